@@ -182,25 +182,53 @@ def test_steps_whose_srun_has_ended_here() -> None:
     assert parse_orphans("slurm_get_job_steps error: Invalid job id specified\n", "n1") == []
 
 
-def test_steps_of_earlier_runs_are_ended_if_none_has_tasks_here(tmp_path, monkeypatch) -> None:
-    said, here = tmp_path / "said", socket.gethostname()
-    local, steps = tmp_path / "local", tmp_path / "steps"
-    local.write_text("PID JOBID STEPID\n9 5 batch\n")
-    lines = (STEP.format("5.0", here, 2**22 + 1), STEP.format("5.3", here, os.getpid()))
-    steps.write_text("\n".join(lines))
-    for name in ("scontrol", "scancel"):
+@pytest.fixture
+def slurm(tmp_path, monkeypatch):
+    """Commands that answer from files, and note what they are asked for in the file `said`."""
+    for name, act in (
+        (
+            "scontrol",
+            f"case $1 in listpids) cat {tmp_path}/local ;; *) cat {tmp_path}/steps ;; esac",
+        ),
+        ("scancel", f'[ -e {tmp_path}/keeps ] || sed -i "/StepId=$1 /d" {tmp_path}/steps'),
+    ):
         program = tmp_path / name
-        program.write_text(
-            f'#!/bin/sh\necho {name} "$@" >>{said}\n'
-            f'case "$*" in listpids*) cat {local} ;; *show*) cat {steps} ;; esac\n'
-        )
+        program.write_text(f'#!/bin/sh\necho {name} "$@" >>{tmp_path}/said\n{act}\n')
         program.chmod(0o755)
+    ended = STEP.format("5.0", socket.gethostname(), 2**22 + 1)
+    alive = STEP.format("5.3", socket.gethostname(), os.getpid())
+    (tmp_path / "steps").write_text(f"{ended}\n{alive}\n")
+    (tmp_path / "local").write_text("PID JOBID STEPID\n9 5 batch\n")
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setenv("SLURM_JOB_ID", "5")
     monkeypatch.delenv("SLURMD_NODENAME", raising=False)
-    end_stale_steps()
-    assert said.read_text().splitlines()[2:] == ["scancel 5.0"]
-    said.unlink()
-    local.write_text("PID JOBID STEPID\n9 5 batch\n10 5 3\n")
-    end_stale_steps()
-    assert said.read_text() == "scontrol listpids 5\n"
+    monkeypatch.setattr("stripewise.launch._agent_steps._PATIENCE_SECONDS", 0.0)
+    return tmp_path
+
+
+def test_steps_of_earlier_runs_are_ended(slurm) -> None:
+    assert end_stale_steps() == ""
+    said = (slurm / "said").read_text().splitlines()
+    assert [one for one in said if one.startswith("scancel")] == ["scancel 5.0"]
+
+
+def test_steps_that_slurm_keeps_are_told(slurm) -> None:
+    (slurm / "keeps").touch()
+    assert end_stale_steps() == "Slurm keeps processors for the step 5.0, which has ended"
+
+
+def test_nothing_is_asked_while_a_step_has_tasks_here(slurm) -> None:
+    (slurm / "local").write_text("PID JOBID STEPID\n9 5 batch\n10 5 3\n")
+    assert end_stale_steps() == ""
+    assert (slurm / "said").read_text() == "scontrol listpids 5\n"
+
+
+def test_an_allocation_whose_processors_slurm_keeps_is_replaced(jobs):
+    jobs.fake.set(steps=STEP.format("101.0", socket.gethostname(), 2**22 + 1))
+    handle = jobs.launcher.submit(jobs.runs.shell("sleep 60"))
+    outcome = jobs.end(handle)
+    assert outcome.cause is FailureCause.SIGNAL
+    assert "keeps processors for the step 101.0" in outcome.message
+    jobs.fake.set()
+    assert jobs.end(jobs.launcher.submit(jobs.runs.shell(":"))).status is RunStatus.OK
+    assert len(jobs.fake.jobs) == 2

@@ -23,7 +23,8 @@ class FakeSlurm:
     Settings: away, refuse (text), silent (sbatch takes a job and says nothing), hold (jobs pend),
     reason, pending_seconds, accounting, forget (True: squeue, "all": scontrol too, forget what
     ended), cluster (that has all jobs: commands must name it), most_jobs (at a time), environment
-    (of jobs), partition, burst and config (what `scontrol show` prints).
+    (of jobs), partition, burst and config (what `scontrol show` prints), steps (the same, of
+    any job).
     """
 
     def __init__(self, directory: Path) -> None:

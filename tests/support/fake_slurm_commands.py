@@ -140,6 +140,8 @@ def sacct(words, settings):
 def scontrol(words, settings):
     if words[0] == "listpids":
         return
+    if words[:3] == ["--oneliner", "show", "step"]:
+        return print(settings.get("steps", ""))
     if f"--clusters={settings.get('cluster')}" not in words and settings.get("cluster"):
         fail("slurm_load_jobs error: Invalid job id specified")
     if words[-1] in ("partition", "burst", "config"):

@@ -48,7 +48,7 @@ class Agent:
         copies_seconds: The longest that the copies of a run to and from the burst buffer took.
         why_ended: By a signal: what is recorded of the run that it ended; "" before.
         at_limit: Whether that signal came because the allocation was about to end.
-        is_lost: Whether Slurm does not know this job any more: no run can start tasks in it.
+        is_lost: Whether no run can start tasks in this job any more: Slurm forgot it or its steps.
     """
 
     def __init__(self, spool: str) -> None:

@@ -49,7 +49,11 @@ class Cancelled(Exception):
 
 
 class Run:
-    """An order that is carried out."""
+    """An order that is carried out.
+
+    Attributes:
+        held_by: What keeps it from being started for as long as the job lasts; "" if nothing.
+    """
 
     def __init__(self, agent: Agent, number: int, order: dict[str, Any]) -> None:
         self.agent, self.number, self.order = agent, number, order
@@ -58,6 +62,7 @@ class Run:
         self.stage = ""
         self.result: dict[str, Any] = {}
         self.times: dict[str, float] = {}
+        self.held_by = ""
 
     def carry_out(self) -> str:
         """Run the command and store its result; "" or why that could not be stored."""
@@ -88,6 +93,8 @@ class Run:
         self.agent.look()
         if self.agent.why_ended:
             raise Cancelled(self.agent.why_ended)
+        if self.held_by:
+            raise Cancelled(self.held_by)
         if self.agent.superseded or self.agent.is_cancelled(self.number):
             raise Cancelled("cancelled")
 
@@ -230,7 +237,7 @@ class Run:
             self.agent.pause(LOOK_SECONDS)
             if time.monotonic() - begun > stale_seconds:
                 stale_seconds *= 2
-                steps.end_stale_steps()
+                self.held_by = steps.end_stale_steps()
             try:
                 self.tick()
             except Cancelled:
@@ -253,7 +260,9 @@ class Run:
             self._end_strays()
             raise OSError("the supervisor of the run was killed, or could not store its result")
         self.result["reason"] = self._why_stopped()
-        if self.result["exit_code"] not in (0, None) and not self.result["reason"]:
+        if self.held_by and self.result["reason"]:
+            self.agent.is_lost, self.result["reason"] = True, self.held_by
+        elif self.result["exit_code"] not in (0, None) and not self.result["reason"]:
             self._look_for_job()
 
     def _why_stopped(self) -> str:
