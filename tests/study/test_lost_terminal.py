@@ -35,8 +35,7 @@ class Tuner:
 
         def begin() -> None:
             os.login_tty(inside)
-            if nohup:
-                signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            signal.signal(signal.SIGHUP, signal.SIG_IGN if nohup else signal.SIG_DFL)
 
         words = [sys.executable, "-c", MAIN, "tune", *WORDS]
         self.process = subprocess.Popen(words, cwd=cluster.work, preexec_fn=begin)
