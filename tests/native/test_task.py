@@ -17,10 +17,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from native_hosts import NATIVE, QUICK, build_core
+from native_hosts import QUICK, build_core
 
-from stripewise.errors import RuntimeMissingError, StorageError, UsageError
-from stripewise.runtime import Runtime, task_program, write_task_file
+from stripewise.runtime import write_task_file
 from stripewise.runtime._task import MOST_BYTES
 
 ENV = "/usr/bin/env"
@@ -356,55 +355,3 @@ def test_it_costs_little(task: Path, file: Path) -> None:
             subprocess.run([*words, "true"], stderr=subprocess.DEVNULL, check=True)
         times.append((time.perf_counter() - start) / 10)
     assert times[0] - times[1] < 0.05
-
-
-# ---- the Python side ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("variables", "expanded"),
-    [
-        ({"": "x"}, {}),
-        ({"A=B": "x"}, {}),
-        ({"@A": "x"}, {}),
-        ({"+A": None}, {}),
-        ({"A": "x\0y"}, {}),
-        ({"A": "x" * 200_000}, {}),
-        ({f"A{i}": "x" * 100_000 for i in range(11)}, {}),
-        ({}, {"A": "%{B"}),
-    ],
-)
-def test_what_cannot_be_passed_is_refused(
-    file: Path, variables: dict[str, str | None], expanded: dict[str, str]
-) -> None:
-    with pytest.raises(UsageError):
-        write_task_file(file, variables, expanded=expanded)
-    assert not file.exists()
-
-
-@pytest.mark.parametrize("library", ["relative.so", "/a b/lib.so", "/a:b/lib.so"])
-def test_libraries_that_the_loader_cannot_take_are_refused(file: Path, library: str) -> None:
-    with pytest.raises(UsageError, match="cannot preload"):
-        write_task_file(file, {}, preload=Path(library))
-
-
-def test_a_file_is_replaced_whole(file: Path) -> None:
-    write_task_file(file, {"A": "1"})
-    write_task_file(file, {"B": "2"})
-    assert file.read_bytes() == b"B=2\0\0"
-    assert [path.name for path in file.parent.iterdir()] == [file.name]
-    with pytest.raises(StorageError, match="cannot write"):
-        write_task_file(file / "below", {})
-
-
-def test_the_program_is_where_the_runtime_is(tmp_path: Path) -> None:
-    runtime = Runtime(tmp_path)
-    with pytest.raises(RuntimeMissingError, match="runtime build"):
-        task_program(runtime)
-    runtime.task.parent.mkdir()
-    runtime.task.touch()
-    assert task_program(runtime) == tmp_path / "bin/stripewise-task"
-    assert (
-        f"SW_TASK_BYTES (1 << {MOST_BYTES.bit_length() - 1})"
-        in (NATIVE / "task/task.h").read_text()
-    )
