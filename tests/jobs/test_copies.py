@@ -316,8 +316,7 @@ def test_the_study_knows_the_same_file_systems() -> None:
 
 @pytest.mark.parametrize("shell", ["sh", "csh"])
 def test_the_script_starts_itself_again_once_in_each_job(tmp_path, shell) -> None:
-    if not shutil.which(shell):
-        pytest.skip(f"there is no {shell}")
+    assert shutil.which(shell), f"there is no {shell}: make setup-dev installs it"
     program = tmp_path / "around 'x'"
     program.write_text(
         'echo around; STRIPEWISE_IN_PLACE=$SLURM_JOB_ID; export STRIPEWISE_IN_PLACE\n"$@"\n'

@@ -202,24 +202,18 @@ def slurm(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setenv("SLURM_JOB_ID", "5")
     monkeypatch.delenv("SLURMD_NODENAME", raising=False)
-    monkeypatch.setattr("stripewise.launch._agent_steps._PATIENCE_SECONDS", 0.0)
     return tmp_path
 
 
 def test_steps_of_earlier_runs_are_ended(slurm) -> None:
-    assert end_stale_steps() == ""
+    assert end_stale_steps() == {"5.0"}
     said = (slurm / "said").read_text().splitlines()
-    assert [one for one in said if one.startswith("scancel")] == ["scancel 5.0"]
-
-
-def test_steps_that_slurm_keeps_are_told(slurm) -> None:
-    (slurm / "keeps").touch()
-    assert end_stale_steps() == "Slurm keeps processors for the step 5.0, which has ended"
+    assert said == ["scontrol listpids 5", "scontrol --oneliner show step 5", "scancel 5.0"]
 
 
 def test_nothing_is_asked_while_a_step_has_tasks_here(slurm) -> None:
     (slurm / "local").write_text("PID JOBID STEPID\n9 5 batch\n10 5 3\n")
-    assert end_stale_steps() == ""
+    assert end_stale_steps() == set()
     assert (slurm / "said").read_text() == "scontrol listpids 5\n"
 
 

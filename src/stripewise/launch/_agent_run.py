@@ -52,7 +52,7 @@ class Run:
     """An order that is carried out.
 
     Attributes:
-        held_by: What keeps it from being started for as long as the job lasts; "" if nothing.
+        held_by: A step that has ended and whose processors Slurm keeps for good; "" if none.
     """
 
     def __init__(self, agent: Agent, number: int, order: dict[str, Any]) -> None:
@@ -94,7 +94,7 @@ class Run:
         if self.agent.why_ended:
             raise Cancelled(self.agent.why_ended)
         if self.held_by:
-            raise Cancelled(self.held_by)
+            raise Cancelled(f"step {self.held_by}")
         if self.agent.superseded or self.agent.is_cancelled(self.number):
             raise Cancelled("cancelled")
 
@@ -232,12 +232,13 @@ class Run:
     def _watch(self, supervisor: subprocess.Popen[bytes]) -> None:
         """Wait for the supervisor; tell it when the run is to end."""
         deadline = None
-        begun, stale_seconds = time.monotonic(), STALE_SECONDS
+        begun, stale_seconds, stale = time.monotonic(), STALE_SECONDS, set[str]()
         while supervisor.poll() is None:
             self.agent.pause(LOOK_SECONDS)
             if time.monotonic() - begun > stale_seconds:
                 stale_seconds *= 2
-                self.held_by = steps.end_stale_steps()
+                before, stale = stale, steps.end_stale_steps()
+                self.held_by = min(before & stale, default="")
             try:
                 self.tick()
             except Cancelled:
@@ -261,7 +262,9 @@ class Run:
             raise OSError("the supervisor of the run was killed, or could not store its result")
         self.result["reason"] = self._why_stopped()
         if self.held_by and self.result["reason"]:
-            self.agent.is_lost, self.result["reason"] = True, self.held_by
+            self.agent.is_lost = True
+            what = f"the step {self.held_by}, which has ended"
+            self.result["reason"] = f"Slurm keeps processors for {what}"
         elif self.result["exit_code"] not in (0, None) and not self.result["reason"]:
             self._look_for_job()
 

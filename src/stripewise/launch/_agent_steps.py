@@ -22,7 +22,6 @@ _NO_JOB = re.compile(
 _TAIL_BYTES = 8192
 _STEP_AND_SRUN = re.compile(r"^StepId=(\d+\.\d+) .*SrunHost:Pid=([^:\s]+):(\d+)", re.MULTILINE)
 _COMMAND_SECONDS = 20.0
-_PATIENCE_SECONDS = 5.0
 _ALL_SECONDS = 30.0
 
 
@@ -47,32 +46,25 @@ def parse_orphans(text: str, host: str) -> list[str]:
     return found
 
 
-def end_stale_steps() -> str:
+def end_stale_steps() -> set[str]:
     """End steps of earlier runs that the controller takes for running: their srun is gone.
 
     A controller that was killed forgets ends of steps that it had not stored.  These keep their
-    processors, so that srun waits for them until the job ends; no request of a user ends a step
-    that no node knows any more (seen: Slurm 22.05).  Nothing is asked while a step of the job has
-    tasks on this node.
+    processors, so that srun waits for them until the job ends.  Nothing is asked while a step of
+    the job has tasks on this node.
 
     Returns:
-        What holds the processors of this job for good; "" if nothing is seen to.
+        The steps.  One that is there again much later is kept for good: no request of a user ends
+        a step that no node knows any more (seen: Slurm 22.05).
     """
     job = os.environ.get("SLURM_JOB_ID", "")
-    if not job or _steps(job) or not (told := _orphans(job)):
-        return ""
-    for step in told:
-        _run("scancel", step)
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while (left := _orphans(job)) and time.monotonic() < deadline:
-        time.sleep(0.5)
-    kept = [step for step in told if step in left]
-    return f"Slurm keeps processors for the step {kept[0]}, which has ended" if kept else ""
-
-
-def _orphans(job: str) -> list[str]:
+    if not job or _steps(job):
+        return set()
     listed = _run("scontrol", "--oneliner", "show", "step", job)
-    return parse_orphans(listed, socket.gethostname())
+    found = parse_orphans(listed, socket.gethostname())
+    for step in found:
+        _run("scancel", step)
+    return set(found)
 
 
 def lost_its_job(stderr: str) -> bool:
