@@ -189,6 +189,19 @@ def test_there_is_no_slurm_here(jobs):
         jobs.launcher.submit(jobs.runs.shell(":"))
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "sbatch: fatal: Could not establish a configuration source",
+        "sbatch: error: s_p_parse_file: unable to status file /etc/slurm/slurm.conf: No such file",
+    ],
+)
+def test_commands_that_know_of_no_cluster(jobs, said):
+    jobs.fake.set(refuse=said)
+    with pytest.raises(UsageError, match="login node, set SLURM_CONF, or use --launcher local"):
+        jobs.launcher.submit(jobs.runs.shell(":"))
+
+
 def test_a_controller_that_is_away_gets_the_job_later(jobs):
     jobs.fake.set(away=True)
     handle = jobs.launcher.submit(jobs.runs.shell(":"))

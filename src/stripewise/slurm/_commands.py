@@ -21,6 +21,8 @@ from stripewise.slurm._limiter import RateLimiter
 from stripewise.slurm._variables import for_command
 
 _ACTIONS = ("sbatch", "scancel")
+_NO_CLUSTER = ("establish a configuration source", "unable to status file")
+"""What Slurm's commands say without a slurm.conf.  Source: the first seen, the second assumed."""
 
 
 class Commands:
@@ -60,7 +62,7 @@ class Commands:
         """Run a command and return its output.
 
         Raises:
-            SlurmMissingError: It is not there.
+            SlurmMissingError: It is not there, or knows of no cluster.
             SlurmAwayError: The controller did not answer; the request may have reached it.
             SlurmError: It failed otherwise.
         """
@@ -89,6 +91,11 @@ class Commands:
         if done.returncode == 0:
             return done.stdout.decode("utf-8", "replace")
         said = said if said.strip() else done.stdout.decode("utf-8", "replace")
+        if any(words in said for words in _NO_CLUSTER):
+            raise SlurmMissingError(
+                f"{command} finds no configuration of a cluster on this host: start Stripewise on "
+                "a login node, set SLURM_CONF, or use --launcher local"
+            )
         if is_away(said):
             raise SlurmAwayError(
                 f"{command}: {one_line(said)}; wait for the controller, then go on with --resume"
