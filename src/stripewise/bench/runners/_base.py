@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The contract of a runner: a program that makes a case, and what it prints."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+from stripewise.bench._case import Case
+from stripewise.bench._sample import Sample
+from stripewise.simulation import Workload
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a run left.
+
+    Attributes:
+        samples: Its figures.
+        hints: That MPI-IO reported of the open file.
+        versions: Name of a program or library -> its version.
+        notes: What is to be known of the figures, in whole sentences.
+    """
+
+    samples: tuple[Sample, ...]
+    hints: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+class Runner(ABC):
+    """A benchmark program.
+
+    Attributes:
+        name: As suites have it: "kernel".
+        is_own: Whether it comes with Stripewise.
+    """
+
+    name: str
+    is_own: bool = False
+
+    @abstractmethod
+    def missing(self) -> str:
+        """Return why the program cannot be used here, with the remedy; "" if it can."""
+
+    @abstractmethod
+    def why_not(self, case: Case) -> str:
+        """Return why the program cannot make a case, whatever is installed; "" if it can."""
+
+    @abstractmethod
+    def command(self, case: Case, directory: Path, record: Path) -> list[str]:
+        """Return program and arguments of each rank, without a launcher in front.
+
+        Args:
+            case: To be made.
+            directory: For its files; exists, is striped as the case says, and is empty.
+            record: For what it tells, outside of the storage.
+        """
+
+    @abstractmethod
+    def printed(self, case: Case, record: Path, stdout: str) -> Printed:
+        """Return the figures of a run that ended well.
+
+        Raises:
+            UsageError: It is cut off, or says nothing that can be used.
+        """
+
+    @abstractmethod
+    def workload(self, case: Case) -> Workload | None:
+        """Return what the ranks move, for the model; None: it moves no data (metadata)."""
+
+    def stack(self, case: Case, own: str) -> str:
+        """Return the software stack of a case on a storage whose users have the stack `own`."""
+        if case.backend != "posix":
+            return own
+        layouts = {"shared": "posix-shared", "per-process": "posix-process", "per-node": "posix-node"}
+        return "posix-serial" if case.mode == "serial" else layouts[case.layout]
+
+
