@@ -20,7 +20,7 @@ class Case:
     Attributes:
         series: Name of the line that the case belongs to: "file per process", "MPI-IO".
         runner: Program that makes it: "kernel", "metadata", "ior", "mdtest", "benchio".
-        operation: "write", "read" (of what the same run has written first) or "metadata".
+        operation: "write", "write-read" (what the run has written is read back) or "metadata".
         directory: Name of a directory of the suite, such as "striped".
         nodes: Of the job.
         ranks_per_node: Of each node.

@@ -183,7 +183,7 @@ class _Words(_Strict):
     """What a case may say; what it leaves out is as `[all]` has it, or as `Case` has it."""
 
     runner: _many(Literal["kernel", "metadata", "ior", "mdtest", "benchio"]) = None  # type: ignore[valid-type]
-    operation: _many(Literal["write", "read", "metadata"]) = None  # type: ignore[valid-type]
+    operation: _many(Literal["write", "write-read", "metadata"]) = None  # type: ignore[valid-type]
     directory: _many(_Name) = None  # type: ignore[valid-type]
     nodes: _many(_Count) = None  # type: ignore[valid-type]
     ranks_per_node: _many(_Count) = None  # type: ignore[valid-type]

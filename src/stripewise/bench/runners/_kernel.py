@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our own kernel as a runner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from stripewise.bench._case import Case
+from stripewise.bench._sample import Sample
+from stripewise.bench.runners._base import Printed, Runner
+from stripewise.errors import StripewiseError, UsageError
+from stripewise.inputs import parse_json
+from stripewise.runtime import built_program, find_runtime
+from stripewise.simulation import Workload, workload_from_kernel
+
+JSON = "kernel.json"
+_SUFFIXES = {"hdf5": ".h5", "netcdf4": ".nc", "pnetcdf": ".nc", "adios2": ".bp"}
+
+
+class KernelRunner(Runner):
+    """`stripewise kernel`: patterns of simulation codes through each library."""
+
+    name = "kernel"
+    is_own = True
+
+    def __init__(self, family: str | None = None) -> None:
+        """Take the MPI: "mpich", "openmpi"; None: that of mpiexec, or the first that is built."""
+        self._family = family
+
+    def missing(self) -> str:
+        """Return why no kernel can be run; "" if one can."""
+        try:
+            self._program()
+        except StripewiseError as error:
+            return str(error)
+        return ""
+
+    def why_not(self, case: Case) -> str:
+        """Return why the kernel cannot make a case."""
+        if case.operation == "metadata":
+            return "operations of metadata are for the runner metadata"
+        try:
+            self.workload(case)
+        except UsageError as error:
+            return str(error)
+        return ""
+
+    def command(self, case: Case, directory: Path, record: Path) -> list[str]:
+        """Return the kernel with its options."""
+        file = directory / f"data{_SUFFIXES.get(case.backend, '.dat')}"
+        words = [str(self._program()), *kernel_words(case)]
+        words += ["--op", case.operation, "--file", str(file), "--json", str(record / JSON)]
+        words += ["--fsync"] if case.sync else []
+        if case.transfer_bytes:
+            words += ["--transfer", str(case.transfer_bytes)]
+        if case.stonewall_seconds:
+            words += ["--stonewall", f"{case.stonewall_seconds:g}"]
+        if case.operation == "write-read":
+            words += _against_caches(case)
+        return words
+
+    def printed(self, case: Case, record: Path, stdout: str) -> Printed:
+        """Return what the kernel's JSON says."""
+        del stdout
+        try:
+            document = parse_json((record / JSON).read_text(encoding="utf-8"))
+            return _printed(document)
+        except OSError as error:
+            raise UsageError(f"the kernel left no figures ({error.strerror})") from error
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise UsageError(f"the kernel's figures cannot be read ({error})") from error
+
+    def workload(self, case: Case) -> Workload:
+        """Return what the ranks write."""
+        words = [case.pattern]
+        words += ["--local", case.local] if case.local else []
+        words += ["--size", case.size] if case.size else []
+        words += ["--steps", str(case.steps), "--open-once"] if case.steps > 1 else []
+        collective = case.mode == "collective"
+        return workload_from_kernel(words, case.nodes, case.ranks_per_node, collective=collective)
+
+    def _program(self) -> Path:
+        runtime = find_runtime()
+        return built_program(runtime, runtime.kernels, "kernel", self._family)[1]
+
+
+def kernel_words(case: Case) -> list[str]:
+    """Return the options that say what is moved: `--pattern NAME ...`."""
+    words = ["--pattern", case.pattern]
+    words += ["--local", case.local] if case.local else []
+    words += ["--size", case.size] if case.size else []
+    words += ["--backend", case.backend, "--layout", case.layout, "--mode", case.mode]
+    if case.steps > 1:
+        words += ["--steps", str(case.steps), "--open-once"]
+    return words
+
+
+def _against_caches(case: Case) -> list[str]:
+    """Return the options with which reads come from the storage."""
+    shift = case.ranks_per_node if case.nodes > 1 else 1
+    words = ["--read-shift", str(shift)] if case.cache != "none" and case.ranks > 1 else []
+    return [*words, *({"drop": ["--drop-caches"], "direct": ["--direct"]}.get(case.cache, []))]
+
+
+def _printed(document: dict[str, Any]) -> Printed:
+    samples = []
+    for operation in ("write", "read"):
+        steps = [one for one in document["steps"] if one["operation"] == operation]
+        if not steps:
+            continue
+        phases: dict[str, float] = {}
+        for step in steps:
+            for name, spread in step["phases"].items():
+                phases[name] = phases.get(name, 0.0) + float(spread["max_seconds"])
+        amount = sum(float(one["bytes"]) for one in steps)
+        seconds = sum(float(one["seconds"]) for one in steps)
+        samples.append(Sample(operation, amount, seconds, phases))
+    hints = {str(key): str(one) for key, one in document["hints"]["reported"].items()}
+    versions = {"library": str(document["library"])} if document.get("library") else {}
+    return Printed(tuple(samples), hints, versions)
