@@ -294,9 +294,7 @@ def _settings_names(settings: Mapping[str, Any], name: str) -> list[str]:
         raise ConfigurationError(f"{name}: settings: {error}") from error
 
 
-def _case(
-    plain: dict[str, Any], settings: Any, series: str, repeats: int, name: str
-) -> Case:
+def _case(plain: dict[str, Any], settings: Any, series: str, repeats: int, name: str) -> Case:
     if "rank_size" in plain:
         if plain.keys() & {"local", "size"} or plain.get("pattern", "blocks") != "blocks":
             raise ConfigurationError(

@@ -77,7 +77,9 @@ class Runner(ABC):
         """Return the software stack of a case on a storage whose users have the stack `own`."""
         if case.backend != "posix":
             return own
-        layouts = {"shared": "posix-shared", "per-process": "posix-process", "per-node": "posix-node"}
+        layouts = {
+            "shared": "posix-shared",
+            "per-process": "posix-process",
+            "per-node": "posix-node",
+        }
         return "posix-serial" if case.mode == "serial" else layouts[case.layout]
-
-

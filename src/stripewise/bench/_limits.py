@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The limits behind a campaign's figures, and the laws that hold between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from stripewise.machines import Storage
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One limit of a storage.
+
+    Attributes:
+        figure: Its name in a machine description: "client.process_write", "servers.target_read",
+            "metadata.create".
+        value: Bytes a second; of metadata operations a second.
+        low / high: Interval of 95 %.
+        evidence: Keys of the cases that tell it.
+        sentence: What it is and where it was seen, for people.
+    """
+
+    figure: str
+    value: float
+    low: float
+    high: float
+    evidence: tuple[str, ...]
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Law:
+    """A relation between figures that holds here, or does not.
+
+    Attributes:
+        name: "stripes", "per-process-saturates", ...
+        sentence: In words, with figures: "parallel bandwidth = serial bandwidth x min(stripes,
+            nodes)".
+        holds: Whether the measured cells follow it.
+        error: Median relative distance of the cells that it is about.
+        evidence: Their keys.
+    """
+
+    name: str
+    sentence: str
+    holds: bool
+    error: float
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A cell as the fitted description predicts it.
+
+    Attributes:
+        key: Of the case.
+        operation: "write" or "read".
+        predicted: Bytes a second.
+        measured: The median; NaN: it was not run, or was left out of the fit to be predicted.
+        left_out: The fit did not see it.
+    """
+
+    key: str
+    operation: str
+    predicted: float
+    measured: float
+    left_out: bool = False
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What campaigns tell of a storage.
+
+    Attributes:
+        storage: Its description, with the limits as figures.
+        limits: Of process, file, node, target, the whole, the metadata server.
+        laws: Those that could be tested.
+        untold: Figure -> why the campaigns do not tell it, in words.
+        predicted: Cells, measured or not.
+        error: Median relative error of the cells that were left out of the fit; NaN: none was.
+    """
+
+    storage: Storage
+    limits: tuple[Limit, ...]
+    laws: tuple[Law, ...] = ()
+    untold: Mapping[str, str] = field(default_factory=dict)
+    predicted: tuple[Predicted, ...] = ()
+    error: float = float("nan")

@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The runners, by name."""
+
+from __future__ import annotations
+
+from stripewise.bench.runners._base import Runner
+from stripewise.bench.runners._kernel import KernelRunner
+from stripewise.errors import UsageError
+
+_MEMBERS: tuple[type[Runner], ...] = (KernelRunner,)
+
+
+def runner_names() -> tuple[str, ...]:
+    """Return the names that suites use."""
+    return tuple(one.name for one in _MEMBERS)
+
+
+def find_runner(name: str) -> Runner:
+    """Return a runner.
+
+    Raises:
+        UsageError: There is none of this name.
+    """
+    for one in _MEMBERS:
+        if one.name == name:
+            return one()
+    raise UsageError(f"there is no runner {name!r}: give one of {', '.join(runner_names())}")
