@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-
 from stripewise.bench._case import Case
 from stripewise.bench._sample import Sample
 from stripewise.simulation import Workload
