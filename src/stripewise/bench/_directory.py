@@ -30,7 +30,15 @@ from stripewise.runtime import Runtime, find_runtime
 from stripewise.study import Interrupts
 
 KIND = "campaign"
-_KEPT = ("launcher", "family", "launcher_options", "job_options", "wall_seconds", "seed")
+_KEPT = (
+    "launcher",
+    "family",
+    "mpiexec",
+    "launcher_options",
+    "job_options",
+    "wall_seconds",
+    "seed",
+)
 """Options that a campaign keeps to its end; budgets and time limits may be given anew."""
 
 

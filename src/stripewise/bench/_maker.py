@@ -17,7 +17,7 @@ from stripewise.bench._options import CampaignOptions
 from stripewise.bench._places import Places
 from stripewise.bench._plan import PlannedRun
 from stripewise.bench._sample import CaseRun
-from stripewise.bench._words import Part, start_words
+from stripewise.bench._words import Part, family_of, start_words
 from stripewise.bench.runners import Printed, Runner, find_runner
 from stripewise.errors import StripewiseError, UsageError
 from stripewise.launch import Handle, Launcher, Outcome, Resources, RunRequest
@@ -101,7 +101,7 @@ class Maker:
         needs = storage is not None or bool(case.settings)
         self._preload(self._runtime if needs else None)
         self._around = circumstances()
-        family = self._options.family or find_runner(case.runner).chosen_family() or "mpich"
+        family = self._runner(case).chosen_family() or "mpich"
         return self.launcher.submit(
             RunRequest(
                 run_id=run_id,
@@ -141,7 +141,7 @@ class Maker:
 
     def _runner(self, case: Case) -> Runner:
         runner = find_runner(case.runner)
-        runner.family = self._options.family
+        runner.family = family_of(self._options, case)
         return runner
 
     def find_again(self, run: OpenRun) -> Handle | None:

@@ -28,6 +28,8 @@ class CampaignOptions:
             (jobs are submitted), "simulated" (nothing is run, a model says what it takes).
         storage: That is emulated or simulated; None: the one that is there.
         family: MPI: "mpich", "openmpi", "openmpi-5"; "": that of mpiexec, or the first built.
+        mpiexec: That starts the ranks; "": that of the family, and on emulated Lustre that of the
+            MPICH with ROMIO's Lustre driver, where it is built.
         launcher_options: Words for mpiexec or srun, before the program.
         job_options: Words for sbatch.
         wall_seconds: Time limit of an allocation; None: the partition's default.
@@ -45,6 +47,7 @@ class CampaignOptions:
     launcher: str = "local"
     storage: EmulationOptions | None = None
     family: str = ""
+    mpiexec: str = ""
     launcher_options: tuple[str, ...] = ()
     job_options: tuple[str, ...] = ()
     wall_seconds: float | None = None

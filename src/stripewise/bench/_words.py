@@ -7,11 +7,13 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from stripewise.bench._case import Case
 from stripewise.bench._options import CampaignOptions
 from stripewise.errors import StorageError
+from stripewise.machines import find_storage
 from stripewise.runtime import find_launcher, mpiexec_words
 
 Part = tuple[int, list[str]]
@@ -45,11 +47,46 @@ def start_words(
         return _srun(options, case, parts, record)
     words: list[str] = []
     mpi = find_launcher(family)
+    if path := options.mpiexec or _of_lustre(options, mpi.family):
+        mpi = replace(mpi, mpiexec=Path(path))
     for ranks, program in parts:
         own = mpiexec_words(mpi, ranks, options.launcher_options)
         words += [":", *own[1:]] if words else own
         words += program
     return tuple(words)
+
+
+def family_of(options: CampaignOptions, case: Case) -> str:
+    """Return the MPI whose program makes a case; "": the one that its runner finds.
+
+    On emulated Lustre that is MPICH where its ROMIO has the Lustre driver, for the libraries that
+    distributions build for MPICH, and Open MPI for the others.
+    """
+    if options.family or options.storage is None or not _has_lustre_driver(options):
+        return options.family
+    return "openmpi" if case.backend in _OPENMPI_ONLY else "mpich"
+
+
+_OPENMPI_ONLY = ("netcdf4", "pnetcdf", "adios2")
+"""Libraries that Debian has for Open MPI alone, or that are built for it."""
+
+
+def _has_lustre_driver(options: CampaignOptions) -> bool:
+    if options.storage is None or find_storage(options.storage.machine).kind != "lustre":
+        return False
+    return lustre_mpiexec().is_file()
+
+
+def _of_lustre(options: CampaignOptions, family: str) -> str:
+    """Return the mpiexec of the MPICH with ROMIO's Lustre driver; "": it is not to be used."""
+    use = family == "mpich" and _has_lustre_driver(options)
+    return str(lustre_mpiexec()) if use else ""
+
+
+def lustre_mpiexec() -> Path:
+    """Return where `make lustre-mpi` puts the mpiexec of its MPICH."""
+    usual = Path.home() / ".cache" / "stripewise"
+    return Path(os.environ.get("STRIPEWISE_CACHE") or usual, "lustre-mpi", "bin", "mpiexec")
 
 
 def _srun(

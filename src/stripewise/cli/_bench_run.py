@@ -81,7 +81,10 @@ def complete_suite(ctx: click.Context, param: click.Parameter, incomplete: str) 
               help="local (this host, or the allocation you are in), slurm (submits jobs) or "
                    "simulated (runs nothing; with --on, a model says what it takes).")  # fmt: skip
 @click.option("--mpi", "family", default="", metavar="NAME",
-              help="MPI of the programs: mpich or openmpi  [default: that of mpiexec]")  # fmt: skip
+              help="MPI of the programs, such as openmpi  [default: that of mpiexec]")  # fmt: skip
+@click.option("--mpiexec", default="", metavar="FILE",
+              help="mpiexec that starts the ranks  [default: that of the MPI; on emulated Lustre "
+                   "that of `make lustre-mpi`, if it is built]")  # fmt: skip
 @click.option("--launcher-option", "launcher_options", multiple=True, metavar="WORD",
               help="Option for mpiexec or srun, before the program (repeatable).")  # fmt: skip
 @click.option("--job-option", "job_options", multiple=True, metavar="WORD",
