@@ -235,7 +235,8 @@ def _campaign(path: Path, ledger: Ledger) -> Campaign:
             described = find_storage(machine)
             stack, targets = described.stack, int(described.value("servers.targets"))
             about["memory_bytes"] = 0
-    about |= {"stack": stack} if stack else {}
+    stacks = {run.circumstances.get("stack", stack) for run in ledger.runs} or {stack}
+    about |= {"stack": sorted(stacks)[-1]} if any(stacks) else {}
     about |= {"targets": targets} if targets else {}
     storage = machine or f"{words['inside']} ({about.get('file_system_kind', 'unknown')})"
     return Campaign(

@@ -17,7 +17,7 @@ from stripewise.bench._options import CampaignOptions
 from stripewise.bench._places import Places
 from stripewise.bench._plan import PlannedRun
 from stripewise.bench._sample import CaseRun
-from stripewise.bench._words import Part, family_of, start_words
+from stripewise.bench._words import Part, family_of, mpiio_stack, start_words
 from stripewise.bench.runners import Printed, Runner, find_runner
 from stripewise.errors import StripewiseError, UsageError
 from stripewise.launch import Handle, Launcher, Outcome, Resources, RunRequest
@@ -96,12 +96,12 @@ class Maker:
         parts = list(self._parts(case, directory, record))
         storage = self._options.storage_of(case)
         if storage is not None:
-            seed = storage.options.seed + number
-            storage = replace(storage, options=replace(storage.options, seed=seed))
+            chance = {"seed": storage.options.seed + number, "first": number % storage.targets}
+            storage = replace(storage, options=replace(storage.options, **chance))
         needs = storage is not None or bool(case.settings)
         self._preload(self._runtime if needs else None)
-        self._around = circumstances()
         family = self._runner(case).chosen_family() or "mpich"
+        self._around = {**circumstances(), "stack": mpiio_stack(self._options, family)}
         return self.launcher.submit(
             RunRequest(
                 run_id=run_id,

@@ -13,7 +13,7 @@ from pathlib import Path
 from stripewise.bench._case import Case
 from stripewise.bench._options import CampaignOptions
 from stripewise.errors import StorageError
-from stripewise.machines import find_storage
+from stripewise.machines import find_mount, find_storage
 from stripewise.runtime import find_launcher, mpiexec_words
 
 Part = tuple[int, list[str]]
@@ -65,6 +65,19 @@ def family_of(options: CampaignOptions, case: Case) -> str:
     if options.family or options.storage is None or not _has_lustre_driver(options):
         return options.family
     return "openmpi" if case.backend in _OPENMPI_ONLY else "mpich"
+
+
+def mpiio_stack(options: CampaignOptions, family: str) -> str:
+    """Return the software stack of MPI-IO that a program of a family has on the storage.
+
+    Args:
+        options: Of the campaign.
+        family: "mpich", "openmpi", "openmpi-5"; others are taken for MPICH's kin.
+    """
+    if family.startswith("openmpi"):
+        return "ompio"
+    on_lustre = options.storage is None and find_mount(options.inside).kind == "lustre"
+    return "romio-lustre" if on_lustre or _has_lustre_driver(options) else "romio"
 
 
 _OPENMPI_ONLY = ("netcdf4", "pnetcdf", "adios2")
