@@ -96,8 +96,8 @@ class Maker:
         parts = list(self._parts(case, directory, record))
         storage = self._options.storage_of(case)
         if storage is not None:
-            chance = {"seed": storage.options.seed + number, "first": number % storage.targets}
-            storage = replace(storage, options=replace(storage.options, **chance))
+            seed, first = storage.options.seed + number, number % storage.targets
+            storage = replace(storage, options=replace(storage.options, seed=seed, first=first))
         needs = storage is not None or bool(case.settings)
         self._preload(self._runtime if needs else None)
         family = self._runner(case).chosen_family() or "mpich"
