@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.bench._anonymous import anonymised as anonymised
     from stripewise.bench._campaign import Campaign as Campaign
     from stripewise.bench._case import Case as Case
     from stripewise.bench._case import case_of as case_of
+    from stripewise.bench._exchange import campaign_json as campaign_json
+    from stripewise.bench._exchange import campaign_text as campaign_text
+    from stripewise.bench._exchange import parse_campaign as parse_campaign
+    from stripewise.bench._exchange import write_campaign as write_campaign
+    from stripewise.bench._exchange_form import exchange_schema as exchange_schema
     from stripewise.bench._limits import Law as Law
     from stripewise.bench._limits import Limit as Limit
     from stripewise.bench._limits import Limits as Limits
     from stripewise.bench._limits import Predicted as Predicted
     from stripewise.bench._plan import PlannedRun as PlannedRun
+    from stripewise.bench._read import read_campaign as read_campaign
     from stripewise.bench._sample import CaseRun as CaseRun
     from stripewise.bench._sample import Sample as Sample
     from stripewise.bench._statistics import CaseFigures as CaseFigures
