@@ -143,7 +143,8 @@ def salted(word: str) -> Campaign:
     suite = Suite(word, word, word, {word: Place(), "striped": Place(4)}, (case, plain), word)
     runs = (*(_salted_run(one.key, 1, word) for one in (case, plain)), _salted_run(word, 1, word))
     about = {
-        "launcher": word, "system": word, "memory_bytes": 7, "stack": word, "targets": 12, "stripewise": f"0.1 {word}", word: word,
+        "launcher": word, "system": word, "memory_bytes": 7, "stack": word, "targets": 12,
+        "stripewise": f"0.1 {word}", word: word,
         "versions": {word: "1.2", "mpi": f"{word} 4.1.2", "os": word},
     }  # fmt: skip
     return Campaign(word, suite, runs, word, word, 1.0, word, about)
