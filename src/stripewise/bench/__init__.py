@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.bench._anonymous import anonymised as anonymised
     from stripewise.bench._campaign import Campaign as Campaign
     from stripewise.bench._case import Case as Case
     from stripewise.bench._case import case_of as case_of
     from stripewise.bench._directory import read_directory as read_directory
     from stripewise.bench._directory import run_campaign as run_campaign
+    from stripewise.bench._exchange import campaign_json as campaign_json
+    from stripewise.bench._exchange import campaign_text as campaign_text
+    from stripewise.bench._exchange import parse_campaign as parse_campaign
+    from stripewise.bench._exchange import write_campaign as write_campaign
+    from stripewise.bench._exchange_form import exchange_schema as exchange_schema
     from stripewise.bench._fit_here import fitted_suite as fitted_suite
     from stripewise.bench._limits import Law as Law
     from stripewise.bench._limits import Limit as Limit
@@ -21,6 +27,7 @@ if TYPE_CHECKING:
     from stripewise.bench._model import model_case as model_case
     from stripewise.bench._options import CampaignOptions as CampaignOptions
     from stripewise.bench._plan import PlannedRun as PlannedRun
+    from stripewise.bench._read import read_campaign as read_campaign
     from stripewise.bench._run import CampaignObserver as CampaignObserver
     from stripewise.bench._sample import CaseRun as CaseRun
     from stripewise.bench._sample import Sample as Sample
