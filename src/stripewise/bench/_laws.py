@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from statistics import median
 
-from stripewise.bench._cells import Cell
+from stripewise.bench._limit_cells import Cell
 from stripewise.bench._laws_scale import (
     metadata_of_node,
     per_process_saturates,
@@ -53,11 +53,15 @@ def _stripes(cell: Cell, storage: Storage) -> int:
 def _stripes_and_nodes(cells: Sequence[Cell], storage: Storage) -> Law | None:
     """Parallel bandwidth = serial bandwidth x min(stripes, nodes)."""
     chosen = _collective(cells)
-    serial = [one.best for one in chosen if one.case.nodes == 1 and _stripes(one, storage) == 1]
-    several = [one for one in chosen if min(one.case.nodes, _stripes(one, storage)) > 1]
-    if not serial or not several:
+    serial = [one for one in chosen if one.case.nodes == 1 and _stripes(one, storage) == 1]
+    sizes = {one.stripe_bytes for one in serial}
+    several = [
+        one for one in chosen
+        if min(one.case.nodes, _stripes(one, storage)) > 1 and one.stripe_bytes in sizes
+    ]  # fmt: skip
+    if not several:
         return None
-    one_writer = max(serial)
+    one_writer = max(one.best for one in serial)
     ratios = [
         one.best / (one_writer * min(one.case.nodes, _stripes(one, storage))) for one in several
     ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from stripewise.bench._cells import Cell
+from stripewise.bench._limit_cells import Cell
 from stripewise.bench._limits import Law
 from stripewise.bench._plateaus import saturation
 from stripewise.machines import Storage

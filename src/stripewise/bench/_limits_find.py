@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from stripewise.bench._campaign import Campaign
-from stripewise.bench._cells import Cell, cells_of, measured_of
+from stripewise.bench._limit_cells import Cell, cells_of, measured_of
 from stripewise.bench._laws import laws_of
 from stripewise.bench._limit_sentences import disagreement, sentence
 from stripewise.bench._limits import Limit, Limits
@@ -30,6 +30,7 @@ def find_limits(
     *,
     targets: int | None = None,
     seed: int = 0,
+    leave_out: bool = True,
 ) -> Limits:
     """Tell the limits of a storage from campaigns on it.
 
@@ -39,6 +40,7 @@ def find_limits(
         targets: Of the storage: OSTs, burst-buffer nodes, disks; None: as the campaigns or the
             base say, or as many as the striping of their files shows.
         seed: Of the random numbers of the fit.
+        leave_out: Whether cells are left out of further fits that predict them.
 
     Raises:
         UsageError: No run ended well, or the number of targets is not known.
@@ -62,7 +64,7 @@ def find_limits(
         part = [one for way in _DATA for one in plateaus(some, way)]
         return fit_cells(some, start, part, seed).storage
 
-    apart = left_out(known, again) if measured_of(known) else []
+    apart = left_out(known, again) if leave_out and measured_of(known) else []
     others = [one for campaign in campaigns for one in not_run(storage, campaign, own)]
     return Limits(
         storage,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
-from stripewise.bench._cells import Cell, measured_of
+from stripewise.bench._limit_cells import Cell, measured_of
 from stripewise.bench._plateaus import Plateau
 from stripewise.calibration import Case as ModelCase
 from stripewise.calibration import bandwidth, fit_figures, fit_results
@@ -62,7 +62,8 @@ def fit_cells(cells: Sequence[Cell], base: Storage, seeing: Iterable[Plateau], s
         _join_whole(fit, base, way)
     _allow_for_laws(fit)
     for one in seeing:
-        _take_process(fit, one)
+        if one.figure.startswith(("client.process", "servers.target")) and one.reached:
+            _take(fit, one)
     through = [one for one in measured_of(others) if one.writing] if basic else []
     if through:
         _fit_exchange(fit, through, seed)
@@ -151,13 +152,17 @@ def _allow_for_laws(fit: Fit) -> None:
     fit.storage = replace(fit.storage, figures=figures)
 
 
-def _take_process(fit: Fit, seen: Plateau) -> None:
-    """Tell what one process does, where the fit explains it by its node's one file."""
-    if seen.figure in fit.told or not seen.figure.startswith("client.process"):
+def _take(fit: Fit, seen: Plateau) -> None:
+    """Tell what one process, or one target that was chosen, does where the fit does not.
+
+    The fit explains a process by its node's one file where both are as fast, and it does not know
+    cases whose files all lie on one target.
+    """
+    if seen.figure in fit.told:
         return
     figure = Figure(
-        float(f"{seen.value:.4g}"), Evidence.MEASURED, "the rate of one process alone",
-        float(f"{seen.low:.4g}"), float(f"{seen.high:.4g}"),
+        float(f"{seen.value:.4g}"), Evidence.MEASURED, "the highest rate, which no more exceed",
+        float(f"{seen.low / (1 + LAWS):.4g}"), float(f"{seen.high * (1 + LAWS):.4g}"),
     )  # fmt: skip
     fit.storage = replace(fit.storage, figures={**fit.storage.figures, seen.figure: figure})
     fit.told.insert(0, seen.figure)

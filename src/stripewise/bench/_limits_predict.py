@@ -10,7 +10,7 @@ from math import nan
 from statistics import median
 
 from stripewise.bench._campaign import Campaign
-from stripewise.bench._cells import Cell, cells_of
+from stripewise.bench._limit_cells import Cell, cells_of
 from stripewise.bench._limits import Predicted
 from stripewise.bench._limits_fit import predicted
 from stripewise.bench._sample import CaseRun, Sample

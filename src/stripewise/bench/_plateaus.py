@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from stripewise.bench._cells import Cell
+from stripewise.bench._limit_cells import Cell
 
 GROWS = 1.15
 """A rate that grows by less with half as many again of what drives it has reached a limit."""

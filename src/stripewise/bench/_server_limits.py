@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from stripewise.bench._cells import METADATA, Cell
+from stripewise.bench._limit_cells import METADATA, Cell
 from stripewise.bench._limits import Limit
 from stripewise.bench._plateaus import GROWS, saturation
 from stripewise.machines import Evidence, Figure
