@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from stripewise.bench._exchange import write_campaign as write_campaign
     from stripewise.bench._exchange_form import exchange_schema as exchange_schema
     from stripewise.bench._fit_here import fitted_suite as fitted_suite
+    from stripewise.bench._limit_cells import results_of as results_of
     from stripewise.bench._limits import Law as Law
     from stripewise.bench._limits import Limit as Limit
     from stripewise.bench._limits import Limits as Limits
     from stripewise.bench._limits import Predicted as Predicted
+    from stripewise.bench._limits_find import find_limits as find_limits
     from stripewise.bench._model import ModelCase as ModelCase
     from stripewise.bench._model import model_case as model_case
     from stripewise.bench._options import CampaignOptions as CampaignOptions
