@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from stripewise.bench._campaign import Campaign as Campaign
     from stripewise.bench._case import Case as Case
     from stripewise.bench._case import case_of as case_of
+    from stripewise.bench._doubts import Ceiling as Ceiling
+    from stripewise.bench._doubts import flags_of_campaign as flags_of_campaign
     from stripewise.bench._limits import Law as Law
     from stripewise.bench._limits import Limit as Limit
     from stripewise.bench._limits import Limits as Limits
@@ -19,9 +21,11 @@ if TYPE_CHECKING:
     from stripewise.bench._sample import Sample as Sample
     from stripewise.bench._statistics import CaseFigures as CaseFigures
     from stripewise.bench._statistics import Flag as Flag
+    from stripewise.bench._statistics import coverage_of as coverage_of
     from stripewise.bench._statistics import figures_of as figures_of
     from stripewise.bench._suite import Place as Place
     from stripewise.bench._suite import Suite as Suite
+    from stripewise.bench._suite import bytes_of as bytes_of
     from stripewise.bench._suite import find_suite as find_suite
     from stripewise.bench._suite import parse_suite as parse_suite
     from stripewise.bench._suite import suite_names as suite_names

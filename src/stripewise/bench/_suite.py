@@ -109,11 +109,7 @@ class Suite:
         wanted, lines = list(directories), list(series)
         _check_known("directory", wanted, self.directories)
         _check_known("series", lines, dict.fromkeys(self.series))
-        kept = [
-            one
-            for one in self.cases
-            if (not wanted or one.directory in wanted) and (not lines or one.series in lines)
-        ]
+        kept = self._only(wanted, lines)
         if counts := list(nodes):
             kept = [new for one in kept for new in self._on(one, counts)]
         if ranks_per_node is not None:
@@ -127,6 +123,18 @@ class Suite:
             )
         check_suite(kept, self.directories, self.name)
         return replace(self, cases=tuple(kept))
+
+    def _only(self, directories: list[str], series: list[str]) -> list[Case]:
+        """Return the cases of these, and those that run beside them."""
+        kept = [
+            one
+            for one in self.cases
+            if (not directories or one.directory in directories)
+            and (not series or one.series in series)
+        ]
+        needed = {one.beside for one in kept if one.beside}
+        chosen = set(kept)
+        return [one for one in self.cases if one in chosen or one.series in needed]
 
     def _on(self, case: Case, counts: list[int]) -> list[Case]:
         own = self.own.get(case.series, frozenset())

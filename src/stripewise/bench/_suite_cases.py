@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
 from stripewise.bench._case import Case
 from stripewise.bench._suite_form import MOST, CaseForm, Document, as_list
 from stripewise.errors import ConfigurationError, UsageError
+from stripewise.model import Value
 from stripewise.tunables import tunable_of
 
 MOST_CASES = 10_000
@@ -34,8 +35,9 @@ def cases_of(document: Document, name: str, *, quick: bool = False) -> tuple[Cas
     """
     cases: list[Case] = []
     for words in document.case:
-        if quick and document.quick and words.series not in (document.quick.series or [words.series]):
-            continue
+        if quick and document.quick and document.quick.series:
+            if words.series not in document.quick.series:
+                continue
         for case in _expanded(document, words, name, quick=quick):
             if len(cases) == MOST_CASES:
                 raise ConfigurationError(
@@ -82,6 +84,7 @@ def _expanded(document: Document, words: CaseForm, name: str, *, quick: bool) ->
         if any(_holds(condition, plain) for condition in left_out):
             continue
         chosen = tuple(sorted(zip(names, values[len(given) :], strict=True)))
+        _check_values(chosen, words.series, name)
         yield _case(plain, chosen, words.series, repeats, name)
 
 
@@ -106,6 +109,14 @@ def _settings_names(settings: Mapping[str, Any], series: str, name: str) -> list
         return [tunable_of(one).name for one in settings]
     except (UsageError, ConfigurationError) as error:
         raise ConfigurationError(f"{name}: case {series!r}: settings: {error}") from error
+
+
+def _check_values(settings: Iterable[tuple[str, Value]], series: str, name: str) -> None:
+    for key, value in settings:
+        try:
+            tunable_of(key).check(value)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{name}: case {series!r}: settings: {error}") from error
 
 
 def _case(plain: dict[str, Any], settings: Any, series: str, repeats: int, name: str) -> Case:

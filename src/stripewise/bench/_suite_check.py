@@ -40,7 +40,7 @@ def check_suite(cases: Iterable[Case], places: Mapping[str, Place], name: str) -
         if place.stripe_bytes % _LUSTRE_STRIPE_BYTES:
             raise ConfigurationError(
                 f"{name}: directory {key!r}: stripe_size = {place.stripe_bytes} B is no multiple "
-                f"of {_LUSTRE_STRIPE_BYTES} B: give one, as \"1 MiB\""
+                f'of {_LUSTRE_STRIPE_BYTES} B: give one, as "1 MiB"'
             )
     series = {one.series: one for one in reversed(every)}
     seen: set[str] = set()

@@ -49,11 +49,11 @@ class BenchioRunner(ForeignRunner):
         return [
             unless(
                 case.operation == "write",
-                "benchio only writes: give operation = \"write\", or the runner kernel",
+                'benchio only writes: give operation = "write", or the runner kernel',
             ),
             unless(
                 case.pattern == "array3d",
-                f"benchio has no pattern {case.pattern}: give pattern = \"array3d\"",
+                f'benchio has no pattern {case.pattern}: give pattern = "array3d"',
             ),
             unless(
                 way in _METHODS,
@@ -66,9 +66,7 @@ class BenchioRunner(ForeignRunner):
             ),
             unless(not case.sync, "benchio does not sync: give sync = false"),
             unless(case.steps == 1, "benchio writes its array once: leave out steps"),
-            unless(
-                not case.transfer_bytes, "benchio writes blocks whole: leave out transfer"
-            ),
+            unless(not case.transfer_bytes, "benchio writes blocks whole: leave out transfer"),
             unless(not case.stonewall_seconds, "benchio has no stonewall: leave it out"),
         ]
 

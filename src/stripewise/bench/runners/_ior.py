@@ -53,12 +53,12 @@ class IorRunner(ForeignRunner):
             ),
             unless(
                 case.pattern == "blocks",
-                f"IOR has no pattern {case.pattern}: give pattern = \"blocks\", or the runner "
+                f'IOR has no pattern {case.pattern}: give pattern = "blocks", or the runner '
                 "kernel",
             ),
             unless(block > 0, "IOR has to be told its block: give rank_size"),
             unless(
-                transfer % ELEMENT_BYTES == 0 and block % transfer == 0,
+                not block or (transfer % ELEMENT_BYTES == 0 and block % transfer == 0),
                 f"IOR cannot divide a block of {block} B into transfers of {transfer} B: give a "
                 "transfer that divides rank_size",
             ),

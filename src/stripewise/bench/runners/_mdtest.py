@@ -45,7 +45,7 @@ class MdtestRunner(ForeignRunner):
         return [
             unless(
                 case.operation == "metadata",
-                "mdtest moves no data: give operation = \"metadata\", or the runner ior",
+                'mdtest moves no data: give operation = "metadata", or the runner ior',
             ),
             unless(case.files > 0, "mdtest has to be told its files: give files = 1000"),
             unless(
