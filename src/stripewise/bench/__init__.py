@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from stripewise.bench._case import case_of as case_of
     from stripewise.bench._directory import read_directory as read_directory
     from stripewise.bench._directory import run_campaign as run_campaign
+    from stripewise.bench._doubts import Ceiling as Ceiling
+    from stripewise.bench._doubts import flags_of_campaign as flags_of_campaign
     from stripewise.bench._exchange import campaign_json as campaign_json
     from stripewise.bench._exchange import campaign_text as campaign_text
     from stripewise.bench._exchange import parse_campaign as parse_campaign
@@ -36,9 +38,11 @@ if TYPE_CHECKING:
     from stripewise.bench._simulated import simulated_run as simulated_run
     from stripewise.bench._statistics import CaseFigures as CaseFigures
     from stripewise.bench._statistics import Flag as Flag
+    from stripewise.bench._statistics import coverage_of as coverage_of
     from stripewise.bench._statistics import figures_of as figures_of
     from stripewise.bench._suite import Place as Place
     from stripewise.bench._suite import Suite as Suite
+    from stripewise.bench._suite import bytes_of as bytes_of
     from stripewise.bench._suite import find_suite as find_suite
     from stripewise.bench._suite import parse_suite as parse_suite
     from stripewise.bench._suite import suite_names as suite_names
