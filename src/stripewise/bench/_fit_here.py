@@ -10,11 +10,15 @@ from dataclasses import replace
 
 from stripewise.bench._case import Case
 from stripewise.bench._options import LAUNCHERS, CampaignOptions
+from stripewise.bench._scaled import in_slow_motion, of_rank_bytes
 from stripewise.bench._striping import striping_of
 from stripewise.bench._suite import Place, Suite
 from stripewise.errors import UsageError
 from stripewise.slurm import Slurm
 from stripewise.text import plural
+
+RANKS_PER_PROCESSOR = 32
+"""Of an emulated storage: they sleep while their requests are held back (assumed)."""
 
 
 def fitted_suite(options: CampaignOptions, noted: Callable[[str], None]) -> CampaignOptions:
@@ -39,6 +43,8 @@ def fitted_suite(options: CampaignOptions, noted: Callable[[str], None]) -> Camp
         raise UsageError(f"--in {options.inside}: there is no such directory; make it first")
     suite = _of_nodes(options, noted)
     suite = _of_places(replace(options, suite=suite), noted)
+    suite = _of_size(replace(options, suite=suite), noted)
+    suite = _of_ranks(replace(options, suite=suite), noted)
     for case in suite.cases:
         options.storage_of(case)
     return replace(options, suite=suite)
@@ -51,12 +57,13 @@ def _of_nodes(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
     """Leave out cases of more nodes than there are; refuse those that the user named."""
     most, what = _most_nodes(options)
     suite = options.suite
-    too_many = sorted({case.nodes for case in suite.cases if case.nodes > most})
+    needed = {case: suite.nodes_of(case) for case in suite.cases}
+    too_many = sorted({number for number in needed.values() if number > most})
     if not too_many:
         return suite
     if options.nodes_named:
         raise UsageError(f"--nodes {too_many[-1]}: {what}; give at most {most}")
-    kept = tuple(case for case in suite.cases if case.nodes <= most)
+    kept = tuple(case for case in suite.cases if needed[case] <= most)
     if not kept:
         return suite.narrowed(nodes=[most])
     noted(
@@ -113,6 +120,50 @@ def _partition_of(words: tuple[str, ...]) -> list[str]:
         elif word.startswith("--partition="):
             found.append(word.partition("=")[2])
     return found
+
+
+def _of_ranks(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
+    """Leave out cases of more ranks than this host can stand for as nodes of a storage."""
+    suite = options.suite
+    if options.storage is None or options.launcher == "simulated":
+        return suite
+    most = RANKS_PER_PROCESSOR * len(os.sched_getaffinity(0))
+    kept = tuple(case for case in suite.cases if _ranks(suite, case) <= most)
+    if len(kept) < len(suite.cases):
+        left = plural(len(suite.cases) - len(kept), "case")
+        noted(
+            f"{left} of more than {most} ranks left out: this host cannot stand for so many "
+            "(--launcher simulated can)"
+        )
+    if not kept:
+        raise UsageError(
+            f"every case has more than {most} ranks, too many for this host: give fewer --nodes "
+            "or --ranks-per-node"
+        )
+    return replace(suite, cases=kept)
+
+
+def _ranks(suite: Suite, case: Case) -> int:
+    beside = suite.beside(case)
+    return case.ranks + (beside.ranks if beside else 0)
+
+
+def _of_size(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
+    """Give ranks the bytes that are asked for; in slow motion they have as much less."""
+    suite = options.suite
+    if options.rank_bytes:
+        alike = {of_rank_bytes(one, options.rank_bytes): None for one in suite.cases}
+        return replace(suite, cases=tuple(alike))
+    emulated = options.storage_of(suite.cases[0])
+    if emulated is None or options.launcher == "simulated" or emulated.storage.slowdown <= 1:
+        return suite
+    slowdown = emulated.storage.slowdown
+    noted(
+        f"{emulated.storage.name} is {slowdown:g} times as slow as it is: so much less is written, "
+        "but at least 1 MiB a rank; --rank-size says otherwise"
+    )
+    alike = {in_slow_motion(one, slowdown): None for one in suite.cases}
+    return replace(suite, cases=tuple(alike))
 
 
 # ---- directories -------------------------------------------------------------------------------

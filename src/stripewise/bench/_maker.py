@@ -94,6 +94,7 @@ class Maker:
         record = self._owned.inside("runs", f"{number:06d}").make()
         directory = self._places.make(case.directory, number)
         parts = list(self._parts(case, directory, record))
+        nodes = self._options.suite.nodes_of(case)
         storage = self._options.storage_of(case)
         if storage is not None:
             seed, first = storage.options.seed + number, number % storage.targets
@@ -105,14 +106,14 @@ class Maker:
         return self.launcher.submit(
             RunRequest(
                 run_id=run_id,
-                command=start_words(self._options, family, case, parts, record),
+                command=start_words(self._options, family, nodes, parts, record),
                 directory=directory,
                 record_directory=record,
                 configuration=build_configuration(dict(case.settings)),
                 settings=dict(case.settings),
                 timeout_seconds=seconds,
                 sync=False,
-                resources=Resources(case.nodes, sum(ranks for ranks, _ in parts)),
+                resources=Resources(nodes, sum(ranks for ranks, _ in parts)),
                 storage=storage,
             )
         )
@@ -123,21 +124,12 @@ class Maker:
 
     def _parts(self, case: Case, directory: Path, record: Path) -> Iterator[Part]:
         yield case.ranks, self._runner(case).command(case, directory, record)
-        other = self.partner(case)
+        other = self._options.suite.beside(case)
         if other is not None:
             for place in (directory / BESIDE, record / BESIDE):
                 place.mkdir(mode=0o700, exist_ok=True)
             program = self._runner(other).command(other, directory / BESIDE, record / BESIDE)
             yield other.ranks, program
-
-    def partner(self, case: Case) -> Case | None:
-        """Return the case that runs beside another one; None: there is none."""
-        if not case.beside:
-            return None
-        alike = [one for one in self._options.suite.cases if one.series == case.beside]
-        alike.sort(key=lambda one: (one.nodes != case.nodes, one.directory != case.directory))
-        other = replace(alike[0], beside="") if alike else None
-        return None if other is None else replace(other, nodes=case.nodes)
 
     def _runner(self, case: Case) -> Runner:
         runner = find_runner(case.runner)
@@ -162,7 +154,7 @@ class Maker:
             message=_message(outcome),
             started_unix_seconds=outcome.started_unix_seconds,
             elapsed_seconds=outcome.elapsed_seconds,
-            node_seconds=outcome.elapsed_seconds * case.nodes,
+            node_seconds=outcome.elapsed_seconds * self._options.suite.nodes_of(case),
             circumstances={**self._around, **_emulated(outcome)},
         )
         if outcome.status is RunStatus.OK:
@@ -175,7 +167,7 @@ class Maker:
         try:
             stdout = (record / "stdout").read_text(encoding="utf-8", errors="replace")
             printed = self._runner(case).printed(case, record, stdout)
-            other = self.partner(case)
+            other = self._options.suite.beside(case)
             beside = (
                 None
                 if other is None

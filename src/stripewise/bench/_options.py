@@ -36,6 +36,7 @@ class CampaignOptions:
         seed: Of the order of the runs, and of noise.
         timeout_seconds: Of one run.
         budget_seconds / budget_bytes / budget_node_seconds: Of the whole campaign; None: no limit.
+        rank_bytes: That each rank of a case has; 0: as the suite says, less in slow motion.
         nodes_named: The user named numbers of nodes: too many are refused, not left out.
         resume: Go on with the campaign that is there.
         force: Set aside the one that is there.
@@ -56,6 +57,7 @@ class CampaignOptions:
     budget_seconds: float | None = None
     budget_bytes: float | None = None
     budget_node_seconds: float | None = None
+    rank_bytes: int = 0
     nodes_named: bool = False
     resume: bool = False
     force: bool = False

@@ -239,7 +239,10 @@ class CampaignRuns:
             return self._time_is_up()
         held = sum(run.node_seconds for run in runs)
         if options.budget_node_seconds is not None:
-            if held + expected * planned.case.nodes > options.budget_node_seconds:
+            if (
+                held + expected * options.suite.nodes_of(planned.case)
+                > options.budget_node_seconds
+            ):
                 hours = options.budget_node_seconds / 3600
                 return f"the budget of {hours:g} node-hours is used up"
         if options.budget_bytes is not None:

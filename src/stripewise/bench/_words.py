@@ -28,14 +28,14 @@ def through_srun(options: CampaignOptions) -> bool:
 
 
 def start_words(
-    options: CampaignOptions, family: str, case: Case, parts: Sequence[Part], record: Path
+    options: CampaignOptions, family: str, nodes: int, parts: Sequence[Part], record: Path
 ) -> tuple[str, ...]:
     """Return the command of a run.
 
     Args:
         options: Of the campaign.
         family: MPI of the programs, for mpiexec.
-        case: Tells the nodes.
+        nodes: Of the job.
         parts: One program, or several that run at once, each with its ranks.
         record: Directory of the run's record, for a file that srun reads.
 
@@ -44,7 +44,7 @@ def start_words(
         StorageError: The file cannot be written.
     """
     if through_srun(options):
-        return _srun(options, case, parts, record)
+        return _srun(options, nodes, parts, record)
     words: list[str] = []
     mpi = find_launcher(family)
     if path := options.mpiexec or _of_lustre(options, mpi.family):
@@ -103,27 +103,21 @@ def lustre_mpiexec() -> Path:
 
 
 def _srun(
-    options: CampaignOptions, case: Case, parts: Sequence[Part], record: Path
+    options: CampaignOptions, nodes: int, parts: Sequence[Part], record: Path
 ) -> tuple[str, ...]:
+    """Return the words of srun: each program has nodes of its own, one after another."""
     ranks = sum(number for number, _ in parts)
-    each = -(-ranks // case.nodes)
-    words = ["srun", f"--nodes={case.nodes}", f"--ntasks={ranks}", f"--ntasks-per-node={each}"]
-    words += options.launcher_options
+    words = ["srun", f"--nodes={nodes}", f"--ntasks={ranks}"]
+    words += [f"--ntasks-per-node={-(-ranks // nodes)}", *options.launcher_options]
     if len(parts) == 1:
         return (*words, *parts[0][1])
-    # Each node has ranks of every part: they are dealt out in blocks, node by node.
     lines, first = [], 0
-    owners: list[list[int]] = [[] for _ in parts]
-    for _ in range(case.nodes):
-        for place, (number, _) in enumerate(parts):
-            here = number // case.nodes
-            owners[place] += range(first, first + here)
-            first += here
-    for (_, program), own in zip(parts, owners, strict=True):
-        lines.append(f"{','.join(map(str, own))} {' '.join(map(shlex.quote, program))}\n")
+    for number, program in parts:
+        lines.append(f"{first}-{first + number - 1} {' '.join(map(shlex.quote, program))}\n")
+        first += number
     file = record / "multi-prog.conf"
     try:
         file.write_text("".join(lines), encoding="utf-8")
     except OSError as error:
         raise StorageError(f"cannot write {file}: {error.strerror}: make room there") from error
-    return (*words, "--multi-prog", str(file))
+    return (*words, "--distribution=block", "--multi-prog", str(file))

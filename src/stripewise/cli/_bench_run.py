@@ -75,6 +75,9 @@ def complete_suite(ctx: click.Context, param: click.Parameter, incomplete: str) 
               help="Numbers of nodes, instead of those of the suite.")  # fmt: skip
 @click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="R",
               help="Ranks on each node, instead of those of the suite.")  # fmt: skip
+@click.option("--rank-size", "rank_bytes", type=Size(), default=0, metavar="SIZE",
+              help="Bytes of each rank, instead of those of the suite.")  # fmt: skip
+@click.option("--quick", is_flag=True, help="Only the suite's [quick] cases.")
 @click.option("--repeat", "repeats", type=click.IntRange(min=1), metavar="N",
               help="Runs of each case.")  # fmt: skip
 @click.option("--launcher", default="local", show_default=True, metavar="NAME",
@@ -133,6 +136,7 @@ def _options(name: str | None, given: dict[str, Any]) -> CampaignOptions:
     inside = Path(given.pop("inside") or ".").absolute()
     narrow = {key: given.pop(key) for key in ("nodes", "ranks_per_node", "series", "repeats")}
     narrow["directories"] = given.pop("dirs")
+    quick = given.pop("quick")
     if given["resume"]:
         if name is not None and output is None:
             output = _directory_of(name)
@@ -141,7 +145,7 @@ def _options(name: str | None, given: dict[str, Any]) -> CampaignOptions:
     else:
         if name is None:
             raise UsageError("give a suite: `stripewise bench list` shows the built-in ones")
-        suite = _suite(name, narrow)
+        suite = _suite(name, narrow, quick=quick)
         output = output or Path(f"{suite.name}.campaign")
     return CampaignOptions(
         suite=suite,
@@ -154,10 +158,11 @@ def _options(name: str | None, given: dict[str, Any]) -> CampaignOptions:
     )
 
 
-def _suite(name: str, narrow: dict[str, Any]) -> Suite:
+def _suite(name: str, narrow: dict[str, Any], *, quick: bool) -> Suite:
     from stripewise.bench import find_suite
 
-    return find_suite(name).narrowed(**narrow)
+    found = find_suite(name)
+    return (found.shortened() if quick else found).narrowed(**narrow)
 
 
 def _directory_of(name: str) -> Path:
@@ -223,8 +228,8 @@ def plan_data(suite: Suite) -> dict[str, Any]:
     return {
         "suite": suite.name,
         "cases": [{**one.as_json(), "key": one.key} for one in suite.cases],
-        "runs": sum(one.repeats for one in suite.cases),
-        "bytes": sum(_bytes(one) * one.repeats for one in suite.cases),
+        "runs": suite.n_runs,
+        "bytes": suite.bytes,
     }
 
 
@@ -238,10 +243,3 @@ def plan_lines(suite: Suite) -> list[str]:
         f"{plural(len(suite.cases), 'case')}, {plural(data['runs'], 'run')}, "
         f"{size_text(data['bytes'])} written in all",
     ]
-
-
-def _bytes(case: Any) -> int:
-    from stripewise.bench.runners import find_runner
-
-    workload = find_runner(case.runner).workload(case)
-    return workload.bytes if workload is not None else case.files * case.ranks * case.file_bytes

@@ -102,7 +102,9 @@ def campaign_cases(campaign: Campaign) -> list[CaseFigures]:
     return [CaseFigures(case, "", (), 0.0, 0.0) for case in campaign.suite.cases]
 
 
-def _bar(one: Standing, axes: Iterable[Axis], lines: Sequence[Axis], size: float) -> dict[str, Any]:
+def _bar(
+    one: Standing, axes: Iterable[Axis], lines: Sequence[Axis], size: float
+) -> dict[str, Any]:
     found = one.figures
     where = [axis.said(found.case) for axis in axes if not axis.is_scale and axis not in lines]
     return {
@@ -206,7 +208,9 @@ def percentiles(campaign: Campaign, axes: Sequence[Axis]) -> Chart | None:
               "range": ["circle", "diamond", "triangle-right", "stroke"]}  # fmt: skip
     shape = chart.category("share", scale=shapes, legend={"title": "operations that took less",
                                                            "orient": "bottom"})  # fmt: skip
-    tooltip = chart.tips(operation="operation", label="series", share="operations", took="took less than")
+    tooltip = chart.tips(
+        operation="operation", label="series", share="operations", took="took less than"
+    )
     spec = chart.layers(
         rows,
         chart.layer("line", {"x": x, "y": y, "color": colour, "detail": [

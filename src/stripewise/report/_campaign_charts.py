@@ -10,8 +10,8 @@ from pathlib import Path
 
 from stripewise.bench import Campaign, CaseFigures
 from stripewise.errors import UsageError
-from stripewise.report import _chart as chart
 from stripewise.report import _campaign_kinds as kinds
+from stripewise.report import _chart as chart
 from stripewise.report._campaign_axes import axes_of
 from stripewise.report._campaign_bars import bars, metadata_bars, percentiles
 from stripewise.report._campaign_curves import (

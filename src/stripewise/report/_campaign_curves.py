@@ -70,7 +70,9 @@ def line_names(kind: ChartKind, panels: Sequence[Panel]) -> list[str]:
     return list(dict.fromkeys(every))
 
 
-def curves(kind: ChartKind, panel: Panel, among: Sequence[Panel], *, legend: bool = False) -> Chart:
+def curves(
+    kind: ChartKind, panel: Panel, among: Sequence[Panel], *, legend: bool = False
+) -> Chart:
     """Draw medians with their intervals over an axis, the best of each, and outliers.
 
     Args:

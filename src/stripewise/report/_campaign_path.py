@@ -214,6 +214,6 @@ def _joint(left: float, middle: float, before: float, after: float) -> Markup:
 def _text(
     x: float, y: float, words: str, *, size: int = 12, weight: int = 400, colour: str = chart.INK
 ) -> Markup:
-    return Markup('<text x="{}" y="{:.0f}" font-size="{}" font-weight="{}" fill="{}">{}</text>').format(
-        x, y, size, weight, colour, printable(words)
-    )
+    return Markup(
+        '<text x="{}" y="{:.0f}" font-size="{}" font-weight="{}" fill="{}">{}</text>'
+    ).format(x, y, size, weight, colour, printable(words))

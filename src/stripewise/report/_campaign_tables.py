@@ -85,7 +85,9 @@ def _trouble(runs: Sequence[CaseRun]) -> str:
     bad = [run for run in runs if run.status != "ok"]
     if not bad:
         return "" if runs else "not run"
-    return f"{plural(len(bad), 'run')}: {', '.join(dict.fromkeys(printable(r.status) for r in bad))}"
+    return (
+        f"{plural(len(bad), 'run')}: {', '.join(dict.fromkeys(printable(r.status) for r in bad))}"
+    )
 
 
 def constants(campaign: Campaign) -> dict[str, str]:
@@ -192,7 +194,9 @@ def _striping(campaign: Campaign, name: str, found: Sequence[Mapping[str, Any]])
 
 def _targets(layout: Mapping[str, Any]) -> list[int]:
     found = layout.get("targets")
-    return [one for one in found if isinstance(one, int)] if isinstance(found, list | tuple) else []
+    return (
+        [one for one in found if isinstance(one, int)] if isinstance(found, list | tuple) else []
+    )
 
 
 def _span(values: Sequence[int]) -> str:
@@ -252,7 +256,9 @@ def circumstances(campaign: Campaign) -> dict[str, str]:
                                       for name, value in versions.items())  # fmt: skip
     for key, value in about.items():
         if key not in (*_ABOUT, "memory_bytes", "versions") and value not in ("", None):
-            found[printable(str(key)).replace("_", " ").capitalize()] = printable(str(value))[:_LONG]
+            found[printable(str(key)).replace("_", " ").capitalize()] = printable(str(value))[
+                :_LONG
+            ]
     return {**found, **_observed(campaign.runs)}
 
 
