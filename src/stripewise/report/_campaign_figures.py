@@ -53,7 +53,9 @@ def unit_of(figures: Iterable[CaseFigures]) -> Unit:
 
 def is_drawable(one: CaseFigures) -> bool:
     """Whether a figure has a place on an axis."""
-    return all(isfinite(value) and value > 0 for value in (one.median, one.best, one.low, one.high))
+    return all(
+        isfinite(value) and value > 0 for value in (one.median, one.best, one.low, one.high)
+    )
 
 
 def rate_text(rate: float, of_data: bool) -> str:

@@ -55,7 +55,12 @@ def campaign_rows(
     cases = {case.key: case for case in campaign.suite.cases}
     outliers = _outliers(campaign, found)
     for run in campaign.runs:
-        shared = {**dict.fromkeys(COLUMNS), **about, **_of_case(cases.get(run.key)), **_of_run(run)}
+        shared = {
+            **dict.fromkeys(COLUMNS),
+            **about,
+            **_of_case(cases.get(run.key)),
+            **_of_run(run),
+        }
         for sample in run.samples:
             one = doubts.get((run.key, sample.operation))
             flags = " ".join(dict.fromkeys(flag.name for flag in one.flags)) if one else ""
@@ -65,9 +70,7 @@ def campaign_rows(
             yield shared
 
 
-def _outliers(
-    campaign: Campaign, figures: Iterable[CaseFigures]
-) -> set[tuple[str, str, int]]:
+def _outliers(campaign: Campaign, figures: Iterable[CaseFigures]) -> set[tuple[str, str, int]]:
     """Return key, operation and repeat of each run that is an outlier."""
     found = set()
     for one in figures:
