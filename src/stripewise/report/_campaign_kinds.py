@@ -58,7 +58,7 @@ def chart_kinds(
       repeated; targets where files had one target each.
     """
     found = figures_of(campaign) if figures is None else figures
-    kinds = []
+    kinds: list[ChartKind] = []
     for operation, cases in _by_operation(found).items():
         axes = axes_of(cases, campaign.suite.directories)
         kinds += _of_operation(operation, axes, _series(cases))

@@ -146,7 +146,7 @@ def predicted_chart(limits: Limits) -> Chart | None:
         {"measured": one.measured / gib, "predicted": one.predicted / gib, "set": one.operation,
          "cell": one.key, "fitted": "left out of the fit" if one.left_out else "in the fit"}
         for one in limits.predicted
-        if isfinite(one.measured) and isfinite(one.predicted) and min(one.measured, one.predicted) > 0
+        if isfinite(one.measured + one.predicted) and min(one.measured, one.predicted) > 0
     ]  # fmt: skip
     if not rows:
         return None

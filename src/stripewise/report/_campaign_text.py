@@ -34,18 +34,26 @@ def campaign_lines(
         limits: That it tells; None: nothing is said of them.
         most_cells: Rows of the table; 0: all.
     """
-    suite = campaign.suite
     lines = [
-        line("campaign", f"{printable(campaign.name)}   {printable(suite.title or suite.name)}"),
-        line("storage", storage_words(campaign)),
-        *labelled("found", summary(campaign, figures)),
+        *summary_of_campaign(campaign, figures),
         "",
         *_table(campaign, figures, most_cells),
     ]
     lines += _doubts(campaign, figures)
-    lines += labelled("failed", _some([f"{cell}, run {runs}: {status}: {why}"
-                                       for cell, runs, status, why in failed_rows(campaign)]))  # fmt: skip
+    failed = [f"{cell}, run {runs}: {status}: {why}"
+              for cell, runs, status, why in failed_rows(campaign)]  # fmt: skip
+    lines += labelled("failed", _some(failed))
     return lines + (limit_lines(limits) if limits is not None else [])
+
+
+def summary_of_campaign(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[str]:
+    """Say what was measured on what, the peaks, what is doubtful and what failed."""
+    suite = campaign.suite
+    return [
+        line("campaign", f"{printable(campaign.name)}   {printable(suite.title or suite.name)}"),
+        line("storage", storage_words(campaign)),
+        *labelled("found", summary(campaign, figures)),
+    ]
 
 
 def _table(campaign: Campaign, figures: Sequence[CaseFigures], most: int) -> list[str]:

@@ -13,7 +13,13 @@ from stripewise.bench import Campaign, Case, CaseFigures
 from stripewise.report._campaign_axes import Axis, axes_of
 from stripewise.report._campaign_figures import operation_words, rate_of
 from stripewise.report._campaign_over_time import slow_targets, target_ratios
-from stripewise.report._text import format_bytes, format_percent, format_seconds, plural
+from stripewise.report._text import (
+    format_bytes,
+    format_percent,
+    format_seconds,
+    plural,
+    significant,
+)
 from stripewise.text import printable
 
 MADE, EMULATED, SIMULATED = "measured", "emulated", "simulated"
@@ -51,10 +57,19 @@ def storage_words(campaign: Campaign) -> str:
     return how[how_made(campaign)]
 
 
-def peak_of(figures: Iterable[CaseFigures], operation: str) -> CaseFigures | None:
-    """Return the cell with the highest median of an operation."""
+def peak_of(
+    figures: Iterable[CaseFigures], operation: str, *, credible: bool = False
+) -> CaseFigures | None:
+    """Return the cell with the highest median of an operation.
+
+    Args:
+        figures: Of a campaign.
+        operation: Of the figures.
+        credible: Leave out those that are flagged as the work of a cache, if others are left.
+    """
     found = [one for one in figures if one.operation == operation and isfinite(one.median)]
-    return max(found, key=lambda one: one.median, default=None)
+    sound = [one for one in found if all(flag.name != "caching" for flag in one.flags)]
+    return max((credible and sound) or found, key=lambda one: one.median, default=None)
 
 
 def cell_name(case: Case, axes: Iterable[Axis]) -> str:
@@ -64,12 +79,13 @@ def cell_name(case: Case, axes: Iterable[Axis]) -> str:
 
 def headline(figures: Sequence[CaseFigures]) -> str:
     """Return the peaks: "105 GiB/s written, 98 GiB/s read"."""
-    found = [peak_of(figures, operation) for operation in ("write", "read")]
+    found = [peak_of(figures, operation, credible=True) for operation in ("write", "read")]
     data = [f"{rate_of(one)} {operation_words(one.operation)}" for one in found if one]
     if data:
         return ", ".join(data)
     names = list(dict.fromkeys(one.operation for one in figures))[:2]
-    metadata = [one for one in (peak_of(figures, name) for name in names) if one]
+    metadata = [one for name in names
+                if (one := peak_of(figures, name, credible=True))]  # fmt: skip
     if metadata:
         return ", ".join(_a_second(one) for one in metadata)
     return "No run ended well"
@@ -88,6 +104,9 @@ def summary(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[str]:
         peak = peak_of(figures, operation)
         if peak is not None:
             lines.append(_peak(peak, axes))
+            sound = peak_of(figures, operation, credible=True)
+            if sound is not None and sound is not peak:
+                lines.append(f"Without figures that a cache may explain: {_at(sound, axes)}.")
             lines += _behind(figures, peak)
     lines += [*_doubtful(campaign, figures), *_slow(campaign), *_failed(campaign)]
     return lines
@@ -99,7 +118,7 @@ def _extent(campaign: Campaign) -> str:
     written = sum(run.written_bytes for run in campaign.runs)
     text = f"{plural(len(campaign.suite.cases), 'cell')}, {plural(good, 'run')} that ended well"
     if held > 0:
-        text += f", {held / 3600:.2g} node-hours"
+        text += f", {significant(held / 3600)} node-hours"
     if written > 0:
         text += f", {format_bytes(written)} written"
     ended = printable(campaign.ended_because)
@@ -107,13 +126,17 @@ def _extent(campaign: Campaign) -> str:
 
 
 def _peak(one: CaseFigures, axes: Iterable[Axis]) -> str:
-    best = f"; the best of {plural(len(one.rates), 'run')} was {rate_of(one, one.best)}"
-    doubts = ", ".join(dict.fromkeys(flag.name for flag in one.flags))
-    return (
-        f"Highest rate, {printable(one.operation).replace('-', ' ')}: {rate_of(one)} (median"
-        f"{best if len(one.rates) > 1 else ', one run'}) by {cell_name(one.case, axes)}."
-        + (f" This figure is doubtful: {doubts}." if doubts else "")
-    )
+    name = printable(one.operation).replace("-", " ")
+    doubts = ", ".join(dict.fromkeys(printable(flag.name) for flag in one.flags))
+    text = f"The highest {name} rate is {_at(one, axes)}."
+    return f"{text} It is doubtful: {doubts}." if doubts else text
+
+
+def _at(one: CaseFigures, axes: Iterable[Axis]) -> str:
+    runs = "one run"
+    if len(one.rates) > 1:
+        runs = f"median of {len(one.rates)} runs, the best {rate_of(one, one.best)}"
+    return f"{rate_of(one)} ({runs}) with {cell_name(one.case, axes)}"
 
 
 def _behind(figures: Iterable[CaseFigures], peak: CaseFigures) -> Iterator[str]:
@@ -127,7 +150,7 @@ def _behind(figures: Iterable[CaseFigures], peak: CaseFigures) -> Iterator[str]:
     if slow:
         said = ", ".join(f"{printable(name)} {format_percent(share)}" for name, share in
                          sorted(slow.items(), key=lambda pair: -pair[1])[:8])  # fmt: skip
-        yield f"Of that rate, these series reach at most: {said}."
+        yield f"Everywhere below half of that rate: {said}."
 
 
 def _doubtful(campaign: Campaign, figures: Sequence[CaseFigures]) -> Iterator[str]:
