@@ -63,7 +63,8 @@ def test_twenty_kills_lose_and_repeat_no_case(tmp_path: Path, seed: int) -> None
         time.sleep(chance.uniform(0.4, 2.2))
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        words = ["--resume"]
+        if (tmp_path / "kills.campaign" / "journal.jsonl").exists():
+            words = ["--resume"]
     done = _begin(tmp_path, *words)
     assert done.wait(600) == 0
     campaign = read_directory(tmp_path / "kills.campaign")
