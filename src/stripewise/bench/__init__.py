@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from stripewise.bench._case import Case as Case
     from stripewise.bench._case import case_of as case_of
     from stripewise.bench._doubts import Ceiling as Ceiling
-    from stripewise.bench._doubts import flags_of_campaign as flags_of_campaign
+    from stripewise.bench._interference import flags_of_campaign as flags_of_campaign
     from stripewise.bench._limits import Law as Law
     from stripewise.bench._limits import Limit as Limit
     from stripewise.bench._limits import Limits as Limits
