@@ -193,6 +193,7 @@ MISTAKES = {
         "give sync = false",
     ),
     "mdtest: cache": (case(METADATA + 'cache = "drop"'), "give shift"),
+    "quick of a case alone": (case("quick = { steps = 2 }"), "give the table [quick]"),
     "fault in quick": (
         case('rank_size = "1 MiB"\ntransfer = "1 MiB"', '[quick]\ntransfer = "2 MiB"\n'),
         "[quick]: case 'one': transfer",
