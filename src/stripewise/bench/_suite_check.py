@@ -89,7 +89,7 @@ def _metadata(case: Case) -> Iterator[str]:
             f"operation = 'metadata' is not for the runner {case.runner}: give runner = "
             '"metadata" or "mdtest"'
         )
-    if not case.files:
+    if not case.files and not case.stonewall_seconds:
         yield "files: say how many files each rank creates, as files = 1000"
     yield from _without_effect(case, _OF_DATA, "operations of metadata")
     if case.settings:
