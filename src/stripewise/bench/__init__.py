@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from stripewise.bench._campaign import Campaign as Campaign
     from stripewise.bench._case import Case as Case
     from stripewise.bench._case import case_of as case_of
+    from stripewise.bench._import import import_campaign as import_campaign
     from stripewise.bench._limits import Law as Law
     from stripewise.bench._limits import Limit as Limit
     from stripewise.bench._limits import Limits as Limits
