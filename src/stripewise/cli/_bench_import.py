@@ -52,7 +52,7 @@ def command_import(
     the campaign.
     """
     from stripewise.bench import import_campaign
-    from stripewise.bench._exchange import write_campaign  # type: ignore[import-not-found,unused-ignore]
+    from stripewise.bench._exchange import write_campaign  # type: ignore
 
     name = name or re.sub(r"[^A-Za-z0-9._-]+", "-", output.stem)[:64].strip("-._") or "imported"
     campaign = import_campaign(results, name, ranks_per_node or 0)

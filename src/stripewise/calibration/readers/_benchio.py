@@ -29,8 +29,11 @@ TITLE = "Simple Parallel IO benchmark"
 _ELEMENT_BYTES = 8
 _RANKS = re.compile(r" *Running on +(\S{1,20}) +process", re.ASCII)
 _NODES = re.compile(r" *Running on +(\S{1,20}) +nodes? *", re.ASCII)
-_SIZES = re.compile(r" *(Array size|Global size|Process grid) is +\( *(\S{1,20}) *, *(\S{1,20}) *, "
-                    r"*(\S{1,20}) *\) *", re.ASCII)  # fmt: skip
+_SIZES = re.compile(
+    r" *(Array size|Global size|Process grid) is +"
+    r"\( *(\S{1,20}) *, *(\S{1,20}) *, *(\S{1,20}) *\) *",
+    re.ASCII,
+)
 _TOTAL = re.compile(r" *Total amount of data = +(\S{1,40}) +(MiB|GiB) *", re.ASCII)
 _PLACE = re.compile(r" *(?:Writing|I/O) to +(\S{1,1000}) *")
 _REPEATS = re.compile(r" *Repeating read/write operations +(\d{1,9}) +times *", re.ASCII)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from stripewise.calibration.readers._ior_hints import HintLines
 from stripewise.calibration.readers._ior_setup import Summary
 from stripewise.calibration.readers._ior_summary import columns_of, summary_of
 from stripewise.calibration.readers._ior_test import RawTest, Row, ior_test
@@ -47,6 +48,7 @@ class _Run:
     def __init__(self, version: str) -> None:
         self.version = version
         self.command = ""
+        self.began = 0.0
         self.tests: list[RawTest] = []
         self.summaries: list[Summary] = []
         self.broken: list[str] = []
@@ -54,15 +56,14 @@ class _Run:
         self.columns: tuple[str, ...] = ()
         self.moved = 0
         self.error = ""
+        self.hints = HintLines()
 
     def take(self, line: str) -> None:
         """Take one line; what is none of IOR's is left alone."""
-        if self.part == "hints" and self._hint(line):
+        if self.hints.take(line):
             return
         if line.startswith(("write ", "read ", "Operation ")) or _HEADER.match(line):
             self._row(line)
-        elif line.startswith("hints returned from opened file"):
-            self.part = "hints"
         elif line.startswith(("WARNING: " + MOVED, MOVED)):
             self.moved = whole(line.partition("=")[2].strip()) or 0
         elif line.startswith(_FAILED):
@@ -79,7 +80,9 @@ class _Run:
                 self.tests.append(RawTest(number=len(self.tests)))
         elif line.startswith(SUMMARY):
             self.part = "summary"
-        elif word == "Results" or line.startswith(("Max Write", "Max Read", "Finished", "Run fin")):
+        elif word == "Results" or line.startswith(
+            ("Max Write", "Max Read", "Finished", "Run fin")
+        ):
             self.part = ""
         elif match := _TEST.match(line):
             self._begin(match[1], match[2])
@@ -99,7 +102,9 @@ class _Run:
         if match is None:
             return
         key, value = match[1].strip(), match[2].strip()
-        if key in ("Command line", "Command line used"):
+        if key in ("Began", "Run began"):
+            self.began = clock(value)
+        elif key in ("Command line", "Command line used"):
             self.command = value
         elif key == "StartTime" and self.tests:
             self.tests[-1].started = clock(value)
@@ -107,14 +112,6 @@ class _Run:
             self.tests[-1].options.setdefault(key, value)
         elif self.part == "parameters":
             self.tests[-1].parameters.setdefault(key, value)
-
-    def _hint(self, line: str) -> bool:
-        key, found, value = line.strip().partition(" = ")
-        if found and self.tests and len(self.tests[-1].hints) < 1000:
-            self.tests[-1].hints[key[:200]] = value[:200]
-        elif line.strip() not in ("", "{"):
-            self.part = ""
-        return bool(found) or not line.strip()
 
     def _row(self, line: str) -> None:
         if columns := columns_of(line):
@@ -144,6 +141,7 @@ class _Run:
         self.tests[-1].rows.append(
             Row(words[0], cells, 0 if repeat is None else repeat + 1, self.moved, _UNITS[unit])
         )
+        self.tests[-1].hints = self.hints.found
         self.moved = 0
 
 
@@ -205,6 +203,7 @@ def _raw_tests(run: _Run) -> Iterator[RawTest]:
     for place, raw in enumerate(run.tests):
         if place == len(run.tests) - 1:
             raw.error = run.error
+        raw.started = raw.started or run.began
         yield raw
     if not run.tests:
         for number_of in dict.fromkeys(one.test for one in run.summaries):

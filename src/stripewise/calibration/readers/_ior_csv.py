@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from statistics import median
 
+from stripewise.calibration.readers._base import nodes_of
 from stripewise.calibration.readers._ior_test import MIB
 from stripewise.calibration.readers._lines import (
     MOST_BYTES,
@@ -17,7 +18,6 @@ from stripewise.calibration.readers._lines import (
     shown,
     whole,
 )
-from stripewise.calibration.readers._base import nodes_of
 from stripewise.calibration.readers._printed import PrintedReader, possible
 from stripewise.calibration.readers._record import Data, Found, Test, Timed
 from stripewise.errors import UsageError

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from io import StringIO
 
-from stripewise.calibration.readers._ior import MOVED
+from stripewise.calibration.readers._ior import MOVED, TITLE
+from stripewise.calibration.readers._ior_hints import HintLines
 from stripewise.calibration.readers._ior_setup import Summary
 from stripewise.calibration.readers._ior_summary import json_summary
 from stripewise.calibration.readers._ior_test import RawTest, Row, ior_test
-from stripewise.calibration.readers._lines import clock, lines_of, whole
+from stripewise.calibration.readers._lines import clock, whole
 from stripewise.calibration.readers._printed import PrintedReader
 from stripewise.calibration.readers._record import Found, Test
 from stripewise.errors import UsageError
@@ -60,6 +62,7 @@ class _Document:
         self.notes: list[str] = []
         self.moved = 0
         self.finished = False
+        self.hints = HintLines()
 
     def test(self) -> RawTest:
         if not self.tests:
@@ -74,7 +77,9 @@ class _Document:
             self.command = value
         elif key == "StartTime":
             number_of = whole(inside.values.get("TestID", ""), 1_000_000)
-            self.tests.append(RawTest(-1 if number_of is None else number_of, started=clock(value)))
+            self.tests.append(
+                RawTest(-1 if number_of is None else number_of, started=clock(value))
+            )
         elif key == "Finished":
             self.finished = True
 
@@ -93,6 +98,7 @@ class _Document:
             cells = {mine: one.values[theirs] for theirs, mine in _ROWS.items()
                      if theirs in one.values}  # fmt: skip
             self.test().rows.append(Row(one.values["access"], cells, 0, self.moved))
+            self.test().hints = self.hints.found
             self.moved = 0
 
 
@@ -139,7 +145,7 @@ def _documents(text: str, name: str) -> tuple[list[_Document], list[str]]:
     dropped = _read(text, strict, found, name)
     notes = []
     if not strict:
-        left = f"; {plural(dropped, 'line')} of other text were left out" if dropped else ""
+        left = f", without {plural(dropped, 'line')} of other text" if dropped else ""
         notes.append(f"{name}: it is no valid JSON ({problem}): read part by part{left}.")
     return [one for one in found if one.tests or one.command], notes
 
@@ -149,10 +155,12 @@ def _read(text: str, strict: bool, found: list[_Document], name: str) -> int:
     inside: list[_Object] = [_Object("")]
     label = last = ""
     dropped = rows = 0
-    for tokens in _tokens(text, strict):
+    for tokens in _tokens(text, strict, lambda line: found[-1].hints.take(line)):
         if isinstance(tokens, str):
             dropped += bool(tokens.strip())
-            if MOVED in tokens:
+            if TITLE in tokens:
+                found[-1].version = tokens.partition(":")[0].strip().removeprefix("IOR-")[:40]
+            elif MOVED in tokens:
                 found[-1].moved = whole(tokens.partition("=")[2].strip()) or 0
             continue
         for token in tokens:
@@ -180,12 +188,15 @@ def _read(text: str, strict: bool, found: list[_Document], name: str) -> int:
     return dropped
 
 
-def _tokens(text: str, strict: bool) -> Iterator[list[str] | str]:
+def _tokens(text: str, strict: bool, other: Callable[[str], bool]) -> Iterator[list[str] | str]:
     """Yield the tokens of each line; a line that is no JSON as it is."""
     if strict:
         yield from ([_plain(match)] for match in _TOKEN.finditer(text))
         return
-    for line in lines_of(text):
+    for line in StringIO(text, newline="\n"):
+        if other(line):
+            yield "hint"
+            continue
         tokens, place = [], 0
         line = line.rstrip()
         while place < len(line) and (match := _TOKEN.match(line, place)):

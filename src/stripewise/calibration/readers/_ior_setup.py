@@ -264,9 +264,7 @@ def _segments(told: _Options, all_blocks: int) -> int:
     if aggregate is not None:
         number_of = number_of or max(round(aggregate[0] / all_blocks), 1)
         if abs(number_of * all_blocks - aggregate[0]) > 0.006 * aggregate[0] + 1:
-            raise told.missing(
-                f"{number_of} segments of {all_blocks} B are not {aggregate[0]} B"
-            )
+            raise told.missing(f"{number_of} segments of {all_blocks} B are not {aggregate[0]} B")
     if number_of * all_blocks > MOST_BYTES:
         raise told.missing(f"{number_of} segments of {all_blocks} B")
     return number_of or 1
@@ -274,7 +272,7 @@ def _segments(told: _Options, all_blocks: int) -> int:
 
 def _access(told: _Options, backend: str) -> tuple[bool, bool, list[str]]:
     """Return whether each rank has a file of its own, and whether calls are collective."""
-    notes = []
+    notes: list[str] = []
     text = told.first("access").replace("-", " ")
     own = told.summary.own if told.summary and told.summary.own is not None else None
     if text.startswith(("file per process", "single shared file")):

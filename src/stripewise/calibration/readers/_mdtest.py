@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from statistics import pstdev, stdev
 
 from stripewise.calibration.readers._ior_test import each_of, most_spread
 from stripewise.calibration.readers._lines import (
@@ -32,10 +33,16 @@ from stripewise.text import plural
 
 _LAUNCHED = re.compile(r"mdtest-(\S{1,40}) was launched with (\d{1,12}) total task\(s\) on "
                        r"(\d{1,12}) node", re.ASCII)  # fmt: skip
-_COUNT = re.compile(r"(\d{1,12}) tasks?, (\d{1,19}) (files/directories|files|directories)", re.ASCII)
-_SUMMARY = re.compile(r"SUMMARY( rate| time)?\b.{0,40}?\(of (\d{1,9}) iterations?\)", re.ASCII)
+_COUNT = re.compile(
+    r"(\d{1,12}) tasks?, (\d{1,19}) (files/directories|files|directories)", re.ASCII
+)
+_SUMMARY = re.compile(
+    r"SUMMARY(?: (rate|time))?(?: \(in (?:ops/sec|ms/op)\))?: \(of (\d{1,9}) iterations?\)",
+    re.ASCII,
+)
 _ROW = re.compile(
-    r" {2,}(Directory|File|Tree) (creation|stat|read|rename|removal) {0,40}:?((?: +\S{1,40}){4,7}) *"
+    r" {2,}(Directory|File|Tree) (creation|stat|read|rename|removal) {0,40}:?"
+    r"((?: +\S{1,40}){4}|(?: +\S{1,40}){7}) *"
 )
 _OPERATIONS = {
     ("Directory", "creation"): "create-directory", ("Directory", "stat"): "stat-directory",
@@ -44,7 +51,9 @@ _OPERATIONS = {
     ("File", "rename"): "rename", ("File", "removal"): "remove",
     ("Tree", "creation"): "create-tree", ("Tree", "removal"): "remove-tree",
 }  # fmt: skip
+_STONEWALL = re.compile(r"Continue stonewall hit min: \d{1,19} max: (\d{1,19}) avg: ", re.ASCII)
 _WITH_VALUE = "abBdefGiIlnNpsVwWxz"
+_NEAR = 0.001
 _NEW = 4
 """Version from which least and greatest are those of iterations, not of ranks."""
 
@@ -61,56 +70,81 @@ class _Run:
     items: int = 0
     iterations: int = 0
     part: str = ""
-    rows: dict[str, tuple[float, float, float, float]] = field(default_factory=dict)
+    columns: int = 0
+    rows: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    twice: set[str] = field(default_factory=set)
     times: bool = False
+    most: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     failed: str = ""
     finished: bool = False
 
     def take(self, line: str) -> None:
         """Take one line; what is none of mdtest's is left alone."""
-        if match := _SUMMARY.match(line.strip()):
-            self.part = "time" if match[1] == " time" else "rate"
+        if match := _SUMMARY.fullmatch(line.strip()):
+            self.part = match[1] or "rate"
             self.times = self.times or self.part == "time"
-            self.iterations = int(match[2])
+            self.iterations, self.columns = int(match[2]), 0
+        elif line.startswith("   Operation "):
+            self.part = "" if self.columns else self.part
+            self.columns = 7 if "per Rank:" in line else 4
         elif line.startswith("Command line used:"):
             self.command = line.partition(":")[2].strip()
         elif line.startswith("-- finished at"):
             self.finished, self.part = True, ""
         elif match := _COUNT.match(line):
             self.items = int(match[2])
+        elif match := _STONEWALL.match(line):
+            self.most += [int(match[1])] if len(self.most) < 10_000 else []
         elif "FAILED in" in line or line.startswith("ERROR"):
             self.failed = self.failed or line
         elif self.part == "rate" and (match := _ROW.fullmatch(line)):
             self._row(_OPERATIONS.get((match[1], match[2]), ""), match[3].split(), line)
 
     def _row(self, operation: str, words: list[str], line: str) -> None:
-        values = [number(word) for word in words[-4:]]
-        high, low, mean, spread = (-1.0 if one is None else one for one in values)
-        if not operation or len(words) not in (4, 7):
+        values = [-1.0 if (one := number(word)) is None else one for word in words]
+        if not operation:
             return
-        problem = _problem(high, low, mean, spread, self.iterations)
+        if len(values) != (self.columns or len(values)):
+            problem = f"it has {len(values)} columns"
+        elif min(values) < 0:
+            problem = "it has something else than numbers"
+        else:
+            high, low, mean, spread = values[-4:]
+            problem = _problem(high, low, mean, spread, self.iterations, self.is_new)
+            if not problem and self.rows.setdefault(operation, (low, mean, high)) != (
+                low, mean, high,
+            ):  # fmt: skip
+                self.twice.add(operation)
         if problem:
             self.notes.append(f"{shown(line)!r} is left out: {problem}.")
-        elif self.rows.setdefault(operation, (low, mean, high, spread)) != (low, mean, high, spread):
-            self.notes.append(f"{operation} is there twice: the first one counts.")
+
+    @property
+    def is_new(self) -> bool:
+        """Whether least, greatest and deviation are those of iterations, not of ranks."""
+        return (whole(self.version.partition(".")[0], 1000) or 0) >= _NEW
 
 
-def _problem(high: float, low: float, mean: float, spread: float, iterations: int) -> str:
+def _problem(
+    high: float, low: float, mean: float, spread: float, iterations: int, is_new: bool
+) -> str:
     """Return why a row cannot be true; "" if it can."""
     if high == low == mean == 0:
         return ""
-    if min(high, low, mean, spread) < 0:
-        return "it has something else than numbers"
-    near = 0.001
-    if not low - near <= mean <= high + near:
+    if not low - _NEAR <= mean <= high + _NEAR:
         return f"a mean of {mean:g} is not between {low:g} and {high:g}"
     if not all(possible("create", one) for one in (high, mean)):
         return "its rate is impossible"
-    if iterations == 1 and spread > 0:
+    if iterations == 1 and (spread > 0 or (is_new and high - low > _NEAR)):
         return "one iteration has no deviation"
-    if spread > 1.01 * most_spread(low - near, mean, high + near, max(iterations, 2)) + near:
+    if spread > 1.01 * most_spread(low - _NEAR, mean, high + _NEAR, max(iterations, 2)) + _NEAR:
         return f"a deviation of {spread:g} is impossible between {low:g} and {high:g}"
+    if is_new and (rates := each_of(low, mean, high, iterations)):
+        known = (pstdev(rates), stdev(rates) if iterations > 1 else 0.0)
+        if all(abs(one - spread) > 0.003 * one + 0.01 for one in known):
+            return f"its deviation is {known[1]:g}, not {spread:g}: the file is damaged"
+    elif is_new and iterations in (2, 3):
+        return f"{low:g}, {mean:g} and {high:g} do not agree: the file is damaged"
     return ""
 
 
@@ -179,8 +213,8 @@ def _test(run: _Run, name: str) -> Test:
         notes.append("its end is missing: what is whole was read.")
     work = _work(run, options, ranks, source)
     timed, spread = _timed(run, work, ranks, notes)
-    if "W" in options and timed:
-        notes.append("a stonewall ended it: the amounts are those that were asked for.")
+    if run.most and len(run.most) > 1:
+        notes.append("a stonewall ended each iteration elsewhere: amounts are their mean.")
     return Test(
         "mdtest", source, nodes, ranks, replace(work, spread=spread), tuple(timed),
         run.version, options.get("d", ""), _cache(options),
@@ -223,7 +257,9 @@ def _option(options: Mapping[str, str], letter: str, source: str) -> int:
     text = options.get(letter, "")
     value = whole(text, MOST_RANKS * 1000) if text else 0
     if value is None:
-        raise UsageError(f"{source}: -{letter} {shown(text)!r} is no number: give the whole output")
+        raise UsageError(
+            f"{source}: -{letter} {shown(text)!r} is no number: give the whole output"
+        )
     return value
 
 
@@ -243,18 +279,26 @@ def _timed(
 ) -> tuple[list[Timed], dict[str, tuple[float, float, float]]]:
     """Return the repeats as far as they are told, and the spread where they are not."""
     timed: list[Timed] = []
+    items = ranks * sum(run.most) / len(run.most) if run.most else run.items or ranks * work.files
     trees = _directories(work) * (ranks if work.sharing == "own" else 1)
     spread: dict[str, tuple[float, float, float]] = {}
     repeats = max(run.iterations, 1)
-    major = whole(run.version.partition(".")[0], 1000) or 0
-    for operation, (low, mean, high, _) in run.rows.items():
+    for operation, (low, mean, high) in run.rows.items():
         if mean <= 0:
             continue
-        rates = each_of(low, mean, high, repeats) if major >= _NEW or repeats == 1 else ()
+        if operation in run.twice:
+            notes.append(f"{operation} is there twice with different rates: it is left out.")
+            continue
+        rates = each_of(low, mean, high, repeats) if run.is_new or repeats == 1 else ()
         if not rates:
             spread[operation] = (low, mean, high)
-        amount = float(trees if operation.endswith("-tree") else run.items or 1)
-        timed += [Timed(operation, amount, amount / rate, repeat)
+        amount = float(trees if operation.endswith("-tree") else items)
+        if not possible(operation, low or mean, amount):
+            notes.append(f"{operation} is left out: {amount:g} operations would have taken years.")
+            spread.pop(operation, None)
+            continue
+        worn_out = bool(run.most) and not operation.endswith("-tree")
+        timed += [Timed(operation, amount, amount / rate, repeat, worn_out=worn_out)
                   for repeat, rate in enumerate(rates or (mean,), 1)]  # fmt: skip
     if spread and repeats > 1:
         notes.append(f"only the mean of {plural(repeats, 'iteration')} is told, with the least "

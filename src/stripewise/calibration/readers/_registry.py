@@ -82,7 +82,7 @@ def read_tests(paths: Iterable[Path], ranks_per_node: int = 0) -> Found:
     return Found(tuple(tests), tuple(notes))
 
 
-def tests_of(text: str, name: str, program: str, ranks_per_node: int = 0) -> Found:
+def read_printed(text: str, name: str, program: str, ranks_per_node: int = 0) -> Found:
     """Return the tests of what one program has just printed.
 
     Args:
