@@ -61,7 +61,7 @@ static bool report(const struct sw_options *options, const struct sw_job *job,
                    const struct sw_result *result, FILE *json, int argc, char **argv)
 {
     bool good = true;
-    if (json != stdout)
+    if (json != stdout && !options->quiet)
         sw_report_table(stdout, options, job, result);
     if (json != NULL)
         sw_report_json(json, options, job, result, argc, argv);

@@ -79,6 +79,7 @@ struct sw_options {
     bool wanted[SW_OPERATIONS];
     const char *directory;
     const char *json; /* NULL: no JSON; "-": stdout instead of the table */
+    bool quiet;       /* no table */
     bool help, version;
 };
 

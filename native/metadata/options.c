@@ -103,6 +103,13 @@ static bool set_json(struct sw_options *o, const char *value, char *trouble, siz
     return sw_take_text("json", value, SW_PATH_BYTES, &o->json, trouble, bytes);
 }
 
+static bool set_quiet(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+{
+    (void)value, (void)trouble, (void)bytes;
+    o->quiet = true;
+    return true;
+}
+
 static bool set_version(struct sw_options *o, const char *value, char *trouble, size_t bytes)
 {
     (void)value, (void)trouble, (void)bytes;
@@ -140,6 +147,7 @@ const struct sw_option_row sw_option_rows[] = {
     {"random", NULL, "stat and read in an order that is drawn", set_random},
     {"seed", "N", "of that order  [default: 0]", set_seed},
     {"json", "PATH", "write the result as JSON; -: instead of the table", set_json},
+    {"quiet", NULL, "print no table", set_quiet},
     {"version", NULL, "print the version", set_version},
     {"help", NULL, "print this", set_help},
     {NULL, NULL, NULL, NULL},

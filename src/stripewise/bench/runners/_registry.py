@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from stripewise.bench.runners._base import Runner
 from stripewise.bench.runners._kernel import KernelRunner
+from stripewise.bench.runners._metadata import MetadataRunner
 from stripewise.errors import UsageError
 
-_MEMBERS: tuple[type[Runner], ...] = (KernelRunner,)
+_MEMBERS: tuple[type[Runner], ...] = (KernelRunner, MetadataRunner)
 
 
 def runner_names() -> tuple[str, ...]:
