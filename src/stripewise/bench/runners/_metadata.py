@@ -13,7 +13,7 @@ from stripewise.bench._sample import Sample
 from stripewise.bench.runners._base import Printed, Runner
 from stripewise.errors import StripewiseError, UsageError
 from stripewise.inputs import parse_json
-from stripewise.runtime import built_program, find_runtime
+from stripewise.runtime import built_program, find_runtime, kernel_of_mpiexec
 from stripewise.simulation import Workload
 
 JSON = "metadata.json"
@@ -30,10 +30,6 @@ class MetadataRunner(Runner):
 
     name = "metadata"
     is_own = True
-
-    def __init__(self, family: str | None = None) -> None:
-        """Take the MPI: "mpich", "openmpi"; None: the first that is built."""
-        self._family = family
 
     def missing(self) -> str:
         """Return why the metadata kernel cannot be run; "" if it can."""
@@ -55,6 +51,8 @@ class MetadataRunner(Runner):
             return f"width = {case.width} goes with depth: give the levels of the tree"
         if case.cache not in ("shift", "none"):
             return f"cache = {case.cache!r} is for data: metadata take shift or none"
+        if case.settings:
+            return f"{case.settings[0][0]} has no effect on operations of metadata: leave it out"
         return ""
 
     def command(self, case: Case, directory: Path, record: Path) -> list[str]:
@@ -93,11 +91,17 @@ class MetadataRunner(Runner):
         del case
         return None
 
+    def chosen_family(self) -> str:
+        """Return the MPI of the program."""
+        return self._chosen()[0]
+
     def _program(self) -> Path:
+        return self._chosen()[1]
+
+    def _chosen(self) -> tuple[str, Path]:
         runtime = find_runtime()
-        return built_program(runtime, runtime.metadata_programs, "metadata program", self._family)[
-            1
-        ]
+        family = self.family or kernel_of_mpiexec(runtime)
+        return built_program(runtime, runtime.metadata_programs, "metadata program", family)
 
 
 def shift_of(case: Case) -> int:
