@@ -34,12 +34,19 @@ _OWN = "array3d --local 256,256,256"
 
 @dataclass(frozen=True)
 class Rate:
-    """A bandwidth in bytes a second, with the range that the limits' intervals leave."""
+    """A bandwidth in bytes a second, with the range that the limits' intervals leave.
+
+    Attributes:
+        value / low / high: Bytes a second.
+        limit: What limits it, in words.
+        resource: The same, as `stripewise.simulation.Limit` has it.
+    """
 
     value: float
     low: float
     high: float
     limit: str = ""
+    resource: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,11 @@ class Basis:
     def knows(self, *figures: str) -> bool:
         """Whether the storage has all of these figures."""
         return all(one in self.storage.figures for one in figures)
+
+    @property
+    def by_capacity(self) -> bool:
+        """Whether a job gets as much of the storage as it asks for: a burst buffer."""
+        return self.storage.value("layout.granularity") > 0
 
     @property
     def targets(self) -> int:
@@ -182,8 +194,9 @@ class Basis:
                 for end in self._ends
                 for again in [self.simulated(trial, end)]
             ]
-            limit = found.limits[0].words if found and found.limits else ""
-            known = Rate(value, min(value, *ends), max(value, *ends), limit)
+            first = found.limits[0] if found and found.limits else None
+            words, resource = (first.words, first.resource) if first else ("", "")
+            known = Rate(value, min(value, *ends), max(value, *ends), words, resource)
             self._rates[trial] = known
         return known
 

@@ -5,15 +5,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from stripewise.advice._base import Trial
-from stripewise.advice._basis import FACTOR, Basis, Job
+from stripewise.advice._basis import FACTOR, UNIT, Basis, Job, as_settings
 from stripewise.model import Value
+from stripewise.text import size_text
 
 MULTIPLIER, MODE = "mpiio.cray_cb_nodes_multiplier", "mpiio.cray_cb_write_lock_mode"
 RATIO, AGGREGATORS = "mpiio.romio_lustre_co_ratio", "mpiio.cb_nodes"
 EXTENTS, RELAXED, AHEAD = 0, 1, 2
 """Lock modes: extent locks; one lock for all writers; locks that are asked for ahead."""
+STRIPE_SIZES = (4 << 20, 16 << 20, 64 << 20)
 TIMES = (1, 2, 4, 8, 16, 32)
 
 
@@ -69,4 +72,11 @@ def best_shared(basis: Basis, job: Job) -> Trial:
     """Return the best way to write one file that any library allows."""
     modes = lock_choices(basis, collective_only=False)
     trials = [trial for _, _, trial in collective_trials(basis, job, modes)]
+    if basis.storage.kind == "lustre":
+        trials += [_in_stripes(one, size) for one in trials for size in STRIPE_SIZES]
     return max(trials, key=basis.rate)
+
+
+def _in_stripes(trial: Trial, size: int) -> Trial:
+    settings = as_settings({**dict(trial.settings), UNIT: size})
+    return replace(trial, settings=settings, words=f"{trial.words}, stripes of {size_text(size)}")

@@ -10,15 +10,23 @@ from stripewise.advice._basis import Basis, Rate
 from stripewise.simulation import rate_text
 from stripewise.text import plural
 
+MOST_CASES = 3
+"""Of a campaign that are named behind one figure."""
 SILENT = 0.005
 """Relative width of a range below which it is not shown."""
 
 
 def shown(rate: Rate) -> str:
     """Return a bandwidth with its range: "27 GiB/s (25 GiB/s to 29 GiB/s)"."""
-    if rate.high - rate.low <= SILENT * rate.value:
-        return rate_text(rate.value)
-    return f"{rate_text(rate.value)} ({rate_text(rate.low)} to {rate_text(rate.high)})"
+    value, low, high = (rate_text(one) for one in (rate.value, rate.low, rate.high))
+    if rate.high - rate.low <= SILENT * rate.value or low == value == high:
+        return value
+    return f"{value} ({low} to {high})"
+
+
+def slower(more: float, less: float) -> str:
+    """Return by how much the slower of two is slower: "1.5x slower"."""
+    return f"{times(more, less)} slower"
 
 
 def times(more: float, less: float) -> str:
@@ -61,4 +69,11 @@ def evidence(rate: Rate, basis: Basis) -> tuple[str, ...]:
     """Return what a simulated figure follows from."""
     origin = "limits found by the campaign" if basis.limits else "the storage's description"
     limit = f", where the limit is {rate.limit}" if rate.limit else ""
-    return (f"predicted from {origin}{limit}",)
+    return (f"predicted from {origin}{limit}", *_cases(rate, basis)[:MOST_CASES])
+
+
+def _cases(rate: Rate, basis: Basis) -> tuple[str, ...]:
+    """Return the keys of the cases that tell the limit behind a figure."""
+    names = (f"client.{rate.resource}_write", f"servers.{rate.resource}_write")
+    limits = basis.limits.limits if basis.limits else ()
+    return next((one.evidence for one in limits if one.figure in names), ())

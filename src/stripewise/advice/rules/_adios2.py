@@ -26,6 +26,8 @@ class Adios2(Rule):
 
     def missing(self, basis: Basis) -> str:
         """What a process and a node write."""
+        if basis.by_capacity:
+            return "it depends on the capacity that a job asks for: see burst-buffer"
         if not basis.storage.stack:
             return "the description does not say which MPI-IO its users have"
         if not basis.knows("client.process_write", "client.node_write"):

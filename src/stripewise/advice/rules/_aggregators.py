@@ -62,9 +62,9 @@ class AggregatorNumber(Rule):
         number, trial = better[last]
         usual = chosen[last][2]
         rate, what = basis.range(trial), _what(basis)
-        each = joined([f"{of_nodes(one.nodes)} {count}" for one, (count, _) in better.items()])
+        each = joined([f"{count} for {of_nodes(one.nodes)}" for one, (count, _) in better.items()])
         text = (
-            f"Set the {what} by the size of the job: for {each}. {of_nodes(last.nodes)} then "
+            f"Set the {what} by the size of the job: {each}. {of_nodes(last.nodes)} then "
             f"{verb(last.nodes, 'writes', 'write')} one file with {shown(rate)} in place of "
             f"{rate_text(basis.rate(usual))}."
         )
@@ -101,7 +101,7 @@ def site_defaults(basis: Basis) -> dict[str, str]:
     if basis.storage.stack != "cray" or basis.program is not None:
         return {}
     modes = [one for one in lock_choices(basis, collective_only=False) if one != AHEAD]
-    best: tuple[float, dict[str, Value]] = (GAINS, {})
+    found_means: list[tuple[float, dict[str, Value]]] = []
     for number, settings in aggregator_choices(basis, basis.largest):
         gains = []
         for job in basis.jobs:
@@ -110,11 +110,13 @@ def site_defaults(basis: Basis) -> dict[str, str]:
             trial = next(one for count, _, one in found if count == number)
             gains.append(basis.rate(trial) / max(basis.rate(usual), 1.0))
         mean = prod(gains) ** (1 / len(gains))
-        if min(gains) >= GOOD and mean > best[0]:
-            best = mean, settings
-    if MULTIPLIER not in best[1]:
+        if min(gains) >= GOOD and mean >= GAINS:
+            found_means.append((mean, settings))
+    if not found_means:
         return {}
-    return {"MPICH_MPIIO_HINTS": f"*:cray_cb_nodes_multiplier={best[1][MULTIPLIER]}"}
+    most = max(mean for mean, _ in found_means)
+    chosen = next(settings for mean, settings in found_means if mean >= GOOD * most)
+    return {"MPICH_MPIIO_HINTS": f"*:cray_cb_nodes_multiplier={chosen[MULTIPLIER]}"}
 
 
 def _best(basis: Basis, job: Job) -> tuple[int, Trial, Trial]:

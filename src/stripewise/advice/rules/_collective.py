@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from stripewise.advice._base import GAINS, Advice, Claim, How, Rule
 from stripewise.advice._basis import FACTOR, Basis
-from stripewise.advice._words import evidence, of_nodes, shown, times, verb
+from stripewise.advice._words import evidence, of_nodes, shown, slower, verb
 from stripewise.simulation import rate_text
 
 _MOST_NODES = 16
@@ -49,7 +49,7 @@ class CollectiveCalls(Rule):
         if fast is together:
             text = (
                 f"Write {what} by collective calls: {who} one file with {shown(rate)}, and by "
-                f"independent calls with {rate_text(lost)}, {times(rate.value, lost)} less."
+                f"independent calls with {rate_text(lost)} ({slower(rate.value, lost)})."
             )
             code = "MPI_File_write_all; in HDF5 H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE)"
         else:

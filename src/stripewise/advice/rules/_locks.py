@@ -30,6 +30,11 @@ WHY_NOT = (
     "collective, even where all calls of the program are, and one lock for all writers does not "
     "protect them."
 )
+WHY_SOURCES = (
+    "Cray MPICH, intro_mpi(3): lock mode 1 is for files that collective calls alone write",
+    "Henty (EPCC), Performance of Parallel IO on the 5860-node HPE Cray EX System ARCHER2: relaxed "
+    "locking is no option for NetCDF and HDF5",
+)
 
 
 class LockModes(Rule):
@@ -68,7 +73,7 @@ class LockModes(Rule):
             one = found[0]
             yield Advice(
                 self.name, self.topic, WHY_NOT, one.value, one.low, one.high, one.unit,
-                ("MPICH's manual, intro_mpi(3): lock mode 1 is for collective calls only",),
+                WHY_SOURCES,
                 is_warning=True,
             )  # fmt: skip
 

@@ -21,6 +21,8 @@ class SerialOutput(Rule):
 
     def missing(self, basis: Basis) -> str:
         """What one process writes."""
+        if basis.by_capacity:
+            return "it depends on the capacity that a job asks for: see burst-buffer"
         if not basis.storage.stack:
             return "the description does not say which MPI-IO its users have"
         if not basis.knows("client.process_write"):

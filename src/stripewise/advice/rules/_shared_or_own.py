@@ -6,13 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stripewise.advice._base import GAINS, Advice, Claim, How, Rule, Trial
+from stripewise.advice._base import Advice, Claim, How, Rule, Trial
 from stripewise.advice._basis import Basis, Job
 from stripewise.advice._choices import best_shared
+from stripewise.advice._hints import hint_variable
 from stripewise.advice._words import evidence, of_nodes, shown, times, verb
 from stripewise.simulation import rate_text
 
 _MOST = 256
+EASIER = 1.25
+"""Gain from which many files are worth the trouble of keeping them."""
 FLAT = 1.1
 """A rate that grows by less with twice the nodes has reached its end."""
 
@@ -25,6 +28,8 @@ class SharedOrOwn(Rule):
 
     def missing(self, basis: Basis) -> str:
         """What one process and one target do."""
+        if basis.by_capacity:
+            return "it depends on the capacity that a job asks for: see burst-buffer"
         if not basis.storage.stack:
             return "the description does not say which MPI-IO its users have"
         if not basis.knows("client.process_write") and not basis.knows("client.file_write"):
@@ -36,16 +41,19 @@ class SharedOrOwn(Rule):
         job = basis.largest
         one, own = best_shared(basis, job), basis.into_own(job, 1)
         shared_rate, own_rate = basis.range(one), basis.range(own)
-        if job.nodes > 1 and own_rate.value >= GAINS * shared_rate.value:
+        if job.nodes > 1 and own_rate.value >= EASIER * shared_rate.value:
             yield self._own(basis, job, one, own)
             yield from self._ceiling(basis, job, one)
-        elif job.nodes > 1 and shared_rate.value * GAINS >= own_rate.value:
+        elif job.nodes > 1:
+            near = "" if shared_rate.value >= own_rate.value / FLAT else "nearly "
             text = (
-                f"One shared file is written as fast as a file for each process: {of_nodes(job.nodes)} "
-                f"write it with {shown(shared_rate)}, and files of their own with "
-                f"{rate_text(own_rate.value)}. Prefer the shared file, which is easier to keep."
+                f"One shared file is written {near}as fast as a file for each process: "
+                f"{of_nodes(job.nodes)} write it with {shown(shared_rate)}, and files of their "
+                f"own with {rate_text(own_rate.value)}. Prefer the shared file, which is easier "
+                "to keep."
             )
-            yield self._told(text, basis, one, (own,), (How("code", "MPI_File_write_all"),))
+            how = tuple(hint_variable(basis, one))
+            yield self._told(text, basis, one, () if near else (own,), how)
         if basis.program is None:
             yield from self._saturates(basis)
 

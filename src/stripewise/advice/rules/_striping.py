@@ -8,7 +8,15 @@ from collections.abc import Iterator
 
 from stripewise.advice._base import GAINS, Advice, Claim, How, Rule, Trial
 from stripewise.advice._basis import FACTOR, UNIT, Basis, Job
-from stripewise.advice._words import evidence, of_nodes, setstripe, shown, stripes_text, times, verb
+from stripewise.advice._words import (
+    evidence,
+    of_nodes,
+    setstripe,
+    shown,
+    slower,
+    stripes_text,
+    verb,
+)
 from stripewise.simulation import rate_text
 from stripewise.text import size_text
 
@@ -29,8 +37,8 @@ class Striping(Rule):
             return "users choose the stripes of their files on Lustre only"
         if basis.targets < 2:
             return "the storage has one target"
-        if not basis.knows("servers.target_write"):
-            return "nobody knows how fast one target is: add cases that write to one target"
+        if not basis.knows("servers.target_write", "client.process_write"):
+            return "nobody knows how fast a process and a target are: add cases of each"
         return ""
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
@@ -96,7 +104,7 @@ class Striping(Rule):
             text = (
                 f"Do not stripe {what}: with one stripe {of_nodes(job.nodes)} "
                 f"{verb(job.nodes, 'writes', 'write')} them with {shown(rate)}, over all "
-                f"{targets} targets with {rate_text(lost)}, {times(rate.value, lost)} less."
+                f"{targets} targets with {rate_text(lost)} ({slower(rate.value, lost)})."
             )
             yield self._told(text, basis, single, (), setstripe(1, targets), (all_,), warns=True)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from stripewise.advice._base import GAINS, Advice, Claim, How, Rule, Trial
 from stripewise.advice._basis import FACTOR, Basis, Job
-from stripewise.advice._words import evidence, of_nodes, shown, times
+from stripewise.advice._words import evidence, of_nodes, shown, slower
 from stripewise.simulation import rate_text
 
 _SAFE = ("FI_", "UCX_", "MPICH_OFI_")
@@ -63,8 +63,8 @@ class TransportChoice(Rule):
         setting = ", ".join(f"{k}={v}" for k, v in when.items()) or "the default"
         text = (
             f"Set {setting}: {of_nodes(job.nodes)} then write one file by collective calls with "
-            f"{shown(rate)}, and with {other} with {rate_text(lost)}, {times(rate.value, lost)} "
-            "less."
+            f"{shown(rate)}, and with {other} with {rate_text(lost)} "
+            f"({slower(rate.value, lost)})."
         )
         how = tuple(How("variable", f"export {name}={value}") for name, value in when.items())
         safe_ones = {name: value for name, value in when.items() if name.startswith(_SAFE)}
