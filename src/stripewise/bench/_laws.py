@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from statistics import median
 
-from stripewise.bench._limit_cells import Cell
 from stripewise.bench._laws_scale import (
     metadata_of_node,
     per_process_saturates,
     proportional_to_nodes,
     ranks_into_one_file,
 )
+from stripewise.bench._limit_cells import Cell
 from stripewise.bench._limits import Law
 from stripewise.machines import Storage
 from stripewise.simulation import rate_text

@@ -113,7 +113,9 @@ def metadata_of_node(cells: Sequence[Cell], storage: Storage) -> Law | None:
         f"ranks, and {many.case.nodes} nodes create {many.best:,.0f}"
     )
     text += ": a node has a limit of its own." if holds else "."
-    return Law("metadata-of-node", text, holds, abs(1 - node.best / many.best), _keys([node, many]))
+    return Law(
+        "metadata-of-node", text, holds, abs(1 - node.best / many.best), _keys([node, many])
+    )
 
 
 def _is_own(cell: Cell) -> bool:
@@ -129,7 +131,9 @@ def _of_nodes(cells: Sequence[Cell]) -> dict[int, Cell]:
         group = by_ranks.setdefault(one.case.ranks_per_node, {})
         if one.case.nodes not in group or group[one.case.nodes].best < one.best:
             group[one.case.nodes] = one
-    return max(by_ranks.values(), key=lambda group: (len(group), max(c.best for c in group.values())))
+    return max(
+        by_ranks.values(), key=lambda group: (len(group), max(c.best for c in group.values()))
+    )
 
 
 def _keys(cells: Sequence[Cell]) -> tuple[str, ...]:

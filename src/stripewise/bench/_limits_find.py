@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from stripewise.bench._campaign import Campaign
-from stripewise.bench._limit_cells import Cell, cells_of, measured_of
 from stripewise.bench._laws import laws_of
+from stripewise.bench._limit_cells import Cell, cells_of, measured_of
 from stripewise.bench._limit_sentences import disagreement, sentence
 from stripewise.bench._limits import Limit, Limits
 from stripewise.bench._limits_fit import Fit, evidence_of, fit_cells, noise_of, predicted

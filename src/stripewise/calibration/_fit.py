@@ -119,7 +119,9 @@ def fit_figures(
         del left[worst]
     for name, value, drawn in zip(left, place, draws.T, strict=True):
         low, high = np.exp(np.quantile(drawn, (0.025, 0.975)))
-        base = _with_figure(base, name, float(np.exp(value)), float(low), float(high), "benchmarks")
+        base = _with_figure(
+            base, name, float(np.exp(value)), float(low), float(high), "benchmarks"
+        )
     errors = [abs(bandwidth(base, case) / _rate(one) - 1)
               for one, case in zip(chosen, cases, strict=True)]  # fmt: skip
     return Fitted(base, tuple(left), untold, float(np.median(errors)))
@@ -129,7 +131,10 @@ def fit_figures(
 
 
 def _fit_one(
-    chosen: Sequence[Measured], base: Storage, writing: bool, random: np.random.Generator,
+    chosen: Sequence[Measured],
+    base: Storage,
+    writing: bool,
+    random: np.random.Generator,
     least_noise: float,
 ) -> tuple[Storage, list[str], dict[str, str]]:
     """Fit the figures of one direction; those that are not told are left out one by one."""
@@ -181,7 +186,9 @@ def _expected(
     found[f"client.node_{way}"] = float((rates / nodes).max()) * (1.2 if shared and not own else 1)
     # One node is itself the limit, unless its rate of one file goes with the stripes.
     if nodes.max() > 1 or len({_objects(case, base) for case in one_file}) > 1:
-        used = np.array([min(_objects(case, base), base.value("servers.targets")) for case in cases])
+        used = np.array(
+            [min(_objects(case, base), base.value("servers.targets")) for case in cases]
+        )
         few = (used < base.value("servers.targets")) & (nodes > used)
         # Where files have fewer targets than nodes, these show; otherwise they are a guess.
         chosen_few = few if few.any() else np.ones_like(few)

@@ -12,6 +12,12 @@ from stripewise._lazy import lazy_exports
 from stripewise.extras import require
 
 if TYPE_CHECKING:
+    from stripewise.report._advice_markdown import advice_markdown as advice_markdown
+    from stripewise.report._advice_page import advice_page as advice_page
+    from stripewise.report._advice_site import module_text as module_text
+    from stripewise.report._advice_site import profile_text as profile_text
+    from stripewise.report._advice_text import advice_json as advice_json
+    from stripewise.report._advice_text import advice_lines as advice_lines
     from stripewise.report._columns import aligned as aligned
     from stripewise.report._emulated import emulation_lines as emulation_lines
     from stripewise.report._html import render_html as render_html
@@ -91,6 +97,7 @@ if TYPE_CHECKING:
 else:
     _find, __all__ = lazy_exports(__name__)
     _PAGES_AND_PICTURES = (
+        "advice_page",
         "draw_profile",
         "draw_surface",
         "job_section",

@@ -59,7 +59,7 @@ class AggregatorNumber(Rule):
         if not better:
             return
         last = max(better, key=lambda one: one.nodes)
-        number, trial = better[last]
+        trial = better[last][1]
         usual = chosen[last][2]
         rate, what = basis.range(trial), _what(basis)
         each = joined([f"{count} for {of_nodes(one.nodes)}" for one, (count, _) in better.items()])
@@ -81,8 +81,8 @@ class AggregatorNumber(Rule):
         usual = collective_trials(basis, job, (EXTENTS,), stripes)[0][2]
         rate = basis.range(usual)
         text = (
-            "Collective calls use one writer for each stripe of the file, on different nodes: with "
-            f"{stripes} stripes at most {stripes} times the {rate_text(process)} of one process. "
+            "Collective calls use one writer for each stripe of the file, on different nodes: "
+            f"with {stripes} stripes at most {stripes} times the {rate_text(process)} of one process. "
             f"With these defaults {of_nodes(job.nodes)} {verb(job.nodes, 'writes', 'write')} one "
             f"file with {shown(rate)}."
         )
@@ -131,5 +131,3 @@ def _what(basis: Basis) -> str:
     if basis.storage.stack == "cray":
         return "number of aggregators for each stripe"
     return "number of aggregators"
-
-

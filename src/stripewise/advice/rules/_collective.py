@@ -35,7 +35,9 @@ class CollectiveCalls(Rule):
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
         """Yield which of the two is faster for a 3-D array, or for the program."""
-        job = next((one for one in reversed(basis.jobs) if one.nodes <= _MOST_NODES), basis.jobs[0])
+        job = next(
+            (one for one in reversed(basis.jobs) if one.nodes <= _MOST_NODES), basis.jobs[0]
+        )
         together = basis.into_one(job, {FACTOR: basis.best_stripes(job)}, "collective calls")
         alone = replace(
             together, words="independent calls", workload=basis.shared(job, collective=False)

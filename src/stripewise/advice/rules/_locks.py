@@ -32,8 +32,8 @@ WHY_NOT = (
 )
 WHY_SOURCES = (
     "Cray MPICH, intro_mpi(3): lock mode 1 is for files that collective calls alone write",
-    "Henty (EPCC), Performance of Parallel IO on the 5860-node HPE Cray EX System ARCHER2: relaxed "
-    "locking is no option for NetCDF and HDF5",
+    "Henty (EPCC), Performance of Parallel IO on the 5860-node HPE Cray EX System ARCHER2: "
+    "relaxed locking is no option for NetCDF and HDF5",
 )
 
 
@@ -90,7 +90,9 @@ class LockModes(Rule):
         usual = chosen[last][3]
         rate, without = basis.range(trial), basis.rate(usual)
         more = [one for one in chosen if one not in better]
-        each = joined([f"{count} on {of_nodes(one.nodes)}" for one, (count, _, _) in better.items()])
+        each = joined(
+            [f"{count} on {of_nodes(one.nodes)}" for one, (count, _, _) in better.items()]
+        )
         text = (
             f"For {who}, set lock mode {mode} and {_aggregators(number)} for each stripe on "
             f"{of_nodes(last.nodes)}: they write one file with {shown(rate)}, "

@@ -102,9 +102,7 @@ class Metadata(Rule):
         limits = basis.limits.limits if basis.limits else ()
         keys = next((one.evidence for one in limits if one.figure == figure), ())
         origin = keys or (f"{figure} of the storage's description",)
-        return Advice(
-            self.name, self.topic, text, *rates, "operations per second", origin, how
-        )
+        return Advice(self.name, self.topic, text, *rates, "operations per second", origin, how)
 
 
 def _rates(basis: Basis, name: str) -> tuple[float, float, float]:

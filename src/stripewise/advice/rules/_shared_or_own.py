@@ -121,5 +121,3 @@ class SharedOrOwn(Rule):
             self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
             evidence(rate, basis), how, claim=Claim(advised, others, loses),
         )  # fmt: skip
-
-
