@@ -80,8 +80,9 @@ class Figure:
 
     Attributes:
         ratio / low / high: Our bandwidth over the peer's, with its interval of 95 %.
+        best: The same of the best run of each, which other programs disturb least.
         ours / theirs: Median seconds.
-        differences: Median seconds of our phases, for a look at where they go.
+        phases: Median seconds of our phases, for a look at where they go.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Figure:
     ratio: float
     low: float
     high: float
+    best: float
     ours: float
     theirs: float
     pairs: int
@@ -237,7 +239,7 @@ def compare(bench: Bench, case: Case, n_pairs: int) -> Iterator[Figure]:
         }
         yield Figure(
             case.name, case.peer, bench.family, operation, statistics.median(ratios),
-            *interval(ratios), statistics.median(own), statistics.median(other), n_pairs, phases,
+            *interval(ratios), min(other) / min(own), statistics.median(own), statistics.median(other), n_pairs, phases,
         )  # fmt: skip
 
 
