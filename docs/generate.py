@@ -3,17 +3,20 @@
 """Generate the pages of the reference that come from the program itself.
 
 python docs/generate.py           write docs/reference/{cli,tunables,machines}.md
+                                  and campaign.schema.json
 python docs/generate.py --check   exit 1 if they are out of date
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
+from stripewise.bench import exchange_schema
 from stripewise.cli import main as root
 from stripewise.machines import FIGURES, KINDS, Dimension, find_storage, preset_names
 from stripewise.tunables import Layer, Tunable, all_tunables
@@ -174,6 +177,7 @@ def pages() -> dict[Path, str]:
         REFERENCE / "cli.md": cli_markdown(),
         REFERENCE / "tunables.md": tunables_markdown(),
         REFERENCE / "machines.md": machines_markdown(),
+        REFERENCE / "campaign.schema.json": json.dumps(exchange_schema(), indent=2) + "\n",
     }
 
 

@@ -34,6 +34,8 @@ struct sw_rates {
     double exchange_byte;
     double target_request;
     double jitter;
+    double slow_share; /* of its speed, that one target has */
+    uint32_t slow_target;
     uint64_t request;
     uint64_t revoke;
     uint64_t ahead;

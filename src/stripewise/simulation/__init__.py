@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from stripewise.simulation._kernels import workload_from_kernel as workload_from_kernel
     from stripewise.simulation._law import FlowTime as FlowTime
     from stripewise.simulation._layouts import layout_of as layout_of
+    from stripewise.simulation._limit_words import rate_text as rate_text
     from stripewise.simulation._limits import Limit as Limit
     from stripewise.simulation._limits import limits_of as limits_of
     from stripewise.simulation._noise import noise_factor as noise_factor
