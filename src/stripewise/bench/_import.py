@@ -12,7 +12,8 @@ from pathlib import Path
 from stripewise.bench._campaign import Campaign
 from stripewise.bench._case import Case
 from stripewise.bench._sample import CaseRun, Sample
-from stripewise.bench._suite import MOST_CASES, Place, Suite
+from stripewise.bench._suite import Place, Suite
+from stripewise.bench._suite_cases import MOST_CASES
 from stripewise.calibration.readers import Data, Found, Metadata, Test, Timed, read_tests
 from stripewise.errors import UsageError
 from stripewise.text import plural
