@@ -17,7 +17,7 @@ from stripewise.errors import StripewiseError, UsageError
 from stripewise.text import printable
 
 if TYPE_CHECKING:
-    from stripewise.bench import Campaign, CaseFigures, Limits
+    from stripewise.bench import Campaign, CaseFigures, Flag, Limits
 
 _file_option = partial(file_option, type=click.Path(path_type=Path, dir_okay=False))
 _CHARTS = ("curves", "heat map", "bars", "metadata", "percentiles", "runs", "targets", "limits")
@@ -29,6 +29,7 @@ class _Loaded:
 
     campaign: Campaign
     figures: Sequence[CaseFigures]
+    flags: Sequence[Flag]
     limits: Limits | None
     why_no_limits: str
 
@@ -79,11 +80,12 @@ def report(campaign: Path, csv_file: Path | None, as_json: bool, **given: Any) -
 
 
 def _load(path: Path, wants_limits: bool) -> _Loaded:
-    from stripewise.bench import figures_of, read_campaign
+    from stripewise.bench import figures_of, flags_of_campaign, read_campaign
 
     campaign = read_campaign(path)
+    figures = figures_of(campaign)
     limits, why = _limits(campaign) if wants_limits else (None, "")
-    return _Loaded(campaign, figures_of(campaign), limits, why)
+    return _Loaded(campaign, figures, flags_of_campaign(campaign, figures), limits, why)
 
 
 def _limits(campaign: Campaign) -> tuple[Limits | None, str]:
@@ -136,8 +138,9 @@ def _write_page(loaded: _Loaded, page: Path) -> str:
     from stripewise.report import render_campaign
 
     text = render_campaign(
-        loaded.campaign, loaded.figures, loaded.limits, why_no_limits=loaded.why_no_limits
-    )
+        loaded.campaign, loaded.figures, loaded.limits,
+        flags=loaded.flags, why_no_limits=loaded.why_no_limits,
+    )  # fmt: skip
     write_file(page, text)
     return "the page"
 
@@ -151,7 +154,7 @@ def _json(loaded: _Loaded) -> dict[str, Any]:
 def _lines(loaded: _Loaded, wrote: Sequence[tuple[Path, str]]) -> list[str]:
     from stripewise.report import limit_lines, summary_of_campaign
 
-    lines = summary_of_campaign(loaded.campaign, loaded.figures)
+    lines = summary_of_campaign(loaded.campaign, loaded.figures, loaded.flags)
     lines += limit_lines(loaded.limits) if loaded.limits is not None else []
     if loaded.why_no_limits:
         why = printable(" ".join(loaded.why_no_limits.split()))

@@ -27,6 +27,7 @@ from stripewise.report._campaign_kinds import ChartKind, chart_kinds
 from stripewise.report._campaign_over_time import runs_over_time, targets
 from stripewise.report._chart import Chart
 from stripewise.report._text import plural
+from stripewise.text import printable
 
 MOST_PANELS = 12
 _GLYPHS = "●■▲◆✚▼▶◀"
@@ -154,7 +155,8 @@ def _panelled(kind: ChartKind, panels: Sequence[Panel]) -> Group | None:
     if kind.kind == kinds.CURVES:
         names = line_names(kind, panels)
         legend = tuple((_GLYPHS[n % 8], PALETTE[n % 8], name) for n, name in enumerate(names))
-    axes = over.strip().capitalize()
+    over += f": {', '.join(map(printable, kind.series))}" if kind.series else ""
+    axes = over.strip()[:1].upper() + over.strip()[1:]
     return Group(title + over, _NOTES[kind.kind], charts, legend, max(hidden, 0), axes)
 
 

@@ -57,7 +57,7 @@ def panels_of(kind: ChartKind, figures: Iterable[CaseFigures]) -> list[Panel]:
     found: dict[tuple[Any, ...], list[CaseFigures]] = {}
     series: dict[str, int] = {}
     for one in figures:
-        if one.operation == kind.operation and is_drawable(one):
+        if kind.shows(one) and is_drawable(one):
             place = series.setdefault(one.case.series, len(series)) if kind.series_apart else 0
             values = (axis.values.index(axis.at(one.case)) for axis in kind.panels)
             found.setdefault((place, *values), []).append(one)
@@ -66,7 +66,7 @@ def panels_of(kind: ChartKind, figures: Iterable[CaseFigures]) -> list[Panel]:
 
 def _title(kind: ChartKind, one: CaseFigures) -> str:
     series = [printable(one.case.series)] if kind.series_apart else []
-    return ", ".join([*series, *(axis.said(one.case) for axis in kind.panels)])
+    return ", ".join(filter(None, [*series, *(axis.said(one.case) for axis in kind.panels)]))
 
 
 # ---- curves ----------------------------------------------------------------------------------

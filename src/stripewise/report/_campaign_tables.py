@@ -10,9 +10,9 @@ from math import isfinite
 from statistics import median
 from typing import Any
 
-from stripewise.bench import Campaign, Case, CaseFigures, CaseRun
+from stripewise.bench import Campaign, CaseFigures, CaseRun
 from stripewise.report._campaign_axes import ELEMENT_BYTES, Axis, axes_of, striping_words
-from stripewise.report._campaign_figures import operation_title, rate_of, spread_of
+from stripewise.report._campaign_figures import label_of, operation_title, rate_of, spread_of
 from stripewise.report._text import format_bytes, plural, significant
 from stripewise.text import printable
 
@@ -131,7 +131,7 @@ _COMMON: tuple[tuple[str, str, Any], ...] = (
 
 def failed_rows(campaign: Campaign) -> list[tuple[str, str, str, str]]:
     """Return runs that did not end well as cell, runs, status, why; equal ones of a cell once."""
-    names = {case.key: _short(case, axes) for axes in [cell_axes(campaign)]
+    names = {case.key: label_of(case, axes) for axes in [cell_axes(campaign)]
              for case in campaign.suite.cases}  # fmt: skip
     found: dict[tuple[str, str, str], list[int]] = {}
     for run in campaign.runs:
@@ -142,10 +142,6 @@ def failed_rows(campaign: Campaign) -> list[tuple[str, str, str, str]]:
          printable(message)[:_LONG] or "no reason is recorded")
         for (key, status, message), repeats in found.items()
     ]  # fmt: skip
-
-
-def _short(case: Case, axes: Sequence[Axis]) -> str:
-    return ", ".join([printable(case.series), *(axis.said(case) for axis in axes)])
 
 
 # ---- striping and hints ----------------------------------------------------------------------
@@ -222,7 +218,7 @@ def _numbers(values: Sequence[int]) -> str:
 def hint_rows(campaign: Campaign) -> list[tuple[str, str]]:
     """Return the hints that MPI-IO reported, cells with the same ones together."""
     axes = cell_axes(campaign)
-    names = {case.key: _short(case, axes) for case in campaign.suite.cases}
+    names = {case.key: label_of(case, axes) for case in campaign.suite.cases}
     found: dict[tuple[tuple[str, str], ...], dict[str, None]] = {}
     for run in campaign.runs:
         if run.hints:

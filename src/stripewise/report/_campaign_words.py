@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from stripewise.bench import Campaign, Case, CaseFigures
+from stripewise.bench import Campaign, Case, CaseFigures, Flag
 from stripewise.report._campaign_axes import Axis, axes_of
-from stripewise.report._campaign_figures import operation_words, rate_of
+from stripewise.report._campaign_figures import label_of, operation_words, rate_of
 from stripewise.report._campaign_over_time import slow_targets, target_ratios
 from stripewise.report._text import (
     format_bytes,
@@ -74,7 +74,7 @@ def peak_of(
 
 def cell_name(case: Case, axes: Iterable[Axis]) -> str:
     """Name a cell by its series and all that varies."""
-    return ", ".join([printable(case.series), *(axis.said(case) for axis in axes)])
+    return label_of(case, axes)
 
 
 def headline(figures: Sequence[CaseFigures]) -> str:
@@ -96,7 +96,9 @@ def _a_second(one: CaseFigures) -> str:
     return f"{number} {operation_words(one.operation)} per second"
 
 
-def summary(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[str]:
+def summary(
+    campaign: Campaign, figures: Sequence[CaseFigures], flags: Sequence[Flag] = ()
+) -> list[str]:
     """Say the peaks, how far the series are apart, what is doubtful and what failed."""
     axes = axes_of(list(campaign.suite.cases), campaign.suite.directories)
     lines = [_extent(campaign)]
@@ -108,7 +110,8 @@ def summary(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[str]:
             if sound is not None and sound is not peak:
                 lines.append(f"Without figures that a cache may explain: {_at(sound, axes)}.")
             lines += _behind(figures, peak)
-    lines += [*_doubtful(campaign, figures), *_slow(campaign), *_failed(campaign)]
+    lines += [*_doubtful(figures), *(printable(flag.text) for flag in flags)]
+    lines += [*_slow(campaign), *_failed(campaign)]
     return lines
 
 
@@ -153,8 +156,7 @@ def _behind(figures: Iterable[CaseFigures], peak: CaseFigures) -> Iterator[str]:
         yield f"Everywhere below half of that rate: {said}."
 
 
-def _doubtful(campaign: Campaign, figures: Sequence[CaseFigures]) -> Iterator[str]:
-    del campaign
+def _doubtful(figures: Sequence[CaseFigures]) -> Iterator[str]:
     names = Counter(name for one in figures for name in {flag.name for flag in one.flags})
     doubtful = sum(bool(one.flags) for one in figures)
     if doubtful:
@@ -191,29 +193,37 @@ def doubts_of(campaign: Campaign, figures: Iterable[CaseFigures]) -> list[Doubt]
 # ---- how the figures were protected ----------------------------------------------------------
 
 _CACHE = {
-    "shift": "other ranks read than wrote, on other nodes where there are several, so the page "
-    "cache of the reader does not hold the data",
+    "shift": "other ranks read than wrote, on another node, whose page cache does not hold the "
+    "data",
     "drop": "the pages of the file are dropped from the cache before it is read, and other ranks "
     "read than wrote",
     "direct": "requests go past the page cache (O_DIRECT)",
+    "same node": "other ranks read than wrote, but on the same node, so its page cache may answer",
     "none": "nothing keeps the page cache from answering them",
+}
+
+
+_METADATA = {
+    False: "files are looked up, read and removed by ranks of another node than created them, so "
+    "the cache of a client does not answer",
+    True: "files are looked up on the node that created them, so its cache may answer",
 }
 
 
 def protections(campaign: Campaign) -> list[str]:
     """Say for every kind of case how its figures are kept from being those of a cache."""
-    kinds: dict[tuple[str, bool, str, float], list[Case]] = {}
+    kinds: dict[tuple[str, bool, str, float, bool], list[Case]] = {}
     for case in campaign.suite.cases:
-        key = case.operation, case.sync, case.cache, case.stonewall_seconds
+        shared = case.nodes == 1 and case.cache == "shift" and case.operation != "write"
+        key = case.operation, case.sync, case.cache, case.stonewall_seconds, shared
         kinds.setdefault(key, []).append(case)
     lines = []
-    for (operation, sync, cache, stonewall), cases in kinds.items():
-        who = _who(cases, campaign)
+    for (operation, sync, cache, stonewall, shared), cases in kinds.items():
+        who = _who(cases, campaign) + (", on one node" if shared else "")
         if operation == "metadata":
-            lines.append(f"{who}: each phase is made by other ranks than the one before"
-                         if cache == "shift" else f"{who}: caches are not kept away")  # fmt: skip
+            lines.append(f"{who}: {_METADATA[shared or cache != 'shift']}")
         else:
-            lines += _of_data(who, operation, sync, cache)
+            lines += _of_data(who, operation, sync, "same node" if shared else cache)
         if stonewall:
             lines.append(
                 f"{who}: a stonewall of {format_seconds(stonewall)}; then all ranks write as much "

@@ -16,6 +16,7 @@ from stripewise.calibration.readers._ior_json import IorJson
 from stripewise.calibration.readers._kernel import Kernel
 from stripewise.calibration.readers._lines import cleaned
 from stripewise.calibration.readers._mdtest import Mdtest
+from stripewise.calibration.readers._metadata import Metadata
 from stripewise.calibration.readers._printed import PrintedReader
 from stripewise.calibration.readers._rates import RateTable
 from stripewise.calibration.readers._record import Found, Test
@@ -26,8 +27,8 @@ from stripewise.text import printable
 
 _T = TypeVar("_T")
 _MEMBERS: tuple[Reader, ...] = (
-    Kernel(), IorJson(), IorCsv(), RateTable(), IorText(), Mdtest(), Benchio(), TomlTable(),
-    CsvTable(),
+    Kernel(), Metadata(), IorJson(), IorCsv(), RateTable(), IorText(), Mdtest(), Benchio(),
+    TomlTable(), CsvTable(),
 )  # fmt: skip
 _IN_TEXT = ("ior", "mdtest", "benchio")
 """Forms of which one file, the output of a job, may hold several."""
