@@ -115,6 +115,20 @@ def test_our_kernel(tmp_path: Path) -> None:
     assert campaign.runs[0].samples[0].phases == {"open": 0.2}
 
 
+def test_our_metadata_kernel() -> None:
+    campaign = import_campaign([DATA.parent / "metadata-own.json"], "metadata")
+    (case,) = campaign.suite.cases
+    assert case == Case("own directories", "metadata", "metadata", ranks_per_node=2, files=50,
+                        sharing="own", depth=2, width=2, file_bytes=64, sync=True,
+                        stonewall_seconds=30, repeats=2)  # fmt: skip
+    one, two = campaign.runs
+    assert [sample.operation for sample in one.samples] == [
+        sample.operation for sample in two.samples
+    ]
+    assert one.samples[0].percentiles["50"] == 3.792e-06
+    assert one.samples[0].rate == pytest.approx(1494.79512)
+
+
 def test_keys_are_those_of_suites() -> None:
     campaign = imported("ior-script.json", "benchio-methods.txt", "mdtest-tree.txt")
     assert {run.key for run in campaign.runs} == {case.key for case in campaign.suite.cases}
