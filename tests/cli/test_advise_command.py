@@ -58,7 +58,7 @@ def test_a_campaign_is_advised_on(capsys, campaign):
 
 
 def test_a_program_narrows_the_advice(capsys, tmp_path):
-    trace = write_container(tmp_path, "run", mixed_container())
+    trace = write_container(tmp_path / "run", "n0.sw", mixed_container())
     everything = call(capsys, "advise", "archer2-hdd", "--json")[1]
     code, out, _ = call(capsys, "advise", "archer2-hdd", "--program", str(trace.parent), "--json")
     assert code == 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Advice as text, JSON, pages, module files and snippets: complete, and safe with foreign names."""
+"""Advice as text, JSON, pages, module files and snippets: complete, safe with foreign names."""
 
 import json
 import os
@@ -95,8 +95,9 @@ def test_the_snippet_sets_what_is_not_set_and_nothing_else(book, tmp_path):
     for own, expected in ((None, "64K"), ("1M", "1M"), ("", "")):
         given = environment if own is None else {**environment, "FI_OFI_RXM_SAR_LIMIT": own}
         ran = subprocess.run(
-            ["sh", str(script)], env=given, cwd=tmp_path, capture_output=True, text=True, check=True
-        )
+            ["sh", str(script)], env=given, cwd=tmp_path, capture_output=True, text=True,
+            check=True,
+        )  # fmt: skip
         assert ran.stdout == expected
         assert not ran.stderr
     assert [one.name for one in tmp_path.iterdir()] == ["io.sh"]

@@ -110,8 +110,8 @@ class AggregatorNumber(Rule):
         text = (
             "Collective calls use one writer for each stripe of the file, on different nodes: "
             f"with {stripes} stripes at most {stripes} times the {rate_text(process)} of one "
-            f"process. With these defaults {of_nodes(job.nodes)} {verb(job.nodes, 'writes', 'write')} one "
-            f"file with {shown(rate)}."
+            f"process. With these defaults {of_nodes(job.nodes)} "
+            f"{verb(job.nodes, 'writes', 'write')} one file with {shown(rate)}."
         )
         return Advice(
             self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
