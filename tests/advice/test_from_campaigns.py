@@ -39,6 +39,17 @@ def test_lock_modes_that_were_measured_are_advised_on():
     assert not list(rule.advise(Basis(storage, figures=none)))
 
 
+def test_aggregators_that_were_measured_are_advised_on():
+    storage = described({"client.process_write": GIB, "servers.target_write": GIB}, stack="cray")
+    rule = find_rule("aggregators")
+    assert rule.missing(Basis(storage))
+    cells = [(4, 1, 2.2), (4, 8, 2.3), (16, 1, 5.6), (16, 8, 7.9), (64, 1, 5.6), (64, 16, 11.6)]
+    figures = tuple(measured(rate, 0, times, nodes) for nodes, times, rate in cells)
+    (said,) = rule.advise(Basis(storage, figures=figures))
+    assert "8 for 16 nodes and 16 for 64 nodes" in said.sentence
+    assert said.evidence == (figures[5].case.key, figures[4].case.key)
+
+
 def test_one_directory_for_all_is_warned_of_where_it_is_slower():
     def made(sharing, rate):
         case = Case("mdtest", runner="metadata", operation="metadata", sharing=sharing,

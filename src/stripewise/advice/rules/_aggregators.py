@@ -17,6 +17,7 @@ from stripewise.advice._choices import (
     collective_trials,
 )
 from stripewise.advice._hints import hint_variable
+from stripewise.advice._measured import by_number, measured_numbers
 from stripewise.advice._words import evidence, joined, of_nodes, shown, times, verb
 from stripewise.simulation import rate_text
 
@@ -33,7 +34,7 @@ class AggregatorNumber(Rule):
             return "users of this MPI-IO do not choose the number of aggregators"
         if not basis.knows("client.process_write", "servers.target_write"):
             return "nobody knows what one process and one target do: add cases of each"
-        if not basis.knows("locks.revoke"):
+        if not basis.knows("locks.revoke") and not by_number(basis.figures):
             return (
                 "nobody knows what it costs that several aggregators share a target: add the "
                 "suite aggregators"
@@ -46,6 +47,9 @@ class AggregatorNumber(Rule):
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
         """Yield what the default is, and the number of aggregators for each size of job."""
+        if not basis.knows("locks.revoke"):
+            yield from measured_numbers(basis)
+            return
         job = basis.largest
         chosen = {one: _best(basis, one) for one in basis.jobs}
         if basis.storage.stack == "cray":
