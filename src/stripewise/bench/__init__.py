@@ -46,9 +46,19 @@ if TYPE_CHECKING:
     from stripewise.bench._suite import find_suite as find_suite
     from stripewise.bench._suite import parse_suite as parse_suite
     from stripewise.bench._suite import suite_names as suite_names
+    from stripewise.bench._survey import Application as Application
+    from stripewise.bench._survey import Survey as Survey
+    from stripewise.bench._survey import find_survey as find_survey
+    from stripewise.bench._survey import parse_survey as parse_survey
+    from stripewise.bench._survey import survey_names as survey_names
     from stripewise.bench._targets import TargetFinding as TargetFinding
     from stripewise.bench._targets import changed_targets as changed_targets
     from stripewise.bench._targets import difference_words as difference_words
     from stripewise.bench._targets import slow_targets as slow_targets
+    from stripewise.bench._what_if import Answer as Answer
+    from stripewise.bench._what_if import Candidate as Candidate
+    from stripewise.bench._what_if import WhatIf as WhatIf
+    from stripewise.bench._what_if import answer_json as answer_json
+    from stripewise.bench._what_if import what_if as what_if
 else:
     __getattr__, __all__ = lazy_exports(__name__)
