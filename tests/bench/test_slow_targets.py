@@ -67,12 +67,12 @@ def test_campaigns_that_know_no_targets_say_nothing() -> None:
 @pytest.mark.parametrize("given", ["3", 3, None, [True], ["a"], [[1], "x"], {"a": 1}])
 def test_layouts_of_any_form_are_survived(given: object) -> None:
     one = target_campaign(1)
-    runs = tuple(replace(run, layout={"targets": given, "files": given}) for run in one.runs)
+    runs = tuple(replace(run, layout={"targets": given, "by_file": given}) for run in one.runs)
     slow_targets(Campaign("c", one.suite, runs))
 
 
 def test_files_of_any_form_are_survived() -> None:
     one = target_campaign(1)
     files = [{}, {"targets": [1]}, {"targets": [1], "bytes_per_second": -1}, 3]
-    run = CaseRun(one.suite.cases[0].key, 99, "ok", layout={"files": files})
+    run = CaseRun(one.suite.cases[0].key, 99, "ok", layout={"by_file": files})
     assert slow_targets(Campaign("c", one.suite, (*one.runs, run))) == slow_targets(one)

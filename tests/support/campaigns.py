@@ -103,7 +103,7 @@ def target_campaign(
             ]
             slowest = min(float(one["bytes_per_second"]) for one in files)  # type: ignore[arg-type]
             sample = Sample("write", targets * GIB, GIB / slowest)
-            layout = {"targets": list(range(targets)), "files": files}
+            layout = {"targets": list(range(targets)), "by_file": files}
             runs.append(CaseRun(case.key, repeat, "ok", (sample,), layout=layout))
         suite = Suite("made", "t", "", {"default": Place(1)}, (case,))
         return Campaign("made", suite, tuple(runs), started_unix_seconds=started)

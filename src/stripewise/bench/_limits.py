@@ -17,7 +17,7 @@ class Limit:
     Attributes:
         figure: Its name in a machine description: "client.process_write", "servers.target_read",
             "metadata.create".
-        value: Bytes a second; of metadata operations a second.
+        value: Bytes a second; of metadata operations a second; of latencies seconds.
         low / high: Interval of 95 %.
         evidence: Keys of the cases that tell it.
         sentence: What it is and where it was seen, for people.
@@ -81,6 +81,7 @@ class Limits:
         untold: Figure -> why the campaigns do not tell it, in words.
         predicted: Cells, measured or not.
         error: Median relative error of the cells that were left out of the fit; NaN: none was.
+        notes: What else is to be said, in whole sentences.
     """
 
     storage: Storage
@@ -89,3 +90,4 @@ class Limits:
     untold: Mapping[str, str] = field(default_factory=dict)
     predicted: tuple[Predicted, ...] = ()
     error: float = float("nan")
+    notes: tuple[str, ...] = ()

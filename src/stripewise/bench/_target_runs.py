@@ -3,7 +3,7 @@
 """Runs by the targets of their files.
 
 Where a run's files lie is in its `layout`: "targets", the numbers of its file's targets, or a list
-of them for each file; and if the runner tells files apart, "files": for each "targets",
+of them for each file; and if the runner tells files apart, "by_file": for each "targets",
 "operation" and "bytes_per_second".  Without either, a directory with one stripe and a first
 target says it.
 """
@@ -130,8 +130,8 @@ def _numbers(given: Any) -> frozenset[int]:
 def _of_files(
     run: CaseRun, group: Hashable
 ) -> Iterator[tuple[Hashable, str, frozenset[int], float]]:
-    """Yield the files of a run, where its layout has "files": targets, operation, rate of each."""
-    files = run.layout.get("files")
+    """Yield the files of a run, where its layout has "by_file": targets, operation, rate of each."""
+    files = run.layout.get("by_file")
     for one in files if isinstance(files, list | tuple) else ():
         if not isinstance(one, Mapping):
             continue

@@ -8,12 +8,15 @@ from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
     from stripewise.calibration._blank import blank_storage as blank_storage
+    from stripewise.calibration._cases import Case as Case
     from stripewise.calibration._fit import Fitted as Fitted
+    from stripewise.calibration._fit import fit_figures as fit_figures
     from stripewise.calibration._fit import fit_results as fit_results
     from stripewise.calibration._plans import PLANS as PLANS
     from stripewise.calibration._plans import Free as Free
     from stripewise.calibration._plans import Plan as Plan
     from stripewise.calibration._predict import Predictor as Predictor
+    from stripewise.calibration._predict import bandwidth as bandwidth
     from stripewise.calibration._published import fit_published as fit_published
     from stripewise.calibration._repeats import Repeats as Repeats
     from stripewise.calibration._repeats import repeats as repeats

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from stripewise.calibration._predict import bandwidth
 from stripewise.calibration.readers import Measured, Results
 from stripewise.errors import UsageError
 from stripewise.machines import Evidence, Figure, Storage
+from stripewise.simulation import operation_figure
 
 TOLD = 0.4
 """A figure is told if its standard deviation is below this: known to a factor of two."""
@@ -42,13 +43,17 @@ class Fitted:
     error: float
 
 
-def fit_results(results: Results, base: Storage, *, seed: int = 0) -> Fitted:
+def fit_results(
+    results: Results, base: Storage, *, seed: int = 0, least_noise: float = LEAST_NOISE
+) -> Fitted:
     """Estimate the limits of a storage.
 
     Args:
         results: Of benchmarks on it.
         base: What is known otherwise: targets, nodes, the stack, and figures to keep.
         seed: Of the random numbers.
+        least_noise: Relative error of a run that is assumed where its repeats agree better: what
+            the laws leave out is not taken for knowledge of a figure.
 
     Raises:
         UsageError: The results hold nothing.
@@ -61,11 +66,13 @@ def fit_results(results: Results, base: Storage, *, seed: int = 0) -> Fitted:
     for writing in (True, False):
         chosen = [one for one in results.measured if one.writing is writing]
         if chosen:
-            storage, found, left = _fit_one(chosen, storage, writing, random)
+            storage, found, left = _fit_one(chosen, storage, writing, random, least_noise)
             told += found
             untold |= left
     for figure, rates in results.operations.items():
-        storage = _with_figure(storage, figure, *_operation(np.array(rates)), "mdtest")
+        storage = _with_figure(
+            storage, figure, *_operation(base, figure, np.array(rates)), "mdtest"
+        )
         told.append(figure)
     storage = finished(storage, results)
     errors = [abs(bandwidth(storage, case) / _rate(one) - 1)
@@ -74,17 +81,70 @@ def fit_results(results: Results, base: Storage, *, seed: int = 0) -> Fitted:
     return Fitted(storage, tuple(told), untold, float(np.median(errors or [np.nan])))
 
 
+def fit_figures(
+    results: Results,
+    base: Storage,
+    expected: Mapping[str, float],
+    *,
+    seed: int = 0,
+    least_noise: float = LEAST_NOISE,
+) -> Fitted:
+    """Estimate chosen figures of a storage; all others stay as they are.
+
+    Args:
+        results: Of benchmarks on it, in one direction.
+        base: What is known.
+        expected: Figures to estimate, with a first guess in base units.
+        seed: Of the random numbers.
+        least_noise: As of `fit_results`.
+
+    Raises:
+        UsageError: The results hold no bandwidth.
+    """
+    if not results.measured:
+        raise UsageError("the results hold no bandwidth to fit to")
+    chosen, random = results.measured, np.random.default_rng(seed)
+    cases, left, untold = _cases(chosen, base), dict(expected), dict[str, str]()
+    rates = np.log([_rate(one) for one in chosen])
+    start: Vector | None = None
+    while True:
+        problem = Problem(base, cases, rates, _unsure(chosen, least_noise), left)
+        place = problem.solve(random, start)
+        spread, draws = problem.draws(place, random)
+        names = list(left)
+        wide = [n for n, width in zip(names, spread, strict=True) if width > TOLD]
+        spare = wide or problem.spare(place)
+        if not spare:
+            break
+        worst = max(spare, key=lambda name: spread[names.index(name)])
+        untold[worst] = "no measurement was limited by it alone"
+        start = np.delete(place, names.index(worst))
+        del left[worst]
+    for name, value, drawn in zip(left, place, draws.T, strict=True):
+        low, high = np.exp(np.quantile(drawn, (0.025, 0.975)))
+        base = _with_figure(
+            base, name, float(np.exp(value)), float(low), float(high), "benchmarks"
+        )
+    errors = [abs(bandwidth(base, case) / _rate(one) - 1)
+              for one, case in zip(chosen, cases, strict=True)]  # fmt: skip
+    return Fitted(base, tuple(left), untold, float(np.median(errors)))
+
+
 # ---- one direction ---------------------------------------------------------------------------
 
 
 def _fit_one(
-    chosen: Sequence[Measured], base: Storage, writing: bool, random: np.random.Generator
+    chosen: Sequence[Measured],
+    base: Storage,
+    writing: bool,
+    random: np.random.Generator,
+    least_noise: float,
 ) -> tuple[Storage, list[str], dict[str, str]]:
     """Fit the figures of one direction; those that are not told are left out one by one."""
     cases, way = _cases(chosen, base), "write" if writing else "read"
     expected = _expected(chosen, cases, base, way)
     rates = np.array([_rate(one) for one in chosen])
-    unsure = _unsure(chosen)
+    unsure = _unsure(chosen, least_noise)
     untold: dict[str, str] = {}
     if f"servers.target_{way}" not in expected:
         untold[f"servers.target_{way}"] = "measure from several nodes, or several stripe counts"
@@ -120,14 +180,23 @@ def _expected(
     ranks = np.array([one.ranks for one in works])
     found = {f"client.process_{way}": float((rates / ranks).max())}
     one_file = [case for case in cases if case.stack not in ("posix-process", "posix-serial")]
-    shared = any(case.workload.ranks_per_node > 1 for case in one_file)
+    into_one = np.array([case in one_file and case.workload.ranks_per_node > 1 for case in cases])
+    shared, own = bool(into_one.any()), bool((~into_one & (ranks > nodes)).any())
     if shared:
-        found[f"client.file_{way}"] = float((rates / nodes).max())
-    found[f"client.node_{way}"] = float((rates / nodes).max()) * (1.2 if shared else 1)
+        # Nodes together into one file may meet at its targets; one node shows its own limit.
+        by_one = into_one & (nodes == 1)
+        found[f"client.file_{way}"] = float((rates / nodes)[by_one if by_one.any() else ...].max())
+    found[f"client.node_{way}"] = float((rates / nodes).max()) * (1.2 if shared and not own else 1)
     # One node is itself the limit, unless its rate of one file goes with the stripes.
     if nodes.max() > 1 or len({_objects(case, base) for case in one_file}) > 1:
-        used = [min(_objects(case, base), base.value("servers.targets")) for case in cases]
-        found[f"servers.target_{way}"] = 1.5 * float((rates / np.array(used)).max())
+        used = np.array(
+            [min(_objects(case, base), base.value("servers.targets")) for case in cases]
+        )
+        few = (used < base.value("servers.targets")) & (nodes > used)
+        # Where files have fewer targets than nodes, these show; otherwise they are a guess.
+        chosen_few = few if few.any() else np.ones_like(few)
+        factor = 1.0 if few.any() else 1.5
+        found[f"servers.target_{way}"] = factor * float((rates / used)[chosen_few].max())
     found[f"servers.whole_{way}"] = float(rates.max())
     if way == "write":
         found["client.request"] = 1e-4
@@ -182,22 +251,27 @@ def _rate(one: Measured) -> float:
     return float(np.median(one.rates))
 
 
-def _unsure(chosen: Sequence[Measured]) -> Vector:
+def _unsure(chosen: Sequence[Measured], least: float) -> Vector:
     """Return the standard deviation of each median's logarithm, from the spread of all repeats."""
     freedom = sum(len(one.rates) - 1 for one in chosen)
     noise = NOISE
     if freedom > 0:
         logs = [np.log(one.rates) for one in chosen]
         noise = np.sqrt(sum(float(((x - x.mean()) ** 2).sum()) for x in logs) / freedom)
-    noise = max(noise, LEAST_NOISE)
+    noise = max(noise, least)
     # Of the median of n normal numbers: 1.25 / sqrt(n), and 1 for one or two.
     factors = [(1.25 if len(one.rates) > 2 else 1.0) / len(one.rates) ** 0.5 for one in chosen]
     return noise * np.array(factors)
 
 
-def _operation(rates: Vector) -> tuple[float, float, float]:
+def _operation(base: Storage, figure: str, rates: Vector) -> tuple[float, float, float]:
     """Return seconds of an operation, and the range of its repeats."""
-    return float(1 / np.median(rates)), float(1 / rates.max()), float(1 / rates.min())
+    name = figure.removeprefix("metadata.")
+    middle, low, high = (
+        operation_figure(base, name, float(1 / rate))
+        for rate in (np.median(rates), rates.max(), rates.min())
+    )
+    return middle, low, high
 
 
 def _with_figure(

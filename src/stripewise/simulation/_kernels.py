@@ -53,6 +53,7 @@ def _several(noun: str, number: int) -> tuple[str, ...]:
 
 
 KERNELS: Mapping[str, _Kernel] = {
+    "blocks": _Kernel("BLOCK", (131072,), "int64", ("block",)),
     "array3d": _Kernel("BLOCK,BLOCK,BLOCK", (64, 64, 64), "int64", ("array",), halo=1),
     "flash": _Kernel("BLOCK,*,*,*", (80, 8, 8, 8), "int64", _several("unknown", 24), halo=4),
     "flash-io": _Kernel(

@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Laws that storage people quote, tested on the cells of a campaign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import median
+
+from stripewise.bench._laws_scale import (
+    metadata_of_node,
+    per_process_saturates,
+    proportional_to_nodes,
+    ranks_into_one_file,
+)
+from stripewise.bench._limit_cells import Cell
+from stripewise.bench._limits import Law
+from stripewise.machines import Storage
+from stripewise.simulation import rate_text
+
+HOLDS = 0.25
+"""Median relative distance up to which cells follow a law."""
+AGGREGATORS, MODE = "mpiio.cray_cb_nodes_multiplier", "mpiio.cray_cb_write_lock_mode"
+_CHANGED = (AGGREGATORS, MODE, "mpiio.cb_nodes", "mpiio.romio_lustre_co_ratio")
+
+
+def laws_of(cells: Sequence[Cell], storage: Storage) -> tuple[Law, ...]:
+    """Test every law that the cells can tell.
+
+    Args:
+        cells: Of campaigns; those in doubt are not looked at.
+        storage: Fitted to them.
+    """
+    sure = [one for one in cells if not one.doubt]
+    found = (law(sure, storage) for law in _LAWS)
+    return tuple(one for one in found if one is not None)
+
+
+def _collective(cells: Sequence[Cell]) -> list[Cell]:
+    """Return collective writes of MPI-IO into one file, with as many writers as by default."""
+    return [
+        one for one in cells
+        if one.case.backend == "mpiio" and one.case.mode == "collective" and not one.is_alone
+        and one.operation == "write" and not any(name in _CHANGED for name, _ in one.case.settings)
+    ]  # fmt: skip
+
+
+def _stripes(cell: Cell, storage: Storage) -> int:
+    targets = int(storage.value("servers.targets"))
+    return targets if cell.stripe_count == -1 else max(cell.stripe_count, 1)
+
+
+def _stripes_and_nodes(cells: Sequence[Cell], storage: Storage) -> Law | None:
+    """Parallel bandwidth = serial bandwidth x min(stripes, nodes)."""
+    chosen = _collective(cells)
+    serial = [one for one in chosen if one.case.nodes == 1 and _stripes(one, storage) == 1]
+    sizes = {one.stripe_bytes for one in serial}
+    several = [
+        one for one in chosen
+        if min(one.case.nodes, _stripes(one, storage)) > 1 and one.stripe_bytes in sizes
+    ]  # fmt: skip
+    if not several:
+        return None
+    one_writer = max(one.best for one in serial)
+    ratios = [
+        one.best / (one_writer * min(one.case.nodes, _stripes(one, storage))) for one in several
+    ]
+    error = median(abs(1 - ratio) for ratio in ratios)
+    holds = error <= HOLDS
+    text = (
+        "Collective writes into one file: parallel bandwidth = serial bandwidth "
+        f"({rate_text(one_writer)}) x min(stripes, nodes)"
+    )
+    if holds:
+        text += f"; the cases reach {min(ratios):.0%} to {max(ratios):.0%} of that."
+    else:
+        text += f" does not hold: the cases reach {min(ratios):.0%} to {max(ratios):.0%} of that."
+    return Law("stripes", text, holds, error, _keys(several))
+
+
+def _writer_per_stripe(cells: Sequence[Cell], storage: Storage) -> Law | None:
+    """With enough nodes, a shared file is written as fast as one process for each stripe."""
+    chosen = [one for one in _collective(cells) if one.case.nodes >= _stripes(one, storage)]
+    process = storage.value("client.process_write")
+    if not chosen or process == float("inf"):
+        return None
+    ratios = [one.best / (process * _stripes(one, storage)) for one in chosen]
+    error = median(abs(1 - ratio) for ratio in ratios)
+    most = max(chosen, key=lambda one: one.best)
+    # A writer also takes part in the exchange, which no writer by itself does.
+    holds = max(ratios) <= 1 + HOLDS and median(ratios) >= 0.5
+    text = (
+        f"Collective calls have one writer for each stripe: {_stripes(most, storage)} stripes "
+        f"reach {rate_text(most.best)}, and a process by itself writes {rate_text(process)}."
+    )
+    if not holds:
+        text = (
+            "Collective calls are not limited to one writer for each stripe: the cases reach "
+            f"{min(ratios):.0%} to {max(ratios):.0%} of one process for each stripe."
+        )
+    return Law("writer-per-stripe", text, holds, error, _keys(chosen))
+
+
+def _lock_modes(cells: Sequence[Cell], storage: Storage) -> Law | None:
+    """Relaxed locks multiply what further aggregators bring."""
+    del storage
+    chosen = [one for one in cells if one.operation == "write" and one.case.backend == "mpiio"]
+    most = max((one.case.nodes for one in chosen), default=0)
+    best: dict[int, tuple[float, int]] = {}
+    plain: dict[int, float] = {}
+    for one in chosen:
+        settings = dict(one.case.settings)
+        if one.case.nodes != most or not (AGGREGATORS in settings or MODE in settings):
+            continue
+        mode, times = _number(settings.get(MODE, 0)), _number(settings.get(AGGREGATORS, 1))
+        best[mode] = max(best.get(mode, (0.0, 0)), (one.best, times))
+        if times == 1:
+            plain[mode] = max(plain.get(mode, 0.0), one.best)
+    relaxed = {mode: found for mode, found in best.items() if mode}
+    if 0 not in best or not relaxed or 0 not in plain:
+        return None
+    mode, (rate, times) = max(relaxed.items(), key=lambda one: one[1])
+    without, gain = best[0][0], rate / best[0][0]
+    holds = gain > 1 + HOLDS
+    text = (
+        f"Relaxed locks (lock mode {mode}) with {times} aggregators for each stripe write "
+        f"{rate_text(rate)} on {most} nodes, {gain:.1f}x the best with lock mode 0; there, more "
+        f"aggregators bring {without / plain[0]:.1f}x."
+    )
+    if not holds:
+        text = (
+            f"Relaxed locks do not pay: {rate_text(rate)} on {most} nodes, and "
+            f"{rate_text(without)} with lock mode 0."
+        )
+    keys = _keys([one for one in chosen if one.case.nodes == most])
+    return Law("lock-modes", text, holds, abs(1 - 1 / gain), keys)
+
+
+def _libraries(cells: Sequence[Cell], storage: Storage) -> Law | None:
+    """HDF5 and NetCDF largely track MPI-IO."""
+    del storage
+    direct = {_place(one): one.best for one in cells if one.case.backend == "mpiio"}
+    above = [one for one in cells if one.case.backend in ("hdf5", "netcdf4", "pnetcdf")]
+    pairs = [(one, one.best / direct[_place(one)]) for one in above if _place(one) in direct]
+    if not pairs:
+        return None
+    ratios = [ratio for _, ratio in pairs]
+    error = median(abs(1 - ratio) for ratio in ratios)
+    names = ", ".join(dict.fromkeys(_LIBRARIES[one.case.backend] for one, _ in pairs))
+    holds = error <= HOLDS
+    follow = "follows" if len({one.case.backend for one, _ in pairs}) == 1 else "follow"
+    text = f"{names} largely {follow} MPI-IO" if holds else f"{names}: not as fast as MPI-IO"
+    text += f": the median is {median(ratios):.0%} of its bandwidth in the same cases."
+    return Law("libraries", text, holds, error, _keys([one for one, _ in pairs]))
+
+
+_LIBRARIES = {"hdf5": "HDF5", "netcdf4": "NetCDF", "pnetcdf": "PnetCDF"}
+
+
+def _place(cell: Cell) -> tuple[object, ...]:
+    case = cell.case
+    return (
+        case.nodes, case.ranks_per_node, case.directory, case.pattern, case.local, case.size,
+        case.mode, case.settings, cell.operation,
+    )  # fmt: skip
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _keys(cells: Sequence[Cell]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.key for one in cells))
+
+
+_LAWS: tuple[Callable[[Sequence[Cell], Storage], Law | None], ...] = (
+    _stripes_and_nodes,
+    _writer_per_stripe,
+    per_process_saturates,
+    proportional_to_nodes,
+    ranks_into_one_file,
+    _lock_modes,
+    _libraries,
+    metadata_of_node,
+)

@@ -1,0 +1,205 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cells of campaigns as the model takes them: workload, stack, striping as found, rates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from stripewise.bench._campaign import Campaign
+from stripewise.bench._case import Case
+from stripewise.bench._sample import CaseRun
+from stripewise.bench._statistics import figures_of, operations_of, samples_of
+from stripewise.bench._suite import Place
+from stripewise.bench.runners import find_runner
+from stripewise.calibration.readers import Measured, Results
+from stripewise.errors import StripewiseError
+from stripewise.model import Value
+from stripewise.simulation import Workload
+
+FACTOR, UNIT = "mpiio.striping_factor", "mpiio.striping_unit"
+METADATA = {
+    "create": "metadata.create", "stat": "metadata.stat", "read-file": "metadata.open",
+    "remove": "metadata.remove",
+}  # fmt: skip
+"""Operation of a sample -> figure of a description."""
+_OWN_STACKS = {"adios2": "adios2", "pnetcdf": "pnetcdf"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """All good runs of a case that found the same striping, for one operation.
+
+    Attributes:
+        case: Of the suite.
+        operation: "write", "read", "create", ...
+        rates: Bytes, or operations, a second of each run.
+        stripe_count: Of the file as found, or as asked for; -1: all; 0: not known.
+        stripe_bytes: Likewise; 0: not known.
+        pinned: All files lie on one target that was chosen.
+        stack: Of the model; "": it has none.
+        workload: That was moved; None: of metadata, or the model does not know it.
+        doubt: Why the figure is not that of the storage, in words; "": it is.
+    """
+
+    case: Case
+    operation: str
+    rates: tuple[float, ...]
+    stripe_count: int = 0
+    stripe_bytes: int = 0
+    pinned: bool = False
+    stack: str = ""
+    workload: Workload | None = None
+    doubt: str = ""
+
+    @property
+    def key(self) -> str:
+        """Of the case."""
+        return self.case.key
+
+    @property
+    def rate(self) -> float:
+        """The median."""
+        return median(self.rates)
+
+    @property
+    def undisturbed(self) -> tuple[float, ...]:
+        """The upper half of the rates.
+
+        What others do on a shared storage only makes a run slower: repeats have a sharp upper
+        edge and a long tail below it (Lockwood et al., UMAMI, PDSW-DISCS 2017).  A limit is what
+        the storage does without them.
+        """
+        middle = self.rate
+        return tuple(sorted(one for one in self.rates if one >= middle))
+
+    @property
+    def best(self) -> float:
+        """The median of the upper half."""
+        return median(self.undisturbed)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether each process or node has a file of its own."""
+        return self.case.layout != "shared" and self.case.mode != "serial"
+
+    @property
+    def in_model(self) -> bool:
+        """Whether the model can predict it."""
+        return self.workload is not None and bool(self.stack) and not self.pinned
+
+    @property
+    def settings(self) -> dict[str, Value]:
+        """Settings as the model takes them, with the striping."""
+        found: dict[str, Value] = dict(self.case.settings)
+        if self.stripe_count:
+            found[FACTOR] = self.stripe_count
+        if self.stripe_bytes:
+            found[UNIT] = self.stripe_bytes
+        return found
+
+
+def cells_of(campaign: Campaign, own_stack: str) -> list[Cell]:
+    """Return the cells of a campaign that have good runs.
+
+    Args:
+        campaign: With its runs.
+        own_stack: MPI-IO of the storage's users.
+    """
+    doubts = _doubts(campaign)
+    found = []
+    for case, runs in campaign.of_cases():
+        good = [one for one in runs if one.status == "ok"]
+        place = campaign.suite.directories.get(case.directory, Place())
+        for layout, group in _by_layout(good, place):
+            for operation in operations_of(group):
+                rates = tuple(one.rate for one in samples_of(group, operation) if one.seconds > 0)
+                if rates:
+                    cell = Cell(case, operation, rates, *layout, pinned=_is_pinned(case, place))
+                    cell = _modelled(cell, own_stack)
+                    doubt = doubts.get((case.key, operation)) or _unsynced(cell)
+                    found.append(replace(cell, doubt=doubt))
+    return found
+
+
+def results_of(campaign: Campaign) -> Results:
+    """Return the figures of a campaign as results of a benchmark, for `fit_results`.
+
+    Rates are the undisturbed ones; figures that come from a cache are left out, and a note says
+    so.  Of metadata operations only those count that loaded the server most.
+    """
+    own = str(campaign.about.get("stack", "")) or "romio"
+    cells = cells_of(campaign, own)
+    notes = tuple(f"{one.key}: {one.doubt}; left out" for one in cells if one.doubt)
+    return Results(measured_of(cells), _operations(cells), notes)
+
+
+def measured_of(cells: Iterable[Cell]) -> tuple[Measured, ...]:
+    """Return the cells that the model can predict and that nothing is to be said against."""
+    return tuple(
+        Measured(one.key, one.workload, one.stack, one.settings, one.undisturbed)
+        for one in cells
+        if one.in_model and one.workload is not None and not one.doubt
+    )
+
+
+def _operations(cells: Sequence[Cell]) -> dict[str, tuple[float, ...]]:
+    found: dict[str, tuple[float, ...]] = {}
+    for operation, figure in METADATA.items():
+        chosen = [one for one in cells if one.operation == operation]
+        if chosen:
+            found[figure] = max(chosen, key=lambda one: one.best).undisturbed
+    return found
+
+
+def _by_layout(
+    runs: Sequence[CaseRun], place: Place
+) -> Iterator[tuple[tuple[int, int], list[CaseRun]]]:
+    """Yield stripe count and size with the runs that have them: as found, or else as asked."""
+    groups: dict[tuple[int, int], list[CaseRun]] = {}
+    for run in runs:
+        count = run.layout.get("stripe_count", place.stripe_count)
+        size = run.layout.get("stripe_size_bytes", place.stripe_bytes)
+        groups.setdefault((int(count or 0), int(size or 0)), []).append(run)
+    yield from groups.items()
+
+
+def _is_pinned(case: Case, place: Place) -> bool:
+    return place.target >= 0 and place.stripe_count == 1 and case.layout != "shared"
+
+
+def _modelled(cell: Cell, own_stack: str) -> Cell:
+    """Return the cell with what the model needs, if it knows the case."""
+    if cell.operation not in ("write", "read") or cell.case.beside:
+        return cell
+    try:
+        runner = find_runner(cell.case.runner)
+        work = runner.workload(cell.case)
+        stack = _OWN_STACKS.get(cell.case.backend) or runner.stack(cell.case, own_stack)
+    except StripewiseError:
+        return cell
+    if work is None:
+        return cell
+    writing = cell.operation == "write"
+    patterns = tuple(replace(one, writing=writing) for one in work.patterns)
+    return replace(cell, stack=stack, workload=replace(work, patterns=patterns))
+
+
+def _doubts(campaign: Campaign) -> dict[tuple[str, str], str]:
+    """Case and operation -> why its figure is a cache's."""
+    return {
+        (one.case.key, one.operation): flag.text
+        for one in figures_of(campaign)
+        for flag in one.flags
+        if flag.name == "caching"
+    }
+
+
+def _unsynced(cell: Cell) -> str:
+    if cell.operation == "write" and not cell.case.sync:
+        return "the time of the writes does not hold their fsync"
+    if cell.operation == "read" and cell.case.cache == "none":
+        return "nothing kept the reads from being answered by a cache"
+    return ""

@@ -1,0 +1,164 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""From campaigns to the limits of the storage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from stripewise.bench._campaign import Campaign
+from stripewise.bench._laws import laws_of
+from stripewise.bench._limit_cells import Cell, cells_of, measured_of
+from stripewise.bench._limit_sentences import disagreement, sentence
+from stripewise.bench._limits import Limit, Limits
+from stripewise.bench._limits_fit import Fit, evidence_of, fit_cells, noise_of, predicted
+from stripewise.bench._limits_predict import compared, error_of, left_out, not_run
+from stripewise.bench._plateaus import Plateau, plateaus
+from stripewise.bench._server_limits import Server, server_limits
+from stripewise.calibration import blank_storage
+from stripewise.calibration.readers import Results
+from stripewise.errors import UsageError
+from stripewise.machines import SPEC_OF, Dimension, Evidence, Figure, Storage
+
+_DATA = ("write", "read")
+
+
+def find_limits(
+    campaigns: Sequence[Campaign],
+    base: Storage | None = None,
+    *,
+    targets: int | None = None,
+    seed: int = 0,
+    leave_out: bool = True,
+) -> Limits:
+    """Tell the limits of a storage from campaigns on it.
+
+    Args:
+        campaigns: On the same storage.
+        base: What is known otherwise, such as documented figures; None: nothing.
+        targets: Of the storage: OSTs, burst-buffer nodes, disks; None: as the campaigns or the
+            base say, or as many as the striping of their files shows.
+        seed: Of the random numbers of the fit.
+        leave_out: Whether cells are left out of further fits that predict them.
+
+    Raises:
+        UsageError: No run ended well, or the number of targets is not known.
+    """
+    own = _stack(campaigns, base)
+    cells = [cell for one in campaigns for cell in cells_of(one, own)]
+    if not cells:
+        raise UsageError("no run of the campaign ended well: it tells no limit")
+    number = _targets(campaigns, base, targets)
+    start = _start(campaigns, cells, base, number, own)
+    default = int(start.value("layout.stripe_count"))
+    server = server_limits(cells, {-1: number, 0: min(default, number)})
+    start = replace(start, figures={**start.figures, **server.figures})
+    data = [one for one in cells if one.operation in _DATA and not one.doubt]
+    seeing = [one for way in _DATA for one in plateaus(data, way)]
+    fit = fit_cells(data, start, seeing, seed)
+    storage = _with_noise(fit.storage, data)
+    known = [one for one in data if one.in_model and predicted(storage, one) is not None]
+
+    def again(some: Sequence[Cell]) -> Storage:
+        part = [one for way in _DATA for one in plateaus(some, way)]
+        return fit_cells(some, start, part, seed).storage
+
+    apart = left_out(known, again) if leave_out and measured_of(known) else []
+    others = [one for campaign in campaigns for one in not_run(storage, campaign, own)]
+    return Limits(
+        storage,
+        (*_limits(fit, seeing, known), *server.limits),
+        laws_of(cells, storage),
+        _untold(fit, server, data),
+        (*compared(storage, known), *apart, *others),
+        error_of(apart),
+        tuple(dict.fromkeys(f"{one.key}: {one.doubt}." for one in cells if one.doubt)),
+    )
+
+
+def _stack(campaigns: Sequence[Campaign], base: Storage | None) -> str:
+    said = (str(one.about.get("stack", "")) for one in campaigns)
+    return next(filter(None, said), "") or (base.stack if base else "") or "romio"
+
+
+def _targets(campaigns: Sequence[Campaign], base: Storage | None, given: int | None) -> int:
+    if given is not None:
+        return given
+    said = [int(one.about["targets"]) for one in campaigns if one.about.get("targets")]
+    if said:
+        return max(said)
+    if base is not None:
+        return int(base.value("servers.targets"))
+    layouts = [run.layout for one in campaigns for run in one.runs]
+    counts = [int(one.get("stripe_count") or 0) for one in layouts]
+    numbers = [
+        int(place) + 1 for one in layouts for place in one.get("targets") or ()
+        if isinstance(place, int)
+    ]  # fmt: skip
+    found = max([*counts, *numbers], default=0)
+    if found < 1:
+        raise UsageError(
+            "the campaign does not say how many targets the storage has: give --targets"
+        )
+    return found
+
+
+def _start(
+    campaigns: Sequence[Campaign],
+    cells: Sequence[Cell],
+    base: Storage | None,
+    targets: int,
+    own: str,
+) -> Storage:
+    """Return what is known before the fit."""
+    if base is None:
+        kinds = filter(None, (str(one.about.get("kind", "")) for one in campaigns))
+        return blank_storage(
+            Results(measured_of(cells)), name="site", targets=targets,
+            kind=next(kinds, "lustre"), stack=own,
+        )  # fmt: skip
+    if int(base.value("servers.targets")) == targets:
+        return base
+    figure = Figure(targets, Evidence.DOCUMENTED, "given with the campaign")
+    return replace(base, figures={**base.figures, "servers.targets": figure})
+
+
+def _with_noise(storage: Storage, cells: Sequence[Cell]) -> Storage:
+    spread = noise_of(cells)
+    if not spread:
+        return storage
+    figure = Figure(
+        float(f"{min(spread, 0.9):.3g}"), Evidence.MEASURED, "repeats of the campaign, the median"
+    )
+    return replace(storage, figures={**storage.figures, "noise.cv": figure})
+
+
+def _limits(fit: Fit, seeing: Sequence[Plateau], cells: Sequence[Cell]) -> Iterator[Limit]:
+    """Yield the limits of data, from the process to the whole."""
+    seen = {one.figure: one for one in seeing}
+    for name in sorted(fit.told, key=list(SPEC_OF).index):
+        figure = fit.storage.figures[name]
+        way = name.rpartition("_")[2]
+        mine = [one for one in cells if way not in _DATA or one.operation == way]
+        evidence = evidence_of(name, fit.storage, mine)
+        plateau = seen.get(name)
+        evidence = evidence or (plateau.evidence if plateau else ())
+        text = sentence(name, figure, len(evidence)) + disagreement(figure, plateau)
+        low, high = (figure.value if end is None else end for end in (figure.low, figure.high))
+        yield Limit(name, figure.value, low, high, evidence, text)
+
+
+def _untold(fit: Fit, server: Server, data: Sequence[Cell]) -> dict[str, str]:
+    """Return the figures that nothing tells, and what is missing."""
+    found = {**fit.untold, **server.untold}
+    ways = {one.operation for one in data}
+    for name, spec in SPEC_OF.items():
+        way = name.rpartition("_")[2]
+        if spec.dimension is Dimension.BANDWIDTH and way in _DATA and way not in ways:
+            verb = "wrote" if way == "write" else "read"
+            found[name] = f"no case {verb} data"
+    for name in ("metadata.create", "metadata.stat", "metadata.open", "metadata.remove"):
+        if name not in server.figures and name not in server.untold:
+            found[name] = "no case of metadata: add the suite mdtest, or series of it"
+    return found

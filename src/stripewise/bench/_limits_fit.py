@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A description fitted to cells: first what programs do by themselves, then what MPI-IO adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+
+from stripewise.bench._limit_cells import Cell, measured_of
+from stripewise.bench._plateaus import Plateau
+from stripewise.calibration import Case as ModelCase
+from stripewise.calibration import bandwidth, fit_figures, fit_results
+from stripewise.calibration.readers import Measured, Results
+from stripewise.errors import StripewiseError
+from stripewise.machines import SPEC_OF, Dimension, Evidence, Figure, Storage
+
+LEAST_NOISE = 0.02
+"""Relative error of a run, at least: what the laws leave out is no knowledge of a figure."""
+LAWS = 0.04
+"""Of a limit, what the laws leave out (chosen: two standard deviations of `LEAST_NOISE`)."""
+_EXCHANGE = {"exchange.bandwidth": 1e10, "exchange.round": 2e-4}
+_AHEAD = {"locks.ahead": 2e-4, "locks.hold": 2e-4, "locks.extent": 5e-6}
+_LOCK_MODE = "mpiio.cray_cb_write_lock_mode"
+_ASKED = "servers.target_request"
+_SAME = 0.1
+"""All targets together are the whole if they are so near to it."""
+
+
+@dataclass
+class Fit:
+    """What cells tell.
+
+    Attributes:
+        storage: The description.
+        told: Names of its figures that the cells tell.
+        untold: Name -> why not.
+    """
+
+    storage: Storage
+    told: list[str] = field(default_factory=list)
+    untold: dict[str, str] = field(default_factory=dict)
+
+
+def fit_cells(cells: Sequence[Cell], base: Storage, seeing: Iterable[Plateau], seed: int) -> Fit:
+    """Fit a description to cells; the limits of metadata are already in it.
+
+    Args:
+        cells: Of data.
+        base: What is known otherwise.
+        seeing: Plateaus of the same cells.
+        seed: Of the random numbers.
+    """
+    basic = [one for one in cells if _is_basic(one)]
+    others = [one for one in cells if not _is_basic(one)]
+    chosen = measured_of(basic) or measured_of(others)
+    if not chosen:
+        return Fit(base)
+    fit = _fit_requests(chosen, base, seed)
+    for way in ("write", "read"):
+        _join_whole(fit, base, way)
+    _allow_for_laws(fit)
+    for one in seeing:
+        if one.figure.startswith(("client.process", "servers.target")) and one.reached:
+            _take(fit, one)
+    through = [one for one in measured_of(others) if one.writing] if basic else []
+    if through:
+        _fit_exchange(fit, through, seed)
+    return fit
+
+
+def _fit_requests(chosen: tuple[Measured, ...], base: Storage, seed: int) -> Fit:
+    """Fit the limits, and what a request costs at a target if requests of several sizes tell it.
+
+    Without the latter, the whole storage would seem to be what its targets do in small requests.
+    """
+    fitted = fit_results(Results(chosen), base, seed=seed, least_noise=LEAST_NOISE)
+    fit = Fit(fitted.storage, list(fitted.told), dict(fitted.untold))
+    writes = tuple(one for one in chosen if one.writing)
+    expected = {name: fit.storage.value(name) for name in fit.told if name.endswith("_write")}
+    if _ASKED in base.figures or "servers.target_write" not in expected:
+        return fit
+    more = fit_figures(
+        Results(writes), fit.storage, {**expected, _ASKED: 1e-4},
+        seed=seed, least_noise=LEAST_NOISE,
+    )  # fmt: skip
+    if _ASKED not in more.told or more.error > fitted.error + LEAST_NOISE:
+        return fit
+    asked = {**base.figures, _ASKED: more.storage.figures[_ASKED]}
+    knowing = replace(base, figures=asked)
+    again = fit_results(Results(chosen), knowing, seed=seed, least_noise=LEAST_NOISE)
+    return Fit(again.storage, [*again.told, _ASKED], dict(again.untold))
+
+
+def predicted(storage: Storage, cell: Cell) -> float | None:
+    """Return the bandwidth of a cell on a description; None: the model does not know it."""
+    if not cell.in_model or cell.workload is None:
+        return None
+    case = ModelCase(cell.workload, cell.stack, tuple(sorted(cell.settings.items())))
+    try:
+        return bandwidth(storage, case)
+    except StripewiseError:
+        return None
+
+
+def evidence_of(figure: str, storage: Storage, cells: Iterable[Cell]) -> tuple[str, ...]:
+    """Return the keys of the cells that would be slower if a figure were."""
+    known = storage.figures[figure]
+    is_time = SPEC_OF[figure].dimension is Dimension.TIME
+    worse, least = (1.05, 0.1) if is_time else (1 / 1.05, 0.5)
+    moved = replace(known, value=known.value * worse, low=None, high=None)
+    slower = replace(storage, figures={**storage.figures, figure: moved})
+    found = []
+    for cell in cells:
+        before, after = predicted(storage, cell), predicted(slower, cell)
+        if before and after and (before / after - 1) > least * 0.05:
+            found.append(cell.key)
+    return tuple(dict.fromkeys(found))
+
+
+def _is_basic(cell: Cell) -> bool:
+    """Whether no exchange between processes is in the time."""
+    return cell.stack.startswith("posix") and (cell.case.mode != "serial" or cell.case.ranks == 1)
+
+
+def _join_whole(fit: Fit, base: Storage, way: str) -> None:
+    """Leave the whole's limit out where it is that of all targets."""
+    whole, target = f"servers.whole_{way}", f"servers.target_{way}"
+    if whole not in fit.told or target not in fit.told:
+        return
+    together = fit.storage.value(target) * fit.storage.value("servers.targets")
+    if abs(fit.storage.value(whole) / together - 1) > _SAME:
+        return
+    figures = dict(fit.storage.figures)
+    del figures[whole]
+    if whole in base.figures:
+        figures[whole] = base.figures[whole]
+    fit.storage = replace(fit.storage, figures=figures)
+    fit.told.remove(whole)
+    fit.untold[whole] = "all targets together are the limit"
+
+
+def _allow_for_laws(fit: Fit) -> None:
+    """Widen intervals by what the laws leave out, which no repeat tells."""
+    figures = dict(fit.storage.figures)
+    for name in fit.told:
+        one = figures[name]
+        if one.low is not None and one.high is not None:
+            low, high = one.low / (1 + LAWS), one.high * (1 + LAWS)
+            figures[name] = replace(one, low=float(f"{low:.4g}"), high=float(f"{high:.4g}"))
+    fit.storage = replace(fit.storage, figures=figures)
+
+
+def _take(fit: Fit, seen: Plateau) -> None:
+    """Tell what one process, or one target that was chosen, does where the fit does not.
+
+    The fit explains a process by its node's one file where both are as fast, and it does not know
+    cases whose files all lie on one target.
+    """
+    if seen.figure in fit.told:
+        return
+    figure = Figure(
+        float(f"{seen.value:.4g}"), Evidence.MEASURED, "the highest rate, which no more exceed",
+        float(f"{seen.low / (1 + LAWS):.4g}"), float(f"{seen.high * (1 + LAWS):.4g}"),
+    )  # fmt: skip
+    fit.storage = replace(fit.storage, figures={**fit.storage.figures, seen.figure: figure})
+    fit.told.insert(0, seen.figure)
+    fit.untold.pop(seen.figure, None)
+
+
+def _fit_exchange(fit: Fit, through: Sequence[Measured], seed: int) -> None:
+    """Fit what collective calls add to the limits of processes and targets."""
+    expected = dict(_EXCHANGE)
+    if any(one.settings.get(_LOCK_MODE) == 2 for one in through):
+        expected |= _AHEAD
+    known = {key: value for key, value in expected.items() if key not in fit.storage.figures}
+    if not known:
+        return
+    found = fit_figures(
+        Results(tuple(through)), fit.storage, known, seed=seed, least_noise=LEAST_NOISE
+    )
+    fit.storage = found.storage
+    fit.told += found.told
+    fit.untold |= found.untold
+
+
+def noise_of(cells: Sequence[Cell]) -> float:
+    """Return the median coefficient of variation of repeats; 0: there are none."""
+    spreads = []
+    for one in cells:
+        if len(one.rates) > 2:
+            mean = sum(one.rates) / len(one.rates)
+            squares = sum((rate - mean) ** 2 for rate in one.rates) / (len(one.rates) - 1)
+            spreads.append(squares**0.5 / mean)
+    return median(spreads) if spreads else 0.0
