@@ -12,6 +12,7 @@ import pytest
 
 from stripewise.bench import Case
 from stripewise.bench.runners import find_runner, runner_names
+from stripewise.bench.runners._metadata import shift_of
 from stripewise.errors import UsageError
 from stripewise.testing.runner_suite import RunnerSuite
 
@@ -49,6 +50,44 @@ class TestKernel(RunnerSuite):
             }
         )
     }
+
+
+class TestMetadata(RunnerSuite):
+    runner_name = "metadata"
+    case = Case(
+        "x", runner="metadata", operation="metadata", ranks_per_node=2, files=50, depth=2, width=2,
+        file_bytes=64, stonewall_seconds=30,
+    )  # fmt: skip
+    record = {"metadata.json": text("metadata-runner.json")}
+
+    def test_each_operation_has_percentiles(self, tmp_path: Path) -> None:
+        found = self.printed(tmp_path / "r", "", self.record)
+        assert len(found.samples) == 14  # seven operations, twice
+        for one in found.samples:
+            assert list(one.percentiles) == ["50", "90", "99", "99.9", "100"]
+            assert one.percentiles["50"] <= one.percentiles["100"] <= one.seconds
+            assert (one.amount, one.worn_out) == (100, False)
+        assert found.versions["mpi"].startswith("MPICH Version")
+        assert any("one node" in note for note in found.notes)
+
+    @pytest.mark.parametrize(
+        ("changes", "words"),
+        [
+            ({"operation": "write"}, "moves no data"),
+            ({"files": 0, "stonewall_seconds": 0}, "number of files"),
+            ({"depth": 0}, "levels of the tree"),
+            ({"cache": "direct"}, "shift or none"),
+            ({"settings": (("mpiio.cb_nodes", 1),)}, "no effect"),
+        ],
+    )
+    def test_what_it_cannot_make_is_said(self, changes: dict[str, object], words: str) -> None:
+        assert words in self.make().why_not(variant(self.case, **changes))
+
+    def test_other_nodes_ask(self) -> None:
+        assert shift_of(self.case) == 1
+        assert shift_of(variant(self.case, nodes=3, ranks_per_node=4)) == 4
+        assert shift_of(variant(self.case, cache="none")) == 0
+        assert shift_of(variant(self.case, ranks_per_node=1)) == 0
 
 
 class TestIorCollective(RunnerSuite):

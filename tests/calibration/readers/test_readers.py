@@ -56,6 +56,30 @@ def test_benchio_needs_its_nodes():
     assert mpiio.workload.bytes == 216 * MIB
 
 
+def test_our_own_metadata_kernel_has_each_repeat():
+    found = read_results([HERE / "metadata-own.json"])
+    assert {*found.operations} == {
+        f"metadata.{one}" for one in ("create", "stat", "open", "remove")
+    }
+    assert all(len(rates) == 2 and min(rates) > 1000 for rates in found.operations.values())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"phases": []}, "no operation on files"),
+        ({"phases": [{"operation": "stat"}]}, "seconds"),
+        ({"phases": [{"operation": "stat", "operations": 5, "seconds": 0}]}, "impossible"),
+        ({"phases": None}, "whole"),
+    ],
+)
+def test_a_broken_document_of_the_metadata_kernel_is_said(tmp_path, change, words):
+    document = json.loads((HERE / "metadata-own.json").read_text())
+    (tmp_path / "m.json").write_text(json.dumps({**document, **change}))
+    with pytest.raises(UsageError, match=words):
+        read_results([tmp_path / "m.json"])
+
+
 def test_mdtest_has_metadata():
     found = read_results([HERE / "mdtest-unique.txt"])
     assert found.measured == ()
@@ -138,4 +162,4 @@ def test_a_file_that_is_not_there_is_one_line(tmp_path):
 
 
 def test_all_forms_have_a_name():
-    assert len(set(reader_names())) == 7
+    assert len(set(reader_names())) == 8

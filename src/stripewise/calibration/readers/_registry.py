@@ -12,12 +12,13 @@ from stripewise.calibration.readers._benchio import Benchio
 from stripewise.calibration.readers._ior import IorJson, IorText
 from stripewise.calibration.readers._kernel import Kernel
 from stripewise.calibration.readers._mdtest import Mdtest
+from stripewise.calibration.readers._metadata import Metadata
 from stripewise.calibration.readers._table import CsvTable, TomlTable
 from stripewise.errors import StripewiseError, UsageError
 from stripewise.inputs import RESULTS, read_input
 
 _MEMBERS: tuple[Reader, ...] = (
-    Kernel(), IorJson(), IorText(), Mdtest(), Benchio(), TomlTable(), CsvTable(),
+    Kernel(), Metadata(), IorJson(), IorText(), Mdtest(), Benchio(), TomlTable(), CsvTable(),
 )  # fmt: skip
 
 
