@@ -274,6 +274,11 @@ def test_rates_above_the_network_or_the_storage() -> None:
 def test_a_cold_start() -> None:
     flags = one([0.1 * GB, GB, GB, GB, GB, GB]).flags
     assert "The first run had 95.4 MiB/s" in texts(flags, "caching")[0]
+    cells = [(replace(WRITE, nodes=n), {"write": [GB] * 6}) for n in range(1, 9)]
+    alone = [*cells, (replace(WRITE, series="x"), {"write": [0.1 * GB, *[GB] * 5]})]
+    last = figures_of(campaign(alone))[-1]
+    assert not texts(last.flags, "caching"), "one case of nine says nothing of caches"
+    assert texts(last.flags, "outlier")
 
 
 def test_a_case_that_spreads_more_than_others() -> None:
