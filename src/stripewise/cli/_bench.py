@@ -9,8 +9,12 @@ from typing import Any
 
 import click
 
+from stripewise.cli._bench_compare import compare
+from stripewise.cli._bench_export import export
+from stripewise.cli._bench_history import history
 from stripewise.cli._bench_report import report
 from stripewise.cli._bench_run import command_run, complete_suite
+from stripewise.cli._bench_what_if import what_if
 from stripewise.cli._common import answer, examples, json_option
 
 
@@ -27,6 +31,10 @@ def command() -> None:
 
 command.add_command(command_run)
 command.add_command(report)
+command.add_command(compare)
+command.add_command(history)
+command.add_command(export)
+command.add_command(what_if)
 
 
 @command.command("list", epilog=examples("stripewise bench list", "stripewise bench list --json"))
