@@ -61,7 +61,13 @@ CONFIGURATION = Budget(
 )
 POLICY = Budget("a policy", _MIB, error=ConfigurationError)
 DESCRIPTION = Budget("a description of storage", _MIB, error=ConfigurationError)
-RESULTS = Budget("the results of a benchmark", 64 * _MIB)
+RESULTS = Budget(
+    "the results of a benchmark",
+    64 * _MIB,
+    entries=200_000,
+    entry="repeats",
+    remedy="give fewer runs at a time",
+)
 CASES = Budget("a file of cases", _MIB)
 SUITE = Budget("a suite of benchmarks", _MIB, error=ConfigurationError)
 CAMPAIGN = Budget("a campaign of benchmarks", 64 * _MIB)

@@ -8,8 +8,22 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 
-from stripewise.bench import Campaign, Case, CaseFigures, CaseRun, Flag, Law, Limit, Limits
-from stripewise.bench import Predicted, Sample, Suite, figures_of, find_suite, parse_suite
+from stripewise.bench import (
+    Campaign,
+    Case,
+    CaseFigures,
+    CaseRun,
+    Flag,
+    Law,
+    Limit,
+    Limits,
+    Predicted,
+    Sample,
+    Suite,
+    figures_of,
+    find_suite,
+    parse_suite,
+)
 from stripewise.bench.runners import find_runner
 from stripewise.machines import Storage, find_storage
 from stripewise.simulation import simulate
@@ -87,8 +101,8 @@ def _modelled(
         del rates["read"]
     targets = int(storage.value("servers.targets"))
     count = directory.stripe_count if directory.stripe_count > 0 else targets
-    layout = {"stripe_count": count, "stripe_size_bytes": 1 << 20,
-              "targets": [dice.randrange(targets)] if count == 1 else list(range(count))}  # fmt: skip
+    used = [dice.randrange(targets)] if count == 1 else list(range(count))
+    layout = {"stripe_count": count, "stripe_size_bytes": 1 << 20, "targets": used}
     hints = {"romio_cb_write": "enable", "cb_nodes": str(count)} if case.backend != "posix" else {}
     return run(case, repeat, rates, place, layout=layout, hints=hints)
 
@@ -205,8 +219,10 @@ def hostile() -> Campaign:
     """Every text that comes from outside is one that tries to act."""
     case = Case(HOSTILE, directory=HOSTILE, settings=(("mpiio.cb_nodes", HOSTILE),))
     other = Case(HOSTILE, directory="</style>", settings=(("mpiio.cb_nodes", "'\"`"),), nodes=2)
-    more = {"hints": {HOSTILE: HOSTILE}, "layout": {"stripe_count": HOSTILE, "targets": HOSTILE},
-            "circumstances": {HOSTILE: HOSTILE, "load": HOSTILE, "node_list": HOSTILE}}  # fmt: skip
+    more = {
+        "hints": {HOSTILE: HOSTILE}, "layout": {"stripe_count": HOSTILE, "targets": HOSTILE},
+        "circumstances": {HOSTILE: HOSTILE, "load": HOSTILE, "node_list": HOSTILE},
+    }  # fmt: skip
     runs = [
         run(case, 1, {"write": GIB}, 1, **more), run(case, 2, {HOSTILE: 1.0}, 2),
         run(other, 1, {"write": 2 * GIB}, 3),
@@ -221,7 +237,8 @@ def mixed() -> Campaign:
     """Data and metadata in one suite, one of them beside the other, one of them failed."""
     cases = [
         Case("checkpoint", operation="write-read", nodes=2, ranks_per_node=4),
-        Case("checkpoint", operation="write-read", nodes=2, ranks_per_node=4, beside="small files"),
+        Case("checkpoint", operation="write-read", nodes=2, ranks_per_node=4,
+             beside="small files"),
         Case("small files", "metadata", "metadata", nodes=2, ranks_per_node=4, files=500),
     ]  # fmt: skip
     runs = []
@@ -260,8 +277,8 @@ def flagged(found: Campaign) -> tuple[CaseFigures, ...]:
 def limits_of(found: Campaign) -> Limits:
     """Limits as a fit may tell them."""
     storage = find_storage("archer2-hdd")
-    told = ("client.process_write", "client.file_write", "client.node_write", "servers.target_write",
-            "client.process_read", "servers.target_read")  # fmt: skip
+    told = ("client.process_write", "client.file_write", "client.node_write",
+            "servers.target_write", "client.process_read", "servers.target_read")  # fmt: skip
     keys = tuple(case.key for case in found.suite.cases[:3])
     limits = tuple(
         Limit(name, value := storage.value(name), 0.93 * value, 1.08 * value, keys,

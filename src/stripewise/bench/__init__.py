@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from stripewise.bench._directory import read_directory as read_directory
     from stripewise.bench._directory import run_campaign as run_campaign
     from stripewise.bench._doubts import Ceiling as Ceiling
-    from stripewise.bench._doubts import flags_of_campaign as flags_of_campaign
     from stripewise.bench._exchange import campaign_json as campaign_json
     from stripewise.bench._exchange import campaign_text as campaign_text
     from stripewise.bench._exchange import parse_campaign as parse_campaign
     from stripewise.bench._exchange import write_campaign as write_campaign
     from stripewise.bench._exchange_form import exchange_schema as exchange_schema
     from stripewise.bench._fit_here import fitted_suite as fitted_suite
+    from stripewise.bench._import import import_campaign as import_campaign
+    from stripewise.bench._interference import flags_of_campaign as flags_of_campaign
     from stripewise.bench._limit_cells import results_of as results_of
     from stripewise.bench._limits import Law as Law
     from stripewise.bench._limits import Limit as Limit

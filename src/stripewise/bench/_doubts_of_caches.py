@@ -80,8 +80,8 @@ def _against(one: CaseFigures, memory: Memory, moved: float) -> str:
 def _unsynced(one: CaseFigures, memory: Memory, moved: float) -> Iterator[str]:
     if one.operation == "write" and not one.case.sync:
         yield (
-            f"It wrote {_against(one, memory, moved)}, without a sync: data may have been in memory "
-            "when the clock stopped; set sync = true."
+            f"It wrote {_against(one, memory, moved)}, without a sync: data may have been in "
+            "memory when the clock stopped; set sync = true."
         )
 
 
@@ -134,7 +134,7 @@ def _reads_that_grow(
 
 
 def _growing(one: CaseFigures, curve: Mapping[int, CaseFigures]) -> str | None:
-    """Return in words that a curve grows with the nodes; None: it does not, something limits it."""
+    """Return in words that a curve grows with the nodes; None: something limits it."""
     nodes = one.case.nodes
     fewer = max((other for other in curve if other < nodes), default=0)
     more = min((other for other in curve if other > nodes), default=0)

@@ -24,7 +24,8 @@ from stripewise.bench._exchange_form import (
     SuiteForm,
 )
 from stripewise.bench._sample import CaseRun, Sample
-from stripewise.bench._suite import MOST_CASES, Place, Suite
+from stripewise.bench._suite import Place, Suite
+from stripewise.bench._suite_cases import MOST_CASES
 from stripewise.errors import UsageError
 from stripewise.inputs import CAMPAIGN, parse_json, read_input
 from stripewise.outputs import write_file

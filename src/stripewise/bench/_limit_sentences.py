@@ -40,7 +40,8 @@ def sentence(name: str, figure: Figure, evidence: int) -> str:
     if stem in _WORDS:
         writing = way == "write"
         text = _WORDS[stem].format(
-            rate=rate_text(figure.value), verb="writes" if writing else "reads", plain="write" if writing else "read",
+            rate=rate_text(figure.value),
+            verb="writes" if writing else "reads", plain="write" if writing else "read",
             way="into" if writing else "from", takes="takes" if writing else "gives",
         )  # fmt: skip
     elif name in _OTHER:

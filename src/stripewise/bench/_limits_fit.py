@@ -70,7 +70,7 @@ def fit_cells(cells: Sequence[Cell], base: Storage, seeing: Iterable[Plateau], s
     return fit
 
 
-def _fit_requests(chosen: Sequence[Measured], base: Storage, seed: int) -> Fit:
+def _fit_requests(chosen: tuple[Measured, ...], base: Storage, seed: int) -> Fit:
     """Fit the limits, and what a request costs at a target if requests of several sizes tell it.
 
     Without the latter, the whole storage would seem to be what its targets do in small requests.

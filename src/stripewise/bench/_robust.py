@@ -51,7 +51,7 @@ def robust(series: Sequence[Sequence[float]]) -> Robust:
     lengths = np.array([len(one) for one in series])
     for length in np.unique(lengths):
         places = np.flatnonzero(lengths == length)
-        rates = np.array([series[place] for place in places], float)
+        rates = np.array([series[int(place)] for place in places], np.float64)
         ordered = np.sort(rates, axis=1)
         rank = order_of(int(length))
         low[places], high[places] = ordered[:, rank], ordered[:, length - 1 - rank]

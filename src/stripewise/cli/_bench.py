@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from stripewise.cli._bench_report import report
 from stripewise.cli._bench_run import command_run, complete_suite
 from stripewise.cli._common import answer, examples, json_option
 
@@ -25,6 +26,7 @@ def command() -> None:
 
 
 command.add_command(command_run)
+command.add_command(report)
 
 
 @command.command("list", epilog=examples("stripewise bench list", "stripewise bench list --json"))

@@ -29,6 +29,7 @@ COMMANDS = {
     "simulate": "Predict what I/O takes on a described storage, and what limits it.",
     "surface": "Measure every configuration of a given space.",
     "bench": "Measure what a storage can do: campaigns, limits, comparisons.",
+    "advise": "Tell users of a storage what to do, each with its figure.",
     "train": "Measure kernels under many settings, for models of performance.",
     "model": "List, show, validate and export models of performance.",
     "convert": "Write a job script for a burst buffer, or revert one.",

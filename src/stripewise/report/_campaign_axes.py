@@ -73,8 +73,13 @@ class Axis:
         return self.name in SCALES
 
     def said(self, case: Case) -> str:
-        """Return the value of a case with as much of the title as it takes to understand it."""
+        """Return the value of a case with as much of the title as it takes to understand it.
+
+        "": the case has none, as one of another series that does not set the tunable.
+        """
         value = self.at(case)
+        if value is None:
+            return ""
         if self.name == "nodes":
             return plural(value, "node")
         if self.name == "ranks_per_node":
@@ -151,7 +156,7 @@ def _axis(
         text = format_bytes
     elif name == "local":
         title = "elements per rank"
-    numeric = all(_is_positive(one) for one in known)
+    numeric = all(_is_positive(one) for one in known if one is not None)
     return Axis(name, title, tuple(sorted(known, key=_order)), numeric, read, text)
 
 
@@ -170,7 +175,7 @@ def _is_positive(value: object) -> bool:
 def _order(value: Any) -> tuple[bool, float, str]:
     if isinstance(value, int | float):
         return False, value, ""
-    return value is not None, 0.0, str(value)
+    return True, 0.0, "" if value is None else str(value)
 
 
 def _shown(name: str) -> Callable[[Any], str]:

@@ -11,14 +11,13 @@ from typing import Any
 
 from stripewise.bench import Campaign, Case, CaseFigures
 from stripewise.report import _chart as chart
-from stripewise.report._campaign_axes import DIRECTORY, Axis, axes_of
+from stripewise.report._campaign_axes import Axis, axes_of
 from stripewise.report._campaign_curves import CROSS, PALETTE
 from stripewise.report._campaign_figures import (
     is_drawable,
     label_of,
     operation_title,
     rate_of,
-    rate_text,
     unit_of,
 )
 from stripewise.report._campaign_kinds import ChartKind
@@ -28,6 +27,9 @@ from stripewise.report._text import format_percent, format_seconds, plural
 MOST_BARS = 30
 _LABELS = {"labelLimit": 250, "minExtent": 60, "maxExtent": 260}
 _PERCENTS = ("50", "90", "99", "100")
+_ROOM = 1.28
+"""Of the longest bar, for its label."""
+
 _BAR = {"opacity": 0.85, "height": 15}
 
 
@@ -88,7 +90,7 @@ def bars(kind: ChartKind, campaign: Campaign, figures: Iterable[CaseFigures]) ->
     size = f"{plural(case.nodes, 'node')}, {plural(case.ranks_per_node, 'rank')} per node"
     spec = chart.layers(
         rows,
-        *_bar_marks("label", chart.number("median", unit.name), chart.BASELINE),
+        *_bar_marks(unit.name, max(row["end"] for row in rows)),
         height={"step": 26},
         title={"text": operation_title(kind.operation), "subtitle": size},
     )
@@ -112,23 +114,24 @@ def _bar(
         **{"low": found.low / size, "high": found.high / size},
         "outliers": [found.rates[place] / size for place in found.outliers],
         "end": max(found.best, found.high) / size,
-        "shown": " ".join([format_percent(one.efficiency), *where[:1]]),
+        "shown": ", ".join([format_percent(one.efficiency), *where[:1]]),
         **{"where": ", ".join(where) or "the only cell", "rate": rate_of(found)},
         "top": rate_of(found, found.best), "efficiency": format_percent(one.efficiency),
         "runs": len(found.rates),
     }  # fmt: skip
 
 
-def _bar_marks(field: str, x: Spec, colour: str) -> list[Spec]:
-    y = chart.category(field, title=None, sort=None, axis=_LABELS)
-    x = {**x, "scale": {"zero": True, "nice": False, "padding": 90}}
+def _bar_marks(unit: str, top: float) -> list[Spec]:
+    y = chart.category("label", title=None, sort=None, axis=_LABELS)
+    x = chart.number("median", unit, scale={"domain": [0, _ROOM * top], "nice": False})
     tooltip = chart.tips(
-        label="series", where="cell", rate="median", top="best", efficiency="of the peak", runs="runs"
+        label="series", where="cell", rate="median", top="best", efficiency="of the peak",
+        runs="runs",
     )  # fmt: skip
     ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}
     text = {"x": {**x, "field": "end"}, "y": y, "text": {"field": "shown"}}
     return [
-        chart.layer("bar", {"x": x, "y": y, "tooltip": tooltip}, color=colour, **_BAR),
+        chart.layer("bar", {"x": x, "y": y, "tooltip": tooltip}, color=chart.BASELINE, **_BAR),
         chart.layer("rule", ends, color=chart.INK, strokeWidth=1.4),
         chart.layer("tick", {"x": {**x, "field": "best"}, "y": y}, color=chart.BEST, thickness=2,
                     size=15),
@@ -164,19 +167,18 @@ def metadata_bars(figures: Iterable[CaseFigures], axes: Sequence[Axis]) -> Chart
     size = f"{plural(case.nodes, 'node')}, {plural(case.ranks_per_node, 'rank')} per node"
     spec = chart.layers(
         rows,
-        *_grouped(names, unit.name),
-        height={"step": 16 if len(names) > 1 else 26, "for": "offset"} if len(names) > 1
-        else {"step": 26},
+        *_grouped(names, unit.name, 1.04 * max(one.best for one in found) / unit.size),
+        height={"step": 16, "for": "offset"} if len(names) > 1 else {"step": 26},
         title={"text": "Rate of each operation", "subtitle": size},
     )  # fmt: skip
     said = "; ".join(f"{row['operation']}, {row['label']}: {row['rate']}" for row in rows[:12])
     return Chart(chart.column(spec), f"Metadata operations, {size}. {said}.")
 
 
-def _grouped(names: Sequence[str], unit: str) -> list[Spec]:
+def _grouped(names: Sequence[str], unit: str, top: float) -> list[Spec]:
     y = chart.category("operation", title=None, sort=None, axis=_LABELS)
     apart = {"yOffset": {"field": "label", "sort": list(names)}} if len(names) > 1 else {}
-    x = chart.number("median", unit, scale={"zero": True})
+    x = chart.number("median", unit, scale={"domain": [0, top], "nice": False})
     scale = {"domain": list(names), "range": [PALETTE[n % 8] for n in range(len(names))]}
     legend = {"title": None, "columns": 3, "labelLimit": 300} if len(names) > 1 else None
     colour = chart.category("label", scale=scale, legend=legend)
@@ -200,12 +202,14 @@ def percentiles(campaign: Campaign, axes: Sequence[Axis]) -> Chart | None:
     names = list(dict.fromkeys(str(row["label"]) for row in rows))
     y = chart.category("operation", title=None, sort=None, axis=_LABELS)
     apart = {"yOffset": {"field": "label", "sort": names}} if len(names) > 1 else {}
-    x = chart.number("seconds", "time of one operation, ms", scale={"type": "log", "nice": False})
+    x = chart.number(
+        "seconds", "time of one operation, ms", scale={"type": "log", "nice": False, "padding": 12}
+    )
     scale = {"domain": names, "range": [PALETTE[n % 8] for n in range(len(names))]}
     colour = chart.category("label", scale=scale, legend=None if len(names) < 2 else
                             {"title": None, "columns": 3, "labelLimit": 300})  # fmt: skip
     shapes = {"domain": ["half", "90 %", "99 %", "longest"],
-              "range": ["circle", "diamond", "triangle-right", "stroke"]}  # fmt: skip
+              "range": ["circle", "diamond", "triangle-right", "square"]}  # fmt: skip
     shape = chart.category("share", scale=shapes, legend={"title": "operations that took less",
                                                            "orient": "bottom"})  # fmt: skip
     tooltip = chart.tips(
@@ -215,8 +219,8 @@ def percentiles(campaign: Campaign, axes: Sequence[Axis]) -> Chart | None:
         rows,
         chart.layer("line", {"x": x, "y": y, "color": colour, "detail": [
             {"field": "operation"}, {"field": "label"}], **apart}, opacity=0.6),
-        chart.points({"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip, **apart},
-                     size=60),
+        chart.points({"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip,
+                      **apart}, size=60),
         height={"step": 16, "for": "offset"} if len(names) > 1 else {"step": 26},
         title={"text": "Time of single operations", "subtitle": "median of the runs"},
     )  # fmt: skip
@@ -247,6 +251,3 @@ def percentile_rows(campaign: Campaign, axes: Sequence[Axis]) -> list[dict[str, 
          "seconds": 1e3 * median(values), "took": format_seconds(median(values))}
         for (operation, label, percent), values in found.items()
     ]  # fmt: skip
-
-
-__all__ = ["DIRECTORY", "bars", "metadata_bars", "percentiles", "rate_text", "standings"]

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from stripewise.bench import Campaign, CaseFigures
@@ -27,16 +27,18 @@ from stripewise.report._campaign_kinds import ChartKind, chart_kinds
 from stripewise.report._campaign_over_time import runs_over_time, targets
 from stripewise.report._chart import Chart
 from stripewise.report._text import plural
+from stripewise.text import printable
 
 MOST_PANELS = 12
 _GLYPHS = "●■▲◆✚▼▶◀"
 _NOTES = {
-    kinds.CURVES: "Dot: median. Band: its interval of 95 %. Dash: the best run. Cross: an outlier, "
-    "which is counted all the same.",
+    kinds.CURVES: "Dot: median. Band: its interval of 95 %. Dash: the best run. Cross: an "
+    "outlier, which counts all the same.",
     kinds.HEAT: "The median of each cell; the brighter, the faster.",
     kinds.BARS: "The best cell of each series on as many nodes, and its share of the highest "
     "median. Line: interval of 95 %. Red tick: the best run. Cross: an outlier.",
-    kinds.METADATA: "Operations a second of all ranks. Line: interval of 95 %. Tick: the best run.",
+    kinds.METADATA: "Operations per second of all ranks. Line: interval of 95 %. Tick: the best "
+    "run.",
     kinds.PERCENTILES: "How long a single operation took as its process saw it.",
     kinds.RUNS: "When many cells are slow at the same time, something else used the storage.",
     kinds.TARGETS: "A target that is slow in every run needs a look by its administrators.",
@@ -62,6 +64,8 @@ class Group:
         legend: Glyph, colour and name of each line.
         panels: The charts.
         hidden: Panels for which there is no room.
+        axes: What the panels are drawn over: "Over nodes".
+        several: It has had panels of its own from the first.
     """
 
     title: str
@@ -69,6 +73,8 @@ class Group:
     panels: tuple[Chart, ...]
     legend: tuple[tuple[str, str, str], ...] = ()
     hidden: int = 0
+    axes: str = ""
+    several: bool = False
 
 
 @dataclass
@@ -93,7 +99,29 @@ def chart_sections(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[S
         if group := chart_group(kind, campaign, figures):
             name, title = _SECTIONS[kind.kind]
             found.setdefault(name, Section(name, title)).groups.append(group)
+    for section in found.values():
+        section.groups = merged(section.groups)
     return list(found.values())
+
+
+def merged(groups: Sequence[Group]) -> list[Group]:
+    """Put neighbours of one panel each side by side, where their lines and notes are the same."""
+    found: list[Group] = []
+    for one in groups:
+        last = found[-1] if found else None
+        if last and _alike(last, one) and len(one.panels) == 1 and not last.several:
+            found[-1] = replace(last, panels=(*last.panels, *one.panels), title=one.axes)
+        else:
+            found.append(replace(one, several=len(one.panels) > 1))
+    return found
+
+
+def _alike(one: Group, other: Group) -> bool:
+    return one.axes != "" and (one.note, one.legend, one.axes) == (
+        other.note,
+        other.legend,
+        other.axes,
+    )
 
 
 def chart_group(
@@ -127,7 +155,9 @@ def _panelled(kind: ChartKind, panels: Sequence[Panel]) -> Group | None:
     if kind.kind == kinds.CURVES:
         names = line_names(kind, panels)
         legend = tuple((_GLYPHS[n % 8], PALETTE[n % 8], name) for n, name in enumerate(names))
-    return Group(title + over, _NOTES[kind.kind], charts, legend, max(hidden, 0))
+    over += f": {', '.join(map(printable, kind.series))}" if kind.series else ""
+    axes = over.strip()[:1].upper() + over.strip()[1:]
+    return Group(title + over, _NOTES[kind.kind], charts, legend, max(hidden, 0), axes)
 
 
 # ---- pictures --------------------------------------------------------------------------------
@@ -175,4 +205,5 @@ def _one_picture(kind: ChartKind, group: Group, panels: Sequence[Panel]) -> char
 
 def picture_note(groups: int) -> str:
     """Say how many panels are not shown."""
-    return f"{plural(groups, 'more panel')} {'is' if groups == 1 else 'are'} not shown: the table has all."
+    verb = "is" if groups == 1 else "are"
+    return f"{plural(groups, 'more panel')} {verb} not shown: the table has all."

@@ -7,12 +7,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil, floor, log2
 from typing import Any
 
 from stripewise.bench import CaseFigures
 from stripewise.report import _chart as chart
 from stripewise.report._campaign_axes import Axis
-from stripewise.report._campaign_figures import Unit, is_drawable, label_of, rate_text, unit_of
+from stripewise.report._campaign_figures import (
+    Unit,
+    is_drawable,
+    label_of,
+    operation_title,
+    rate_text,
+    unit_of,
+)
 from stripewise.report._campaign_kinds import ChartKind
 from stripewise.report._chart import Chart, Spec
 from stripewise.report._text import plural, significant
@@ -26,6 +34,7 @@ SHAPES = (
 )
 CROSS = "M-1,-1L1,1M1,-1L-1,1"
 HEIGHT = 240
+_MOST_TEXTS = 8
 _WIDE_RANGE = 12.0
 """Ratio of the highest to the lowest figure from which the axis is logarithmic."""
 
@@ -48,7 +57,7 @@ def panels_of(kind: ChartKind, figures: Iterable[CaseFigures]) -> list[Panel]:
     found: dict[tuple[Any, ...], list[CaseFigures]] = {}
     series: dict[str, int] = {}
     for one in figures:
-        if one.operation == kind.operation and is_drawable(one):
+        if kind.shows(one) and is_drawable(one):
             place = series.setdefault(one.case.series, len(series)) if kind.series_apart else 0
             values = (axis.values.index(axis.at(one.case)) for axis in kind.panels)
             found.setdefault((place, *values), []).append(one)
@@ -57,7 +66,7 @@ def panels_of(kind: ChartKind, figures: Iterable[CaseFigures]) -> list[Panel]:
 
 def _title(kind: ChartKind, one: CaseFigures) -> str:
     series = [printable(one.case.series)] if kind.series_apart else []
-    return ", ".join([*series, *(axis.said(one.case) for axis in kind.panels)])
+    return ", ".join(filter(None, [*series, *(axis.said(one.case) for axis in kind.panels)]))
 
 
 # ---- curves ----------------------------------------------------------------------------------
@@ -65,7 +74,7 @@ def _title(kind: ChartKind, one: CaseFigures) -> str:
 
 def line_names(kind: ChartKind, panels: Sequence[Panel]) -> list[str]:
     """Return the lines of all panels, each once, in the order of the suite."""
-    every = (label_of(one.case, _words(kind), series=not kind.series_apart)
+    every = (label_of(one.case, kind.lines, series=not kind.series_apart)
              for panel in panels for one in panel.figures)  # fmt: skip
     return list(dict.fromkeys(every))
 
@@ -92,13 +101,9 @@ def curves(
         rows,
         *_curve_marks(kind.x, unit, _heights(every, unit), names, legend=legend),
         height=HEIGHT,
-        title={"text": panel.title or _operation(kind.operation)},
+        title={"text": panel.title or operation_title(kind.operation)},
     )
     return Chart(chart.column(spec), _described(kind, panel))
-
-
-def _words(kind: ChartKind) -> tuple[Axis, ...]:
-    return kind.lines
 
 
 def _curve_row(kind: ChartKind, x: Axis, one: CaseFigures, unit: Unit) -> dict[str, Any]:
@@ -130,10 +135,21 @@ def _heights(figures: Sequence[CaseFigures], unit: Unit) -> Spec:
     return {"domain": [0, high * 1.06], "nice": False}
 
 
+def _ticks(heights: Spec) -> Spec:
+    """Return the ticks of a logarithmic axis: powers of two, of a wide range every other."""
+    if heights.get("type") != "log":
+        return {}
+    low, high = (log2(end) for end in heights["domain"])
+    step = 1 + int((high - low) / 10)
+    return {"values": [2.0**power for power in range(ceil(low), floor(high) + 1, step)],
+            "format": ",.3~r"}  # fmt: skip
+
+
 def _curve_marks(
     x: Axis, unit: Unit, heights: Spec, names: Sequence[str], *, legend: bool
 ) -> list[Spec]:
-    across, up = horizontal(x), chart.number("median", unit.name, scale=heights)
+    across = horizontal(x)
+    up = chart.number("median", unit.name, scale=heights, axis=_ticks(heights))
     looks = {"domain": list(names), "range": [PALETTE[n % 8] for n in range(len(names))]}
     shown = {"title": None, "columns": 3, "labelLimit": 260} if legend else None
     colour = chart.category("line", scale=looks, legend=shown)
@@ -180,10 +196,6 @@ def _domain(axis: Axis) -> list[float]:
     return [low / margin, high * margin]
 
 
-def _operation(operation: str) -> str:
-    return printable(operation.replace("-", " ")).capitalize()
-
-
 def _described(kind: ChartKind, panel: Panel) -> str:
     lines: dict[str, list[CaseFigures]] = {}
     for one in panel.figures:
@@ -194,7 +206,7 @@ def _described(kind: ChartKind, panel: Panel) -> str:
         top = max(members, key=lambda one: one.median)
         at = kind.x.said(top.case) if kind.x else ""
         said.append(f"{name}: at most {rate_text(top.median, top.of_data)} (median) with {at}")
-    head = f"{_operation(kind.operation)} over {kind.x.title if kind.x else ''}"
+    head = f"{operation_title(kind.operation)} over {kind.x.title if kind.x else ''}"
     return f"{head}{': ' + panel.title if panel.title else ''}. {'; '.join(said)}."
 
 
@@ -217,17 +229,18 @@ def heat_map(kind: ChartKind, panel: Panel, among: Sequence[Panel]) -> Chart:
                                                               "domain": [0, top]})  # fmt: skip
     dark = {"condition": {"test": "datum.share < 0.62", "value": "#ffffff"}, "value": chart.INK}
     tooltip = chart.tips(where="cell", rate="median", top="best", runs="runs")
+    text = chart.layer("text", {**places, "text": {"field": "shown"}, "color": dark}, fontSize=11)
     spec = chart.layers(
         rows,
         chart.layer("rect", {**places, "color": colour, "tooltip": tooltip}, stroke="#ffffff"),
-        chart.layer("text", {**places, "text": {"field": "shown"}, "color": dark}, fontSize=11),
+        *([text] if len(kind.x.values) <= (_MOST_TEXTS if len(among) > 1 else 16) else []),
         height={"step": 34},
-        title={"text": panel.title or _operation(kind.operation),
+        title={"text": panel.title or operation_title(kind.operation),
                "subtitle": f"median, {unit.name}"},
     )  # fmt: skip
     best = max(panel.figures, key=lambda one: one.median)
     words = (
-        f"{_operation(kind.operation)}: median over {kind.x.title} and {kind.y.title}"
+        f"{operation_title(kind.operation)}: median over {kind.x.title} and {kind.y.title}"
         f"{' (' + panel.title + ')' if panel.title else ''}; the highest, "
         f"{rate_text(best.median, best.of_data)}, with {kind.x.said(best.case)} and "
         f"{kind.y.said(best.case)}."

@@ -84,7 +84,7 @@ def label_of(case: Case, axes: Iterable[Axis], *, series: bool = True) -> str:
     """Name a case by its series and its values of some axes."""
     words = [printable(case.series)] if series else []
     words += [axis.said(case) for axis in axes]
-    return ", ".join(words) or printable(case.series)
+    return ", ".join(filter(None, words)) or printable(case.series)
 
 
 def spread_of(one: CaseFigures) -> str:

@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 
-from stripewise.bench import Campaign, Case, CaseFigures, figures_of
-from stripewise.report._campaign_axes import DIRECTORY, Axis, axes_of
+from stripewise.bench import Campaign, Case, CaseFigures, Place, figures_of
+from stripewise.report._campaign_axes import DIRECTORY, SCALES, Axis, axes_of
 
 MOST_LINES = 8
 """Of a panel: as many colours as readers can tell apart."""
@@ -31,6 +31,7 @@ class ChartKind:
         lines: With the series, what tells lines (or bars) apart.
         panels: What tells panels apart; series are panels too where `series_apart`.
         series_apart: Whether each series has panels of its own.
+        series: That it shows; empty: all.
     """
 
     kind: str
@@ -40,6 +41,13 @@ class ChartKind:
     lines: tuple[Axis, ...] = ()
     panels: tuple[Axis, ...] = ()
     series_apart: bool = False
+    series: tuple[str, ...] = ()
+
+    def shows(self, one: CaseFigures) -> bool:
+        """Whether a figure has a place in it."""
+        if one.operation != self.operation or (self.series and one.case.series not in self.series):
+            return False
+        return all(axis is None or axis.at(one.case) is not None for axis in (self.x, self.y))
 
 
 def chart_kinds(
@@ -49,7 +57,8 @@ def chart_kinds(
 
     * Curves over what makes the job larger (nodes, else ranks of a node), or else over the
       number that has the most values; a panel for each directory, a line for each series and
-      whatever else varies.
+      whatever else varies.  Series in which other things vary (other settings, say) get curves of
+      their own.
     * A heat map where two more things vary, or one with at least three values beside a job that
       gets larger.
     * Bars of bandwidth where there are several series, or where nothing that varies is a number;
@@ -58,10 +67,15 @@ def chart_kinds(
       repeated; targets where files had one target each.
     """
     found = figures_of(campaign) if figures is None else figures
-    kinds = []
+    kinds: list[ChartKind] = []
     for operation, cases in _by_operation(found).items():
-        axes = axes_of(cases, campaign.suite.directories)
-        kinds += _of_operation(operation, axes, _series(cases))
+        groups = _alike(cases, campaign.suite.directories)
+        for group in groups:
+            axes = axes_of(group, campaign.suite.directories)
+            series = tuple(dict.fromkeys(case.series for case in group))
+            made = _of_group(operation, axes, len(series))
+            kinds += made if len(groups) == 1 else [replace(one, series=series) for one in made]
+        kinds += _bars(operation, axes_of(cases, campaign.suite.directories), cases)
     return (*kinds, *_of_all(campaign, found))
 
 
@@ -72,20 +86,31 @@ def _by_operation(figures: Iterable[CaseFigures]) -> dict[str, list[Case]]:
     return found
 
 
-def _series(cases: Iterable[Case]) -> int:
-    return len({case.series for case in cases})
+def _alike(cases: Iterable[Case], places: Mapping[str, Place]) -> list[list[Case]]:
+    """Sort series by what varies within them, beside the size of the job and the directory."""
+    by_series: dict[str, list[Case]] = {}
+    for case in cases:
+        by_series.setdefault(case.series, []).append(case)
+    found: dict[frozenset[str], list[Case]] = {}
+    for members in by_series.values():
+        names = {axis.name for axis in axes_of(members, places)}
+        found.setdefault(frozenset(names - {*SCALES, DIRECTORY}), []).extend(members)
+    return list(found.values())
 
 
-def _of_operation(operation: str, axes: Sequence[Axis], series: int) -> Iterator[ChartKind]:
+def _bars(operation: str, axes: Sequence[Axis], cases: Sequence[Case]) -> Iterator[ChartKind]:
+    across = _horizontal(axes)
+    if operation in DATA and (across is None or len({case.series for case in cases}) > 1):
+        yield ChartKind(BARS, operation, lines=() if across is not None else tuple(axes))
+
+
+def _of_group(operation: str, axes: Sequence[Axis], series: int) -> Iterator[ChartKind]:
     x = _horizontal(axes)
     if x is not None:
         yield _curves(operation, x, [one for one in axes if one is not x], series)
     if pair := _pair(axes):
         rest = tuple(one for one in axes if one not in pair)
         yield ChartKind(HEAT, operation, *pair, panels=rest, series_apart=series > 1)
-    if operation in DATA and (series > 1 or x is None):
-        lines = () if x is not None else tuple(axes)
-        yield ChartKind(BARS, operation, lines=lines)
 
 
 def _horizontal(axes: Sequence[Axis]) -> Axis | None:
@@ -119,9 +144,10 @@ def _pair(axes: Sequence[Axis]) -> tuple[Axis, Axis] | None:
     )
     if len(others) > 1 and len(others[0].values) > 2:
         return others[0], others[1]
-    scale = next((one for one in axes if one.is_scale), None)
-    if others and scale and min(len(others[0].values), len(scale.values)) > 2:
-        return scale, others[0]
+    scales = [one for one in axes if one.is_scale]
+    pair = (*scales, *others)[:2]
+    if len(pair) == 2 and min(len(one.values) for one in pair) > 2:
+        return pair[0], pair[1]
     return None
 
 

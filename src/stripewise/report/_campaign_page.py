@@ -5,17 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from math import isfinite
-from typing import Any
+from typing import Any, Protocol
 
-from stripewise.bench import Campaign, CaseFigures, Limits
+from stripewise.bench import Campaign, CaseFigures, Flag, Limits
 from stripewise.report import _chart as chart
 from stripewise.report._against import against
-from stripewise.report._campaign_axes import Axis
 from stripewise.report._campaign_charts import chart_sections, picture_note
-from stripewise.report._campaign_figures import is_drawable
 from stripewise.report._campaign_path import path_picture
 from stripewise.report._campaign_tables import (
     cell_axes,
@@ -39,7 +36,6 @@ from stripewise.report._campaign_words import (
 from stripewise.report._chart import Chart
 from stripewise.report._page import page_template
 from stripewise.report._text import format_percent, plural
-from stripewise.text import printable
 
 MOST_ROWS = 5000
 """Of the table of cells; CSV and Parquet have all."""
@@ -50,25 +46,29 @@ MOST_SENTENCES = 50
 _MOST_FAILED = 500
 
 
-@dataclass(frozen=True)
-class LimitsView:
-    """What the page shows of limits, or why there are none.
+class Advice(Protocol):
+    """What the page needs of a piece of advice."""
 
-    Attributes:
-        found: None: `why` says why not.
-        why: The campaign does not tell them; "": they were not asked for.
-    """
+    @property
+    def topic(self) -> str:
+        """Heading under which users find it."""
 
-    found: Limits | None = None
-    why: str = ""
+    @property
+    def sentence(self) -> str:
+        """The advice in their words, with its figure."""
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether it says what not to do."""
 
 
 def render_campaign(
     campaign: Campaign,
     figures: Sequence[CaseFigures],
     limits: Limits | None = None,
-    advice: Sequence[str] = (),
+    advice: Sequence[Advice] = (),
     *,
+    flags: Sequence[Flag] = (),
     why_no_limits: str = "",
 ) -> str:
     """Render the page of a campaign; the same campaign gives the same page.
@@ -77,7 +77,8 @@ def render_campaign(
         campaign: That was made or imported; its texts are data and are escaped.
         figures: Of its cells.
         limits: That it tells; None: the page has none.
-        advice: Sentences for users, each with its figure.
+        advice: To users of the storage, each with its figure.
+        flags: Reasons to doubt the campaign as a whole.
         why_no_limits: Why the campaign does not tell limits, for people; "": nothing is said.
     """
     axes = cell_axes(campaign)
@@ -90,7 +91,7 @@ def render_campaign(
         badges=_badges(campaign, figures),
         how=how_made(campaign),
         constants=constants(campaign),
-        summary=summary(campaign, figures),
+        summary=summary(campaign, figures, flags),
         advice=list(advice),
         sections=chart_sections(campaign, figures),
         limits=_limits(campaign, limits),
@@ -146,7 +147,7 @@ def predicted_chart(limits: Limits) -> Chart | None:
         {"measured": one.measured / gib, "predicted": one.predicted / gib, "set": one.operation,
          "cell": one.key, "fitted": "left out of the fit" if one.left_out else "in the fit"}
         for one in limits.predicted
-        if isfinite(one.measured) and isfinite(one.predicted) and min(one.measured, one.predicted) > 0
+        if isfinite(one.measured + one.predicted) and min(one.measured, one.predicted) > 0
     ]  # fmt: skip
     if not rows:
         return None
@@ -157,14 +158,7 @@ def predicted_chart(limits: Limits) -> Chart | None:
     return Chart(chart.column(spec), words)
 
 
-def _place(axis_value: tuple[Axis, Any]) -> int:
-    axis, value = axis_value
-    return axis.values.index(value)
-
-
 _FILTERS: dict[str, Callable[..., Any]] = {
     "percent": format_percent,
     "hidden": picture_note,
-    "drawable": is_drawable,
-    "clean": printable,
 }

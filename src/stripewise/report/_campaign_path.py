@@ -7,10 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, log2
+from pathlib import Path
 
 from markupsafe import Markup
 
 from stripewise.bench import Campaign, Limit, Limits
+from stripewise.errors import UsageError
+from stripewise.outputs import write_file
 from stripewise.report import _chart as chart
 from stripewise.report._text import format_bandwidth, plural
 from stripewise.text import printable
@@ -117,6 +120,25 @@ def path_picture(campaign: Campaign, limits: Limits) -> tuple[Markup, str] | Non
         '</title><desc>{2}</desc><rect width="{0}" height="{1}" fill="#ffffff"/>{4}</svg>'
     ).format(wide, high, words, Markup(_FONT), Markup("").join(parts))
     return svg, words
+
+
+def draw_limits(campaign: Campaign, limits: Limits, path: Path) -> str:
+    """Draw the path of the largest job's data as an SVG file, and return it in words.
+
+    Raises:
+        UsageError: The file is no SVG, or the limits tell nothing of the path.
+        StorageError: The file cannot be written.
+    """
+    if path.suffix != ".svg":
+        raise UsageError(f"{path}: limits are drawn as SVG: give a name that ends in .svg")
+    drawn = path_picture(campaign, limits)
+    if drawn is None:
+        raise UsageError(
+            "the campaign tells no limit of processes, nodes or targets: run a suite that does, "
+            "such as array3d"
+        )
+    write_file(path, str(drawn[0]))
+    return drawn[1]
 
 
 def _described_row(way: str, stages: Sequence[Stage], job: str) -> str:

@@ -10,9 +10,9 @@ from math import isfinite
 from statistics import median
 from typing import Any
 
-from stripewise.bench import Campaign, Case, CaseFigures, CaseRun
-from stripewise.report._campaign_axes import Axis, axes_of, striping_words
-from stripewise.report._campaign_figures import operation_title, rate_of, spread_of
+from stripewise.bench import Campaign, CaseFigures, CaseRun
+from stripewise.report._campaign_axes import ELEMENT_BYTES, Axis, axes_of, striping_words
+from stripewise.report._campaign_figures import label_of, operation_title, rate_of, spread_of
 from stripewise.report._text import format_bytes, plural, significant
 from stripewise.text import printable
 
@@ -96,7 +96,10 @@ def constants(campaign: Campaign) -> dict[str, str]:
     if not cases:
         return {}
     same: dict[str, str] = {}
+    of_data = any(case.operation != "metadata" for case in cases)
     for name, title, show in _COMMON:
+        if not of_data and name in ("pattern", "local", "size", "transfer_bytes"):
+            continue
         values = {getattr(case, name) for case in cases}
         if len(values) == 1 and (value := next(iter(values))):
             same[title] = show(value)
@@ -104,6 +107,8 @@ def constants(campaign: Campaign) -> dict[str, str]:
 
 
 def _shape(value: Any) -> str:
+    if str(value).isdigit():
+        return format_bytes(int(value) * ELEMENT_BYTES)
     return f"{printable(str(value)).replace(',', ' x ')} elements"
 
 
@@ -125,8 +130,8 @@ _COMMON: tuple[tuple[str, str, Any], ...] = (
 
 
 def failed_rows(campaign: Campaign) -> list[tuple[str, str, str, str]]:
-    """Return runs that did not end well, equal ones of a cell together: cell, runs, status, why."""
-    names = {case.key: _short(case, axes) for axes in [cell_axes(campaign)]
+    """Return runs that did not end well as cell, runs, status, why; equal ones of a cell once."""
+    names = {case.key: label_of(case, axes) for axes in [cell_axes(campaign)]
              for case in campaign.suite.cases}  # fmt: skip
     found: dict[tuple[str, str, str], list[int]] = {}
     for run in campaign.runs:
@@ -137,10 +142,6 @@ def failed_rows(campaign: Campaign) -> list[tuple[str, str, str, str]]:
          printable(message)[:_LONG] or "no reason is recorded")
         for (key, status, message), repeats in found.items()
     ]  # fmt: skip
-
-
-def _short(case: Case, axes: Sequence[Axis]) -> str:
-    return ", ".join([printable(case.series), *(axis.said(case) for axis in axes)])
 
 
 # ---- striping and hints ----------------------------------------------------------------------
@@ -217,7 +218,7 @@ def _numbers(values: Sequence[int]) -> str:
 def hint_rows(campaign: Campaign) -> list[tuple[str, str]]:
     """Return the hints that MPI-IO reported, cells with the same ones together."""
     axes = cell_axes(campaign)
-    names = {case.key: _short(case, axes) for case in campaign.suite.cases}
+    names = {case.key: label_of(case, axes) for case in campaign.suite.cases}
     found: dict[tuple[tuple[str, str], ...], dict[str, None]] = {}
     for run in campaign.runs:
         if run.hints:

@@ -7,12 +7,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from stripewise.bench import Campaign, CaseFigures, Limit, Limits
+from stripewise.bench import Campaign, CaseFigures, Flag, Limit, Limits
+from stripewise.machines import SPEC_OF, Dimension
 from stripewise.report._campaign_tables import cell_axes, cell_rows, failed_rows
 from stripewise.report._campaign_words import doubts_of, storage_words, summary
 from stripewise.report._columns import TextTable
 from stripewise.report._summary import labelled, line
-from stripewise.report._text import format_bandwidth, format_percent, plural, significant
+from stripewise.report._text import (
+    format_bandwidth,
+    format_percent,
+    format_seconds,
+    plural,
+    significant,
+)
 from stripewise.text import printable
 
 MOST_CELLS = 60
@@ -24,6 +31,7 @@ def campaign_lines(
     figures: Sequence[CaseFigures],
     limits: Limits | None = None,
     *,
+    flags: Sequence[Flag] = (),
     most_cells: int = MOST_CELLS,
 ) -> list[str]:
     """Say what a campaign found: its summary, a table of cells, doubts, failures and limits.
@@ -32,20 +40,31 @@ def campaign_lines(
         campaign: That was made or imported.
         figures: Of its cells.
         limits: That it tells; None: nothing is said of them.
+        flags: Reasons to doubt the campaign as a whole.
         most_cells: Rows of the table; 0: all.
     """
-    suite = campaign.suite
     lines = [
-        line("campaign", f"{printable(campaign.name)}   {printable(suite.title or suite.name)}"),
-        line("storage", storage_words(campaign)),
-        *labelled("found", summary(campaign, figures)),
+        *summary_of_campaign(campaign, figures, flags),
         "",
         *_table(campaign, figures, most_cells),
     ]
     lines += _doubts(campaign, figures)
-    lines += labelled("failed", _some([f"{cell}, run {runs}: {status}: {why}"
-                                       for cell, runs, status, why in failed_rows(campaign)]))  # fmt: skip
+    failed = [f"{cell}, run {runs}: {status}: {why}"
+              for cell, runs, status, why in failed_rows(campaign)]  # fmt: skip
+    lines += labelled("failed", _some(failed))
     return lines + (limit_lines(limits) if limits is not None else [])
+
+
+def summary_of_campaign(
+    campaign: Campaign, figures: Sequence[CaseFigures], flags: Sequence[Flag] = ()
+) -> list[str]:
+    """Say what was measured on what, the peaks, what is doubtful and what failed."""
+    suite = campaign.suite
+    return [
+        line("campaign", f"{printable(campaign.name)}   {printable(suite.title or suite.name)}"),
+        line("storage", storage_words(campaign)),
+        *labelled("found", summary(campaign, figures, flags)),
+    ]
 
 
 def _table(campaign: Campaign, figures: Sequence[CaseFigures], most: int) -> list[str]:
@@ -101,7 +120,10 @@ def _limit(one: Limit) -> str:
 
 
 def limit_text(figure: str, value: float) -> str:
-    """Format the value of a limit: bandwidth, or metadata operations a second."""
+    """Format the value of a limit: metadata operations a second, or the figure in its unit."""
     if figure.startswith("metadata."):
         return f"{significant(value)} operations/s"
-    return format_bandwidth(value)
+    dimension = SPEC_OF[figure].dimension if figure in SPEC_OF else Dimension.BANDWIDTH
+    if dimension is Dimension.BANDWIDTH:
+        return format_bandwidth(value)
+    return format_seconds(value) if dimension is Dimension.TIME else significant(value)

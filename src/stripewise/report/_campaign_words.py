@@ -9,11 +9,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from stripewise.bench import Campaign, Case, CaseFigures
+from stripewise.bench import Campaign, Case, CaseFigures, Flag
 from stripewise.report._campaign_axes import Axis, axes_of
-from stripewise.report._campaign_figures import operation_words, rate_of
+from stripewise.report._campaign_figures import label_of, operation_words, rate_of
 from stripewise.report._campaign_over_time import slow_targets, target_ratios
-from stripewise.report._text import format_bytes, format_percent, format_seconds, plural
+from stripewise.report._text import (
+    format_bytes,
+    format_percent,
+    format_seconds,
+    plural,
+    significant,
+)
 from stripewise.text import printable
 
 MADE, EMULATED, SIMULATED = "measured", "emulated", "simulated"
@@ -51,25 +57,35 @@ def storage_words(campaign: Campaign) -> str:
     return how[how_made(campaign)]
 
 
-def peak_of(figures: Iterable[CaseFigures], operation: str) -> CaseFigures | None:
-    """Return the cell with the highest median of an operation."""
+def peak_of(
+    figures: Iterable[CaseFigures], operation: str, *, credible: bool = False
+) -> CaseFigures | None:
+    """Return the cell with the highest median of an operation.
+
+    Args:
+        figures: Of a campaign.
+        operation: Of the figures.
+        credible: Leave out those that are flagged as the work of a cache, if others are left.
+    """
     found = [one for one in figures if one.operation == operation and isfinite(one.median)]
-    return max(found, key=lambda one: one.median, default=None)
+    sound = [one for one in found if all(flag.name != "caching" for flag in one.flags)]
+    return max((credible and sound) or found, key=lambda one: one.median, default=None)
 
 
 def cell_name(case: Case, axes: Iterable[Axis]) -> str:
     """Name a cell by its series and all that varies."""
-    return ", ".join([printable(case.series), *(axis.said(case) for axis in axes)])
+    return label_of(case, axes)
 
 
 def headline(figures: Sequence[CaseFigures]) -> str:
     """Return the peaks: "105 GiB/s written, 98 GiB/s read"."""
-    found = [peak_of(figures, operation) for operation in ("write", "read")]
+    found = [peak_of(figures, operation, credible=True) for operation in ("write", "read")]
     data = [f"{rate_of(one)} {operation_words(one.operation)}" for one in found if one]
     if data:
         return ", ".join(data)
     names = list(dict.fromkeys(one.operation for one in figures))[:2]
-    metadata = [one for one in (peak_of(figures, name) for name in names) if one]
+    metadata = [one for name in names
+                if (one := peak_of(figures, name, credible=True))]  # fmt: skip
     if metadata:
         return ", ".join(_a_second(one) for one in metadata)
     return "No run ended well"
@@ -80,7 +96,9 @@ def _a_second(one: CaseFigures) -> str:
     return f"{number} {operation_words(one.operation)} per second"
 
 
-def summary(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[str]:
+def summary(
+    campaign: Campaign, figures: Sequence[CaseFigures], flags: Sequence[Flag] = ()
+) -> list[str]:
     """Say the peaks, how far the series are apart, what is doubtful and what failed."""
     axes = axes_of(list(campaign.suite.cases), campaign.suite.directories)
     lines = [_extent(campaign)]
@@ -88,8 +106,12 @@ def summary(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[str]:
         peak = peak_of(figures, operation)
         if peak is not None:
             lines.append(_peak(peak, axes))
+            sound = peak_of(figures, operation, credible=True)
+            if sound is not None and sound is not peak:
+                lines.append(f"Without figures that a cache may explain: {_at(sound, axes)}.")
             lines += _behind(figures, peak)
-    lines += [*_doubtful(campaign, figures), *_slow(campaign), *_failed(campaign)]
+    lines += [*_doubtful(figures), *(printable(flag.text) for flag in flags)]
+    lines += [*_slow(campaign), *_failed(campaign)]
     return lines
 
 
@@ -99,7 +121,7 @@ def _extent(campaign: Campaign) -> str:
     written = sum(run.written_bytes for run in campaign.runs)
     text = f"{plural(len(campaign.suite.cases), 'cell')}, {plural(good, 'run')} that ended well"
     if held > 0:
-        text += f", {held / 3600:.2g} node-hours"
+        text += f", {significant(held / 3600)} node-hours"
     if written > 0:
         text += f", {format_bytes(written)} written"
     ended = printable(campaign.ended_because)
@@ -107,13 +129,17 @@ def _extent(campaign: Campaign) -> str:
 
 
 def _peak(one: CaseFigures, axes: Iterable[Axis]) -> str:
-    best = f"; the best of {plural(len(one.rates), 'run')} was {rate_of(one, one.best)}"
-    doubts = ", ".join(dict.fromkeys(flag.name for flag in one.flags))
-    return (
-        f"Highest rate, {printable(one.operation).replace('-', ' ')}: {rate_of(one)} (median"
-        f"{best if len(one.rates) > 1 else ', one run'}) by {cell_name(one.case, axes)}."
-        + (f" This figure is doubtful: {doubts}." if doubts else "")
-    )
+    name = printable(one.operation).replace("-", " ")
+    doubts = ", ".join(dict.fromkeys(printable(flag.name) for flag in one.flags))
+    text = f"The highest {name} rate is {_at(one, axes)}."
+    return f"{text} It is doubtful: {doubts}." if doubts else text
+
+
+def _at(one: CaseFigures, axes: Iterable[Axis]) -> str:
+    runs = "one run"
+    if len(one.rates) > 1:
+        runs = f"median of {len(one.rates)} runs, the best {rate_of(one, one.best)}"
+    return f"{rate_of(one)} ({runs}) with {cell_name(one.case, axes)}"
 
 
 def _behind(figures: Iterable[CaseFigures], peak: CaseFigures) -> Iterator[str]:
@@ -127,11 +153,10 @@ def _behind(figures: Iterable[CaseFigures], peak: CaseFigures) -> Iterator[str]:
     if slow:
         said = ", ".join(f"{printable(name)} {format_percent(share)}" for name, share in
                          sorted(slow.items(), key=lambda pair: -pair[1])[:8])  # fmt: skip
-        yield f"Of that rate, these series reach at most: {said}."
+        yield f"Everywhere below half of that rate: {said}."
 
 
-def _doubtful(campaign: Campaign, figures: Sequence[CaseFigures]) -> Iterator[str]:
-    del campaign
+def _doubtful(figures: Sequence[CaseFigures]) -> Iterator[str]:
     names = Counter(name for one in figures for name in {flag.name for flag in one.flags})
     doubtful = sum(bool(one.flags) for one in figures)
     if doubtful:
@@ -168,29 +193,37 @@ def doubts_of(campaign: Campaign, figures: Iterable[CaseFigures]) -> list[Doubt]
 # ---- how the figures were protected ----------------------------------------------------------
 
 _CACHE = {
-    "shift": "other ranks read than wrote, on other nodes where there are several, so the page "
-    "cache of the reader does not hold the data",
+    "shift": "other ranks read than wrote, on another node, whose page cache does not hold the "
+    "data",
     "drop": "the pages of the file are dropped from the cache before it is read, and other ranks "
     "read than wrote",
     "direct": "requests go past the page cache (O_DIRECT)",
+    "same node": "other ranks read than wrote, but on the same node, so its page cache may answer",
     "none": "nothing keeps the page cache from answering them",
+}
+
+
+_METADATA = {
+    False: "files are looked up, read and removed by ranks of another node than created them, so "
+    "the cache of a client does not answer",
+    True: "files are looked up on the node that created them, so its cache may answer",
 }
 
 
 def protections(campaign: Campaign) -> list[str]:
     """Say for every kind of case how its figures are kept from being those of a cache."""
-    kinds: dict[tuple[str, bool, str, float], list[Case]] = {}
+    kinds: dict[tuple[str, bool, str, float, bool], list[Case]] = {}
     for case in campaign.suite.cases:
-        key = case.operation, case.sync, case.cache, case.stonewall_seconds
+        shared = case.nodes == 1 and case.cache == "shift" and case.operation != "write"
+        key = case.operation, case.sync, case.cache, case.stonewall_seconds, shared
         kinds.setdefault(key, []).append(case)
     lines = []
-    for (operation, sync, cache, stonewall), cases in kinds.items():
-        who = _who(cases, campaign)
+    for (operation, sync, cache, stonewall, shared), cases in kinds.items():
+        who = _who(cases, campaign) + (", on one node" if shared else "")
         if operation == "metadata":
-            lines.append(f"{who}: each phase is made by other ranks than the one before"
-                         if cache == "shift" else f"{who}: caches are not kept away")  # fmt: skip
+            lines.append(f"{who}: {_METADATA[shared or cache != 'shift']}")
         else:
-            lines += _of_data(who, operation, sync, cache)
+            lines += _of_data(who, operation, sync, "same node" if shared else cache)
         if stonewall:
             lines.append(
                 f"{who}: a stonewall of {format_seconds(stonewall)}; then all ranks write as much "

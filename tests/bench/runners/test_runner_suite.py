@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -27,13 +28,13 @@ def text(name: str) -> str:
 
 
 def variant(case: Case, **changes: object) -> Case:
-    return Case(**{**case.__dict__, **changes})  # type: ignore[arg-type]
+    return Case(**{**case.__dict__, **changes})
 
 
 class TestKernel(RunnerSuite):
     runner_name = "kernel"
     case = Case("x", pattern="array3d", local="8,8,8", ranks_per_node=2)
-    record = {
+    record: Mapping[str, str] = {
         "kernel.json": json.dumps(
             {
                 "steps": [
@@ -94,7 +95,7 @@ class TestIorCollective(RunnerSuite):
     variable = "STRIPEWISE_IOR"
     case = variant(IOR_BLOCKS, backend="mpiio", mode="collective", steps=2)
     stdout = text("ior-runner-mpiio.txt")
-    record = {"ior.json": text("ior-runner-mpiio.json")}
+    record: Mapping[str, str] = {"ior.json": text("ior-runner-mpiio.json")}
 
     def test_hints_are_those_of_the_open_file(self, tmp_path: Path) -> None:
         hints = self.printed(tmp_path / "r", self.stdout, self.record).hints
@@ -114,7 +115,7 @@ class TestIorFilePerProcess(RunnerSuite):
     variable = "STRIPEWISE_IOR"
     case = variant(IOR_BLOCKS, layout="per-process", cache="direct")
     stdout = text("ior-runner-fpp.txt")
-    record = {"ior.json": text("ior-runner-fpp.json")}
+    record: Mapping[str, str] = {"ior.json": text("ior-runner-fpp.json")}
 
 
 class TestIorHdf5(RunnerSuite):
@@ -122,7 +123,7 @@ class TestIorHdf5(RunnerSuite):
     variable = "STRIPEWISE_IOR"
     case = variant(IOR_BLOCKS, backend="hdf5", mode="collective")
     stdout = text("ior-runner-hdf5.txt")
-    record = {"ior.json": text("ior-runner-hdf5.json")}
+    record: Mapping[str, str] = {"ior.json": text("ior-runner-hdf5.json")}
 
 
 class TestIorStonewall(RunnerSuite):
@@ -133,7 +134,7 @@ class TestIorStonewall(RunnerSuite):
         stonewall_seconds=1.0, sync=False,
     )  # fmt: skip
     stdout = text("ior-runner-stonewall.txt")
-    record = {"ior.json": text("ior-runner-stonewall.json")}
+    record: Mapping[str, str] = {"ior.json": text("ior-runner-stonewall.json")}
 
     def test_what_was_moved_until_then_counts(self, tmp_path: Path) -> None:
         for sample in self.printed(tmp_path / "r", self.stdout, self.record).samples:
