@@ -196,7 +196,7 @@ def whole_json() -> str:
 @pytest.mark.parametrize(
     ("what", "broken"),
     [
-        ("a bracket is lost", lambda text: text.replace("]\n, \n    \"max\"", "\n, \n    \"max\"")),
+        ("a bracket is lost", lambda text: text.replace("]\n, \n    \"max\"", "\n, \n  \"max\"")),
         ("all brackets are lost", lambda text: text.replace("]", "").replace("[", "")),
         ("one bracket more", lambda text: text.replace("]\n, \n    \"max\"", "]\n]\n, \n\"max\"")),
         ("a message", lambda text: text.replace('            {\n        "access": "write"',

@@ -87,7 +87,7 @@ def _row(line: str) -> tuple[tuple[int, int, int], Timed] | None:
     if not possible(cells[0], rate) or not 1 <= round(transfer * 1024) <= block_bytes < MOST_BYTES:
         return None
     amount = _amount(rate, total, half_digit(cells[9]), ranks * block_bytes)
-    if not amount:
+    if not amount or not possible(cells[0], rate, amount):
         return None
     phases = {"open": opened, "transfer": moved, "close": closed}
     return ((block_bytes, round(transfer * 1024), ranks),
