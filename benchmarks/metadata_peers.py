@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy.stats import binom
+from strategies_output import replace_marked
 
 from stripewise.errors import StripewiseError
 from stripewise.runtime import built_program, find_launcher, find_runtime, mpiexec_words
@@ -34,8 +35,7 @@ RANKS = (2, 4)
 SHARING = ("shared", "own")
 OPERATIONS = {"creation": "create", "stat": "stat", "read": "read-file", "removal": "remove"}
 GOAL = 0.95
-BEGIN = "<!-- metadata-peers: begin (python benchmarks/metadata_peers.py --into THIS FILE) -->"
-END = "<!-- metadata-peers: end -->"
+PART, PROGRAM = "metadata-peers", "metadata_peers.py"
 _ROW = re.compile(r"^\s+File (creation|stat|read|removal)\s+([0-9.]+)", re.MULTILINE)
 
 Rates = dict[str, float]
@@ -92,7 +92,7 @@ def main() -> None:
     }
     print(json.dumps(document, indent=2) if options.json else markdown(document))
     if options.into:
-        into_page(options.into, document)
+        replace_marked(options.into, PART, f"\n{markdown(document)}\n\n", PROGRAM)
 
 
 def _options() -> argparse.Namespace:
@@ -223,14 +223,6 @@ def _line(row: dict) -> str:
         f"{row['theirs']:,.0f}/s | {row['ours']:,.0f}/s | {row['ratio']:.2f} ({row['low']:.2f} to "
         f"{row['high']:.2f}) | {verdict} |"
     )
-
-
-def into_page(page: Path, document: dict) -> None:
-    """Replace the marked part of a page."""
-    text = page.read_text("utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    page.write_text(f"{before}{BEGIN}\n\n{markdown(document)}\n\n{END}{after}", "utf-8")
 
 
 if __name__ == "__main__":
