@@ -39,6 +39,11 @@ _PLACE = re.compile(r" *(?:Writing|I/O) to +(\S{1,1000}) *")
 _REPEATS = re.compile(r" *Repeating read/write operations +(\d{1,9}) +times *", re.ASCII)
 _TIME = re.compile(r" *(write|read)? *time = +(\S{1,40}) *, rate = +(\S{1,40}) +(MiB|GiB)/s *",
                    re.ASCII)  # fmt: skip
+_TELLING = re.compile(
+    r"Running on|Array size|Global size|Process grid|Total amount|Repeating|Writing to|I/O to"
+    r"|time =|Finished|error|fail|abort|cannot|not |unable|stop|killed",
+    re.IGNORECASE,
+)
 _TROUBLE = re.compile(r"error|fail|abort|cannot|not |unable|stop|killed", re.IGNORECASE)
 _UNITS = {"MiB": 1 << 20, "GiB": 1 << 30}
 _STRIPINGS = ("unstriped", "striped", "fullstriped")
@@ -83,6 +88,8 @@ class _Run:
 
     def take(self, line: str) -> None:
         """Take one line; what is none of benchio's is left alone."""
+        if not _TELLING.search(line):
+            return
         if match := _RANKS.match(line):
             self.ranks = match[1]
         elif match := _NODES.fullmatch(line):
