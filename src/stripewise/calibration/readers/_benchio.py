@@ -213,6 +213,7 @@ def _test(
         failed = "the name of its file tells no method of benchio"
     work = Data(backend or "posix", layout, mode, "array3d", shape=shape, sync=False)
     return Test(
-        "benchio", f"{name}: {place.path}", nodes, ranks, work, tuple(place.timed),
-        path=place.path, striping=striping if striping in _STRIPINGS else "", failed=failed,
+        "benchio", f"{name}: {shown(place.path, 200)}", nodes, ranks, work, tuple(place.timed),
+        path=shown(place.path, 1000), striping=striping if striping in _STRIPINGS else "",
+        failed=failed,
     )  # fmt: skip
