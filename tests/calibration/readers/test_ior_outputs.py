@@ -88,6 +88,25 @@ def test_each_output(name, backend, layout, mode, cache, write, read) -> None:
     assert not test.failed
 
 
+def test_rows_without_a_total(tmp_path: Path) -> None:
+    """As IOR 2.8 prints them."""
+    text = (DATA / "ior-2.10.3-as-documented.txt").read_text().replace("2.10.3", "2.8.2")
+    text = re.sub(
+        r"^((?:write|read)(?: +\S+){6}) +\S+ +(\d) *$", r"\1  \2", text, flags=re.MULTILINE
+    )
+    text = text.replace("close(s) total(s)  iter", "close(s)   iter")
+    (test,) = of_text(tmp_path, text).tests
+    assert mib(test, "write") == (819.2, 731.43, 787.69)
+    assert test.version == "2.8.2"
+
+
+def test_striping_on_the_command_line(tmp_path: Path) -> None:
+    text = (DATA / "ior-shared-sync.txt").read_text()
+    words = "--posix.lustre.stripecount=8 --posix.lustre.stripesize=1m -o f"
+    (test,) = of_text(tmp_path, text.replace("-o f", words)).tests
+    assert test.settings == {"mpiio.striping_factor": 8, "mpiio.striping_unit": MIB}
+
+
 def test_hints_of_romio() -> None:
     for name in ("ior-romio.txt", "ior-romio.json"):
         hints = only(name).hints
