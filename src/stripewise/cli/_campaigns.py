@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,5 @@ def read_campaigns(paths: list[Path]) -> list[Campaign]:
     Raises:
         StripewiseError: One cannot be read.
     """
-    from stripewise import bench
-
+    bench = import_module("stripewise.bench")
     return [bench.read_campaign(path) for path in paths]
