@@ -3,7 +3,7 @@
 #
 # Every target does its own set-up and is quick the second time.
 
-.PHONY: all abis adios2 cluster cluster-stop default-to-best demo lustre-mpi test test-ci test-long lint docs bench bench-effects bench-jobs clean setup setup-dev
+.PHONY: all abis adios2 cluster cluster-stop default-to-best demo lustre-mpi peers test test-ci test-long lint docs bench bench-effects bench-jobs clean setup setup-dev
 
 BIN := .venv/bin
 
@@ -41,6 +41,10 @@ adios2: ## optional: ADIOS2 for the kernel's back end, built once into a cache (
 lustre-mpi: ## optional: MPICH with ROMIO's Lustre driver, built once into a cache (minutes)
 	@tools/bootstrap.sh system build mpi lustre-mpi
 	@tools/bootstrap.sh lustre-mpi
+
+peers: ## optional: IOR, mdtest and benchio from archives in $$STRIPEWISE_PEERS, to compare with
+	@tools/bootstrap.sh system build mpi peers
+	@tools/bootstrap.sh peers
 
 cluster: setup ## a Slurm cluster with burst buffers on this host, for trying and testing
 	@tools/bootstrap.sh system slurm

@@ -7,6 +7,7 @@
 #   tools/bootstrap.sh venv EXTRA        create or update .venv with the extra (dev, docs, "")
 #   tools/bootstrap.sh adios2            build ADIOS2 for Open MPI into the cache (tools/adios2.sh)
 #   tools/bootstrap.sh lustre-mpi        MPICH with ROMIO's Lustre driver (tools/lustre-mpi.sh)
+#   tools/bootstrap.sh peers             IOR, mdtest, benchio to compare with (tools/peers.sh)
 #   tools/bootstrap.sh abis              second ABIs for the tests into the cache (tools/abis.sh)
 #   tools/bootstrap.sh native            build library, plug-ins and kernels into .venv
 # Each step does nothing when nothing changed.
@@ -21,6 +22,7 @@ packages() {
         libnetcdf-mpi-dev libpnetcdf-dev" ;;
     adios2) echo "g++ ninja-build" ;;
     lustre-mpi) echo "xz-utils" ;;
+    peers) echo "autoconf automake gfortran" ;;
     cargo) echo "cargo-web" ;;
     test) echo "gfortran python3-mpi4py python3-h5py-mpi hdf5-tools procps strace util-linux bsdutils
         chromium minisign tcsh" ;;
@@ -104,6 +106,10 @@ venv) venv "${1:-}" ;;
 native) native ;;
 adios2) exec tools/adios2.sh "$@" ;;
 lustre-mpi) exec tools/lustre-mpi.sh ;;
+peers)
+    tools/peers.sh mpich
+    exec tools/peers.sh openmpi
+    ;;
 abis)
     command -v cargo >/dev/null 2>&1 || [ -n "${HDF5_SOURCE:-}" ] || system cargo
     exec tools/abis.sh mpich openmpi hdf5

@@ -26,6 +26,17 @@ static const char *backend_problem(const struct sw_options *options)
         return "it takes no hints; leave out --hint, or use mpiio or hdf5";
     if ((options->engine != NULL || options->n_parameters > 0) && !backend->engines)
         return "it has no engines; leave out --engine and --parameter, or use adios2";
+    if (options->transfer_bytes > 0 && !backend->transfers)
+        return "it moves a variable in one call; leave out --transfer, or use posix or mpiio";
+    if (options->transfer_bytes > 0 && options->mode == SW_MODE_SERIAL)
+        return "--mode serial has windows of its own; leave out --transfer";
+    if (options->direct && !backend->direct)
+        return "it has no direct I/O of its own; leave out --direct, or use posix (ROMIO takes "
+               "--hint direct_write=true)";
+    if (options->direct && options->mode == SW_MODE_SERIAL)
+        return "--mode serial has windows of its own; leave out --direct";
+    if (options->drop_caches && (!backend->stores || backend->remove != NULL))
+        return "it makes no plain file that could be dropped; leave out --drop-caches";
     if (options->verify && !backend->stores)
         return "it stores nothing that could be verified; leave out --verify";
     if (!options->view && !backend->removes_view)
@@ -56,6 +67,34 @@ static bool check_parts(const struct sw_options *options, const char *name, int 
     return false;
 }
 
+/* What is asked of calls, and of when they end. */
+static bool check_transfers(const struct sw_options *options, char *trouble, size_t bytes)
+{
+    int64_t element = sw_type_bytes(options->type);
+    if (options->transfer_bytes % element != 0)
+        snprintf(trouble, bytes, "--transfer %lld: it is no multiple of the %lld bytes of %s",
+                 (long long)options->transfer_bytes, (long long)element,
+                 sw_type_name(options->type));
+    else if (options->transfer_bytes > 0 && options->backend->most_transfer_dims > 0 &&
+             options->pattern->n_dims > options->backend->most_transfer_dims)
+        snprintf(trouble, bytes,
+                 "--transfer: back end %s cuts patterns of one dimension alone; use blocks or "
+                 "vpic, or leave it out",
+                 options->backend->name);
+    else if (options->stonewall_seconds > 0.0 && options->transfer_bytes == 0 &&
+             options->steps == 1)
+        snprintf(trouble, bytes,
+                 "--stonewall %g: there is one transfer, and nothing to stop; add --transfer or "
+                 "--steps",
+                 options->stonewall_seconds);
+    else if (options->drop_caches && !options->read)
+        snprintf(trouble, bytes,
+                 "--drop-caches: nothing is read; leave it out, or use --op read or write-read");
+    else
+        return true;
+    return false;
+}
+
 static bool check_request(const struct sw_options *options, char *trouble, size_t bytes)
 {
     const char *problem = backend_problem(options);
@@ -82,18 +121,34 @@ static bool check_request(const struct sw_options *options, char *trouble, size_
                  (long long)options->node_ranks);
         return false;
     }
-    return check_numbers(options, "size", options->n_size, trouble, bytes) &&
+    return check_transfers(options, trouble, bytes) &&
+           check_numbers(options, "size", options->n_size, trouble, bytes) &&
            check_numbers(options, "local", options->n_local, trouble, bytes) &&
            check_parts(options, "grid", options->n_grid, trouble, bytes) &&
            check_parts(options, "distribution", options->n_parts, trouble, bytes);
 }
 
-bool sw_options_check(const struct sw_options *options, int n_ranks, char *trouble, size_t bytes)
+/* --direct: the calls of this rank. */
+static bool check_direct(const struct sw_options *options, int rank, int n_ranks, char *trouble,
+                         size_t bytes)
+{
+    struct sw_share share;
+    if (!options->direct)
+        return true;
+    if (!sw_share_make(options, rank, n_ranks, &share, trouble, bytes))
+        return false;
+    bool good = sw_direct_check(options, &share, rank, trouble, bytes);
+    sw_share_free(&share);
+    return good;
+}
+
+bool sw_options_check(const struct sw_options *options, int rank, int n_ranks, char *trouble,
+                      size_t bytes)
 {
     struct sw_share share;
     if (!check_request(options, trouble, bytes) ||
         !sw_share_make(options, -1, n_ranks, &share, trouble, bytes))
         return false;
     sw_share_free(&share);
-    return true;
+    return check_direct(options, rank, n_ranks, trouble, bytes);
 }

@@ -4,6 +4,7 @@
 #include "kernel.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define DOUBLE_MODULUS (INT64_C(1) << 53)
 #define FLOAT_MODULUS (INT64_C(1) << 24)
@@ -109,8 +110,8 @@ static void note(struct sw_mismatch *mismatch, const struct sw_share *share,
     element_text(share->type, found, mismatch->found, sizeof mismatch->found);
 }
 
-/* Elements outside the owned ones must be as they were before the read. */
-static void check_halo(const struct sw_share *share, int64_t step, int variable,
+/* Elements outside those that were moved must be as they were before the read. */
+static void check_halo(const struct sw_share *share, int64_t step, int variable, int64_t moved,
                        const char *memory, struct sw_mismatch *mismatch)
 {
     const struct sw_domain *domain = share->variables[variable].domain;
@@ -118,18 +119,19 @@ static void check_halo(const struct sw_share *share, int64_t step, int variable,
     int64_t untouched = 0;
     for (int64_t i = 0; i < domain->allocated; i++)
         untouched += is_untouched(share->type, memory, i);
-    if (untouched < domain->allocated - domain->owned)
+    if (untouched < domain->allocated - moved)
         note(mismatch, share, &place, 0, NULL);
 }
 
+/* The first `count` elements of a run. */
 static void check_run(const struct sw_options *options, const struct sw_share *share,
-                      const struct sw_run *run, const struct sw_mismatch *variable,
+                      const struct sw_run *run, int64_t count, const struct sw_mismatch *variable,
                       const char *memory, struct sw_mismatch *mismatch)
 {
     int64_t first =
         whole_value(options, share, variable->step, (int)variable->variable, run->global);
     const char *start = memory + run->memory * share->element_bytes;
-    for (int64_t i = 0; i < run->count; i++) {
+    for (int64_t i = 0; i < count; i++) {
         if (is_right(share->type, start, i, first + i))
             continue;
         struct sw_mismatch place = *variable;
@@ -139,14 +141,26 @@ static void check_run(const struct sw_options *options, const struct sw_share *s
 }
 
 void sw_data_check(const struct sw_options *options, const struct sw_share *share, int64_t step,
-                   const char *buffer, struct sw_mismatch *mismatch)
+                   const char *buffer, const int64_t *moved, struct sw_mismatch *mismatch)
 {
     for (int v = 0; v < share->n_variables; v++) {
         const struct sw_domain *domain = share->variables[v].domain;
         const struct sw_mismatch variable = {.step = step, .variable = v};
         const char *memory = buffer + share->variables[v].memory;
-        for (size_t r = 0; r < domain->n_runs; r++)
-            check_run(options, share, &domain->runs[r], &variable, memory, mismatch);
-        check_halo(share, step, v, memory, mismatch);
+        const int64_t all = moved != NULL ? moved[v] : domain->owned;
+        int64_t left = all;
+        for (size_t r = 0; r < domain->n_runs && left > 0; r++) {
+            const struct sw_run *run = &domain->runs[r];
+            int64_t count = run->count < left ? run->count : left;
+            check_run(options, share, run, count, &variable, memory, mismatch);
+            left -= count;
+        }
+        check_halo(share, step, v, all, memory, mismatch);
     }
+}
+
+char *sw_memory(int64_t bytes)
+{
+    void *memory = NULL;
+    return posix_memalign(&memory, SW_DIRECT_BYTES, (size_t)bytes) == 0 ? memory : NULL;
 }

@@ -29,6 +29,7 @@
 #define STRIPEWISE_KERNEL_H
 
 #include "share.h"
+#include "wall.h"
 
 #ifndef SW_KERNEL_VERSION
 #define SW_KERNEL_VERSION "0.1.0"
@@ -36,7 +37,8 @@
 
 #define SW_MAX_HINTS 64
 #define SW_PATH_BYTES 4096
-#define SW_SENTINEL (-1) /* in halos, and everywhere before a read */
+#define SW_DIRECT_BYTES 4096 /* of a page: lengths and places of direct I/O */
+#define SW_SENTINEL (-1)     /* in halos, and everywhere before a read */
 
 /* Exit codes of the program, the same on every rank. */
 enum sw_exit { SW_EXIT_OK = 0, SW_EXIT_FAILED = 1, SW_EXIT_USAGE = 2 };
@@ -68,6 +70,8 @@ struct sw_options {
     bool keep;
     bool view;      /* mpiio: one call through a file view; false: one call per piece */
     bool open_once; /* file stays open over all steps */
+    bool direct;    /* past the page cache */
+    bool drop_caches;
     bool help;
     bool version;
     int n_size; /* how many numbers --size, --local, --grid had; 0: not given */
@@ -84,7 +88,9 @@ struct sw_options {
     int64_t node_ranks; /* per-node: successive ranks that count as a node; 0: shared memory */
     int64_t steps;
     int64_t seed;
-    int64_t read_shift; /* read what rank + shift wrote */
+    int64_t read_shift;       /* read what rank + shift wrote */
+    int64_t transfer_bytes;   /* of a call, at most; 0: as the back end likes it */
+    double stonewall_seconds; /* 0: no wall */
     double compute_seconds;
     enum sw_compute compute;
     const char *file;
@@ -119,6 +125,9 @@ struct sw_pattern {
     int64_t default_halo;
     unsigned halo_dims;     /* bit d: the halo lies around dimension d */
     int64_t namelist_bytes; /* of a small file that each rank reads first; 0: none */
+    /* mpiio: the view of a rank with one run begins there and has no gaps, as that of a program
+     * which computes an offset.  (ROMIO locks what it writes through a view with gaps.) */
+    bool plain_view;
     int n_variables;
     const struct sw_variable_row *variables;
     /* NULL, or: the pattern deals out boxes by itself and takes neither --grid nor
@@ -156,7 +165,8 @@ struct sw_session {
     int64_t file_step_bytes;
     int64_t file_before;
     struct sw_failure *failure;
-    char *reported; /* "key=value\n" lines of MPI_File_get_info, or "" */
+    struct sw_wall *wall; /* NULL: nothing stops, and nobody counts */
+    char *reported;       /* "key=value\n" lines of MPI_File_get_info, or "" */
     size_t reported_bytes;
     void *state; /* the back end's own */
 };
@@ -178,7 +188,10 @@ struct sw_backend {
     bool stores;         /* false: nothing reaches a file, nothing can be verified */
     bool hints;
     bool collective;
-    bool serial; /* --mode serial: all data passes through rank 0 */
+    bool transfers;         /* --transfer has a meaning: it asks sw_wall_next before each */
+    int most_transfer_dims; /* of patterns that it can cut; 0: any */
+    bool direct;            /* --direct has a meaning */
+    bool serial;            /* --mode serial: all data passes through rank 0 */
     bool per_process;
     bool per_node;
     bool removes_view; /* --no-view has a meaning */
@@ -205,7 +218,8 @@ struct sw_backend {
 extern const struct sw_pattern *const sw_patterns[]; /* NULL at the end */
 extern const struct sw_backend *const sw_backends[];
 extern const struct sw_pattern sw_pattern_array3d, sw_pattern_flash, sw_pattern_flash_io,
-    sw_pattern_btio, sw_pattern_vpic, sw_pattern_vorpal, sw_pattern_gcrm, sw_pattern_wrf;
+    sw_pattern_btio, sw_pattern_vpic, sw_pattern_vorpal, sw_pattern_gcrm, sw_pattern_wrf,
+    sw_pattern_blocks;
 extern const struct sw_backend sw_backend_null, sw_backend_posix, sw_backend_mpiio,
     sw_backend_hdf5, sw_backend_netcdf4, sw_backend_pnetcdf, sw_backend_adios2;
 const struct sw_pattern *sw_pattern_find(const char *name);
@@ -224,7 +238,11 @@ extern const struct sw_option_row sw_option_rows[]; /* name NULL at the end */
 /* False with one line (what, value, remedy) in `trouble`. */
 bool sw_options_parse(int argc, char **argv, struct sw_options *options, char *trouble,
                       size_t bytes);
-bool sw_options_check(const struct sw_options *options, int n_ranks, char *trouble, size_t bytes);
+bool sw_options_check(const struct sw_options *options, int rank, int n_ranks, char *trouble,
+                      size_t bytes);
+/* Whether the calls of a rank suit --direct (posix_groups.c). */
+bool sw_direct_check(const struct sw_options *options, const struct sw_share *share, int rank,
+                     char *trouble, size_t bytes);
 void sw_help_print(void);
 
 /* ---- files.c ---------------------------------------------------------------------------- */
@@ -246,6 +264,39 @@ void sw_place_path(const struct sw_options *options, const struct sw_place *plac
 int sw_file_remove(const char *path);
 /* Remove the session's file if it is `mine`, once all ranks are here.  Collective. */
 void sw_files_remove(struct sw_session *session, bool mine);
+
+/* ---- cache.c ----------------------------------------------------------------------------- */
+
+/* Drop the session's file from memory, and `own_path`, which this rank wrote.  The bytes that are
+ * still there on all ranks; -1: not known.  Collective. */
+int64_t sw_cache_drop(struct sw_session *session, const char *own_path);
+
+/* ---- meeting.c --------------------------------------------------------------------------- */
+
+/* The applications of one MPI job; with one of them, nothing here communicates. */
+struct sw_meeting {
+    MPI_Comm comm; /* of this application; MPI_COMM_WORLD if it is alone */
+    int n_applications;
+    int number;
+    int n_world_ranks;
+    int met;      /* places that are behind it */
+    double start; /* MPI_Wtime of the first common start */
+};
+
+/* All applications come to each place in this order. */
+enum sw_meet { SW_MEET_FIRST = 1, SW_MEET_SECOND, SW_MEET_END }; /* timed passes; their end */
+
+/* Before MPI_Init: OMPIO 4.1 opens no file on the communicator of one of several applications
+ * while its component of shared file pointers in memory is on, which nothing here needs. */
+void sw_meeting_before_init(void);
+void sw_meeting_make(struct sw_meeting *meeting);
+void sw_meeting_free(struct sw_meeting *meeting);
+/* This application's exit code; another's if that cannot run, or does not. */
+int sw_meeting_agree(const struct sw_meeting *meeting, int code, bool runs);
+/* Whether each has its own files.  False with one line in `trouble`. */
+bool sw_meeting_check(const struct sw_meeting *meeting, const struct sw_options *options,
+                      char *trouble, size_t bytes);
+void sw_meeting_at(struct sw_meeting *meeting, enum sw_meet place);
 
 struct sw_spread {
     double min, median, max; /* over the ranks, seconds */
@@ -276,8 +327,11 @@ struct sw_mismatch {
 void sw_data_fill(const struct sw_options *options, const struct sw_share *share, int64_t step,
                   char *buffer);
 void sw_data_clear(const struct sw_share *share, char *buffer);
+/* `moved`: of each variable so many elements were read, the first in file order; NULL: all. */
 void sw_data_check(const struct sw_options *options, const struct sw_share *share, int64_t step,
-                   const char *buffer, struct sw_mismatch *mismatch);
+                   const char *buffer, const int64_t *moved, struct sw_mismatch *mismatch);
+/* Memory that begins at a page, for free(); NULL if there is none. */
+char *sw_memory(int64_t bytes);
 
 /* ---- failure.c ---------------------------------------------------------------------------- */
 
@@ -321,9 +375,17 @@ struct sw_result {
     double elapsed_seconds;
     int64_t n_steps; /* complete on rank 0 only */
     struct sw_step_result *steps;
-    double io_seconds[2];  /* [writing]: largest sum over all steps over the ranks */
+    double io_seconds[2];             /* [writing]: largest sum over all steps over the ranks */
+    double unsynced_seconds[2];       /* the same without the sync phase */
+    const struct sw_meeting *meeting; /* NULL: alone */
+    struct sw_wall_result wall[2];
+    int64_t *written; /* transfers of each rank before the wall of the writing pass; or NULL */
+    int64_t written_steps; /* with `written` */
+    bool counted_caches;
+    int64_t cached_bytes;  /* still in memory before the read; -1: not known */
+    double span[2][2];     /* [writing]: begin and end since the common start, rank 0's clock */
     struct sw_share share; /* shapes alone */
-    bool written;          /* a writing pass has begun: old output is gone */
+    bool overwrote;        /* a writing pass has begun: old output is gone */
     bool abandoned;        /* a file was left open that cannot be closed: end by MPI_Abort */
     enum sw_verdict verdict;
     struct sw_mismatch mismatch; /* of all ranks: the first in file order */
@@ -334,12 +396,16 @@ struct sw_result {
     char host[256];
 };
 
-/* Runs all passes; fills `result` on rank 0.  Returns an exit code, the same on all ranks. */
-int sw_run(const struct sw_options *options, MPI_Comm comm, struct sw_result *result);
+/* Runs all passes; fills `result` on rank 0.  `meeting` may be NULL.  Returns an exit code, the
+ * same on all ranks. */
+int sw_run(const struct sw_options *options, MPI_Comm comm, struct sw_meeting *meeting,
+           struct sw_result *result);
+void sw_result_free(struct sw_result *result);
 /* Reduce `seconds` (n_rows times SW_PHASE_COUNT per rank) into rows on rank 0.  Collective;
- * the steps and io_seconds[writing] of `result` grow. */
+ * the steps, io_seconds[writing] and unsynced_seconds[writing] of `result` grow.  `last_bytes`:
+ * what all ranks moved in the last row. */
 bool sw_statistics_add(struct sw_result *result, MPI_Comm comm, bool writing, int64_t n_rows,
-                       const double *seconds);
+                       const double *seconds, int64_t last_bytes);
 /* The spread of one number over the ranks, on rank 0.  Collective; false: out of memory. */
 bool sw_statistics_spread(MPI_Comm comm, double seconds, struct sw_spread *spread);
 /* Sum up failures and mismatches on rank 0.  Collective. */

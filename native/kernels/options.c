@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_ROWS 40
+#define MAX_ROWS 48
 
 const char *const sw_mode_names[] = {
     [SW_MODE_INDEPENDENT] = "independent",
@@ -141,15 +141,44 @@ static bool set_shift(struct sw_options *o, const char *value, char *trouble, si
     return sw_take_number("read-shift", value, 0, INT_MAX, &o->read_shift, trouble, bytes);
 }
 
-static bool set_compute(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+static bool take_seconds(const char *name, const char *value, double least, double *seconds,
+                         char *trouble, size_t bytes)
 {
     char *end = NULL;
-    o->compute_seconds = strtod(value, &end);
-    if (end != value && *end == '\0' && isfinite(o->compute_seconds) &&
-        o->compute_seconds >= 0.0 && o->compute_seconds <= 86400.0)
+    *seconds = strtod(value, &end);
+    if (end != value && *end == '\0' && isfinite(*seconds) && *seconds >= least &&
+        *seconds <= 86400.0)
         return true;
-    snprintf(trouble, bytes, "--compute '%s': give seconds from 0 to 86400, as 0.5", value);
+    snprintf(trouble, bytes, "--%s '%s': give seconds from %g to 86400, as 0.5", name, value,
+             least);
     return false;
+}
+
+static bool set_stonewall(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+{
+    return take_seconds("stonewall", value, 1e-6, &o->stonewall_seconds, trouble, bytes);
+}
+
+static bool set_transfer(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+{
+    return sw_take_bytes("transfer", value, INT64_C(1) << 31, &o->transfer_bytes, trouble, bytes);
+}
+
+static bool set_direct(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+{
+    (void)value, (void)trouble, (void)bytes;
+    return o->direct = true;
+}
+
+static bool set_drop_caches(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+{
+    (void)value, (void)trouble, (void)bytes;
+    return o->drop_caches = true;
+}
+
+static bool set_compute(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+{
+    return take_seconds("compute", value, 0.0, &o->compute_seconds, trouble, bytes);
 }
 
 static bool set_compute_kind(struct sw_options *o, const char *value, char *trouble, size_t bytes)
@@ -327,6 +356,23 @@ const struct sw_option_row sw_option_rows[] = {
      .argument = "PATH",
      .help = "where this small file is instead; an existing file is replaced",
      .apply = set_namelist_file},
+    {.name = "transfer",
+     .argument = "BYTES",
+     .help = "move so many bytes a call, as 1048576 or 1MiB (posix, mpiio; hdf5 in one dimension)",
+     .apply = set_transfer},
+    {.name = "stonewall",
+     .argument = "SECONDS",
+     .help = "stop after this time, then make as many transfers (or steps) on all ranks as the "
+             "fastest",
+     .apply = set_stonewall},
+    {.name = "direct",
+     .argument = NULL,
+     .help = "posix: bypass the page cache (O_DIRECT)",
+     .apply = set_direct},
+    {.name = "drop-caches",
+     .argument = NULL,
+     .help = "drop the files from the page cache before they are read",
+     .apply = set_drop_caches},
     {.name = "compute",
      .argument = "SECONDS",
      .help = "time between two steps (default 0)",

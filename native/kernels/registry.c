@@ -6,9 +6,11 @@
 #include <string.h>
 
 const struct sw_pattern *const sw_patterns[] = {
-    &sw_pattern_array3d, &sw_pattern_flash, &sw_pattern_flash_io,
-    &sw_pattern_btio,    &sw_pattern_vpic,  &sw_pattern_vorpal,
-    &sw_pattern_gcrm,    &sw_pattern_wrf,   NULL,
+    &sw_pattern_array3d,  &sw_pattern_flash,
+    &sw_pattern_flash_io, &sw_pattern_btio,
+    &sw_pattern_vpic,     &sw_pattern_vorpal,
+    &sw_pattern_gcrm,     &sw_pattern_wrf,
+    &sw_pattern_blocks,   NULL,
 };
 
 const struct sw_backend *const sw_backends[] = {

@@ -64,6 +64,12 @@ static void put_request(struct sw_json *json, const struct sw_options *options,
     sw_json_number(json, "compute_seconds", options->compute_seconds);
     sw_json_text(json, "compute_kind", options->compute == SW_COMPUTE_BUSY ? "busy" : "sleep");
     sw_json_truth(json, "fsync", options->fsync);
+    if (options->transfer_bytes > 0)
+        sw_json_integer(json, "transfer_bytes", options->transfer_bytes);
+    else
+        sw_json_null(json, "transfer_bytes");
+    sw_json_truth(json, "direct", options->direct);
+    sw_json_truth(json, "drop_caches", options->drop_caches);
     sw_json_truth(json, "view", options->view && options->backend->removes_view);
     sw_json_truth(json, "open_once", options->open_once);
     sw_json_truth(json, "keep", options->keep);
@@ -163,6 +169,69 @@ static void put_namelist(struct sw_json *json, const struct sw_options *options,
     sw_json_end(json, '}');
 }
 
+/* Where each direction was stopped by --stonewall. */
+static void put_stonewall(struct sw_json *json, const struct sw_options *options,
+                          const struct sw_result *result)
+{
+    if (options->stonewall_seconds <= 0.0) {
+        sw_json_null(json, "stonewall");
+        return;
+    }
+    sw_json_begin(json, "stonewall", '{');
+    sw_json_number(json, "requested_seconds", options->stonewall_seconds);
+    sw_json_text(json, "unit", options->transfer_bytes > 0 ? "transfer" : "step");
+    for (int writing = 1; writing >= 0; writing--) {
+        const struct sw_wall_result *wall = &result->wall[writing];
+        if (!wall->used) {
+            sw_json_null(json, writing ? "write" : "read");
+            continue;
+        }
+        sw_json_begin(json, writing ? "write" : "read", '{');
+        sw_json_truth(json, "reached", wall->hit);
+        sw_json_integer(json, "most_transfers", wall->most);
+        sw_json_integer(json, "least_transfers", wall->least);
+        sw_json_integer(json, "bytes", wall->bytes);
+        sw_json_number(json, "seconds", wall->seconds);
+        sw_json_number(json, "whole_seconds", wall->whole_seconds);
+        sw_json_end(json, '}');
+    }
+    sw_json_end(json, '}');
+}
+
+/* What stayed in memory before the read. */
+static void put_cached(struct sw_json *json, const struct sw_result *result)
+{
+    if (result->counted_caches && result->cached_bytes >= 0)
+        sw_json_integer(json, "cached_bytes_before_read", result->cached_bytes);
+    else
+        sw_json_null(json, "cached_bytes_before_read");
+}
+
+/* One of several kernels of a job: when its passes were, seconds from the common start on. */
+static void put_application(struct sw_json *json, const struct sw_result *result)
+{
+    const struct sw_meeting *meeting = result->meeting;
+    if (meeting == NULL || meeting->n_applications == 1) {
+        sw_json_null(json, "application");
+        return;
+    }
+    sw_json_begin(json, "application", '{');
+    sw_json_integer(json, "number", meeting->number);
+    sw_json_integer(json, "n_applications", meeting->n_applications);
+    sw_json_integer(json, "n_world_ranks", meeting->n_world_ranks);
+    for (int writing = 1; writing >= 0; writing--) {
+        if (sw_statistics_bytes(result, writing) == 0) {
+            sw_json_null(json, writing ? "write" : "read");
+            continue;
+        }
+        sw_json_begin(json, writing ? "write" : "read", '{');
+        sw_json_number(json, "begin_seconds", result->span[writing][0]);
+        sw_json_number(json, "end_seconds", result->span[writing][1]);
+        sw_json_end(json, '}');
+    }
+    sw_json_end(json, '}');
+}
+
 static void put_totals(struct sw_json *json, const struct sw_result *result)
 {
     sw_json_begin(json, "totals", '{');
@@ -174,6 +243,7 @@ static void put_totals(struct sw_json *json, const struct sw_result *result)
         }
         sw_json_begin(json, writing ? "write" : "read", '{');
         put_rate(json, bytes, result->io_seconds[writing]);
+        sw_json_number(json, "seconds_without_sync", result->unsynced_seconds[writing]);
         sw_json_end(json, '}');
     }
     sw_json_end(json, '}');
@@ -242,8 +312,11 @@ void sw_report_json(FILE *stream, const struct sw_options *options, const struct
     put_hints(&json, options, result);
     put_engine(&json, options);
     put_namelist(&json, options, result);
+    put_cached(&json, result);
+    put_application(&json, result);
     put_steps(&json, result);
     put_totals(&json, result);
+    put_stonewall(&json, options, result);
     put_outcome(&json, result);
     put_provenance(&json, options, result, argc, argv);
     sw_json_end(&json, '}');

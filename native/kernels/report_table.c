@@ -79,6 +79,17 @@ static void print_total(FILE *stream, const struct sw_result *result, bool writi
                 rate(bytes, result->io_seconds[writing]));
 }
 
+static void print_wall(FILE *stream, const struct sw_result *result, bool writing)
+{
+    const struct sw_wall_result *wall = &result->wall[writing];
+    if (wall->used && wall->hit)
+        fprintf(stream,
+                "stonewall %s stopped after %.6f s with %lld bytes; the fastest rank had made "
+                "%lld %ss\n",
+                writing ? "write" : "read", wall->seconds, (long long)wall->bytes,
+                (long long)wall->most, wall->steps ? "step" : "transfer");
+}
+
 void sw_report_table(FILE *stream, const struct sw_options *options,
                      const struct sw_result *result)
 {
@@ -95,6 +106,8 @@ void sw_report_table(FILE *stream, const struct sw_options *options,
     fputc('\n', stream);
     print_total(stream, result, true);
     print_total(stream, result, false);
+    print_wall(stream, result, true);
+    print_wall(stream, result, false);
     if (result->verdict == SW_VERDICT_RIGHT)
         fprintf(stream, "verified  every element is right\n");
 }

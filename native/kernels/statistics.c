@@ -73,17 +73,21 @@ static bool make_room(struct sw_result *result, MPI_Comm comm, int rank, int64_t
 }
 
 bool sw_statistics_add(struct sw_result *result, MPI_Comm comm, bool writing, int64_t n_rows,
-                       const double *seconds)
+                       const double *seconds, int64_t last_bytes)
 {
     int rank = 0;
     double *gathered = NULL;
     double own = sum_of(seconds, n_rows * SW_PHASE_COUNT);
+    double unsynced = own;
+    for (int64_t row = 0; row < n_rows; row++)
+        unsynced -= seconds[row * SW_PHASE_COUNT + SW_PHASE_SYNC];
     MPI_Comm_rank(comm, &rank);
     if (!make_room(result, comm, rank, n_rows, &gathered)) {
         free(gathered);
         return false;
     }
     MPI_Reduce(&own, &result->io_seconds[writing], 1, MPI_DOUBLE, MPI_MAX, 0, comm);
+    MPI_Reduce(&unsynced, &result->unsynced_seconds[writing], 1, MPI_DOUBLE, MPI_MAX, 0, comm);
     for (int64_t row = 0; row < n_rows; row++) {
         MPI_Gather(seconds + row * SW_PHASE_COUNT, SW_PHASE_COUNT, MPI_DOUBLE, gathered,
                    SW_PHASE_COUNT, MPI_DOUBLE, 0, comm);
@@ -93,7 +97,7 @@ bool sw_statistics_add(struct sw_result *result, MPI_Comm comm, bool writing, in
         *step = (struct sw_step_result){
             .writing = writing,
             .step = row,
-            .bytes = result->share.step_bytes,
+            .bytes = row < n_rows - 1 ? result->share.step_bytes : last_bytes,
         };
         reduce_step(step, result->n_ranks, gathered,
                     gathered + (size_t)result->n_ranks * SW_PHASE_COUNT);

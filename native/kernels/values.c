@@ -28,6 +28,28 @@ bool sw_take_number(const char *name, const char *text, int64_t least, int64_t m
     return false;
 }
 
+bool sw_take_bytes(const char *name, const char *text, int64_t most, int64_t *number,
+                   char *trouble, size_t bytes)
+{
+    static const struct {
+        const char *text;
+        int shift;
+    } units[] = {{"", 0},   {"KiB", 10}, {"MiB", 20}, {"GiB", 30},
+                 {"k", 10}, {"m", 20},   {"g", 30}}; /* as IOR has them */
+    char *end = NULL;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    for (size_t u = 0; end != text && errno == 0 && u < sizeof units / sizeof units[0]; u++) {
+        if (strcmp(end, units[u].text) != 0 || value < 1 || value > most >> units[u].shift)
+            continue;
+        *number = value << units[u].shift;
+        return true;
+    }
+    snprintf(trouble, bytes, "--%s '%s': give bytes from 1 to %lld, as 1048576, 64KiB or 1MiB",
+             name, text, (long long)most);
+    return false;
+}
+
 bool sw_take_numbers(const char *name, const char *text, int64_t *numbers, int *n_numbers,
                      char *trouble, size_t bytes)
 {

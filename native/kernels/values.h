@@ -8,6 +8,9 @@
 
 bool sw_take_number(const char *name, const char *text, int64_t least, int64_t most,
                     int64_t *number, char *trouble, size_t bytes);
+/* A number of bytes from 1 to `most`, with a unit or without. */
+bool sw_take_bytes(const char *name, const char *text, int64_t most, int64_t *number,
+                   char *trouble, size_t bytes);
 /* Up to SW_MAX_DIMS numbers, separated by commas. */
 bool sw_take_numbers(const char *name, const char *text, int64_t *numbers, int *n_numbers,
                      char *trouble, size_t bytes);

@@ -87,3 +87,14 @@ def finite(data: Any) -> Any:
     if data is None or isinstance(data, bool | int | float | str):
         return data
     return str(data)
+
+
+def duration_text(seconds: float) -> str:
+    """Return a time for people: "0.3 s", "95 s", "12 min", "2.5 h"."""
+    if seconds < 10:
+        return f"{seconds:.2g} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.3g} h"

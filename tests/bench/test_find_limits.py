@@ -12,7 +12,7 @@ from stripewise.bench._suite import Suite
 from stripewise.calibration import blank_storage, fit_results
 from stripewise.errors import UsageError
 from stripewise.machines import description_text, find_storage, load_description
-from support.campaigns import simulated_campaign
+from support.simulated_campaigns import simulated_campaign
 from support.storages import GIB, MIB, described
 
 MUST = (

@@ -48,16 +48,15 @@ static void run(const char *line, int rank, int n_ranks)
     int n = split(copy, words);
     optind = 0;
     if (!sw_options_parse(n, words, &options, trouble, sizeof trouble) ||
-        !sw_options_check(&options, n_ranks, trouble, sizeof trouble)) {
+        !sw_options_check(&options, rank, n_ranks, trouble, sizeof trouble)) {
         if (rank == 0)
             printf("2 refused %s\n  %s\n", line, trouble);
         return;
     }
-    int code = sw_run(&options, MPI_COMM_WORLD, &result);
+    int code = sw_run(&options, MPI_COMM_WORLD, NULL, &result);
     if (rank == 0)
         tell(code, &result, line);
-    free(result.steps);
-    sw_share_free(&result.share);
+    sw_result_free(&result);
 }
 
 int main(int argc, char **argv)

@@ -256,7 +256,7 @@ def test_a_mistyped_request_leaves_no_directory(run_fake, tmp_path):
 
 def test_a_clock_that_jumps_spends_no_budget(run_fake, monkeypatch):
     jumps = iter(range(10**6))
-    monkeypatch.setattr("stripewise.study._journal.time.time", lambda: 1e9 + 86400.0 * next(jumps))
+    monkeypatch.setattr("stripewise.owned._journal.time.time", lambda: 1e9 + 86400.0 * next(jumps))
     assert run_fake(FakeLauncher(lambda _: 4.0), trials=1, time_seconds=3600.0).trials
 
 

@@ -65,7 +65,9 @@
     X(METADATA_REMOVE, "metadata.remove")                                                         \
     X(METADATA_OBJECT, "metadata.object")                                                         \
     X(METADATA_LATENCY, "metadata.latency")                                                       \
-    X(METADATA_GROWTH, "metadata.growth")
+    X(METADATA_GROWTH, "metadata.growth")                                                         \
+    X(SLOW_SHARE, "servers.slow_share")                                                           \
+    X(SLOW_TARGET, "servers.slow_target")
 
 #define SW_EMULATE_FIGURE_OF(name, figure) SW_FIGURE_##name,
 enum sw_emulate_figure { SW_EMULATE_FIGURES(SW_EMULATE_FIGURE_OF) SW_FIGURE_COUNT };

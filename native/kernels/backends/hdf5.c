@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hdf5: one shared file, a group a step, a dataset a variable, one H5Dwrite or H5Dread a box.
+ * hdf5: one shared file, a group a step, a dataset a variable, one H5Dwrite or H5Dread a box;
+ * with --transfer (one dimension) one for so many bytes.
  * Registered in every build; without parallel HDF5 it says so when asked for.
  *
  * After a failed write (a full disk) HDF5 1.10's H5Fclose waits for ever, one rank in the
@@ -9,6 +10,8 @@
  * that HDF5 hangs on MPI_Finalize crashes; so such a file is not closed.  If it is only the
  * metadata written by H5Fclose itself that finds no room, nothing can be done from outside.
  */
+#include "../wall.h"
+
 #include "../kernel.h"
 
 #ifdef SW_HAVE_HDF5
@@ -27,6 +30,8 @@ struct hdf5_state {
     hid_t file;
     hid_t transfer;  /* transfer property list */
     hid_t *datasets; /* of the current step; NULL between steps */
+    int64_t
+        *calls; /* of each shape, on the rank that makes the most; NULL before the first step */
 };
 
 /* Descriptions on the error stack, the cause first. */
@@ -176,7 +181,7 @@ static void open_datasets(struct sw_session *session, hid_t group)
     }
 }
 
-static int prepare(struct sw_session *session, int64_t step)
+static int prepare_datasets(struct sw_session *session, int64_t step)
 {
     struct hdf5_state *state = session->state;
     int n = session->share->n_variables;
@@ -237,10 +242,10 @@ static bool select_hyperslab(const struct sw_domain *domain, const struct sw_box
            H5Sselect_hyperslab(selection->memory, H5S_SELECT_SET, halo, NULL, length, NULL) >= 0;
 }
 
-/* The two selections of box `b`; empty ones where this rank has fewer boxes than others. */
-static bool select_box(const struct sw_domain *domain, size_t b, struct selection *selection)
+/* The two selections of a box; empty ones where this rank has fewer boxes than others (NULL). */
+static bool select_box(const struct sw_domain *domain, const struct sw_box *box,
+                       struct selection *selection)
 {
-    const struct sw_box *box = b < domain->n_boxes ? &domain->boxes[b] : NULL;
     hsize_t allocated[SW_MAX_DIMS];
     for (int d = 0; d < domain->n_dims; d++)
         allocated[d] = box != NULL ? (hsize_t)box->allocated[d] : 1;
@@ -253,59 +258,143 @@ static bool select_box(const struct sw_domain *domain, size_t b, struct selectio
     return H5Sselect_none(selection->file) >= 0 && H5Sselect_none(selection->memory) >= 0;
 }
 
-static size_t calls(const struct sw_session *session, const struct sw_domain *domain)
+/* ---- what one call moves -------------------------------------------------------------------- */
+
+/* A walk over the boxes of a domain, or with --transfer over pieces of its plain blocks. */
+struct walk {
+    const struct sw_domain *domain;
+    int64_t most; /* elements of a piece; 0: whole boxes */
+    size_t box;
+    int64_t block;
+    int64_t done; /* of the block */
+};
+
+static struct walk walk_of(const struct sw_session *session, const struct sw_domain *domain)
 {
-    return session->options->mode == SW_MODE_COLLECTIVE ? (size_t)domain->most_boxes
-                                                        : domain->n_boxes;
+    return (struct walk){
+        .domain = domain,
+        .most = session->options->transfer_bytes / session->share->element_bytes,
+    };
 }
 
-/* First byte of box `b` of a variable; of its buffer for an empty selection. */
-static int64_t box_place(const struct sw_session *session, const struct sw_variable *variable,
-                         size_t b)
+/* Cut the next piece from a block of one dimension. */
+static void cut(struct walk *walk, struct sw_box *piece)
 {
-    const struct sw_domain *domain = variable->domain;
-    int64_t element = b < domain->n_boxes ? domain->boxes[b].memory : 0;
-    return variable->memory + element * session->share->element_bytes;
+    int64_t left = piece->block[0] - walk->done;
+    piece->start[0] += walk->done;
+    piece->halo[0] += walk->done;
+    piece->block[0] = left < walk->most ? left : walk->most;
+    piece->stride[0] = piece->block[0];
+    walk->done += piece->block[0];
+    if (left > walk->most)
+        return;
+    walk->done = 0;
+    walk->block++;
+}
+
+/* False at the end. */
+static bool walk_on(struct walk *walk, struct sw_box *piece)
+{
+    for (; walk->box < walk->domain->n_boxes; walk->box++, walk->block = 0) {
+        const struct sw_box *box = &walk->domain->boxes[walk->box];
+        if (walk->most == 0) {
+            *piece = *box;
+            walk->box++;
+            return true;
+        }
+        if (sw_box_blocks(walk->domain, box, walk->block, piece)) {
+            cut(walk, piece);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Collective calls are as many on all ranks.  Collective, once. */
+static int make_calls(struct sw_session *session)
+{
+    struct hdf5_state *state = session->state;
+    const struct sw_share *share = session->share;
+    struct sw_box piece;
+    state->calls = calloc((size_t)share->n_domains, sizeof *state->calls);
+    int enough = state->calls != NULL;
+    MPI_Allreduce(MPI_IN_PLACE, &enough, 1, MPI_INT, MPI_MIN, session->comm);
+    if (!enough)
+        return sw_fail(session, "calloc", "out of memory");
+    for (int s = 0; s < share->n_domains; s++) {
+        struct walk walk = walk_of(session, &share->domains[s]);
+        while (walk_on(&walk, &piece))
+            state->calls[s]++;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, state->calls, share->n_domains, MPI_INT64_T, MPI_MAX,
+                  session->comm);
+    return 0;
+}
+
+/* Collective calls come before what can fail on some ranks. */
+static int prepare(struct sw_session *session, int64_t step)
+{
+    const struct hdf5_state *state = session->state;
+    if (session->options->transfer_bytes > 0 && state->calls == NULL)
+        make_calls(session);
+    return prepare_datasets(session, step);
+}
+
+/* One H5Dwrite or H5Dread; `box` NULL: of nothing, for the others' sake. */
+static void move_box(struct sw_session *session, int v, const struct sw_box *box, char *memory)
+{
+    const struct hdf5_state *state = session->state;
+    const struct sw_domain *domain = session->share->variables[v].domain;
+    struct selection selection = {ABSENT, ABSENT};
+    if (box != NULL)
+        memory += box->memory * session->share->element_bytes;
+    if (!select_box(domain, box, &selection))
+        fail_hdf5(session, "H5Sselect_hyperslab");
+    else if (session->writing &&
+             H5Dwrite(state->datasets[v], element_type(session), selection.memory, selection.file,
+                      state->transfer, memory) < 0)
+        fail_hdf5(session, "H5Dwrite");
+    else if (!session->writing &&
+             H5Dread(state->datasets[v], element_type(session), selection.memory, selection.file,
+                     state->transfer, memory) < 0)
+        fail_hdf5(session, "H5Dread");
+    release(&selection);
+}
+
+static int move_step(struct sw_session *session, char *buffer)
+{
+    const struct hdf5_state *state = session->state;
+    const bool counted = session->options->transfer_bytes > 0;
+    const bool all = session->options->mode == SW_MODE_COLLECTIVE;
+    for (int v = 0; v < session->share->n_variables; v++) {
+        const struct sw_variable *variable = &session->share->variables[v];
+        struct walk walk = walk_of(session, variable->domain);
+        struct sw_box piece;
+        int64_t calls = counted ? state->calls[variable->shape] : variable->domain->most_boxes;
+        for (int64_t c = 0; c < calls; c++) {
+            bool have = walk_on(&walk, &piece);
+            if ((!have && !all) || (counted && !sw_wall_next(session)))
+                break;
+            move_box(session, v, have ? &piece : NULL, buffer + variable->memory);
+            if (counted)
+                sw_wall_moved(session, v, have ? sw_box_length(&piece, 0) : 0);
+        }
+        if (counted)
+            sw_wall_section(session);
+    }
+    return session->failure->failed ? -1 : 0;
 }
 
 static int write_step(struct sw_session *session, int64_t step, const char *buffer)
 {
-    const struct hdf5_state *state = session->state;
     (void)step;
-    for (int v = 0; v < session->share->n_variables; v++) {
-        const struct sw_variable *variable = &session->share->variables[v];
-        for (size_t b = 0; b < calls(session, variable->domain); b++) {
-            struct selection selection = {ABSENT, ABSENT};
-            if (!select_box(variable->domain, b, &selection))
-                fail_hdf5(session, "H5Sselect_hyperslab");
-            else if (H5Dwrite(state->datasets[v], element_type(session), selection.memory,
-                              selection.file, state->transfer,
-                              buffer + box_place(session, variable, b)) < 0)
-                fail_hdf5(session, "H5Dwrite");
-            release(&selection);
-        }
-    }
-    return session->failure->failed ? -1 : 0;
+    return move_step(session, (char *)buffer); /* a pass that writes changes nothing */
 }
 
 static int read_step(struct sw_session *session, int64_t step, char *buffer)
 {
-    const struct hdf5_state *state = session->state;
     (void)step;
-    for (int v = 0; v < session->share->n_variables; v++) {
-        const struct sw_variable *variable = &session->share->variables[v];
-        for (size_t b = 0; b < calls(session, variable->domain); b++) {
-            struct selection selection = {ABSENT, ABSENT};
-            if (!select_box(variable->domain, b, &selection))
-                fail_hdf5(session, "H5Sselect_hyperslab");
-            else if (H5Dread(state->datasets[v], element_type(session), selection.memory,
-                             selection.file, state->transfer,
-                             buffer + box_place(session, variable, b)) < 0)
-                fail_hdf5(session, "H5Dread");
-            release(&selection);
-        }
-    }
-    return session->failure->failed ? -1 : 0;
+    return move_step(session, buffer);
 }
 
 static int sync_file(struct sw_session *session)
@@ -324,6 +413,7 @@ static int close_file(struct sw_session *session)
         H5Pclose(state->transfer);
     if (H5Fclose(state->file) < 0)
         fail_hdf5(session, "H5Fclose");
+    free(state->calls);
     free(state);
     session->state = NULL;
     return session->failure->failed ? -1 : 0;
@@ -346,6 +436,8 @@ const struct sw_backend sw_backend_hdf5 = {
     .stores = true,
     .hints = true,
     .collective = true,
+    .transfers = true,
+    .most_transfer_dims = 1,
     .serial = false,
     .per_process = false,
     .per_node = false,
@@ -378,6 +470,8 @@ const struct sw_backend sw_backend_hdf5 = {
     .stores = true,
     .hints = true,
     .collective = true,
+    .transfers = true,
+    .most_transfer_dims = 1,
     .serial = false,
     .per_process = false,
     .per_node = false,

@@ -3,9 +3,12 @@
 /*
  * mpiio: one shared file.  Each variable is one call through a file view, its memory described
  * by a datatype (so halos are skipped without a copy); with --no-view it is one independent call
- * per contiguous piece, as BT-IO's "simple" mode does it.
+ * per contiguous piece, as BT-IO's "simple" mode does it.  With --transfer there are as many
+ * calls of so many bytes as it takes, and in collective mode as many on all ranks.
  */
+#include "../wall.h"
 #include "mpiio_types.h"
+#include "slices.h"
 
 #include <stdlib.h>
 
@@ -15,6 +18,8 @@ struct mpiio_state {
     MPI_File file;
     int n_shapes;
     struct sw_mpiio_types *types; /* of each shape */
+    int64_t *calls;               /* --transfer: of each shape, the most on any rank */
+    char *stage;                  /* --transfer: of one call whose elements lie apart in memory */
 };
 
 static int make_types(struct sw_session *session, struct mpiio_state *state)
@@ -72,16 +77,39 @@ static int open_file(struct sw_session *session, bool create)
     state->file = file;
     session->state = state;
     sw_info_report(session, file);
-    if (!session->writing && check_size(session, file) != 0)
-        return -1;
-    return make_types(session, state);
+    bool partial = session->options->stonewall_seconds > 0.0; /* so may the file be */
+    if (!session->writing && !partial)
+        check_size(session, file);
+    make_types(session, state);
+    return session->failure->failed ? -1 : 0;
+}
+
+/* How many calls each shape takes.  Collective. */
+static int make_calls(struct sw_session *session)
+{
+    struct mpiio_state *state = session->state;
+    const struct sw_share *share = session->share;
+    const int64_t bytes = session->options->transfer_bytes;
+    int enough = 1;
+    state->calls = calloc((size_t)share->n_domains, sizeof *state->calls);
+    state->stage = sw_memory(bytes);
+    if (state->calls == NULL || state->stage == NULL)
+        enough = 0;
+    MPI_Allreduce(MPI_IN_PLACE, &enough, 1, MPI_INT, MPI_MIN, session->comm);
+    if (!enough)
+        return sw_fail(session, "malloc", "out of memory for the staging buffer");
+    for (int s = 0; s < share->n_domains; s++)
+        state->calls[s] = (share->domains[s].owned * share->element_bytes + bytes - 1) / bytes;
+    MPI_Allreduce(MPI_IN_PLACE, state->calls, share->n_domains, MPI_INT64_T, MPI_MAX,
+                  session->comm);
+    return 0;
 }
 
 static int prepare(struct sw_session *session, int64_t step)
 {
-    (void)session;
+    const struct mpiio_state *state = session->state;
     (void)step;
-    return 0;
+    return session->options->transfer_bytes > 0 && state->calls == NULL ? make_calls(session) : 0;
 }
 
 /* Set the view on one variable; all ranks. */
@@ -90,9 +118,15 @@ static int set_view(struct sw_session *session, int64_t step, int variable)
     const struct mpiio_state *state = session->state;
     const struct sw_share *share = session->share;
     const struct sw_mpiio_types *types = &state->types[share->variables[variable].shape];
+    const struct sw_domain *domain = share->variables[variable].domain;
     MPI_Datatype element = sw_type_mpi(share->type);
-    int code = MPI_File_set_view(state->file, sw_region(share, step, variable), element,
-                                 types->typed ? types->view : element, "native", MPI_INFO_NULL);
+    MPI_Datatype filetype = types->typed ? types->view : element;
+    MPI_Offset begin = sw_region(share, step, variable);
+    if (session->options->pattern->plain_view && domain->n_runs == 1) {
+        begin += domain->runs[0].global * share->element_bytes;
+        filetype = element;
+    }
+    int code = MPI_File_set_view(state->file, begin, element, filetype, "native", MPI_INFO_NULL);
     return code == MPI_SUCCESS ? 0 : sw_fail_mpi(session, "MPI_File_set_view", code);
 }
 
@@ -110,129 +144,141 @@ static int check_moved(struct sw_session *session, const char *call, int code,
                    (long long)expected);
 }
 
-static int write_view(struct sw_session *session, const struct sw_variable *variable,
-                      const char *buffer)
+/* One call of this pass and mode. */
+static int call(struct sw_session *session, MPI_Offset offset, char *memory, int count,
+                MPI_Datatype type, int64_t expected)
+{
+    const struct mpiio_state *state = session->state;
+    MPI_Status status = {0};
+    const char *name = NULL;
+    int code = MPI_SUCCESS;
+    if (session->options->mode == SW_MODE_COLLECTIVE) {
+        name = session->writing ? "MPI_File_write_at_all" : "MPI_File_read_at_all";
+        code = session->writing
+                   ? MPI_File_write_at_all(state->file, offset, memory, count, type, &status)
+                   : MPI_File_read_at_all(state->file, offset, memory, count, type, &status);
+    } else {
+        name = session->writing ? "MPI_File_write_at" : "MPI_File_read_at";
+        code = session->writing
+                   ? MPI_File_write_at(state->file, offset, memory, count, type, &status)
+                   : MPI_File_read_at(state->file, offset, memory, count, type, &status);
+    }
+    return check_moved(session, name, code, &status, expected);
+}
+
+/* A variable through its view, in one call. */
+static int move_view(struct sw_session *session, const struct sw_variable *variable, char *memory)
 {
     const struct mpiio_state *state = session->state;
     const struct sw_mpiio_types *types = &state->types[variable->shape];
-    const char *memory = buffer + variable->memory;
-    int64_t owned = variable->domain->owned;
-    int count = types->typed ? 1 : 0;
     MPI_Datatype type = types->typed ? types->memory : sw_type_mpi(session->share->type);
-    MPI_Status status = {0};
-    if (session->options->mode == SW_MODE_COLLECTIVE) {
-        int code = MPI_File_write_at_all(state->file, 0, memory, count, type, &status);
-        return check_moved(session, "MPI_File_write_at_all", code, &status, owned);
-    }
-    if (count == 0)
+    if (!types->typed && session->options->mode != SW_MODE_COLLECTIVE)
         return 0;
-    int code = MPI_File_write_at(state->file, 0, memory, count, type, &status);
-    return check_moved(session, "MPI_File_write_at", code, &status, owned);
+    return call(session, 0, memory, types->typed ? 1 : 0, type, variable->domain->owned);
 }
 
-static int read_view(struct sw_session *session, const struct sw_variable *variable, char *buffer)
+/* One call of --transfer: `count` elements from element `done` of the view on. */
+static int move_slice(struct sw_session *session, struct sw_slices *slices, char *memory,
+                      int64_t done, int64_t count)
 {
     const struct mpiio_state *state = session->state;
-    const struct sw_mpiio_types *types = &state->types[variable->shape];
-    char *memory = buffer + variable->memory;
-    int64_t owned = variable->domain->owned;
-    int count = types->typed ? 1 : 0;
-    MPI_Datatype type = types->typed ? types->memory : sw_type_mpi(session->share->type);
-    MPI_Status status = {0};
-    if (session->options->mode == SW_MODE_COLLECTIVE) {
-        int code = MPI_File_read_at_all(state->file, 0, memory, count, type, &status);
-        return check_moved(session, "MPI_File_read_at_all", code, &status, owned);
-    }
-    if (count == 0)
-        return 0;
-    int code = MPI_File_read_at(state->file, 0, memory, count, type, &status);
-    return check_moved(session, "MPI_File_read_at", code, &status, owned);
+    char *place = count > 0 ? sw_slice_place(slices, memory, count) : state->stage;
+    char *stage = place == NULL ? state->stage : NULL;
+    MPI_Datatype type = sw_type_mpi(session->share->type);
+    if (session->writing)
+        sw_slice_gather(slices, memory, count, stage);
+    int code = call(session, done, place != NULL ? place : stage, (int)count, type, count);
+    if (!session->writing && code == 0)
+        sw_slice_scatter(slices, memory, count, stage);
+    return code;
 }
 
-/* One contiguous piece without a view: offsets are bytes. */
-static int write_piece(struct sw_session *session, const char *memory, int64_t count,
+/* A variable through its view, in calls of --transfer bytes. */
+static void move_slices(struct sw_session *session, int v, char *memory)
+{
+    const struct mpiio_state *state = session->state;
+    const struct sw_share *share = session->share;
+    const struct sw_variable *variable = &share->variables[v];
+    const int64_t owned = variable->domain->owned;
+    const int64_t most = session->options->transfer_bytes / share->element_bytes;
+    const bool all = session->options->mode == SW_MODE_COLLECTIVE;
+    struct sw_slices slices = {.domain = variable->domain, .element_bytes = share->element_bytes};
+    int64_t done = 0;
+    for (int64_t c = 0; c < state->calls[variable->shape] && (all || done < owned); c++) {
+        int64_t count = owned - done < most ? owned - done : most;
+        if (!sw_wall_next(session))
+            break;
+        if (session->failure->failed && all)
+            count = 0; /* the others wait for this rank */
+        if (move_slice(session, &slices, memory, done, count) != 0 && !all)
+            break;
+        sw_wall_moved(session, v, count);
+        done += count;
+    }
+}
+
+/* One contiguous piece without a view: offsets are bytes.  False: no more of them. */
+static bool move_piece(struct sw_session *session, int v, char *memory, int64_t count,
                        int64_t offset)
 {
-    const struct mpiio_state *state = session->state;
     const struct sw_share *share = session->share;
-    for (int64_t done = 0; done < count; done += PIECE_ELEMENTS) {
-        int now = (int)(count - done < PIECE_ELEMENTS ? count - done : PIECE_ELEMENTS);
+    const int64_t cut = session->options->transfer_bytes;
+    const int64_t most = cut > 0 ? cut / share->element_bytes : PIECE_ELEMENTS;
+    for (int64_t done = 0; done < count; done += most) {
+        int64_t now = count - done < most ? count - done : most;
         int64_t before = done * share->element_bytes;
-        MPI_Status status = {0};
-        int code = MPI_File_write_at(state->file, offset + before, memory + before, now,
-                                     sw_type_mpi(share->type), &status);
-        if (check_moved(session, "MPI_File_write_at", code, &status, now) != 0)
-            return -1;
+        if (cut > 0 && !sw_wall_next(session))
+            return false;
+        if (call(session, offset + before, memory + before, (int)now, sw_type_mpi(share->type),
+                 now) != 0)
+            return false;
+        if (cut > 0)
+            sw_wall_moved(session, v, now);
     }
-    return 0;
+    return true;
 }
 
-static int read_piece(struct sw_session *session, char *memory, int64_t count, int64_t offset)
-{
-    const struct mpiio_state *state = session->state;
-    const struct sw_share *share = session->share;
-    for (int64_t done = 0; done < count; done += PIECE_ELEMENTS) {
-        int now = (int)(count - done < PIECE_ELEMENTS ? count - done : PIECE_ELEMENTS);
-        int64_t before = done * share->element_bytes;
-        MPI_Status status = {0};
-        int code = MPI_File_read_at(state->file, offset + before, memory + before, now,
-                                    sw_type_mpi(share->type), &status);
-        if (check_moved(session, "MPI_File_read_at", code, &status, now) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int write_pieces(struct sw_session *session, int64_t step, int v, const char *buffer)
+static void move_pieces(struct sw_session *session, int64_t step, int v, char *memory)
 {
     const struct sw_share *share = session->share;
     const struct sw_domain *domain = share->variables[v].domain;
     for (size_t r = 0; r < domain->n_runs; r++) {
         const struct sw_run *run = &domain->runs[r];
-        const char *memory =
-            buffer + share->variables[v].memory + run->memory * share->element_bytes;
-        int64_t offset = sw_region(share, step, v) + run->global * share->element_bytes;
-        if (write_piece(session, memory, run->count, offset) != 0)
-            return -1;
+        if (!move_piece(session, v, memory + run->memory * share->element_bytes, run->count,
+                        sw_region(share, step, v) + run->global * share->element_bytes))
+            return;
     }
-    return 0;
-}
-
-static int read_pieces(struct sw_session *session, int64_t step, int v, char *buffer)
-{
-    const struct sw_share *share = session->share;
-    const struct sw_domain *domain = share->variables[v].domain;
-    for (size_t r = 0; r < domain->n_runs; r++) {
-        const struct sw_run *run = &domain->runs[r];
-        char *memory = buffer + share->variables[v].memory + run->memory * share->element_bytes;
-        int64_t offset = sw_region(share, step, v) + run->global * share->element_bytes;
-        if (read_piece(session, memory, run->count, offset) != 0)
-            return -1;
-    }
-    return 0;
 }
 
 /* All variables, whatever fails: the views, and collective transfers, need every rank. */
-static int write_step(struct sw_session *session, int64_t step, const char *buffer)
+static int move_step(struct sw_session *session, int64_t step, char *buffer)
 {
+    const bool cut = session->options->transfer_bytes > 0;
     for (int v = 0; v < session->share->n_variables; v++) {
+        const struct sw_variable *variable = &session->share->variables[v];
+        char *memory = buffer + variable->memory;
         if (!session->options->view)
-            write_pieces(session, step, v, buffer);
-        else if (set_view(session, step, v) == 0)
-            write_view(session, &session->share->variables[v], buffer);
+            move_pieces(session, step, v, memory);
+        else if (set_view(session, step, v) != 0)
+            continue;
+        else if (cut)
+            move_slices(session, v, memory);
+        else
+            move_view(session, variable, memory);
+        if (cut)
+            sw_wall_section(session);
     }
     return session->failure->failed ? -1 : 0;
+}
+
+static int write_step(struct sw_session *session, int64_t step, const char *buffer)
+{
+    return move_step(session, step, (char *)buffer); /* a pass that writes changes nothing */
 }
 
 static int read_step(struct sw_session *session, int64_t step, char *buffer)
 {
-    for (int v = 0; v < session->share->n_variables; v++) {
-        if (!session->options->view)
-            read_pieces(session, step, v, buffer);
-        else if (set_view(session, step, v) == 0)
-            read_view(session, &session->share->variables[v], buffer);
-    }
-    return session->failure->failed ? -1 : 0;
+    return move_step(session, step, buffer);
 }
 
 static int sync_file(struct sw_session *session)
@@ -252,6 +298,8 @@ static int close_file(struct sw_session *session)
     for (int shape = 0; shape < state->n_shapes; shape++)
         sw_mpiio_types_free(&state->types[shape]);
     free(state->types);
+    free(state->calls);
+    free(state->stage);
     free(state);
     return code == MPI_SUCCESS ? 0 : sw_fail_mpi(session, "MPI_File_close", code);
 }
@@ -270,6 +318,7 @@ const struct sw_backend sw_backend_mpiio = {
     .stores = true,
     .hints = true,
     .collective = true,
+    .transfers = true,
     .serial = false,
     .per_process = false,
     .per_node = false,

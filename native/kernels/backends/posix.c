@@ -6,27 +6,20 @@
  * buffer and become one call; a run that stands alone goes straight from or to the array.  With
  * --mode serial rank 0 alone has the file open.
  */
+#include "../wall.h"
+#include "posix_groups.h"
 #include "posix_io.h"
+#include "slices.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define STAGE_BYTES ((int64_t)4 << 20)
 
 struct posix_state {
     int fd;
     char *stage;
-};
-
-/* Runs that one call moves. */
-struct group {
-    size_t first;
-    size_t end;
-    int64_t count; /* elements */
 };
 
 static bool packed(const struct sw_session *session)
@@ -59,11 +52,21 @@ static bool has_file(const struct sw_session *session)
     return session->options->mode != SW_MODE_SERIAL || session->rank == 0;
 }
 
+static void fail_open(struct sw_session *session)
+{
+    if (errno == EINVAL && session->options->direct)
+        sw_fail(session, "open",
+                "this file system has no direct I/O; leave out --direct, or use another --file");
+    else
+        sw_fail_errno(session, "open");
+}
+
 static int open_file(struct sw_session *session, bool create)
 {
     struct posix_state *state = calloc(1, sizeof *state);
-    char *stage = malloc((size_t)STAGE_BYTES);
+    char *stage = sw_memory(SW_STAGE_BYTES);
     int flags = session->writing ? O_WRONLY | (create ? O_CREAT : 0) : O_RDONLY;
+    flags |= session->options->direct ? O_DIRECT : 0;
     if (state == NULL || stage == NULL) {
         free(state);
         free(stage);
@@ -72,13 +75,14 @@ static int open_file(struct sw_session *session, bool create)
     state->stage = stage;
     state->fd = has_file(session) ? open(session->path, flags | O_CLOEXEC, 0666) : -1;
     if (state->fd < 0 && has_file(session)) {
-        sw_fail_errno(session, "open");
+        fail_open(session);
         free(stage);
         free(state);
         return -1;
     }
     session->state = state;
-    return session->writing || !has_file(session) ? 0 : check_size(session, state->fd);
+    bool partial = session->options->stonewall_seconds > 0.0; /* so may the file be */
+    return session->writing || partial || !has_file(session) ? 0 : check_size(session, state->fd);
 }
 
 static int prepare(struct sw_session *session, int64_t step)
@@ -88,57 +92,45 @@ static int prepare(struct sw_session *session, int64_t step)
     return 0;
 }
 
-/* The longest group from `first` on that is adjacent in the file and fits the stage. */
-static struct group next_group(const struct sw_session *session, const struct sw_domain *domain,
-                               size_t first)
-{
-    const struct sw_run *runs = domain->runs;
-    const int64_t room = STAGE_BYTES / session->share->element_bytes;
-    struct group group = {.first = first, .end = first + 1, .count = runs[first].count};
-    while (group.end < domain->n_runs) {
-        const struct sw_run *last = &runs[group.end - 1];
-        const struct sw_run *next = &runs[group.end];
-        if ((!packed(session) && last->global + last->count != next->global) ||
-            group.count + next->count > room)
-            break;
-        group.count += next->count;
-        group.end++;
-    }
-    return group;
-}
-
-static int write_group(struct sw_session *session, const struct sw_run *runs,
-                       const struct group *group, const char *memory, int64_t offset)
+/* One write or read of adjacent bytes, in calls of --transfer bytes.  The bytes that were moved:
+ * fewer if the wall is reached; -1 after sw_fail*(). */
+static int64_t move(struct sw_session *session, int variable, char *memory, int64_t bytes,
+                    int64_t offset)
 {
     const struct posix_state *state = session->state;
-    const int64_t bytes = session->share->element_bytes;
-    char *next = state->stage;
-    if (group->end == group->first + 1)
-        return sw_posix_write(session, state->fd, memory + runs[group->first].memory * bytes,
-                              group->count * bytes, offset);
-    for (size_t r = group->first; r < group->end; r++) {
-        memcpy(next, memory + runs[r].memory * bytes, (size_t)(runs[r].count * bytes));
-        next += runs[r].count * bytes;
+    const int64_t most = session->options->transfer_bytes;
+    int64_t done = 0;
+    while (done < bytes && (most == 0 || sw_wall_next(session))) {
+        int64_t now = most > 0 && bytes - done > most ? most : bytes - done;
+        int code = session->writing
+                       ? sw_posix_write(session, state->fd, memory + done, now, offset + done)
+                       : sw_posix_read(session, state->fd, memory + done, now, offset + done);
+        if (code != 0)
+            return -1;
+        done += now;
+        if (most > 0)
+            sw_wall_moved(session, variable, now / session->share->element_bytes);
     }
-    return sw_posix_write(session, state->fd, state->stage, group->count * bytes, offset);
+    return done;
 }
 
-static int read_group(struct sw_session *session, const struct sw_run *runs,
-                      const struct group *group, char *memory, int64_t offset)
+/* Through the stage where the group has several runs.  As `move`. */
+static int64_t move_group(struct sw_session *session, int v, const struct sw_group *group,
+                          char *memory, int64_t offset)
 {
     const struct posix_state *state = session->state;
+    const struct sw_domain *domain = session->share->variables[v].domain;
     const int64_t bytes = session->share->element_bytes;
-    const char *next = state->stage;
+    struct sw_slices slices = {.domain = domain, .element_bytes = bytes, .run = group->first};
     if (group->end == group->first + 1)
-        return sw_posix_read(session, state->fd, memory + runs[group->first].memory * bytes,
-                             group->count * bytes, offset);
-    if (sw_posix_read(session, state->fd, state->stage, group->count * bytes, offset) != 0)
-        return -1;
-    for (size_t r = group->first; r < group->end; r++) {
-        memcpy(memory + runs[r].memory * bytes, next, (size_t)(runs[r].count * bytes));
-        next += runs[r].count * bytes;
-    }
-    return 0;
+        return move(session, v, memory + domain->runs[group->first].memory * bytes,
+                    group->count * bytes, offset);
+    if (session->writing)
+        sw_slice_gather(&slices, memory, group->count, state->stage);
+    int64_t done = move(session, v, state->stage, group->count * bytes, offset);
+    if (!session->writing && done > 0)
+        sw_slice_scatter(&slices, memory, done / bytes, state->stage);
+    return done;
 }
 
 /* Byte of a group that starts at run `first`, after `before` elements of this variable. */
@@ -152,25 +144,34 @@ static int64_t group_offset(const struct sw_session *session, int64_t step,
     return start + variable->region + variable->domain->runs[first].global * bytes;
 }
 
+static int move_step(struct sw_session *session, int64_t step, char *buffer)
+{
+    const struct sw_share *share = session->share;
+    for (int v = 0; v < share->n_variables; v++) {
+        const struct sw_variable *variable = &share->variables[v];
+        int64_t before = 0;
+        for (size_t r = 0; r < variable->domain->n_runs;) {
+            struct sw_group group = sw_group_next(session->options, share, variable->domain, r);
+            int64_t bytes = group.count * share->element_bytes;
+            int64_t done = move_group(session, v, &group, buffer + variable->memory,
+                                      group_offset(session, step, variable, r, before));
+            if (done < bytes) /* a failure, or the wall */
+                break;
+            before += group.count;
+            r = group.end;
+        }
+        if (session->options->transfer_bytes > 0)
+            sw_wall_section(session);
+    }
+    return session->failure->failed ? -1 : 0;
+}
+
 static int write_step(struct sw_session *session, int64_t step, const char *buffer)
 {
     const struct posix_state *state = session->state;
     if (session->options->mode == SW_MODE_SERIAL)
         return sw_serial_write(session, state->fd, step, buffer);
-    for (int v = 0; v < session->share->n_variables; v++) {
-        const struct sw_variable *variable = &session->share->variables[v];
-        const struct sw_domain *domain = variable->domain;
-        int64_t before = 0;
-        for (size_t r = 0; r < domain->n_runs;) {
-            struct group group = next_group(session, domain, r);
-            if (write_group(session, domain->runs, &group, buffer + variable->memory,
-                            group_offset(session, step, variable, r, before)) != 0)
-                return -1;
-            before += group.count;
-            r = group.end;
-        }
-    }
-    return 0;
+    return move_step(session, step, (char *)buffer); /* a pass that writes changes nothing */
 }
 
 static int read_step(struct sw_session *session, int64_t step, char *buffer)
@@ -178,20 +179,7 @@ static int read_step(struct sw_session *session, int64_t step, char *buffer)
     const struct posix_state *state = session->state;
     if (session->options->mode == SW_MODE_SERIAL)
         return sw_serial_read(session, state->fd, step, buffer);
-    for (int v = 0; v < session->share->n_variables; v++) {
-        const struct sw_variable *variable = &session->share->variables[v];
-        const struct sw_domain *domain = variable->domain;
-        int64_t before = 0;
-        for (size_t r = 0; r < domain->n_runs;) {
-            struct group group = next_group(session, domain, r);
-            if (read_group(session, domain->runs, &group, buffer + variable->memory,
-                           group_offset(session, step, variable, r, before)) != 0)
-                return -1;
-            before += group.count;
-            r = group.end;
-        }
-    }
-    return 0;
+    return move_step(session, step, buffer);
 }
 
 static int sync_file(struct sw_session *session)
@@ -225,6 +213,8 @@ const struct sw_backend sw_backend_posix = {
     .stores = true,
     .hints = false,
     .collective = false,
+    .transfers = true,
+    .direct = true,
     .serial = true,
     .per_process = true,
     .per_node = true,

@@ -68,6 +68,8 @@ static inline double target_ns(const struct sw_rates *rates, double ns, uint64_t
     if (bytes == 0) /* past the end: nothing is asked of it */
         return 0;
     ns += rates->target_request;
+    if (target == rates->slow_target)
+        ns /= rates->slow_share;
     return rates->jitter > 0 ? ns * (1 + rates->jitter * (sw_emulate_chance(target, offset) - 1))
                              : ns;
 }

@@ -44,6 +44,8 @@ static struct sw_rates rates_of(const double *figures, double noise)
         .exchange_byte = ns_of_byte(figures[SW_FIGURE_EXCHANGE_BANDWIDTH]),
         .target_request = noise * (double)ns_of(figures[SW_FIGURE_TARGET_REQUEST]),
         .jitter = figures[SW_FIGURE_TARGET_JITTER] < 1 ? figures[SW_FIGURE_TARGET_JITTER] : 1,
+        .slow_share = figures[SW_FIGURE_SLOW_SHARE] > 0 ? figures[SW_FIGURE_SLOW_SHARE] : 1,
+        .slow_target = (uint32_t)figures[SW_FIGURE_SLOW_TARGET],
         .request = ns_of(figures[SW_FIGURE_REQUEST]),
         .revoke = ns_of(figures[SW_FIGURE_LOCK_REVOKE]),
         .ahead = ns_of(figures[SW_FIGURE_LOCK_AHEAD]),

@@ -5,72 +5,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from statistics import median
+from dataclasses import replace
 
 from stripewise.bench._campaign import Campaign
-from stripewise.bench._case import Case
+from stripewise.bench._doubts import Ceiling, flags_of_cases
+from stripewise.bench._figures import CaseFigures as CaseFigures
+from stripewise.bench._figures import Flag as Flag
+from stripewise.bench._robust import coverage_of as coverage_of
+from stripewise.bench._robust import robust
 from stripewise.bench._sample import CaseRun, Sample
 
 
-@dataclass(frozen=True)
-class Flag:
-    """A reason to doubt a figure.
+def figures_of(campaign: Campaign, ceiling: Ceiling | None = None) -> tuple[CaseFigures, ...]:
+    """Return the figures of every case and operation that has at least one good run.
 
-    Attributes:
-        name: "caching", "outlier", "interference", "few-repeats", "failed-runs".
-        text: The reason, in a sentence with its figures.
+    Args:
+        campaign: With its runs.
+        ceiling: What no bandwidth can exceed, where it is known; None: what the campaign knows.
     """
-
-    name: str
-    text: str
-
-
-@dataclass(frozen=True)
-class CaseFigures:
-    """What all repeats of a case gave for one operation.
-
-    Attributes:
-        case: Cell of the campaign.
-        operation: As samples have it: "write", "read", "create", ...
-        rates: Bytes, or operations, a second of each run that ended well, by repeat; outliers too.
-        low / high: Interval of 95 % of the median.
-        outliers: Places in `rates`.
-        flags: Reasons to doubt.
-    """
-
-    case: Case
-    operation: str
-    rates: tuple[float, ...]
-    low: float
-    high: float
-    outliers: tuple[int, ...] = ()
-    flags: tuple[Flag, ...] = ()
-
-    @property
-    def best(self) -> float:
-        """The highest rate."""
-        return max(self.rates)
-
-    @property
-    def median(self) -> float:
-        """The middle rate."""
-        return median(self.rates)
-
-    @property
-    def of_data(self) -> bool:
-        """Whether the rates are bytes a second, otherwise operations a second."""
-        return self.operation in ("write", "read")
-
-
-def figures_of(campaign: Campaign) -> tuple[CaseFigures, ...]:
-    """Return the figures of every case and operation that has at least one good run."""
-    found = []
+    found: list[CaseFigures] = []
     for case, runs in campaign.of_cases():
-        for operation in operations_of(runs):
-            rates = tuple(sample.rate for sample in samples_of(runs, operation))
-            found.append(CaseFigures(case, operation, rates, min(rates), max(rates)))
-    return tuple(found)
+        good = good_of(runs)
+        for operation in operations_of(good):
+            rates = tuple(sample.rate for sample in samples_of(good, operation))
+            found.append(CaseFigures(case, operation, rates, 0.0, 0.0))
+    known = robust([one.rates for one in found], [one.of_data for one in found])
+    found = [
+        replace(one, low=float(low), high=float(high), outliers=outliers)
+        for one, low, high, outliers in zip(
+            found, known.low, known.high, known.outliers, strict=True
+        )
+    ]
+    flags = flags_of_cases(campaign, found, ceiling)
+    return tuple(replace(one, flags=each) for one, each in zip(found, flags, strict=True))
+
+
+def good_of(runs: Iterable[CaseRun]) -> list[CaseRun]:
+    """Return the runs that ended well."""
+    return [run for run in runs if run.status == "ok"]
 
 
 def operations_of(runs: Iterable[CaseRun]) -> list[str]:

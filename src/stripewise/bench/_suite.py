@@ -4,37 +4,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
-from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from stripewise.bench._case import Case
+from stripewise.bench._suite_cases import MOST_CASES as MOST_CASES
+from stripewise.bench._suite_cases import cases_of, own_keys
+from stripewise.bench._suite_check import check_suite
+from stripewise.bench._suite_form import MOST, places_of, read_document
+from stripewise.bench._suite_form import Place as Place
+from stripewise.bench.runners import find_runner
 from stripewise.errors import ConfigurationError, UsageError
-from stripewise.inputs import SUITE, parse_toml, read_input
-from stripewise.machines import Dimension, quantity
-from stripewise.tunables import first_problem, tunable_of
-
-MOST_CASES = 10_000
-
-
-@dataclass(frozen=True)
-class Place:
-    """How files of a directory are striped.
-
-    Attributes:
-        stripe_count: -1: over all targets; 0: as the storage does by default.
-        stripe_bytes: 0: as the storage does by default.
-        target: First target; -1: the storage chooses.
-    """
-
-    stripe_count: int = 0
-    stripe_bytes: int = 0
-    target: int = -1
+from stripewise.inputs import SUITE, read_input
 
 
 @dataclass(frozen=True)
@@ -48,6 +31,9 @@ class Suite:
         directories: Name -> how its files are striped.
         cases: All of them, in the order of the file.
         text: Of the file, as it was read.
+        quick: Cases of a short run; none: the suite has no `[quick]`.
+        own: Series -> what of the job it says itself, so that it stays when a suite is narrowed:
+            "nodes", "ranks_per_node"; with "max" its nodes are the most there are.
     """
 
     name: str
@@ -56,6 +42,52 @@ class Suite:
     directories: Mapping[str, Place]
     cases: tuple[Case, ...]
     text: str = ""
+    quick: tuple[Case, ...] = ()
+    own: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """Names of the lines, in the order of the file."""
+        return tuple(dict.fromkeys(one.series for one in self.cases))
+
+    @property
+    def n_runs(self) -> int:
+        """Runs of all cases, repeats and all."""
+        return sum(one.repeats for one in self.cases)
+
+    @property
+    def most_nodes(self) -> int:
+        """Nodes of the largest job; two that run at the same time need theirs each."""
+        return max(self.nodes_of(one) for one in self.cases)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that all runs write, one after another."""
+        return sum(bytes_of(one) * one.repeats for one in self.cases)
+
+    def nodes_of(self, case: Case) -> int:
+        """Return the nodes of a case together with the one that runs beside it."""
+        beside = self.beside(case)
+        return case.nodes + (beside.nodes if beside else 0)
+
+    def beside(self, case: Case) -> Case | None:
+        """Return the case that runs at the same time: of its series the one that is most alike."""
+        if not case.beside:
+            return None
+        alike = [one for one in self.cases if one.series == case.beside]
+        return max(alike, key=lambda one: _likeness(one, case), default=None)
+
+    def shortened(self) -> Suite:
+        """Return the suite with the cases of `[quick]`.
+
+        Raises:
+            UsageError: It has no `[quick]`.
+        """
+        if not self.quick:
+            raise UsageError(
+                f"the suite {self.name} has no [quick]: give --nodes and --repeat, or add it"
+            )
+        return replace(self, cases=self.quick)
 
     def narrowed(
         self,
@@ -68,34 +100,71 @@ class Suite:
     ) -> Suite:
         """Return the suite on these nodes and with only these directories and series.
 
-        Cases of other numbers of nodes are made for those that are given.
+        Cases of other numbers of nodes are made for those that are given.  What a `[[case]]`
+        says of nodes and ranks itself stays, except that no job has more nodes than the most
+        that are given.
 
         Raises:
             UsageError: It has no such directory or series, or nothing is left.
         """
         wanted, lines = list(directories), list(series)
         _check_known("directory", wanted, self.directories)
-        _check_known("series", lines, {one.series: None for one in self.cases})
-        kept = [
-            one
-            for one in self.cases
-            if (not wanted or one.directory in wanted) and (not lines or one.series in lines)
-        ]
+        _check_known("series", lines, dict.fromkeys(self.series))
+        kept = self._only(wanted, lines)
         if counts := list(nodes):
-            kept = [replace(one, nodes=n) for one in _on_one(kept) for n in counts]
+            kept = [new for one in kept for new in self._on(one, counts)]
         if ranks_per_node is not None:
-            kept = [replace(one, ranks_per_node=ranks_per_node) for one in kept]
+            kept = [self._with_ranks(one, ranks_per_node) for one in kept]
         if repeats is not None:
             kept = [replace(one, repeats=repeats) for one in kept]
         kept = list(dict.fromkeys(kept))
         if not kept:
-            raise UsageError(f"nothing is left of the suite {self.name}: give other --dirs")
+            raise UsageError(
+                f"nothing is left of the suite {self.name}: give other --dirs or --nodes"
+            )
+        check_suite(kept, self.directories, self.name)
         return replace(self, cases=tuple(kept))
 
+    def _only(self, directories: list[str], series: list[str]) -> list[Case]:
+        """Return the cases of these, and those that run beside them."""
+        kept = [
+            one
+            for one in self.cases
+            if (not directories or one.directory in directories)
+            and (not series or one.series in series)
+        ]
+        needed = {one.beside for one in kept if one.beside}
+        chosen = set(kept)
+        return [one for one in self.cases if one in chosen or one.series in needed]
 
-def _on_one(cases: Iterable[Case]) -> list[Case]:
-    """Return cases that differ in more than their number of nodes."""
-    return list(dict.fromkeys(replace(one, nodes=1) for one in cases))
+    def _on(self, case: Case, counts: list[int]) -> list[Case]:
+        own = self.own.get(case.series, frozenset())
+        if MOST in own:
+            return [replace(case, nodes=max(counts))]
+        if "nodes" in own:
+            return [case] if case.nodes <= max(counts) else []
+        return [replace(case, nodes=count) for count in counts]
+
+    def _with_ranks(self, case: Case, ranks_per_node: int) -> Case:
+        if "ranks_per_node" in self.own.get(case.series, frozenset()):
+            return case
+        return replace(case, ranks_per_node=ranks_per_node)
+
+
+def bytes_of(case: Case) -> int:
+    """Return the bytes that one run of a case writes; its runner can make it."""
+    if case.operation == "metadata":
+        return case.ranks * case.files * case.file_bytes
+    work = find_runner(case.runner).workload(case)
+    return work.bytes if work is not None else 0
+
+
+def _likeness(one: Case, other: Case) -> tuple[bool, bool, bool]:
+    return (
+        one.nodes == other.nodes,
+        one.ranks_per_node == other.ranks_per_node,
+        one.directory == other.directory,
+    )
 
 
 def _check_known(what: str, names: Iterable[str], known: Mapping[str, object]) -> None:
@@ -141,94 +210,6 @@ def find_suite(name: str) -> Suite:
     return parse_suite(text, str(path))
 
 
-# ---- the form --------------------------------------------------------------------------------
-
-
-def _size(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    return round(quantity(value, Dimension.SIZE))
-
-
-def _seconds(value: object) -> object:
-    return quantity(value, Dimension.TIME) if isinstance(value, str) else value
-
-
-def _list(value: object) -> object:
-    return value if isinstance(value, list) else [value]
-
-
-_Size = Annotated[int, Field(strict=True, ge=0), BeforeValidator(_size)]
-_Count = Annotated[int, Field(strict=True, ge=1, le=10_000_000)]
-_Shape = Annotated[str, Field(pattern=r"^[0-9]{1,15}(,[0-9]{1,15}){0,7}$")]
-_Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][\w .,+:()/-]*$")]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _Place(_Strict):
-    stripe_count: Annotated[int, Field(ge=-1)] = 0
-    stripe_size: _Size = 0
-    target: Annotated[int, Field(ge=-1)] = -1
-
-
-def _many(kind: Any) -> Any:
-    """One value, or a list of which each is a case."""
-    return Annotated[list[kind], Field(min_length=1), BeforeValidator(_list)]
-
-
-class _Words(_Strict):
-    """What a case may say; what it leaves out is as `[all]` has it, or as `Case` has it."""
-
-    runner: _many(Literal["kernel", "metadata", "ior", "mdtest", "benchio"]) = None  # type: ignore[valid-type]
-    operation: _many(Literal["write", "write-read", "metadata"]) = None  # type: ignore[valid-type]
-    directory: _many(_Name) = None  # type: ignore[valid-type]
-    nodes: _many(_Count) = None  # type: ignore[valid-type]
-    ranks_per_node: _many(_Count) = None  # type: ignore[valid-type]
-    pattern: _many(str) = None  # type: ignore[valid-type]
-    local: _many(_Shape) = None  # type: ignore[valid-type]
-    size: _many(_Shape) = None  # type: ignore[valid-type]
-    rank_size: _many(_Size) = None  # type: ignore[valid-type]
-    backend: _many(str) = None  # type: ignore[valid-type]
-    layout: _many(Literal["shared", "per-process", "per-node"]) = None  # type: ignore[valid-type]
-    mode: _many(Literal["independent", "collective", "serial"]) = None  # type: ignore[valid-type]
-    transfer: _many(_Size) = None  # type: ignore[valid-type]
-    steps: _many(_Count) = None  # type: ignore[valid-type]
-    sync: _many(bool) = None  # type: ignore[valid-type]
-    cache: _many(Literal["shift", "drop", "direct", "none"]) = None  # type: ignore[valid-type]
-    stonewall: _many(Annotated[float, BeforeValidator(_seconds), Field(ge=0)]) = None  # type: ignore[valid-type]
-    files: _many(_Count) = None  # type: ignore[valid-type]
-    sharing: _many(Literal["own", "shared"]) = None  # type: ignore[valid-type]
-    depth: _many(Annotated[int, Field(ge=0, le=16)]) = None  # type: ignore[valid-type]
-    width: _many(Annotated[int, Field(ge=0, le=1000)]) = None  # type: ignore[valid-type]
-    file_size: _many(_Size) = None  # type: ignore[valid-type]
-    beside: _many(_Name) = None  # type: ignore[valid-type]
-    settings: dict[str, Any] = Field(default_factory=dict)
-    repeats: _Count | None = None
-
-
-class _Case(_Words):
-    series: _Name
-
-
-class _Document(_Strict):
-    version: Literal[1]
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
-    title: Annotated[str, Field(min_length=1, max_length=200)]
-    about: Annotated[str, Field(max_length=4000)] = ""
-    repeats: _Count = 3
-    directories: dict[_Name, _Place] = Field(default_factory=dict)
-    all: _Words = Field(default_factory=_Words)
-    case: Annotated[list[_Case], Field(min_length=1)]
-
-
-_RENAMED = {"transfer": "transfer_bytes", "stonewall": "stonewall_seconds",
-            "file_size": "file_bytes"}  # fmt: skip
-_KNOWN = (*_Document.model_fields, *_Case.model_fields, *_Place.model_fields)
-
-
 def parse_suite(text: str, name: str) -> Suite:
     """Read a suite.
 
@@ -239,70 +220,15 @@ def parse_suite(text: str, name: str) -> Suite:
     Raises:
         ConfigurationError: It is malformed, or contradicts itself.
     """
-    try:
-        document = _Document.model_validate(parse_toml(text))
-    except ValidationError as error:
-        raise ConfigurationError(f"{name}: {first_problem(error, _KNOWN)}") from error
-    except ValueError as error:
-        raise ConfigurationError(f"{name}: no TOML ({error})") from error
-    places = {
-        key: Place(one.stripe_count, one.stripe_size, one.target)
-        for key, one in document.directories.items()
-    } or {"default": Place()}
-    cases = tuple(_cases(document, name))
-    for case in cases:
-        if case.directory not in places:
-            raise ConfigurationError(
-                f"{name}: case {case.series!r} goes to the directory {case.directory!r}, which "
-                f"[directories] does not have: it has {', '.join(places)}"
-            )
-    return Suite(document.name, document.title, document.about, places, cases, text)
-
-
-def _cases(document: _Document, name: str) -> Iterator[Case]:
-    number = 0
-    for words in document.case:
-        for case in _expanded(document, words, name):
-            number += 1
-            if number > MOST_CASES:
-                raise ConfigurationError(
-                    f"{name}: more than {MOST_CASES} cases: give fewer values in its lists"
-                )
-            yield case
-
-
-def _expanded(document: _Document, words: _Case, name: str) -> Iterator[Case]:
-    """Return every combination of the values of one case."""
-    given: dict[str, Any] = {}
-    for source in (document.all, words):
-        said = source.model_dump(exclude_none=True, exclude={"settings", "repeats", "series"})
-        given |= said
-    settings = {**document.all.settings, **words.settings}
-    names = _settings_names(settings, name)
-    axes = [*given.values(), *(_list(one) for one in settings.values())]
-    repeats = words.repeats or document.all.repeats or document.repeats
-    for values in product(*axes):
-        plain = dict(zip(given, values, strict=False))
-        chosen = tuple(sorted(zip(names, values[len(given) :], strict=True)))
-        yield _case(plain, chosen, words.series, repeats, name)
-
-
-def _settings_names(settings: Mapping[str, Any], name: str) -> list[str]:
-    try:
-        return [tunable_of(one).name for one in settings]
-    except (UsageError, ConfigurationError) as error:
-        raise ConfigurationError(f"{name}: settings: {error}") from error
-
-
-def _case(plain: dict[str, Any], settings: Any, series: str, repeats: int, name: str) -> Case:
-    if "rank_size" in plain:
-        if plain.keys() & {"local", "size"} or plain.get("pattern", "blocks") != "blocks":
-            raise ConfigurationError(
-                f"{name}: case {series!r}: rank_size is for the pattern blocks; give local or "
-                "size, in elements, for others"
-            )
-        plain["local"] = str(max(plain.pop("rank_size") // 8, 1))
-    if "local" in plain and "size" in plain:
-        raise ConfigurationError(f"{name}: case {series!r}: give local or size, not both")
-    renamed = {_RENAMED.get(key, key): value for key, value in plain.items()}
-    return Case(series=series, settings=settings, repeats=repeats, **renamed)
+    document = read_document(text, name)
+    places = places_of(document)
+    cases = cases_of(document, name)
+    quick = cases_of(document, name, quick=True) if document.quick else ()
+    if not cases or (document.quick and not quick):
+        raise ConfigurationError(f"{name}: no case is left: give fewer conditions in unless")
+    check_suite(cases, places, name)
+    check_suite(quick, places, f"{name}: [quick]")
+    return Suite(
+        document.name, document.title, document.about, places, cases, text, quick,
+        own_keys(document),
+    )  # fmt: skip

@@ -4,9 +4,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import click
 
-from stripewise.cli._common import examples
+from stripewise.cli._bench_report import report
+from stripewise.cli._bench_run import command_run, complete_suite
+from stripewise.cli._common import answer, examples, json_option
 
 
 @click.group(
@@ -18,3 +23,74 @@ from stripewise.cli._common import examples
 )
 def command() -> None:
     """Measure what a storage can do: benchmark campaigns, their limits and comparisons."""
+
+
+command.add_command(command_run)
+command.add_command(report)
+
+
+@command.command("list", epilog=examples("stripewise bench list", "stripewise bench list --json"))
+@json_option
+def list_command(as_json: bool) -> None:
+    """List the built-in suites.
+
+    A suite is a TOML file: `stripewise bench show SUITE --toml` prints one to begin with.
+    """
+    answer(as_json, _suites, _suite_lines)
+
+
+def _suites() -> list[dict[str, Any]]:
+    from stripewise.bench import find_suite, suite_names
+
+    found = [find_suite(name) for name in suite_names()]
+    return [
+        {
+            "name": one.name,
+            "title": one.title,
+            "cases": len(one.cases),
+            "runs": sum(case.repeats for case in one.cases),
+            "nodes": sorted({case.nodes for case in one.cases}),
+        }
+        for one in found
+    ]
+
+
+def _suite_lines() -> list[str]:
+    return [f"{one['name']:16} {one['cases']:5} cases  {one['title']}" for one in _suites()]
+
+
+@command.command(
+    "show",
+    epilog=examples(
+        "stripewise bench show array3d",
+        "stripewise bench show array3d --toml > my-suite.toml",
+        "stripewise bench show array3d.campaign",
+    ),
+)
+@click.argument("what", metavar="SUITE|CAMPAIGN", shell_complete=complete_suite)
+@click.option("--toml", is_flag=True, help="Print the file of the suite, to be changed.")
+@json_option
+def show_command(what: str, toml: bool, as_json: bool) -> None:
+    """Show a suite, or the figures of a campaign."""
+    from stripewise.bench import find_suite, suite_names
+
+    if what in suite_names() or what.endswith(".toml"):
+        suite = find_suite(what)
+        if toml:
+            click.echo(suite.text, nl=False)
+            return
+        from stripewise.cli._bench_run import plan_data, plan_lines
+
+        head = [f"{suite.name}: {suite.title}", "", *suite.about.strip().splitlines(), ""]
+        answer(as_json, lambda: plan_data(suite), lambda: [*head, *plan_lines(suite)])
+        return
+    from stripewise.bench import figures_of, read_campaign
+    from stripewise.report import campaign_lines, campaign_to_json
+
+    campaign = read_campaign(Path(what))
+    figures = figures_of(campaign)
+    answer(
+        as_json,
+        lambda: campaign_to_json(campaign, figures),
+        lambda: campaign_lines(campaign, figures),
+    )

@@ -79,6 +79,8 @@ def command(
     _write(output, fitted.storage)
     answer(as_json, lambda: _data(fitted), lambda: _lines(fitted, read))
     if not as_json:
+        for one in read.notes[:10]:
+            note(one)
         note(f"wrote {output}: `stripewise simulate --on {quote(str(output))}` uses it")
         _say_mounts(output, mounts)
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "profile": "Show what a run did to its files, what it cost, what to do.",
     "pattern": "Show in which pattern the ranks access each dataset.",
     "kernel": "Run the I/O benchmark kernels.",
+    "metadata": "Time operations on files and directories, each by itself.",
     "layout": "Show and set how files lie on the targets of emulated storage.",
     "simulate": "Predict what I/O takes on a described storage, and what limits it.",
     "surface": "Measure every configuration of a given space.",

@@ -67,7 +67,7 @@ class Emulation:
             path, descriptor = _claim.claim(real)
             made = cls(storage, real, path, descriptor, storage.transport(environment))
             try:
-                _mapping.write_mapping(descriptor, head)
+                _mapping.write_mapping(descriptor, head, storage.options.first)
             except BaseException:
                 made.end()
                 raise

@@ -65,6 +65,8 @@ FIGURES = (
     "metadata.object",
     "metadata.latency",
     "metadata.growth",
+    "servers.slow_share",
+    "servers.slow_target",
 )
 COUNTERS = (
     "processes",
@@ -102,6 +104,8 @@ LIMITS = (
 
 HEADER = struct.Struct(f"<8sIIQIIIIIIiIQd{FIGURES_ROOM}d{ROOT_BYTES}s")
 _WORDS = struct.Struct(f"<{len(COUNTERS) + len(LIMITS)}Q")
+_NEXT_TARGET = HEADER_BYTES + COUNTERS_BYTES + 2 * 8
+"""Place of SW_CLOCK_NEXT_TARGET."""
 _ROOT_OFFSET = HEADER.size - ROOT_BYTES
 
 
@@ -160,8 +164,13 @@ def header(
     )
 
 
-def write_mapping(descriptor: int, head: bytes) -> None:
+def write_mapping(descriptor: int, head: bytes, first: int = 0) -> None:
     """Make an empty file a mapping; its room is there from the beginning.
+
+    Args:
+        descriptor: Of the file.
+        head: As `header` returns it.
+        first: Target of the first new file.
 
     Raises:
         StorageError: There is no room for it.
@@ -170,6 +179,7 @@ def write_mapping(descriptor: int, head: bytes) -> None:
     try:
         os.posix_fallocate(descriptor, 0, size)
         os.pwrite(descriptor, head, 0)
+        os.pwrite(descriptor, struct.pack("<Q", first), _NEXT_TARGET)
     except OSError as error:
         raise StorageError(
             f"no room for the clocks of an emulation ({size >> 10} KiB of shared memory): "

@@ -39,6 +39,7 @@ class EmulationOptions:
         seed: Of the noise.
         capacity_bytes: Asked of a burst buffer: it decides on the number of its nodes.
         private: Burst buffer: each node has its own part.
+        first: Target of the first file of a run that does not ask for one; others follow it.
         digest: Of the description, once it is read, so that a study notices another one.
     """
 
@@ -49,6 +50,7 @@ class EmulationOptions:
     seed: int = 0
     capacity_bytes: int = 0
     private: bool = False
+    first: int = 0
     digest: str = ""
 
     def __post_init__(self) -> None:

@@ -118,6 +118,10 @@ FIGURES: tuple[FigureSpec, ...] = (
     FigureSpec(
         "servers.jitter", _RATIO, 0.0, "Share of a target's time that is chance, 0 to 1.", 1.0
     ),
+    FigureSpec(
+        "servers.slow_share", _RATIO, 1.0, "Share of its speed that one slow target has.", 1.0
+    ),
+    FigureSpec("servers.slow_target", _RATIO, 0.0, "Which target that is, from 0."),
     FigureSpec("servers.whole_write", _RATE, inf, "Writes of the whole storage."),
     FigureSpec("servers.whole_read", _RATE, inf, "Reads of the whole storage."),
     FigureSpec(

@@ -9,13 +9,19 @@ from stripewise.owned._files import (
     replace_file,
     sync_directory,
 )
+from stripewise.owned._journal import Journal, JournalForm, Record, encoded, parse_journal
 from stripewise.owned._temporary import temporary_directory
 
 __all__ = [
     "MARK",
+    "Journal",
+    "JournalForm",
     "OwnedDirectory",
+    "Record",
     "append_durably",
+    "encoded",
     "open_private",
+    "parse_journal",
     "replace_file",
     "sync_directory",
     "temporary_directory",

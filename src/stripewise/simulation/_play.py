@@ -185,6 +185,8 @@ class _Clocks:
             own = [cost_of_byte * moved for cost_of_byte in costs]
             own[1] *= self._contended[file] if writing else 1.0
             own[3] += self.rates.target_request if moved else 0.0
+            if target == self.rates.slow_target:
+                own[3] /= self.rates.slow_share
             if self.rates.jitter:
                 own[3] *= 1 + self.rates.jitter * (chance(target, offset) - 1)
             if writing:

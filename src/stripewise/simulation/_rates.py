@@ -30,6 +30,7 @@ class Rates:
         turns: Share of a write for which others of its node into the file wait.
         request / target_request: Seconds of each request, of the process and of the target.
         jitter: Share of a target's time that is chance.
+        slow_share / slow_target: Share of its speed that one target has, and which one it is.
         revoke / page / ahead / hold / extent: Of locks.
         round / rank / exchange: Of collective buffering; the last in bytes a second.
         metadata: Operation -> seconds; `stripe`, `latency` and `growth` beside them.
@@ -44,6 +45,8 @@ class Rates:
     request: float
     target_request: float
     jitter: float
+    slow_share: float
+    slow_target: int
     revoke: float
     page: float
     ahead: float
@@ -71,6 +74,8 @@ class Rates:
             request=value("client.request"),
             target_request=value("servers.target_request"),
             jitter=min(value("servers.jitter"), 1.0),
+            slow_share=value("servers.slow_share"),
+            slow_target=int(value("servers.slow_target")),
             revoke=value("locks.revoke"),
             page=value("locks.page"),
             ahead=value("locks.ahead"),

@@ -13,8 +13,8 @@ from pathlib import Path
 from stripewise.errors import StorageError, StripewiseError, StudyError, UsageError
 from stripewise.launch import sweep
 from stripewise.model import RunRole
-from stripewise.owned import MARK, OwnedDirectory
-from stripewise.study._journal import Record, parse_journal
+from stripewise.owned import MARK, OwnedDirectory, Record
+from stripewise.study._journal import parse_journal
 from stripewise.study._options import BUDGETS, StudyOptions
 from stripewise.workspace import STUDY_SUFFIX
 

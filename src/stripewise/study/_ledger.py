@@ -16,8 +16,9 @@ from typing import Any
 from stripewise.errors import StudyError
 from stripewise.launch import Handle
 from stripewise.model import Decision, Measurement, RunEntry, RunRole, from_json, to_json
+from stripewise.owned import Record
 from stripewise.study._halves import Halves
-from stripewise.study._journal import DAMAGE, Journal, Record, check_record, described, need
+from stripewise.study._journal import DAMAGE, Journal, check_record, described, need
 from stripewise.study._slot import RunSlot
 
 _CONCLUSIONS = (

@@ -37,10 +37,20 @@ class Runner(ABC):
     Attributes:
         name: As suites have it: "kernel".
         is_own: Whether it comes with Stripewise.
+        family: MPI whose program is run: "mpich", "openmpi"; "": the one that is found.
     """
 
     name: str
     is_own: bool = False
+    family: str = ""
+
+    def chosen_family(self) -> str:
+        """Return the MPI whose mpiexec starts the program; "": that of `mpiexec` on PATH.
+
+        Raises:
+            RuntimeMissingError: The program is not built for it.
+        """
+        return self.family
 
     @abstractmethod
     def missing(self) -> str:

@@ -12,7 +12,7 @@ from stripewise.bench._sample import Sample
 from stripewise.bench.runners._base import Printed, Runner
 from stripewise.errors import StripewiseError, UsageError
 from stripewise.inputs import parse_json
-from stripewise.runtime import built_program, find_runtime
+from stripewise.runtime import built_program, find_runtime, kernel_of_mpiexec
 from stripewise.simulation import Workload, workload_from_kernel
 
 JSON = "kernel.json"
@@ -24,10 +24,6 @@ class KernelRunner(Runner):
 
     name = "kernel"
     is_own = True
-
-    def __init__(self, family: str | None = None) -> None:
-        """Take the MPI: "mpich", "openmpi"; None: that of mpiexec, or the first that is built."""
-        self._family = family
 
     def missing(self) -> str:
         """Return why no kernel can be run; "" if one can."""
@@ -52,7 +48,7 @@ class KernelRunner(Runner):
         file = directory / f"data{_SUFFIXES.get(case.backend, '.dat')}"
         words = [str(self._program()), *kernel_words(case)]
         words += ["--op", case.operation, "--file", str(file), "--json", str(record / JSON)]
-        words += ["--fsync"] if case.sync else []
+        words += ["--keep", *(["--fsync"] if case.sync else [])]
         if case.transfer_bytes:
             words += ["--transfer", str(case.transfer_bytes)]
         if case.stonewall_seconds:
@@ -81,9 +77,17 @@ class KernelRunner(Runner):
         collective = case.mode == "collective"
         return workload_from_kernel(words, case.nodes, case.ranks_per_node, collective=collective)
 
+    def chosen_family(self) -> str:
+        """Return the MPI that the kernel is built for."""
+        return self._built()[0]
+
     def _program(self) -> Path:
+        return self._built()[1]
+
+    def _built(self) -> tuple[str, Path]:
         runtime = find_runtime()
-        return built_program(runtime, runtime.kernels, "kernel", self._family)[1]
+        family = self.family or kernel_of_mpiexec(runtime)
+        return built_program(runtime, runtime.kernels, "kernel", family)
 
 
 def kernel_words(case: Case) -> list[str]:

@@ -5,10 +5,16 @@
 from __future__ import annotations
 
 from stripewise.bench.runners._base import Runner
+from stripewise.bench.runners._benchio import BenchioRunner
+from stripewise.bench.runners._ior import IorRunner
 from stripewise.bench.runners._kernel import KernelRunner
+from stripewise.bench.runners._mdtest import MdtestRunner
+from stripewise.bench.runners._metadata import MetadataRunner
 from stripewise.errors import UsageError
 
-_MEMBERS: tuple[type[Runner], ...] = (KernelRunner,)
+_MEMBERS: tuple[type[Runner], ...] = (
+    KernelRunner, MetadataRunner, IorRunner, MdtestRunner, BenchioRunner,
+)  # fmt: skip
 
 
 def runner_names() -> tuple[str, ...]:

@@ -1,0 +1,251 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A campaign's directory: begun, gone on with, read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from stripewise.bench._campaign import Campaign
+from stripewise.bench._circumstances import about_system
+from stripewise.bench._fit_here import fitted_suite
+from stripewise.bench._ledger import FORM, JOURNAL, Ledger, suite_of
+from stripewise.bench._maker import Maker, check_runners
+from stripewise.bench._options import CampaignOptions
+from stripewise.bench._places import Places
+from stripewise.bench._run import CampaignObserver, CampaignRuns
+from stripewise.bench._striping import Striping, striping_of
+from stripewise.emulation import EmulationOptions
+from stripewise.errors import StorageError, StripewiseError, StudyError, UsageError
+from stripewise.launch import Launcher, PlainJobs, create_launcher
+from stripewise.machines import find_storage
+from stripewise.model import from_json, to_json
+from stripewise.owned import OwnedDirectory, parse_journal
+from stripewise.runtime import Runtime, find_runtime
+from stripewise.study import Interrupts
+
+KIND = "campaign"
+_KEPT = (
+    "launcher",
+    "family",
+    "mpiexec",
+    "launcher_options",
+    "job_options",
+    "wall_seconds",
+    "seed",
+)
+"""Options that a campaign keeps to its end; budgets and time limits may be given anew."""
+
+
+def run_campaign(options: CampaignOptions, observer: CampaignObserver | None = None) -> Campaign:
+    """Make the runs of a campaign, or go on with one; return it.
+
+    Raises:
+        UsageError: A case is impossible, or its program is not here.
+        StudyError: The directory is in use, holds another campaign, or is damaged.
+        StorageError: No room, or the storage does not stripe as it is asked.
+        KeyboardInterrupt: A signal came; `resume` goes on from here.
+    """
+    observer = observer or CampaignObserver()
+    interrupts = Interrupts()
+    if not options.resume:
+        options = fitted_suite(options, observer.noted)
+        check_runners(
+            options.suite.cases, options.family, installed=options.launcher != "simulated"
+        )
+    with _claimed(options) as owned, _ledger(owned) as ledger, interrupts.caught():
+        if ledger.first is None:
+            ledger.begin(options.suite, _options_to_json(options), about_system(options.inside))
+        else:
+            options = _options_of(ledger, options)
+            ledger.append("resumed", note=ledger.note)
+        because = _carry_out(options, owned, ledger, observer, interrupts)
+        ledger.append("end", because=because)
+        return _campaign(owned.path, ledger)
+
+
+def read_directory(path: Path) -> Campaign:
+    """Return the campaign of a directory, whether it has ended or not.
+
+    Raises:
+        StudyError: There is none, it is damaged, or of another version.
+    """
+    owned = OwnedDirectory.find(path, KIND)
+    content = owned.read(JOURNAL)
+    if content is None:
+        raise StudyError(f"{path} holds no campaign yet: run it with `stripewise bench run`")
+    records, _, _ = parse_journal(content, path / JOURNAL, FORM)
+    ledger = Ledger(path / JOURNAL, records, None)
+    if ledger.first is None:
+        raise StudyError(f"{path} holds no campaign yet: run it with `stripewise bench run`")
+    return _campaign(path, ledger)
+
+
+# ---- the work ----------------------------------------------------------------------------------
+
+
+def _carry_out(
+    options: CampaignOptions,
+    owned: OwnedDirectory,
+    ledger: Ledger,
+    observer: CampaignObserver,
+    interrupts: Interrupts,
+) -> str:
+    if options.launcher == "simulated":
+        return CampaignRuns(options, ledger, observer, interrupts, None).carry_out()
+    runtime = _runtime(options)
+    striping = _striping(options)
+    places = Places(options.inside, owned.path.name, striping)
+    try:
+        used = {case.directory for case in options.suite.cases}
+        wanted = {name: one for name, one in options.suite.directories.items() if name in used}
+        places.prepare(wanted)
+        launcher = _launcher(options, runtime, owned)
+        try:
+            maker = Maker(options, owned, places, launcher, runtime)
+            because = CampaignRuns(options, ledger, observer, interrupts, maker).carry_out()
+        finally:
+            launcher.close()
+        about = {"versions": maker.versions, "notes": list(maker.notes)}
+        ledger.append("about", about=about)
+    finally:
+        if not ledger.open_runs:
+            with suppress(StripewiseError):
+                places.discard()
+    return because
+
+
+def _runtime(options: CampaignOptions) -> Runtime | None:
+    """Return the library, where a run needs it."""
+    if options.storage is None and not any(case.settings for case in options.suite.cases):
+        return None
+    return find_runtime()
+
+
+def _striping(options: CampaignOptions) -> Striping:
+    storage = options.storage_of(options.suite.cases[0])
+    return striping_of(options.inside, storage)
+
+
+def _launcher(
+    options: CampaignOptions, runtime: Runtime | None, owned: OwnedDirectory
+) -> Launcher:
+    plan = PlainJobs(arguments=options.job_options, wall_seconds=options.wall_seconds)
+    spool = owned.inside("jobs").make() if options.launcher == "slurm" else None
+    launcher = create_launcher(options.launcher, runtime or _any_runtime(), plan, spool)
+    launcher.runtime = runtime  # type: ignore[attr-defined]
+    return launcher
+
+
+def _any_runtime() -> Runtime:
+    """Return a library that is not loaded: the launchers want one to begin with."""
+    return Runtime(Path(os.devnull))
+
+
+# ---- the directory -----------------------------------------------------------------------------
+
+
+@contextmanager
+def _claimed(options: CampaignOptions) -> Iterator[OwnedDirectory]:
+    """Lock the campaign's directory."""
+    path = options.directory
+    exists = (path / JOURNAL).is_file()
+    if options.resume and not exists:
+        raise UsageError(f"{path} holds no campaign to go on with: leave --resume out")
+    if exists and options.force:
+        _set_aside(path)
+    is_new = not os.path.lexists(path)
+    owned = OwnedDirectory.take(path, KIND)
+    try:
+        with owned.locked():
+            if exists and not options.resume and not options.force:
+                raise StudyError(
+                    f"{path} holds a campaign: go on with --resume, begin anew with --force, or "
+                    "give another -o"
+                )
+            yield owned
+    except StripewiseError:
+        if is_new and not (path / JOURNAL).is_file():
+            with suppress(StripewiseError):
+                owned.discard()
+        raise
+
+
+def _set_aside(path: Path) -> None:
+    """Rename an earlier campaign when nobody works on it."""
+    number = 1
+    while (aside := path.with_name(f"{path.stem}.{number}{path.suffix}")).exists():
+        number += 1
+    with OwnedDirectory.find(path, KIND).locked():
+        try:
+            path.rename(aside)
+        except OSError as error:
+            raise StorageError(f"cannot rename {path}: {error.strerror}") from error
+
+
+@contextmanager
+def _ledger(owned: OwnedDirectory) -> Iterator[Ledger]:
+    ledger = Ledger.opened(owned.path / JOURNAL)
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+
+
+def _options_to_json(options: CampaignOptions) -> dict[str, Any]:
+    words = {name: getattr(options, name) for name in _KEPT}
+    storage = to_json(options.storage) if options.storage is not None else None
+    return {**words, "inside": str(options.inside), "storage": storage}
+
+
+def _options_of(ledger: Ledger, given: CampaignOptions) -> CampaignOptions:
+    """Return the options of a campaign that is gone on with; budgets are as they are given now."""
+    assert ledger.first is not None
+    words: Mapping[str, Any] = ledger.first["options"]
+    try:
+        storage = words["storage"]
+        lists = {name: tuple(words[name]) for name in ("launcher_options", "job_options")}
+        return replace(
+            given,
+            suite=suite_of(ledger.first["suite"]),
+            inside=Path(words["inside"]),
+            storage=from_json(EmulationOptions, storage) if storage is not None else None,
+            **{name: words[name] for name in _KEPT} | lists,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StudyError(
+            f"the first record of {given.directory / JOURNAL} cannot be read ({error}); restore "
+            "it from a copy, or begin anew with --force"
+        ) from error
+
+
+def _campaign(path: Path, ledger: Ledger) -> Campaign:
+    assert ledger.first is not None
+    words = ledger.first["options"]
+    machine, stack, targets = "", "", 0
+    about = {**ledger.about, "launcher": words["launcher"]}
+    if words["storage"] is not None:
+        machine = str(words["storage"]["machine"])
+        with suppress(StripewiseError):
+            described = find_storage(machine)
+            stack, targets = described.stack, int(described.value("servers.targets"))
+            about["memory_bytes"] = 0
+    stacks = {run.circumstances.get("stack", stack) for run in ledger.runs} or {stack}
+    about |= {"stack": sorted(stacks)[-1]} if any(stacks) else {}
+    about |= {"targets": targets} if targets else {}
+    storage = machine or f"{words['inside']} ({about.get('file_system_kind', 'unknown')})"
+    return Campaign(
+        name=path.name.removesuffix(".campaign"),
+        suite=suite_of(ledger.first["suite"]),
+        runs=tuple(ledger.runs),
+        storage=storage,
+        machine=machine,
+        started_unix_seconds=float(ledger.first["at"]),
+        ended_because=ledger.ended_because,
+        about=about,
+    )

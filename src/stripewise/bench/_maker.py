@@ -1,0 +1,247 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes one run of a case through a launcher, and tells what it gave."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from stripewise.bench._case import Case
+from stripewise.bench._circumstances import circumstances
+from stripewise.bench._ledger import OpenRun
+from stripewise.bench._options import CampaignOptions
+from stripewise.bench._places import Places
+from stripewise.bench._plan import PlannedRun
+from stripewise.bench._sample import CaseRun
+from stripewise.bench._words import Part, family_of, mpiio_stack, start_words
+from stripewise.bench.runners import Printed, Runner, find_runner
+from stripewise.errors import StripewiseError, UsageError
+from stripewise.launch import Handle, Launcher, Outcome, Resources, RunRequest
+from stripewise.model import RunStatus
+from stripewise.owned import OwnedDirectory
+from stripewise.runtime import Runtime
+from stripewise.text import size_text
+from stripewise.tunables import build_configuration
+
+BESIDE = "beside"
+_ROOM = 1.02
+"""Share of a case's bytes that must be free: libraries write a little more."""
+_NO_ROOM = re.compile(r"No space left on device|Disk quota exceeded|ENOSPC|EDQUOT")
+_NODE_DOWN = re.compile(r"NODE_FAIL|[Nn]ode failure|is down|not responding")
+
+
+class Maker:
+    """Makes the runs of a campaign, one at a time.
+
+    Attributes:
+        launcher: Starts them.
+        versions: Of the programs and libraries that were run, name -> version.
+        notes: What is to be known of the figures.
+    """
+
+    def __init__(
+        self,
+        options: CampaignOptions,
+        owned: OwnedDirectory,
+        places: Places,
+        launcher: Launcher,
+        runtime: Runtime | None,
+    ) -> None:
+        """Take what runs are made with.
+
+        Args:
+            options: Of the campaign.
+            owned: Its directory.
+            places: Its directories on the storage.
+            launcher: Starts them; its library is set for each run.
+            runtime: What is preloaded where settings are applied or a storage is emulated.
+        """
+        self.launcher = launcher
+        self.versions: dict[str, str] = {}
+        self.notes: dict[str, None] = {}
+        self._options, self._owned, self._places, self._runtime = options, owned, places, runtime
+        self._around: dict[str, Any] = {}
+
+    def no_room(self, planned: PlannedRun) -> str:
+        """Return why a case cannot be stored; "" if it can, as far as can be told."""
+        workload = find_runner(planned.case.runner).workload(planned.case)
+        needed = (workload.bytes if workload is not None else 0) * _ROOM
+        free = self._places.free_bytes()
+        if needed <= free:
+            return ""
+        return (
+            f"it writes {size_text(round(needed))}, and {size_text(free)} are free in "
+            f"{self._places.path}"
+        )
+
+    def submit(self, planned: PlannedRun, run_id: str, number: int, seconds: float) -> Handle:
+        """Start a run.
+
+        Args:
+            planned: What is run.
+            run_id: UUID text.
+            number: Of the run in the campaign.
+            seconds: Its time limit.
+
+        Raises:
+            StripewiseError: It cannot be started.
+        """
+        case = planned.case
+        record = self._owned.inside("runs", f"{number:06d}").make()
+        directory = self._places.make(case.directory, number)
+        parts = list(self._parts(case, directory, record))
+        nodes = self._options.suite.nodes_of(case)
+        storage = self._options.storage_of(case)
+        if storage is not None:
+            seed, first = storage.options.seed + number, number % storage.targets
+            storage = replace(storage, options=replace(storage.options, seed=seed, first=first))
+        needs = storage is not None or bool(case.settings)
+        self._preload(self._runtime if needs else None)
+        family = self._runner(case).chosen_family() or "mpich"
+        self._around = {**circumstances(), "stack": mpiio_stack(self._options, family)}
+        return self.launcher.submit(
+            RunRequest(
+                run_id=run_id,
+                command=start_words(self._options, family, nodes, parts, record),
+                directory=directory,
+                record_directory=record,
+                configuration=build_configuration(dict(case.settings)),
+                settings=dict(case.settings),
+                timeout_seconds=seconds,
+                sync=False,
+                resources=Resources(nodes, sum(ranks for ranks, _ in parts)),
+                storage=storage,
+            )
+        )
+
+    def _preload(self, runtime: Runtime | None) -> None:
+        if hasattr(self.launcher, "runtime"):
+            self.launcher.runtime = runtime
+
+    def _parts(self, case: Case, directory: Path, record: Path) -> Iterator[Part]:
+        yield case.ranks, self._runner(case).command(case, directory, record)
+        other = self._options.suite.beside(case)
+        if other is not None:
+            for place in (directory / BESIDE, record / BESIDE):
+                place.mkdir(mode=0o700, exist_ok=True)
+            program = self._runner(other).command(other, directory / BESIDE, record / BESIDE)
+            yield other.ranks, program
+
+    def _runner(self, case: Case) -> Runner:
+        runner = find_runner(case.runner)
+        runner.family = family_of(self._options, case)
+        return runner
+
+    def find_again(self, run: OpenRun) -> Handle | None:
+        """Return the handle of a run of which only the plan is known; None: it never began."""
+        record = self._owned.inside("runs", f"{run.number:06d}").path
+        return self.launcher.find_again(run.run_id, record)
+
+    # -- what it gave ----------------------------------------------------------------------------
+
+    def ended(self, run: OpenRun, case: Case, handle: Handle) -> tuple[CaseRun, bool]:
+        """Return what an ended run gave, and whether its failure says nothing about the case."""
+        outcome = self.launcher.collect(handle)
+        record = self._owned.inside("runs", f"{run.number:06d}").path
+        found = CaseRun(
+            key=run.key,
+            repeat=run.repeat,
+            status=_status(outcome),
+            message=_message(outcome),
+            started_unix_seconds=outcome.started_unix_seconds,
+            elapsed_seconds=outcome.elapsed_seconds,
+            node_seconds=outcome.elapsed_seconds * self._options.suite.nodes_of(case),
+            circumstances={**self._around, **_emulated(outcome)},
+        )
+        if outcome.status is RunStatus.OK:
+            found = self._with_figures(found, case, record)
+        found = replace(found, layout=self._places.layout(case.directory, run.number))
+        outside = found.status == "failed" and outcome.cause.is_outside
+        return found, outside
+
+    def _with_figures(self, run: CaseRun, case: Case, record: Path) -> CaseRun:
+        try:
+            stdout = (record / "stdout").read_text(encoding="utf-8", errors="replace")
+            printed = self._runner(case).printed(case, record, stdout)
+            other = self._options.suite.beside(case)
+            beside = (
+                None
+                if other is None
+                else self._runner(other).printed(other, record / BESIDE, stdout)
+            )
+        except OSError as error:
+            return replace(run, status="failed", message=f"its output is gone: {error.strerror}")
+        except StripewiseError as error:
+            return replace(run, status="failed", message=str(error))
+        self._learn(printed)
+        around = dict(run.circumstances)
+        if beside is not None:
+            around["beside"] = {one.operation: round(one.rate) for one in beside.samples}
+        written = sum(int(one.amount) for one in printed.samples if one.operation == "write")
+        return replace(
+            run, samples=printed.samples, hints=dict(printed.hints), written_bytes=written,
+            circumstances=around,
+        )  # fmt: skip
+
+    def _learn(self, printed: Printed) -> None:
+        self.versions |= printed.versions
+        self.notes |= dict.fromkeys(printed.notes)
+
+    def release(self, run: OpenRun, case: Case) -> None:
+        """Remove the files of a run; its record stays.
+
+        Raises:
+            StorageError: They cannot be removed.
+        """
+        self._places.remove(case.directory, run.number)
+
+
+def _status(outcome: Outcome) -> str:
+    if outcome.status is RunStatus.OK:
+        return "ok"
+    if _NO_ROOM.search(outcome.said):
+        return "no-space"
+    return "timeout" if outcome.status is RunStatus.TIMEOUT else "failed"
+
+
+def _message(outcome: Outcome) -> str:
+    """Return why a run did not end well, in one line: what the program said last counts."""
+    if outcome.status is RunStatus.OK:
+        return ""
+    lines = [line.strip() for line in outcome.said.splitlines() if line.strip()]
+    said = next((line for line in lines if _NO_ROOM.search(line) or _NODE_DOWN.search(line)), "")
+    said = said or next((line for line in lines if "stripewise" in line), "")
+    words = [outcome.message, *([said] if said not in outcome.message else [])]
+    return ": ".join(filter(None, words))[:400]
+
+
+def _emulated(outcome: Outcome) -> dict[str, Any]:
+    """Return what the emulated storage saw: its own time and what this host was late by."""
+    seen = outcome.emulated
+    if seen is None:
+        return {}
+    limits = {name: round(share, 3) for name, share in seen.limits.items()}
+    return {"late_share": round(seen.late_share, 4), "limits": limits}
+
+
+def check_runners(cases: tuple[Case, ...], family: str, *, installed: bool) -> None:
+    """Refuse cases that their programs cannot make, or whose programs are not here.
+
+    Raises:
+        UsageError: Which one, and the remedy.
+    """
+    missing: dict[str, str] = {}
+    for case in cases:
+        runner = find_runner(case.runner)
+        runner.family = family
+        if why := runner.why_not(case):
+            raise UsageError(f"the case {case.key!r} is impossible: {why}")
+        if installed and runner.name not in missing:
+            missing[runner.name] = runner.missing()
+    for name, why in missing.items():
+        if why:
+            raise UsageError(f"the runner {name} cannot be used here: {why}")

@@ -1,0 +1,292 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Carries a campaign out: every run once, whatever happens in between."""
+
+from __future__ import annotations
+
+from itertools import chain
+from math import inf
+from statistics import median
+from time import monotonic
+from typing import Protocol
+from uuid import uuid4
+
+from stripewise.bench._case import Case
+from stripewise.bench._ledger import Ledger, OpenRun
+from stripewise.bench._maker import Maker
+from stripewise.bench._options import CampaignOptions
+from stripewise.bench._plan import PlannedRun, left_of, plan_runs
+from stripewise.bench._sample import CaseRun
+from stripewise.bench._simulated import simulated_run
+from stripewise.bench.runners import find_runner
+from stripewise.errors import ProgramError
+from stripewise.launch import Handle
+from stripewise.text import duration_text, plural, size_text
+
+ALL_MADE = "all runs are made"
+ATTEMPTS = 3
+FAILURES = 3
+"""So many runs that fail while none has ended well end a campaign."""
+_LOOK_SECONDS = 0.5
+_LEAST_SECONDS = 1.0
+"""A run whose time limit would be shorter is not begun."""
+
+
+class CampaignObserver:
+    """Told what happens; all of it does nothing here."""
+
+    def planned(self, total: int, done: int) -> None:
+        """So many runs are wanted, so many are made."""
+
+    def started(self, run: PlannedRun) -> None:
+        """A run begins."""
+
+    def waits(self, text: str) -> None:
+        """A run waits for something outside; "" if it runs."""
+
+    def recorded(self, run: CaseRun) -> None:
+        """A run has ended and is in the journal."""
+
+    def noted(self, text: str) -> None:
+        """There is something that the user should know."""
+
+
+class Interrupts(Protocol):
+    """Raises where a signal has come."""
+
+    def checkpoint(self) -> None:
+        """Raise KeyboardInterrupt if a signal has come."""
+
+
+class CampaignRuns:
+    """Makes the runs that are left of a campaign, within its budgets."""
+
+    def __init__(
+        self,
+        options: CampaignOptions,
+        ledger: Ledger,
+        observer: CampaignObserver,
+        interrupts: Interrupts,
+        maker: Maker | None,
+    ) -> None:
+        """Take what they are made with.
+
+        Args:
+            options: Of the campaign.
+            ledger: Its state.
+            observer: Is told.
+            interrupts: Signals.
+            maker: Makes runs; None: they are simulated.
+        """
+        self._options, self._ledger = options, ledger
+        self._observer, self._interrupts, self._maker = observer, interrupts, maker
+        self._cases = {case.key: case for case in options.suite.cases}
+        self._failed: list[PlannedRun] = []
+        self._before, self._begun = ledger.active_seconds, monotonic()
+
+    def carry_out(self) -> str:
+        """Make them; return why the campaign ends.
+
+        Raises:
+            StripewiseError: A run cannot be started, or recorded.
+            KeyboardInterrupt: A signal came; the run in flight is ended and made again later.
+        """
+        plan = plan_runs(self._options.suite.cases, self._options.seed)
+        self._recover()
+        left = left_of(plan, self._ledger.done())
+        self._observer.planned(len(plan), len(plan) - len(left))
+        for planned in chain(left, self._failed):
+            self._interrupts.checkpoint()
+            if why := self._used_up(planned):
+                return why
+            if not self._one(planned):
+                return self._time_is_up()
+        return ALL_MADE
+
+    # -- one run -----------------------------------------------------------------------------
+
+    def _one(self, planned: PlannedRun) -> bool:
+        """Make one run; False: the campaign's time was up first."""
+        self._observer.started(planned)
+        if self._maker is None:
+            self._keep(str(uuid4()), planned, self._simulated(planned))
+            return True
+        if why := self._maker.no_room(planned):
+            run = CaseRun(planned.case.key, planned.repeat, "no-space", message=why)
+            self._keep(str(uuid4()), planned, run)
+            return True
+        for attempt in range(1, ATTEMPTS + 1):
+            limit, is_budget = self._limit()
+            run, outside = self._attempt(self._maker, planned, limit)
+            if run.status == "timeout" and is_budget:
+                self._drop(run, "the campaign's time was up")
+                return False
+            if run.status == "failed" and self._never_worked(planned, run):
+                self._drop(run, run.message)
+                return True
+            if outside and attempt < ATTEMPTS:
+                self._observer.noted(f"{planned.case.key}: made again: {run.message}")
+                self._drop(run, run.message)
+                continue
+            self._finish(self._maker, run)
+            return True
+        raise AssertionError("the last attempt returns")
+
+    def _never_worked(self, planned: PlannedRun, run: CaseRun) -> bool:
+        """Whether no run has ended well yet: what fails then is made again later.
+
+        Raises:
+            ProgramError: So many cases have failed that it is not for them.
+        """
+        if any(one.status == "ok" for one in self._ledger.runs):
+            return False
+        self._failed.append(planned)
+        if len(self._failed) >= min(FAILURES, len(self._cases)):
+            raise ProgramError(
+                f"the first {plural(len(self._failed), 'run')} failed, and none ended well "
+                f"({run.message}): mend that, then go on with --resume"
+            )
+        return True
+
+    def _attempt(self, maker: Maker, planned: PlannedRun, seconds: float) -> tuple[CaseRun, bool]:
+        run_id = str(uuid4())
+        number = self._ledger.plan(planned, run_id)
+        open_run = self._ledger.open_runs[run_id]
+        handle = maker.submit(planned, run_id, number, seconds)
+        self._ledger.append("run-submitted", run_id=run_id, handle=_plain(handle))
+        self._wait(maker, handle, open_run, planned.case)
+        return maker.ended(open_run, planned.case, handle)
+
+    def _wait(self, maker: Maker, handle: Handle, run: OpenRun, case: Case) -> None:
+        """Wait until a run has ended; an interrupt ends it first, its files are removed."""
+        said = ""
+        try:
+            while not maker.launcher.wait(handle, _LOOK_SECONDS):
+                self._interrupts.checkpoint()
+                waits = maker.launcher.describe(handle)
+                if waits != said:
+                    self._observer.waits(waits)
+                    said = waits
+        except KeyboardInterrupt:
+            maker.launcher.cancel(handle)
+            maker.release(run, case)
+            self._ledger.append("run-dropped", run_id=run.run_id, why="interrupted")
+            raise
+
+    def _open(self, run: CaseRun) -> OpenRun:
+        """Return the open run that a result belongs to: one is made at a time."""
+        return next(
+            one for one in self._ledger.open_runs.values()
+            if (one.key, one.repeat) == (run.key, run.repeat)
+        )  # fmt: skip
+
+    def _finish(self, maker: Maker, run: CaseRun) -> None:
+        open_run = self._open(run)
+        self._ledger.finish(open_run.run_id, run)
+        maker.release(open_run, self._cases[run.key])
+        self._observer.recorded(run)
+
+    def _drop(self, run: CaseRun, why: str) -> None:
+        open_run = self._open(run)
+        self._ledger.append("run-dropped", run_id=open_run.run_id, why=why)
+        if self._maker is not None:
+            self._maker.release(open_run, self._cases[run.key])
+
+    def _keep(self, run_id: str, planned: PlannedRun, run: CaseRun) -> None:
+        """Record a run that was not started."""
+        self._ledger.plan(planned, run_id)
+        self._ledger.finish(run_id, run)
+        self._observer.recorded(run)
+
+    def _simulated(self, planned: PlannedRun) -> CaseRun:
+        options, case = self._options, planned.case
+        emulated = options.storage_of(case)
+        assert emulated is not None
+        assert options.storage is not None
+        return simulated_run(
+            case, planned.repeat, options.suite.directories[case.directory], emulated.storage,
+            seed=options.seed, noise=options.storage.noise, transport=options.storage.transport,
+        )  # fmt: skip
+
+    # -- after a kill ------------------------------------------------------------------------
+
+    def _recover(self) -> None:
+        """Take in runs that have ended meanwhile, wait for those that go on, drop the others."""
+        maker = self._maker
+        for run in list(self._ledger.open_runs.values()):
+            case = self._cases.get(run.key)
+            if maker is None or case is None:
+                self._ledger.append("run-dropped", run_id=run.run_id, why="it cannot be found")
+                continue
+            handle = run.handle or maker.find_again(run)
+            if handle is None or not self._survives(maker, handle, run, case):
+                maker.release(run, case)
+                self._ledger.append(
+                    "run-dropped", run_id=run.run_id, why="the campaign was stopped"
+                )
+                continue
+            found, outside = maker.ended(run, case, handle)
+            if outside or found.status == "timeout":
+                self._drop(found, found.message)
+            else:
+                self._finish(maker, found)
+
+    def _survives(self, maker: Maker, handle: Handle, run: OpenRun, case: Case) -> bool:
+        """Whether a run has ended by itself, or does so now; others are ended."""
+        if maker.launcher.poll(handle):
+            return True
+        if maker.launcher.outlives_tuner:
+            self._wait(maker, handle, run, case)
+            return True
+        maker.launcher.cancel(handle)
+        return False
+
+    # -- budgets -----------------------------------------------------------------------------
+
+    @property
+    def _active_seconds(self) -> float:
+        return self._before + monotonic() - self._begun
+
+    def _limit(self) -> tuple[float, bool]:
+        """Return the time limit of a run, and whether the campaign's budget sets it."""
+        budget = self._options.budget_seconds
+        left = inf if budget is None else budget - self._active_seconds
+        timeout = self._options.timeout_seconds
+        return (max(left, _LEAST_SECONDS), True) if left < timeout else (timeout, False)
+
+    def _used_up(self, planned: PlannedRun) -> str:
+        """Return which budget another run would exceed; "" if none."""
+        options, runs = self._options, self._ledger.runs
+        expected = _expected(runs, planned.case.key)
+        budget = options.budget_seconds
+        if budget is not None and self._active_seconds + max(expected, _LEAST_SECONDS) > budget:
+            return self._time_is_up()
+        held = sum(run.node_seconds for run in runs)
+        if options.budget_node_seconds is not None:
+            if (
+                held + expected * options.suite.nodes_of(planned.case)
+                > options.budget_node_seconds
+            ):
+                hours = options.budget_node_seconds / 3600
+                return f"the budget of {hours:g} node-hours is used up"
+        if options.budget_bytes is not None:
+            written = sum(run.written_bytes for run in runs)
+            workload = find_runner(planned.case.runner).workload(planned.case)
+            if written + (workload.bytes if workload else 0) > options.budget_bytes:
+                size = size_text(round(options.budget_bytes))
+                return f"the budget of {size} written is used up"
+        return ""
+
+    def _time_is_up(self) -> str:
+        budget = self._options.budget_seconds
+        return f"the budget of {duration_text(budget or 0.0)} is used up"
+
+
+def _expected(runs: list[CaseRun], key: str) -> float:
+    """Return the seconds that a run takes as far as earlier ones tell; 0: none does."""
+    alike = [run.elapsed_seconds for run in runs if run.key == key and run.status == "ok"]
+    return median(alike) if alike else 0.0
+
+
+def _plain(handle: Handle) -> dict[str, object]:
+    return {"launcher": handle.launcher, "run_id": handle.run_id, "data": dict(handle.data)}

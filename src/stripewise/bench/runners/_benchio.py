@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""benchio as a runner.  Source: github.com/davidhenty/benchio at 0c682b6, benchio.f90."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from stripewise.bench._case import Case
+from stripewise.bench._sample import Sample
+from stripewise.bench.runners._base import Printed
+from stripewise.bench.runners._kernel import KernelRunner
+from stripewise.bench.runners._programs import FASTEST, ForeignRunner, numbers_of, unless
+from stripewise.errors import UsageError
+from stripewise.simulation import Workload
+
+FOLDER = "unstriped"
+"""One of the three that benchio knows; inside the case's directory it has that one's stripes."""
+_METHODS = {
+    ("posix", "shared", "serial"): "serial",
+    ("posix", "per-process", "independent"): "proc",
+    ("posix", "per-node", "independent"): "node",
+    ("mpiio", "shared", "collective"): "mpiio",
+    ("hdf5", "shared", "collective"): "hdf5",
+    ("netcdf4", "shared", "collective"): "netcdf",
+    ("adios2", "shared", "independent"): "adios",
+}
+_ENTER = 'mkdir -p "$1/{folder}" && cd "$1" && shift && {more}exec "$@"'
+"""benchio writes below the directory that it is started in."""
+_ADIOS = 'cp "$(dirname "$1")/adios2.xml" . && '
+"""The settings of ADIOS2 lie there too; they come with benchio."""
+_NUMBER = r"([0-9]+(?:\.[0-9]*)?(?:E[-+]?[0-9]+)?)"
+_TIME = re.compile(rf"^ *time = +{_NUMBER} *, rate = +{_NUMBER} +GiB/s", re.MULTILINE)
+_AMOUNT = re.compile(rf"Total amount of data = +{_NUMBER} +GiB")
+_GIB = float(1 << 30)
+
+
+class BenchioRunner(ForeignRunner):
+    """benchio: a 3-D array, written once, each rank a block."""
+
+    name = "benchio"
+    variable = "STRIPEWISE_BENCHIO"
+    source = "https://github.com/davidhenty/benchio"
+
+    def reasons(self, case: Case) -> list[str]:
+        """Return what benchio cannot do of a case."""
+        way = (case.backend, case.layout, case.mode)
+        return [
+            unless(
+                case.operation == "write",
+                'benchio only writes: give operation = "write", or the runner kernel',
+            ),
+            unless(
+                case.pattern == "array3d",
+                f'benchio has no pattern {case.pattern}: give pattern = "array3d"',
+            ),
+            unless(
+                way in _METHODS,
+                f"benchio has no {' '.join(way)}: it has "
+                + ", ".join(" ".join(one) for one in _METHODS),
+            ),
+            unless(
+                len(numbers_of(case.local)) == 3,
+                "benchio rounds the sizes of whole arrays down: give local, as 128,128,128",
+            ),
+            unless(not case.sync, "benchio does not sync: give sync = false"),
+            unless(case.steps == 1, "benchio writes its array once: leave out steps"),
+            unless(not case.transfer_bytes, "benchio writes blocks whole: leave out transfer"),
+            unless(not case.stonewall_seconds, "benchio has no stonewall: leave it out"),
+        ]
+
+    def command(self, case: Case, directory: Path, record: Path) -> list[str]:
+        """Return benchio with its arguments, started in the directory."""
+        del record
+        method = _METHODS[case.backend, case.layout, case.mode]
+        sizes = [str(one) for one in reversed(numbers_of(case.local))]  # Fortran's order
+        words = [str(self.program()), *sizes, "local", method, FOLDER]
+        enter = _ENTER.format(folder=FOLDER, more=_ADIOS if method == "adios" else "")
+        return ["/bin/sh", "-c", enter, "benchio", str(directory), *words]
+
+    def printed(self, case: Case, record: Path, stdout: str) -> Printed:
+        """Return the one rate that benchio prints."""
+        del record
+        times, amount = _TIME.findall(stdout), _AMOUNT.search(stdout)
+        if len(times) != 1 or amount is None:
+            raise UsageError("benchio's output is not whole: check that the run ended")
+        size, seconds = float(amount[1]) * _GIB, float(times[0][0])
+        if not (seconds > 0 and 0 < size / seconds < FASTEST):
+            raise UsageError(f"benchio's output has a time of {seconds:g} s: give larger arrays")
+        serial = "benchio's serial method writes the block of rank 0 as often as there are ranks."
+        notes = (serial,) if case.mode == "serial" or case.layout == "per-node" else ()
+        return Printed((Sample("write", size, seconds),), notes=notes)
+
+    def workload(self, case: Case) -> Workload:
+        """Return what the ranks write: the kernel's array is the same."""
+        return KernelRunner().workload(case)

@@ -1,0 +1,164 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""IOR as a runner.  Source: IOR 4.1, parse_options.c, ior-output.c, utilities.c (ShowHints)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from stripewise.bench._case import Case
+from stripewise.bench._sample import Sample
+from stripewise.bench.runners._base import Printed
+from stripewise.bench.runners._kernel import KernelRunner
+from stripewise.bench.runners._programs import (
+    ELEMENT_BYTES,
+    FASTEST,
+    ForeignRunner,
+    numbers_of,
+    unless,
+)
+from stripewise.errors import UsageError
+from stripewise.inputs import parse_json
+from stripewise.simulation import Workload
+
+JSON = "ior.json"
+_APIS = {"posix": "POSIX", "mpiio": "MPIIO", "hdf5": "HDF5", "pnetcdf": "NCMPI"}
+_SHOW_HINTS = {"mpiio": "mpiio", "hdf5": "hdf5", "pnetcdf": "ncmpi"}
+_DIRECT_BYTES = 4096
+_MIB = float(1 << 20)
+_PHASES = {"openTime": "open", "wrRdTime": "transfer", "closeTime": "close"}
+_HINTS = re.compile(r"hints returned from opened file \{\n(.*?)\}", re.DOTALL)
+_HINT = re.compile(r"^\t(\S+) = (.*)$", re.MULTILINE)
+
+
+class IorRunner(ForeignRunner):
+    """IOR: blocks of each rank, in transfers, through POSIX, MPI-IO, HDF5 or PnetCDF."""
+
+    name = "ior"
+    variable = "STRIPEWISE_IOR"
+    source = "https://github.com/hpc/ior"
+
+    def reasons(self, case: Case) -> list[str]:
+        """Return what IOR cannot do of a case."""
+        block = block_bytes(case)
+        transfer = case.transfer_bytes or block
+        return [
+            unless(
+                case.operation != "metadata",
+                "IOR moves data: operations of metadata are for the runners metadata and mdtest",
+            ),
+            unless(
+                case.pattern == "blocks",
+                f'IOR has no pattern {case.pattern}: give pattern = "blocks", or the runner '
+                "kernel",
+            ),
+            unless(block > 0, "IOR has to be told its block: give rank_size"),
+            unless(
+                not block or (transfer % ELEMENT_BYTES == 0 and block % transfer == 0),
+                f"IOR cannot divide a block of {block} B into transfers of {transfer} B: give a "
+                "transfer that divides rank_size",
+            ),
+            unless(
+                case.backend in _APIS,
+                f"IOR has no {case.backend}: give one of {', '.join(_APIS)}, or the runner kernel",
+            ),
+            unless(
+                case.layout != "per-node",
+                "IOR has no file per node: give layout shared or per-process, or the runner "
+                "kernel",
+            ),
+            unless(
+                case.mode != "serial",
+                "IOR does not write through one rank: give nodes = 1 and ranks_per_node = 1, or "
+                "the runner kernel",
+            ),
+            unless(
+                case.cache != "drop" or case.operation == "write",
+                "IOR cannot drop the system's cache: give cache shift or direct",
+            ),
+            unless(
+                case.cache != "direct" or transfer % _DIRECT_BYTES == 0,
+                f"direct requests are multiples of {_DIRECT_BYTES} B, not of {transfer} B: give "
+                "another transfer",
+            ),
+        ]
+
+    def command(self, case: Case, directory: Path, record: Path) -> list[str]:
+        """Return IOR with its options; it removes its files at its end."""
+        block = block_bytes(case)
+        words = [str(self.program()), "-a", _APIS[case.backend], "-b", str(block)]
+        words += ["-t", str(case.transfer_bytes or block), "-s", str(case.steps), "-i", "1", "-w"]
+        words += ["-F"] if case.layout == "per-process" else []
+        words += ["-c"] if case.mode == "collective" else []
+        words += ["-e"] if case.sync else []
+        if case.stonewall_seconds:
+            seconds = max(round(case.stonewall_seconds), 1)  # IOR takes whole ones
+            words += ["-D", str(seconds), "-O", "stoneWallingWearOut=1"]
+        if case.operation == "write-read":
+            words += ["-r", *_against_caches(case)]
+        if case.cache == "direct" and case.backend == "posix":
+            words.append("--posix.odirect")
+        if case.backend in _SHOW_HINTS:
+            words.append(f"--{_SHOW_HINTS[case.backend]}.showHints")
+        words += ["-o", str(directory / "data"), "-O", "summaryFormat=JSON"]
+        return [*words, "-O", f"summaryFile={record / JSON}"]
+
+    def printed(self, case: Case, record: Path, stdout: str) -> Printed:
+        """Return what IOR's JSON says, with the hints that it printed."""
+        try:
+            document = parse_json((record / JSON).read_text(encoding="utf-8"))
+            samples = tuple(_samples(document, case))
+            versions = {"ior": str(document["Version"])}
+        except OSError as error:
+            raise UsageError(f"IOR left no figures ({error.strerror})") from error
+        except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+            raise UsageError(f"IOR's figures cannot be read ({error})") from error
+        if not samples:
+            raise UsageError("IOR's figures have no result: check that the run ended")
+        shown = _HINTS.findall(stdout)
+        return Printed(samples, dict(_HINT.findall(shown[0])) if shown else {}, versions)
+
+    def workload(self, case: Case) -> Workload:
+        """Return what the ranks write: the kernel's blocks are the same."""
+        return KernelRunner().workload(case)
+
+
+def block_bytes(case: Case) -> int:
+    """Return the bytes that a rank has in each segment; 0: the case does not say."""
+    local, size = numbers_of(case.local), numbers_of(case.size)
+    if len(local) == 1:
+        return local[0] * ELEMENT_BYTES
+    if len(size) == 1 and size[0] % case.ranks == 0:
+        return size[0] // case.ranks * ELEMENT_BYTES
+    return 0
+
+
+def _against_caches(case: Case) -> list[str]:
+    """Return the options with which other ranks read, on other nodes where there are some."""
+    if case.cache == "none" or case.ranks == 1:
+        return []
+    return ["-C", "-Q", str(case.ranks_per_node)] if case.nodes > 1 else ["-C"]
+
+
+def _samples(document: dict[str, Any], case: Case) -> Iterable[Sample]:
+    for test in document["tests"]:
+        given = test["Parameters"]
+        ranks = int(test["Options"]["tasks"])
+        whole = ranks * int(given["blockSize"]) * int(given["segmentCount"])
+        for row in test["Results"]:
+            if row["access"] not in ("write", "read"):
+                continue
+            rate, seconds = float(row["bwMiB"]) * _MIB, float(row["totalTime"])
+            # JSON has four decimals of both: of a run that moved all, the rate is the better one.
+            worn_out = case.stonewall_seconds > 0 and rate * (seconds - 1e-4) < whole * 0.999
+            amount = rate * seconds if worn_out else float(whole)
+            phases = {name: float(row[key]) for key, name in _PHASES.items()}
+            if not (0 < rate < FASTEST and 0 < amount < inf):
+                raise UsageError(
+                    f"IOR's figures have a rate of {rate:g} B/s: check that the run ended"
+                )
+            yield Sample(row["access"], amount, amount / rate, phases, worn_out=worn_out)

@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""mdtest as a runner.  Source: IOR 4.1, mdtest.c."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from stripewise.bench._case import Case
+from stripewise.bench._sample import Sample
+from stripewise.bench.runners._base import Printed
+from stripewise.bench.runners._programs import FASTEST, ForeignRunner, unless
+from stripewise.errors import UsageError
+
+_OPERATIONS = {
+    "Directory creation": "create-directory",
+    "Directory stat": "stat-directory",
+    "Directory removal": "remove-directory",
+    "File creation": "create",
+    "File stat": "stat",
+    "File read": "read-file",
+    "File removal": "remove",
+}
+_RATE = re.compile(
+    r"^[ \t]+((?:File|Directory) (?:creation|stat|read|removal))"
+    r"[ \t]+([0-9]{1,15}\.[0-9]{1,9})[ \t]",
+    re.MULTILINE,
+)
+_ITEMS = re.compile(r"^(\d{1,9}) tasks, (\d{1,15}) files", re.MULTILINE)
+_STONEWALL = re.compile(r"Continue stonewall hit min: (\d{1,15}) max: (\d{1,15})")
+_VERSION = re.compile(r"mdtest-(\S+) was launched")
+_END = "-- finished at"
+
+
+class MdtestRunner(ForeignRunner):
+    """mdtest: files that are created, looked at, read and removed."""
+
+    name = "mdtest"
+    variable = "STRIPEWISE_MDTEST"
+    source = "part of https://github.com/hpc/ior"
+
+    def reasons(self, case: Case) -> list[str]:
+        """Return what mdtest cannot do of a case."""
+        tree = case.depth > 0
+        return [
+            unless(
+                case.operation == "metadata",
+                'mdtest moves no data: give operation = "metadata", or the runner ior',
+            ),
+            unless(case.files > 0, "mdtest has to be told its files: give files = 1000"),
+            unless(
+                case.cache in ("shift", "none"),
+                f"mdtest cannot keep caches from answering by cache = {case.cache}: give shift, "
+                "with which other ranks look at the files",
+            ),
+            unless(
+                not tree or case.width > 0,
+                "a tree needs directories in each directory: give width = 2",
+            ),
+            unless(
+                not (tree and case.sharing == "own" and case.cache == "shift" and case.ranks > 1),
+                "mdtest fails with trees of each rank that other ranks look at: give sharing "
+                "shared, cache none, or depth 0",
+            ),
+            unless(not case.settings, "mdtest calls POSIX alone: leave out settings"),
+        ]
+
+    def command(self, case: Case, directory: Path, record: Path) -> list[str]:
+        """Return mdtest with its options; it removes what it has made."""
+        del record
+        words = [str(self.program()), "-n", str(case.files), "-i", "1"]
+        words += ["-u"] if case.sharing == "own" else []
+        words += ["-z", str(case.depth), "-b", str(case.width)] if case.depth else []
+        if case.file_bytes:
+            words += ["-w", str(case.file_bytes), "-e", str(case.file_bytes)]
+            words += ["-y"] if case.sync else []
+        if case.cache == "shift" and case.ranks > 1:
+            words += ["-N", str(case.ranks_per_node if case.nodes > 1 else 1)]
+        if case.stonewall_seconds:
+            words += ["-W", str(max(round(case.stonewall_seconds), 1)), "-F"]
+        return [*words, "-d", str(directory)]
+
+    def printed(self, case: Case, record: Path, stdout: str) -> Printed:
+        """Return the rates of mdtest's table."""
+        del record
+        items, version = _ITEMS.search(stdout), _VERSION.search(stdout)
+        if items is None or version is None or _END not in stdout:
+            raise UsageError("mdtest's output is not whole: check that the run ended")
+        stopped = _STONEWALL.search(stdout)
+        amount = int(items[1]) * int(stopped[2]) if stopped else int(items[2])
+        samples = [
+            Sample(_OPERATIONS[name], float(amount), amount / float(rate), worn_out=bool(stopped))
+            for name, rate in _RATE.findall(stdout)
+            if name in _OPERATIONS and 0 < float(rate) < FASTEST
+        ]
+        if not samples or not amount:
+            raise UsageError("mdtest's output has no rate of files: check that the run ended")
+        notes = ("mdtest reports means only: it has no percentiles of single operations.",)
+        del case
+        return Printed(tuple(samples), versions={"mdtest": version[1]}, notes=notes)
+
+    def workload(self, case: Case) -> None:
+        """Return nothing: no data is moved that counts."""
+        del case

@@ -1,0 +1,245 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise bench run`: make the runs of a campaign."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stripewise.cli._common import (
+    EXIT_INTERRUPTED,
+    answer,
+    directory_option,
+    examples,
+    json_option,
+    note,
+)
+from stripewise.cli._layout import Size
+from stripewise.cli._on import emulation_options, take_options
+from stripewise.cli._tune_words import Duration, Numbers
+from stripewise.errors import UsageError
+
+if TYPE_CHECKING:
+    from stripewise.bench import Campaign, CampaignOptions, Suite
+
+
+class Names(click.ParamType[tuple[str, ...]]):
+    """Names that commas separate."""
+
+    name = "names"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return them in their order."""
+        if isinstance(value, tuple):
+            return value
+        return tuple(filter(None, (word.strip() for word in str(value).split(","))))
+
+
+def complete_suite(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Return the built-in suites that begin so."""
+    from stripewise.bench import suite_names
+
+    return [name for name in suite_names() if name.startswith(incomplete)]
+
+
+@click.command(
+    "run",
+    epilog=examples(
+        "stripewise bench run limits --on archer2-hdd@1/64 --ranks-per-node 4",
+        "stripewise bench run array3d --in /scratch/me --launcher slurm --nodes 1,2,4,8 \\",
+        "    --ranks-per-node 128 --job-option=--account=z01 --wall 2h",
+        "stripewise bench run mdtest --in /scratch/me --dirs striped --repeat 5 --budget 1h",
+        "stripewise bench run my-suite.toml --in /scratch/me",
+        "stripewise bench run --resume -o array3d.campaign",
+    ),
+)
+@click.argument("suite", required=False, metavar="[SUITE|FILE.toml]",
+                shell_complete=complete_suite)  # fmt: skip
+@directory_option("-o", "--output", help="Directory for the campaign  [default: SUITE.campaign]")
+@directory_option(
+    "--in", "inside",
+    help="Directory on the storage to be measured; the campaign makes its own directory there and "
+    "removes it at the end  [default: this one]",
+)  # fmt: skip
+@click.option("--dirs", type=Names(), default=(), metavar="D1,D2",
+              help="Only these directories of the suite.")  # fmt: skip
+@click.option("--series", type=Names(), default=(), metavar="S1,S2",
+              help="Only these series of the suite.")  # fmt: skip
+@click.option("--nodes", type=Numbers(), default=(), metavar="N1,N2",
+              help="Numbers of nodes, instead of those of the suite.")  # fmt: skip
+@click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="R",
+              help="Ranks on each node, instead of those of the suite.")  # fmt: skip
+@click.option("--rank-size", "rank_bytes", type=Size(), default=0, metavar="SIZE",
+              help="Bytes of each rank, instead of those of the suite.")  # fmt: skip
+@click.option("--quick", is_flag=True, help="Only the suite's [quick] cases.")
+@click.option("--repeat", "repeats", type=click.IntRange(min=1), metavar="N",
+              help="Runs of each case.")  # fmt: skip
+@click.option("--launcher", default="local", show_default=True, metavar="NAME",
+              help="local (this host, or the allocation you are in), slurm (submits jobs) or "
+                   "simulated (runs nothing; with --on, a model says what it takes).")  # fmt: skip
+@click.option("--mpi", "family", default="", metavar="NAME",
+              help="MPI of the programs, such as openmpi  [default: that of mpiexec]")  # fmt: skip
+@click.option("--mpiexec", default="", metavar="FILE",
+              help="mpiexec that starts the ranks  [default: that of the MPI; on emulated Lustre "
+                   "that of `make lustre-mpi`, if it is built]")  # fmt: skip
+@click.option("--launcher-option", "launcher_options", multiple=True, metavar="WORD",
+              help="Option for mpiexec or srun, before the program (repeatable).")  # fmt: skip
+@click.option("--job-option", "job_options", multiple=True, metavar="WORD",
+              help="With --launcher slurm: option for sbatch (repeatable).")  # fmt: skip
+@click.option("--wall", "wall_seconds", type=Duration(), metavar="TIME",
+              help="With --launcher slurm: time limit of an allocation.")  # fmt: skip
+@click.option("--timeout", "timeout_seconds", type=Duration(), default="30min", metavar="TIME",
+              show_default=True, help="Time limit of one run.")  # fmt: skip
+@click.option("--budget", "budget_seconds", type=Duration(), metavar="TIME",
+              help="End after this time; --resume goes on.")  # fmt: skip
+@click.option("--budget-bytes", type=Size(), metavar="SIZE",
+              help="End before more than this is written.")  # fmt: skip
+@click.option("--budget-node-hours", type=click.FloatRange(min=0, min_open=True), metavar="H",
+              help="End before the runs take more node-hours.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True,
+              help="Seed of the order of the runs, and of emulated noise.")  # fmt: skip
+@emulation_options(in_study=True)
+@click.option("--resume", is_flag=True, help="Continue an interrupted campaign.")
+@click.option("--force", is_flag=True, help="Set aside the campaign that is there.")
+@click.option("--dry-run", is_flag=True, help="Show what would be run, and stop.")
+@json_option
+def command_run(suite: str | None, as_json: bool, dry_run: bool, **given: Any) -> None:
+    """Measure a storage with a SUITE of benchmarks, or with that of a TOML file.
+
+    Every case is run several times, in rounds whose order is drawn, so that what changes on the
+    storage touches all cases alike.  Each run is recorded as it ends: a campaign that is killed
+    loses none and repeats none.
+    """
+    options = _options(suite, given)
+    if dry_run:
+        from stripewise.bench import fitted_suite
+
+        options = fitted_suite(options, note)
+        answer(as_json, lambda: plan_data(options.suite), lambda: plan_lines(options.suite))
+        return
+    campaign = _run(options)
+    _show(campaign, options.directory, as_json)
+
+
+def _options(name: str | None, given: dict[str, Any]) -> CampaignOptions:
+    from stripewise.bench import CampaignOptions, Suite
+
+    storage = take_options(given, seed=given["seed"])
+    node_hours = given.pop("budget_node_hours")
+    output = given.pop("output")
+    inside = Path(given.pop("inside") or ".").absolute()
+    narrow = {key: given.pop(key) for key in ("nodes", "ranks_per_node", "series", "repeats")}
+    narrow["directories"] = given.pop("dirs")
+    quick = given.pop("quick")
+    if given["resume"]:
+        if name is not None and output is None:
+            output = _directory_of(name)
+        output = output or _only_campaign()
+        suite = Suite("", "", "", {}, ())
+    else:
+        if name is None:
+            raise UsageError("give a suite: `stripewise bench list` shows the built-in ones")
+        suite = _suite(name, narrow, quick=quick)
+        output = output or Path(f"{suite.name}.campaign")
+    return CampaignOptions(
+        suite=suite,
+        directory=output.absolute(),
+        inside=inside,
+        storage=storage,
+        budget_node_seconds=None if node_hours is None else node_hours * 3600,
+        nodes_named=bool(narrow["nodes"]),
+        **given,
+    )
+
+
+def _suite(name: str, narrow: dict[str, Any], *, quick: bool) -> Suite:
+    from stripewise.bench import find_suite
+
+    found = find_suite(name)
+    return (found.shortened() if quick else found).narrowed(**narrow)
+
+
+def _directory_of(name: str) -> Path:
+    from stripewise.bench import find_suite
+
+    return Path(f"{find_suite(name).name}.campaign")
+
+
+def _only_campaign() -> Path:
+    """Return the only campaign in this directory that has not ended."""
+    from stripewise.bench import read_directory
+    from stripewise.errors import StripewiseError
+
+    found = []
+    for path in sorted(Path.cwd().glob("*.campaign")):
+        with suppress(StripewiseError):
+            if read_directory(path).ended_because != "all runs are made":
+                found.append(path)
+    if len(found) != 1:
+        what = f"several ({', '.join(path.name for path in found)})" if found else "none"
+        raise UsageError(f"--resume: unfinished campaigns in this directory: {what}; say which "
+                         "with -o")  # fmt: skip
+    return found[0]
+
+
+def _run(options: CampaignOptions) -> Campaign:
+    from stripewise.bench import run_campaign
+    from stripewise.cli._bench_progress import CampaignProgress
+
+    progress = CampaignProgress(sys.stderr)
+    try:
+        return run_campaign(options, progress)
+    except KeyboardInterrupt:
+        progress.close()
+        note(
+            "interrupted; no finished run is lost; go on with: stripewise bench run --resume "
+            f"-o {quote(str(options.directory))}"
+        )
+        click.get_current_context().exit(EXIT_INTERRUPTED)
+    finally:
+        progress.close()
+
+
+def _show(campaign: Campaign, directory: Path, as_json: bool) -> None:
+    from stripewise.bench import figures_of
+    from stripewise.report import campaign_lines, campaign_to_json
+
+    figures = figures_of(campaign)
+    answer(
+        as_json,
+        lambda: campaign_to_json(campaign, figures),
+        lambda: campaign_lines(campaign, figures),
+    )
+    if as_json:
+        return
+    if campaign.ended_because != "all runs are made":
+        note(f"{campaign.ended_because}: go on with: stripewise bench run --resume -o "
+             f"{quote(str(directory))}")  # fmt: skip
+    note(f"see the whole of it with: stripewise bench report {quote(directory.name)}")
+
+
+def plan_data(suite: Suite) -> dict[str, Any]:
+    return {
+        "suite": suite.name,
+        "cases": [{**one.as_json(), "key": one.key} for one in suite.cases],
+        "runs": suite.n_runs,
+        "bytes": suite.bytes,
+    }
+
+
+def plan_lines(suite: Suite) -> list[str]:
+    from stripewise.text import plural, size_text
+
+    data = plan_data(suite)
+    lines = [f"{one.key}: {plural(one.repeats, 'run')}" for one in suite.cases]
+    return [
+        *lines,
+        f"{plural(len(suite.cases), 'case')}, {plural(data['runs'], 'run')}, "
+        f"{size_text(data['bytes'])} written in all",
+    ]
