@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,5 +35,6 @@ def read_campaigns(paths: list[Path]) -> list[Campaign]:
     Raises:
         StripewiseError: One cannot be read.
     """
-    bench = import_module("stripewise.bench")
+    from stripewise import bench
+
     return [bench.read_campaign(path) for path in paths]
