@@ -38,11 +38,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from peers_output import markdown, table
+from peers_output import Figure, markdown, table
 from strategies_output import replace_marked
 
 from stripewise.runtime import built_program, find_runtime
@@ -53,7 +53,7 @@ SIDE = 192  # of a rank's block of benchio: 54 MiB
 RESAMPLES = 2000
 SEED = 1
 PART = "peers"
-MISSING = "IOR and benchio are not built; run: STRIPEWISE_PEERS=DIRECTORY make peers"
+MISSING = "peers: IOR and benchio are not built; run: STRIPEWISE_PEERS=DIRECTORY make peers"
 
 
 @dataclass(frozen=True)
@@ -72,31 +72,6 @@ class Case:
     kernel: str
     words: str
     mpis: tuple[str, ...] = ("mpich", "openmpi")
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One line of the table.
-
-    Attributes:
-        ratio / low / high: Our bandwidth over the peer's, with its interval of 95 %.
-        best: The same of the best run of each, which other programs disturb least.
-        ours / theirs: Median seconds.
-        phases: Median seconds of our phases, for a look at where they go.
-    """
-
-    name: str
-    peer: str
-    mpi: str
-    operation: str
-    ratio: float
-    low: float
-    high: float
-    best: float
-    ours: float
-    theirs: float
-    pairs: int
-    phases: Mapping[str, float]
 
 
 def _ior(name: str, kernel: str, words: str, transfer: int = 0) -> Case:
@@ -237,10 +212,21 @@ def compare(bench: Bench, case: Case, n_pairs: int) -> Iterator[Figure]:
             name: statistics.median(ours[operation][name] for ours, _ in pairs)
             for name in pairs[0][0][operation]
         }
+        low, high = interval(ratios)
         yield Figure(
-            case.name, case.peer, bench.family, operation, statistics.median(ratios),
-            *interval(ratios), min(other) / min(own), statistics.median(own), statistics.median(other), n_pairs, phases,
-        )  # fmt: skip
+            name=case.name,
+            peer=case.peer,
+            mpi=bench.family,
+            operation=operation,
+            ratio=statistics.median(ratios),
+            low=low,
+            high=high,
+            best=min(other) / min(own),
+            ours=statistics.median(own),
+            theirs=statistics.median(other),
+            pairs=n_pairs,
+            phases=phases,
+        )
 
 
 def main() -> int:
@@ -248,7 +234,7 @@ def main() -> int:
     given = _arguments()
     families = [f for f in given.mpi.split(",") if (peers_of(f) / "ior").exists()]
     if not families:
-        print(f"peers: {MISSING}")
+        print(MISSING)
         return 0
     load = os.getloadavg()[0]
     figures = []

@@ -91,9 +91,7 @@ def test_cut_transfers_make_the_same_files(
         assert read_all(tmp_path / f"cut-{name}") == read_all(tmp_path / f"whole-{name}"), name
 
 
-@pytest.mark.parametrize(
-    ("family", "io", "n_ranks"), [("mpich", "", 2), ("openmpi", "ompio", 3)]
-)
+@pytest.mark.parametrize(("family", "io", "n_ranks"), [("mpich", "", 2), ("openmpi", "ompio", 3)])
 def test_what_was_moved_before_a_stonewall_is_right(
     family: str,
     io: str,
@@ -124,7 +122,9 @@ def test_no_call_is_longer_than_a_transfer(kernel_of: KernelOf, tmp_path: Path) 
             [*trace, str(kernel.program), *words, *backend], cwd=tmp_path, capture_output=True
         )
         assert done.returncode == 0
-        calls = re.findall(r"(p(?:write|read)64)\(.*, (\d+), (\d+)\) = ", (tmp_path / "log").read_text())
+        calls = re.findall(
+            r"(p(?:write|read)64)\(.*, (\d+), (\d+)\) = ", (tmp_path / "log").read_text()
+        )
         sizes = [("4096", "0"), ("4096", "4096"), ("4096", "8192"), ("3712", "12288")]
         for call in ("pwrite64", "pread64"):
             assert [(size, at) for name, size, at in calls if name == call] == sizes
