@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 GOAL = 0.97
@@ -24,7 +24,6 @@ class Figure:
         ratio / low / high: Our bandwidth over the peer's, with its interval of 95 %.
         best: The same of the best run of each, which other programs disturb least.
         ours / theirs: Median seconds.
-        phases: Median seconds of our phases, for a look at where they go.
     """
 
     name: str
@@ -38,7 +37,6 @@ class Figure:
     ours: float
     theirs: float
     pairs: int
-    phases: Mapping[str, float]
 
 
 def verdict(figure: Figure) -> str:

@@ -17,13 +17,13 @@ from peers_output import HEADER, Figure, markdown, row, verdict
 
 FIGURE = Figure(
     name="POSIX, shared file", peer="ior", mpi="mpich", operation="write", ratio=1.01, low=0.98,
-    high=1.04, best=1.0, ours=0.01, theirs=0.0101, pairs=31, phases={"open": 0.001},
+    high=1.04, best=1.0, ours=0.01, theirs=0.0101, pairs=31,
 )  # fmt: skip
 
 
 def test_seconds_of_each_program():
-    step = {"operation": "write", "phases": {"open": {"max_seconds": 1.0}}}
-    assert peers.phases_of(json.dumps({"steps": [step, step]})) == {"write": {"open": 2.0}}
+    totals = {"write": {"seconds": 1.0, "elapsed_seconds": 1.5}, "read": None}
+    assert peers.seconds_of_ours(json.dumps({"totals": totals})) == {"write": 1.5}
     summary = {"tests": [{"Results": [{"access": "read", "bwMiB": 64.0}]}]}
     assert peers.seconds_of_ior(json.dumps(summary), 32 << 20) == {"read": 0.5}
     line = " time =    3.5203199877287261E-004 , rate =    1.3870365526488233       GiB/s"
