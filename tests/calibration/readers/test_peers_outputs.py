@@ -16,8 +16,8 @@ import pytest
 
 from stripewise.bench import import_campaign
 from stripewise.calibration.readers import Test, read_tests
+from support.peers import FAMILIES, peer
 
-FAMILIES = ("mpich", "openmpi")
 pytestmark = [
     pytest.mark.mpi,
     pytest.mark.skipif(
@@ -28,14 +28,7 @@ pytestmark = [
 
 
 def program(family: str, name: str) -> Path:
-    cache = os.environ.get("STRIPEWISE_CACHE", "")
-    if not cache:
-        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        cache = f"{home}/stripewise"
-    found = Path(cache) / f"peers-{family}" / "bin" / name
-    if not found.exists():
-        pytest.skip(f"{name} is not built for {family}: run `make peers`")
-    return found
+    return peer(name, family)[0]
 
 
 def printed(family: str, place: Path, *words: str, ranks: int = 2) -> str:

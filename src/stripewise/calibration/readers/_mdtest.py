@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import pstdev, stdev
 
-from stripewise.calibration.readers._ior_test import each_of, most_spread
+from stripewise.calibration.readers._ior_test import each_of, in_some_order, most_spread
 from stripewise.calibration.readers._lines import (
     MOST_RANKS,
     clock,
@@ -283,7 +283,7 @@ def _timed(
     trees = _directories(work) * (ranks if work.sharing == "own" else 1)
     spread: dict[str, tuple[float, float, float]] = {}
     repeats = max(run.iterations, 1)
-    for operation, (low, mean, high) in run.rows.items():
+    for place, (operation, (low, mean, high)) in enumerate(run.rows.items()):
         if mean <= 0:
             continue
         if operation in run.twice:
@@ -298,8 +298,9 @@ def _timed(
             spread.pop(operation, None)
             continue
         worn_out = bool(run.most) and not operation.endswith("-tree")
+        chosen = in_some_order(rates, place) or (mean,)
         timed += [Timed(operation, amount, amount / rate, repeat, worn_out=worn_out)
-                  for repeat, rate in enumerate(rates or (mean,), 1)]  # fmt: skip
+                  for repeat, rate in enumerate(chosen, 1)]  # fmt: skip
     if spread and repeats > 1:
         notes.append(f"only the mean of {plural(repeats, 'iteration')} is told, with the least "
                      "and the greatest.")  # fmt: skip
