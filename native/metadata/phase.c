@@ -79,6 +79,8 @@ static void operate(struct sw_rank *rank, enum sw_operation operation, int64_t c
     const int64_t *order = row->draws ? rank->order : NULL;
     uint64_t last_ns = sw_now_ns();
     int64_t next = span->done;
+    if (next == 0)
+        span->begin_ns = last_ns;
     for (; next < count && !sw_stopped && last_ns < wall_ns; next++) {
         int64_t number = order != NULL ? order[next] : next;
         if (row->operate(rank, path_of(rank, operation, number), number) != 0)
@@ -194,9 +196,8 @@ bool sw_phase_make(struct sw_rank *rank, enum sw_operation operation, int64_t re
     sw_histogram_clear(&phase->histogram);
     prepare(rank, operation, repeat);
     MPI_Barrier(MPI_COMM_WORLD);
-    span.begin_ns = sw_now_ns();
     if (walled)
-        wall_ns = span.begin_ns + (uint64_t)(stonewall * 1e9);
+        wall_ns = sw_now_ns() + (uint64_t)(stonewall * 1e9);
     operate(rank, operation, count, wall_ns, &span, &phase->histogram);
     if (walled)
         wear_out(rank, operation, &span, &phase->histogram, phase);

@@ -112,7 +112,8 @@ static void remove_all(struct sw_rank *rank, const char *kind, int64_t number, b
 void sw_rank_clean(struct sw_rank *rank)
 {
     uint64_t deadline_ns = sw_stopped ? sw_now_ns() + PATIENCE_NS : UINT64_MAX;
-    remove_all(rank, "file", rank->made_files, false, deadline_ns);
+    if (!rank->renamed)
+        remove_all(rank, "file", rank->made_files, false, deadline_ns);
     if (rank->renames)
         remove_all(rank, "moved", rank->made_files, false, deadline_ns);
     remove_all(rank, "directory", rank->made_directories, true, deadline_ns);

@@ -143,8 +143,8 @@ class Basis:
 
     def shared(self, job: Job, *, collective: bool = True) -> Workload:
         """Return what a job writes into one file."""
-        work = self.program.workload if self.program else None
-        if work is None or not (self.program and self.program.is_shared):
+        work = self.program.workload if self.program and self.program.is_shared else None
+        if work is None or not work.patterns:
             return workload_from_kernel(
                 _SHARED, job.nodes, job.ranks_per_node, collective=collective
             )
@@ -152,7 +152,15 @@ class Basis:
         return replace(work, patterns=tuple(replace(p, collective=share) for p in work.patterns))
 
     def own(self, job: Job, size_bytes: int = 0) -> Workload:
-        """Return what a job writes into files of its processes' own; 0: 128 MiB each."""
+        """Return what a job writes into files of its processes' own.
+
+        Args:
+            job: Its size.
+            size_bytes: Of each file; 0: as large as those of the program, or 128 MiB.
+        """
+        if not size_bytes and self.program and not self.program.is_shared:
+            facts = self.program.facts
+            size_bytes = facts.write_bytes // max(facts.n_ranks, 1)
         if not size_bytes:
             return workload_from_kernel(_OWN, job.nodes, job.ranks_per_node)
         return workload_from_notation(

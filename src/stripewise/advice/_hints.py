@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from stripewise.advice._base import How, Trial
 from stripewise.advice._basis import FACTOR, UNIT, Basis
 
+COLLECTIVE_ONLY = "romio_no_indep_rw=true"
+"""Promises that no call is independent, which one lock for all writers needs."""
 _PREFIX = "mpiio."
 _LAYOUT = (FACTOR, UNIT)
 

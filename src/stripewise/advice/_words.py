@@ -55,6 +55,11 @@ def joined(parts: Sequence[str]) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
+def aggregators_text(number: int) -> str:
+    """Return a number of aggregators as a subject."""
+    return "one aggregator" if number == 1 else f"{number} aggregators"
+
+
 def of_nodes(number: int) -> str:
     """Return nodes as a subject: "one node", "64 nodes"."""
     return "one node" if number == 1 else plural(number, "node")

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from stripewise.bench._striping import Striping, striping_of
 from stripewise.emulation import EmulationOptions
 from stripewise.errors import StorageError, StripewiseError, StudyError, UsageError
 from stripewise.launch import Launcher, PlainJobs, create_launcher
-from stripewise.machines import find_storage
+from stripewise.machines import Storage, find_storage
 from stripewise.model import from_json, to_json
 from stripewise.owned import OwnedDirectory, parse_journal
 from stripewise.runtime import Runtime, find_runtime
@@ -224,6 +225,14 @@ def _options_of(ledger: Ledger, given: CampaignOptions) -> CampaignOptions:
         ) from error
 
 
+def _ceilings(described: Storage) -> dict[str, float]:
+    """Return what no bandwidth can exceed on a described storage, where it says."""
+    node = max(described.value(f"client.node_{way}") for way in ("write", "read"))
+    whole = max(described.value(f"servers.whole_{way}") for way in ("write", "read"))
+    found = {"node_bytes_per_second": node, "whole_bytes_per_second": whole}
+    return {name: value for name, value in found.items() if isfinite(value)}
+
+
 def _campaign(path: Path, ledger: Ledger) -> Campaign:
     assert ledger.first is not None
     words = ledger.first["options"]
@@ -234,7 +243,7 @@ def _campaign(path: Path, ledger: Ledger) -> Campaign:
         with suppress(StripewiseError):
             described = find_storage(machine)
             stack, targets = described.stack, int(described.value("servers.targets"))
-            about["memory_bytes"] = 0
+            about |= {"memory_bytes": 0, **_ceilings(described)}
     stacks = {run.circumstances.get("stack", stack) for run in ledger.runs} or {stack}
     about |= {"stack": sorted(stacks)[-1]} if any(stacks) else {}
     about |= {"targets": targets} if targets else {}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Campaigns from what IOR, mdtest, benchio and our kernel have printed elsewhere."""
+"""Campaigns from what IOR, mdtest, benchio and our kernels have printed elsewhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from pathlib import Path
 from stripewise.bench._campaign import Campaign
 from stripewise.bench._case import Case
 from stripewise.bench._sample import CaseRun, Sample
-from stripewise.bench._suite import MOST_CASES, Place, Suite
+from stripewise.bench._suite import Place, Suite
+from stripewise.bench._suite_cases import MOST_CASES
 from stripewise.calibration.readers import Data, Found, Metadata, Test, Timed, read_tests
 from stripewise.errors import UsageError
 from stripewise.text import plural
@@ -35,7 +36,7 @@ def import_campaign(paths: Sequence[Path], name: str, ranks_per_node: int = 0) -
 
     Args:
         paths: Of the files: text, JSON or CSV of IOR, text of mdtest and benchio, EPCC's tables,
-            JSON of our kernel.
+            JSON of our kernels.
         name: Of the campaign.
         ranks_per_node: Where the files do not tell; 0: not known.
 
@@ -127,7 +128,7 @@ def _runs_of(test: Test, key: str) -> Iterator[CaseRun]:
     for repeat in sorted(repeats):
         samples = tuple(
             Sample(one.operation, one.amount, one.seconds, dict(one.phases),
-                   worn_out=one.worn_out)
+                   dict(one.percentiles), one.worn_out)
             for one in repeats[repeat]
         )  # fmt: skip
         written = sum(one.amount for one in samples if one.operation == "write")

@@ -22,6 +22,7 @@ _OTHER = {
     "client.request": "Each request takes a process {time} beside its data",
     "exchange.bandwidth": "An aggregator of collective calls receives at most {rate} from others",
     "exchange.round": "Each round of collective buffering takes {time} beside its data",
+    "locks.revoke": "A lock that goes from one node to another takes {time}",
     "locks.ahead": "Asking for a lock ahead takes a writer {time} for each request",
     "locks.hold": "A node's stream into a file waits {time} for a lock that is asked for ahead",
     "locks.extent": "Each further writer at other nodes makes that wait {time} longer",

@@ -12,6 +12,7 @@ import click
 from stripewise.cli._bench_compare import compare
 from stripewise.cli._bench_export import export
 from stripewise.cli._bench_history import history
+from stripewise.cli._bench_import import command_import
 from stripewise.cli._bench_report import report
 from stripewise.cli._bench_run import command_run, complete_suite
 from stripewise.cli._bench_what_if import what_if
@@ -29,12 +30,8 @@ def command() -> None:
     """Measure what a storage can do: benchmark campaigns, their limits and comparisons."""
 
 
-command.add_command(command_run)
-command.add_command(report)
-command.add_command(compare)
-command.add_command(history)
-command.add_command(export)
-command.add_command(what_if)
+for _one in (command_run, report, compare, history, what_if, export, command_import):
+    command.add_command(_one)
 
 
 @command.command("list", epilog=examples("stripewise bench list", "stripewise bench list --json"))

@@ -51,8 +51,7 @@ def command_import(
     case, each repeat a run.  What was left out or assumed is said on standard error and kept in
     the campaign.
     """
-    from stripewise.bench import import_campaign
-    from stripewise.bench._exchange import write_campaign  # type: ignore
+    from stripewise.bench import import_campaign, write_campaign
 
     name = name or re.sub(r"[^A-Za-z0-9._-]+", "-", output.stem)[:64].strip("-._") or "imported"
     campaign = import_campaign(results, name, ranks_per_node or 0)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import answer, examples, file_option, json_option
+from stripewise.cli._common import answer, examples, file_option, json_option, note
 from stripewise.errors import StripewiseError, UsageError
 from stripewise.text import printable
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from stripewise.bench import Campaign, CaseFigures, Flag, Limits
 
 _file_option = partial(file_option, type=click.Path(path_type=Path, dir_okay=False))
+_MANY = 150
+"""Cases from which the limits take long to find."""
+
 _CHARTS = ("curves", "heat map", "bars", "metadata", "percentiles", "runs", "targets", "limits")
 
 
@@ -83,6 +86,8 @@ def _load(path: Path, wants_limits: bool) -> _Loaded:
     from stripewise.bench import figures_of, flags_of_campaign, read_campaign
 
     campaign = read_campaign(path)
+    if wants_limits and len(campaign.suite.cases) > _MANY:
+        note("finding the limits may take minutes; --no-limits leaves them out")
     figures = figures_of(campaign)
     limits, why = _limits(campaign) if wants_limits else (None, "")
     return _Loaded(campaign, figures, flags_of_campaign(campaign, figures), limits, why)

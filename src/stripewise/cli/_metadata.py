@@ -130,7 +130,7 @@ def _emulated(
         more = ("--json", str(record), "--quiet") if as_json else ()
         done = run_in_place([*words, *more], runtime, storage=storage, root=root)
         if as_json and record.is_file():
-            print_json(_with_emulation(record, done))
+            print_json(with_emulation(record, done))
     seen = observation(done, Configuration(), storage=storage)
     for line in emulation_lines(done.emulated) if done.emulated and not as_json else ():
         echo(line, err=True)
@@ -142,7 +142,7 @@ def _emulated(
     click.get_current_context().exit(done.shell_exit_code or failed)
 
 
-def _with_emulation(record: Path, done: InPlaceRun) -> dict[str, Any]:
+def with_emulation(record: Path, done: InPlaceRun) -> dict[str, Any]:
     """Return the program's document, and that its storage was emulated."""
     from stripewise.inputs import RESULTS, parse_json, read_input
 

@@ -50,7 +50,7 @@ def _lines(book: AdviceBook) -> Iterator[str]:
 
 def _advice(one: Advice) -> Iterator[str]:
     text = marked(one.sentence)
-    yield f"**Avoid this.** {text}" if one.is_warning else text
+    yield f"**Warning.** {text}" if one.is_warning else text
     if not one.how:
         return
     yield ""

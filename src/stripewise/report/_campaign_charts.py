@@ -34,7 +34,8 @@ _GLYPHS = "●■▲◆✚▼▶◀"
 _NOTES = {
     kinds.CURVES: "Dot: median. Band: its interval of 95 %. Dash: the best run. Cross: an "
     "outlier, which counts all the same.",
-    kinds.HEAT: "The median of each cell; the brighter, the faster.",
+    kinds.HEAT: "The median of each cell; the brighter, the faster. Of many maps, those of the "
+    "largest job are shown.",
     kinds.BARS: "The best cell of each series on as many nodes, and its share of the highest "
     "median. Line: interval of 95 %. Red tick: the best run. Cross: an outlier.",
     kinds.METADATA: "Operations per second of all ranks. Line: interval of 95 %. Tick: the best "

@@ -21,7 +21,7 @@ from stripewise.report._campaign_figures import (
     rate_text,
     unit_of,
 )
-from stripewise.report._campaign_kinds import ChartKind
+from stripewise.report._campaign_kinds import HEAT, ChartKind
 from stripewise.report._chart import Chart, Spec
 from stripewise.report._text import plural, significant
 from stripewise.text import printable
@@ -35,6 +35,7 @@ SHAPES = (
 CROSS = "M-1,-1L1,1M1,-1L-1,1"
 HEIGHT = 240
 _MOST_TEXTS = 8
+_MOST_MAPS = 6
 _WIDE_RANGE = 12.0
 """Ratio of the highest to the lowest figure from which the axis is logarithmic."""
 
@@ -61,7 +62,17 @@ def panels_of(kind: ChartKind, figures: Iterable[CaseFigures]) -> list[Panel]:
             place = series.setdefault(one.case.series, len(series)) if kind.series_apart else 0
             values = (axis.values.index(axis.at(one.case)) for axis in kind.panels)
             found.setdefault((place, *values), []).append(one)
-    return [Panel(_title(kind, found[key][0]), tuple(found[key])) for key in sorted(found)]
+    keys = sorted(found)
+    if kind.kind == HEAT and len(keys) > _MOST_MAPS:
+        keys = _of_largest(kind, keys)
+    return [Panel(_title(kind, found[key][0]), tuple(found[key])) for key in keys]
+
+
+def _of_largest(kind: ChartKind, keys: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Keep the panels of the largest job: curves show what the size of the job does."""
+    scales = [place for place, axis in enumerate(kind.panels, 1) if axis.is_scale]
+    sizes = {key: tuple(key[place] for place in scales) for key in keys}
+    return [key for key in keys if sizes[key] == max(sizes.values())]
 
 
 def _title(kind: ChartKind, one: CaseFigures) -> str:

@@ -29,9 +29,11 @@ from stripewise.report._campaign_words import (
     doubts_of,
     headline,
     how_made,
+    law_words,
     protections,
     storage_words,
     summary,
+    untold_words,
 )
 from stripewise.report._chart import Chart
 from stripewise.report._page import page_template
@@ -116,7 +118,7 @@ def _badges(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[tuple[st
     if not campaign.ended_because:
         found.append(("warn", "has not ended"))
     if doubtful := sum(bool(one.flags) for one in figures):
-        found.append(("warn", f"{plural(doubtful, 'doubtful figure')}"))
+        found.append(("warn", f"{plural(doubtful, 'figure')} with doubts"))
     if failed := sum(run.status != "ok" for run in campaign.runs):
         found.append(("bad", f"{plural(failed, 'failed run')}"))
     return found
@@ -134,8 +136,9 @@ def _limits(campaign: Campaign, limits: Limits | None) -> dict[str, Any] | None:
         for one in limits.limits
     ]  # fmt: skip
     return {
-        "path": path_picture(campaign, limits), "rows": rows, "laws": limits.laws,
-        "untold": dict(limits.untold), "predicted": predicted_chart(limits),
+        "path": path_picture(campaign, limits), "rows": rows,
+        "laws": [(one, law_words(one)) for one in limits.laws],
+        "untold": untold_words(limits.untold), "predicted": predicted_chart(limits),
         "error": format_percent(limits.error) if isfinite(limits.error) else "",
     }  # fmt: skip
 

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from stripewise.bench import Campaign, Limit, Limits
 from stripewise.errors import UsageError
+from stripewise.machines import Evidence
 from stripewise.outputs import write_file
 from stripewise.report import _chart as chart
 from stripewise.report._text import format_bandwidth, plural
@@ -82,10 +83,11 @@ def stages_of(limits: Limits, direction: str, nodes: int, ranks: int) -> list[St
 
 
 def _described(limits: Limits, figure: str) -> float:
-    try:
-        return limits.storage.value(figure)
-    except KeyError:
+    """Return a figure that the campaign does not tell; infinite where the fit has assumed it."""
+    known = limits.storage.figures.get(figure)
+    if known is None or (figure in limits.untold and known.kind is Evidence.ASSUMED):
         return inf
+    return known.value
 
 
 def narrowest(stages: Sequence[Stage]) -> Stage | None:

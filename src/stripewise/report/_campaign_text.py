@@ -10,12 +10,17 @@ from itertools import islice
 from stripewise.bench import Campaign, CaseFigures, Flag, Limit, Limits
 from stripewise.machines import SPEC_OF, Dimension
 from stripewise.report._campaign_tables import cell_axes, cell_rows, failed_rows
-from stripewise.report._campaign_words import doubts_of, storage_words, summary
+from stripewise.report._campaign_words import (
+    doubts_of,
+    law_words,
+    storage_words,
+    summary,
+    untold_words,
+)
 from stripewise.report._columns import TextTable
 from stripewise.report._summary import labelled, line
 from stripewise.report._text import (
     format_bandwidth,
-    format_percent,
     format_seconds,
     plural,
     significant,
@@ -104,13 +109,8 @@ def _some(texts: Sequence[str], most: int = 2 * _MOST_SENTENCES) -> list[str]:
 def limit_lines(limits: Limits) -> list[str]:
     """Say the limits, the laws that hold and those that do not, and what is not told."""
     lines = labelled("limits", [_limit(one) for one in limits.limits])
-    laws = [
-        f"{printable(law.sentence)}: {'holds' if law.holds else 'does not hold'} "
-        f"({format_percent(law.error)} off)"
-        for law in limits.laws
-    ]
-    lines += labelled("laws", laws)
-    untold = [f"{name}: {printable(why)}" for name, why in limits.untold.items()]
+    lines += labelled("laws", map(law_words, limits.laws))
+    untold = [f"{figures}: {why}" for figures, why in untold_words(limits.untold)]
     return lines + labelled("not told", untold)
 
 

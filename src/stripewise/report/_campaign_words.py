@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from stripewise.bench import Campaign, Case, CaseFigures, Flag
+from stripewise.bench import Campaign, Case, CaseFigures, Flag, Law
 from stripewise.report._campaign_axes import Axis, axes_of
 from stripewise.report._campaign_figures import label_of, operation_words, rate_of
 from stripewise.report._campaign_over_time import slow_targets, target_ratios
@@ -120,10 +120,11 @@ def _extent(campaign: Campaign) -> str:
     held = sum(run.node_seconds for run in campaign.runs)
     written = sum(run.written_bytes for run in campaign.runs)
     text = f"{plural(len(campaign.suite.cases), 'cell')}, {plural(good, 'run')} that ended well"
+    would = " that would have been" if how_made(campaign) == SIMULATED else ""
     if held > 0:
-        text += f", {significant(held / 3600)} node-hours"
+        text += f", {significant(held / 3600)} node-hours{would + ' used' if would else ''}"
     if written > 0:
-        text += f", {format_bytes(written)} written"
+        text += f", {format_bytes(written)}{would} written"
     ended = printable(campaign.ended_because)
     return f"{text}. " + (f"It ended because {ended}." if ended else "It has not ended.")
 
@@ -132,7 +133,7 @@ def _peak(one: CaseFigures, axes: Iterable[Axis]) -> str:
     name = printable(one.operation).replace("-", " ")
     doubts = ", ".join(dict.fromkeys(printable(flag.name) for flag in one.flags))
     text = f"The highest {name} rate is {_at(one, axes)}."
-    return f"{text} It is doubtful: {doubts}." if doubts else text
+    return f"{text} Reasons to doubt it: {doubts}." if doubts else text
 
 
 def _at(one: CaseFigures, axes: Iterable[Axis]) -> str:
@@ -160,11 +161,11 @@ def _doubtful(figures: Sequence[CaseFigures]) -> Iterator[str]:
     names = Counter(name for one in figures for name in {flag.name for flag in one.flags})
     doubtful = sum(bool(one.flags) for one in figures)
     if doubtful:
-        verb = "is" if doubtful == 1 else "are"
+        verb = "has" if doubtful == 1 else "have"
         said = ", ".join(f"{printable(name)} ({count})" for name, count in names.most_common())
-        yield f"{doubtful} of {plural(len(figures), 'figure')} {verb} doubtful: {said}."
+        yield f"{doubtful} of {plural(len(figures), 'figure')} {verb} reasons to doubt: {said}."
     elif figures:
-        yield "No figure is flagged as doubtful."
+        yield "No figure has a reason to doubt it."
 
 
 def _slow(campaign: Campaign) -> Iterator[str]:
@@ -188,6 +189,21 @@ def doubts_of(campaign: Campaign, figures: Iterable[CaseFigures]) -> list[Doubt]
             cell = f"{cell_name(one.case, axes)}: {printable(one.operation)}"
             found.setdefault(flag.name, []).append((cell, flag.text))
     return [Doubt(name, tuple(cells)) for name, cells in found.items()]
+
+
+def law_words(law: Law) -> str:
+    """Say whether a law holds, and what was seen."""
+    holds = "holds" if law.holds else "does not hold"
+    off = f" ({format_percent(law.error)} off)" if isfinite(law.error) else ""
+    return f"{printable(law.name).replace('-', ' ')} {holds}{off}: {printable(law.sentence)}"
+
+
+def untold_words(untold: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return what limits are not told for one reason, together: their figures, the reason."""
+    found: dict[str, list[str]] = {}
+    for figure, why in untold.items():
+        found.setdefault(printable(why), []).append(printable(figure))
+    return [(", ".join(figures), why) for why, figures in found.items()]
 
 
 # ---- how the figures were protected ----------------------------------------------------------

@@ -88,6 +88,25 @@ def test_each_output(name, backend, layout, mode, cache, write, read) -> None:
     assert not test.failed
 
 
+def test_rows_without_a_total(tmp_path: Path) -> None:
+    """As IOR 2.8 prints them."""
+    text = (DATA / "ior-2.10.3-as-documented.txt").read_text().replace("2.10.3", "2.8.2")
+    text = re.sub(
+        r"^((?:write|read)(?: +\S+){6}) +\S+ +(\d) *$", r"\1  \2", text, flags=re.MULTILINE
+    )
+    text = text.replace("close(s) total(s)  iter", "close(s)   iter")
+    (test,) = of_text(tmp_path, text).tests
+    assert mib(test, "write") == (819.2, 731.43, 787.69)
+    assert test.version == "2.8.2"
+
+
+def test_striping_on_the_command_line(tmp_path: Path) -> None:
+    text = (DATA / "ior-shared-sync.txt").read_text()
+    words = "--posix.lustre.stripecount=8 --posix.lustre.stripesize=1m -o f"
+    (test,) = of_text(tmp_path, text.replace("-o f", words)).tests
+    assert test.settings == {"mpiio.striping_factor": 8, "mpiio.striping_unit": MIB}
+
+
 def test_hints_of_romio() -> None:
     for name in ("ior-romio.txt", "ior-romio.json"):
         hints = only(name).hints
@@ -167,6 +186,53 @@ def test_the_output_of_a_job_with_several_programs(tmp_path: Path) -> None:
     assert mib(tests[1], "write") == (1123.95, 250.53)
 
 
+def test_a_job_with_json_in_its_output(tmp_path: Path) -> None:
+    text = "".join(
+        (DATA / name).read_text() + "\n=====\n"
+        for name in ("mdtest-once.txt", "ior-verbose-1.json", "ior-romio.json", "ior-hdf5.txt")
+    )
+    tests = of_text(tmp_path, text).tests
+    assert [one.program for one in tests] == ["ior", "ior", "ior", "mdtest"]
+    assert [len(one.timed) for one in tests[:3]] == [4, 2, 4]
+
+
+def test_version_3_2_without_nodes(tmp_path: Path) -> None:
+    text = """IOR-3.2.0: MPI Coordinated Test of Parallel I/O
+Began               : Mon Nov 19 02:02:51 2018
+Command line        : ior
+Machine             : Linux ip-10-0-0-1
+TestID              : 0
+StartTime           : Mon Nov 19 02:02:51 2018
+
+Options:
+api                 : POSIX
+apiVersion          :
+test filename       : testFile
+access              : single-shared-file
+type                : independent
+segments            : 1
+ordering in a file  : sequential
+ordering inter file : no tasks offsets
+tasks               : 8
+clients per node    : 4
+repetitions         : 1
+xfersize            : 262144 bytes
+blocksize           : 1 MiB
+aggregate filesize  : 8 MiB
+
+Results:
+
+access    bw(MiB/s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter
+------    ---------  ---------- ---------  --------   --------   --------   --------   ----
+write     2000.00    1024.00    256.00     0.000014   0.003900   0.000002   0.004000   0
+remove    -          -          -          -          -          -          0.000136   0
+Max Write: 2000.00 MiB/sec (2097.15 MB/sec)
+"""
+    (test,) = of_text(tmp_path, text).tests
+    assert (test.nodes, test.ranks) == (2, 8)
+    assert mib(test, "write") == (2000,)
+
+
 def test_what_launchers_and_terminals_add(tmp_path: Path) -> None:
     plain = (DATA / "ior-shared-sync.txt").read_text()
     wanted = of_text(tmp_path, plain).tests
@@ -196,7 +262,7 @@ def whole_json() -> str:
 @pytest.mark.parametrize(
     ("what", "broken"),
     [
-        ("a bracket is lost", lambda text: text.replace("]\n, \n    \"max\"", "\n, \n    \"max\"")),
+        ("a bracket is lost", lambda text: text.replace("]\n, \n    \"max\"", "\n, \n  \"max\"")),
         ("all brackets are lost", lambda text: text.replace("]", "").replace("[", "")),
         ("one bracket more", lambda text: text.replace("]\n, \n    \"max\"", "]\n]\n, \n\"max\"")),
         ("a message", lambda text: text.replace('            {\n        "access": "write"',

@@ -5,21 +5,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import prod
 
 from stripewise.advice._base import GAINS, Advice, Claim, Rule, Trial
-from stripewise.advice._basis import GOOD, Basis, Job
+from stripewise.advice._basis import GOOD, Basis, Job, as_settings
 from stripewise.advice._choices import (
-    AHEAD,
     EXTENTS,
     MULTIPLIER,
     aggregator_choices,
     collective_trials,
-    lock_choices,
 )
 from stripewise.advice._hints import hint_variable
-from stripewise.advice._words import evidence, joined, of_nodes, shown, verb
-from stripewise.model import Value
+from stripewise.advice._measured import by_number, measured_numbers
+from stripewise.advice._words import evidence, joined, of_nodes, shown, times, verb
 from stripewise.simulation import rate_text
 
 
@@ -35,7 +34,7 @@ class AggregatorNumber(Rule):
             return "users of this MPI-IO do not choose the number of aggregators"
         if not basis.knows("client.process_write", "servers.target_write"):
             return "nobody knows what one process and one target do: add cases of each"
-        if not basis.knows("locks.revoke"):
+        if not basis.knows("locks.revoke") and not by_number(basis.figures):
             return (
                 "nobody knows what it costs that several aggregators share a target: add the "
                 "suite aggregators"
@@ -48,6 +47,9 @@ class AggregatorNumber(Rule):
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
         """Yield what the default is, and the number of aggregators for each size of job."""
+        if not basis.knows("locks.revoke"):
+            yield from measured_numbers(basis)
+            return
         job = basis.largest
         chosen = {one: _best(basis, one) for one in basis.jobs}
         if basis.storage.stack == "cray":
@@ -72,7 +74,36 @@ class AggregatorNumber(Rule):
         yield Advice(
             self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
             evidence(rate, basis), tuple(hint_variable(basis, trial)),
-            defaults=site_defaults(basis), claim=Claim(trial, every, (usual,)),
+            claim=Claim(trial, every, (usual,)),
+        )  # fmt: skip
+        yield from self._default(basis, chosen)
+
+    def _default(
+        self, basis: Basis, chosen: dict[Job, tuple[int, Trial, Trial]]
+    ) -> Iterator[Advice]:
+        """Yield the number that is good for jobs of every size, if there is one."""
+        times_each = site_default(basis)
+        if not times_each:
+            return
+        rates = {}
+        for job, (_, _, usual) in chosen.items():
+            settings = as_settings({**dict(usual.settings), MULTIPLIER: times_each})
+            trial = replace(usual, settings=settings, words=f"{times_each} for each stripe")
+            rates[job] = basis.range(trial), basis.rate(usual), trial
+        gains = joined([
+            f"{times(now.value, before)} on {of_nodes(job.nodes)}"
+            for job, (now, before, _) in rates.items()
+        ])  # fmt: skip
+        rate, _, trial = rates[basis.largest]
+        text = (
+            f"As one value for jobs of every size, {times_each} aggregators for each stripe suit "
+            f"best: they write one file {gains} as fast as the default."
+        )
+        variable = f"*:cray_cb_nodes_multiplier={times_each}"
+        yield Advice(
+            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
+            evidence(rate, basis), tuple(hint_variable(basis, trial)),
+            defaults={"MPICH_MPIIO_HINTS": variable},
         )  # fmt: skip
 
     def _writers(self, basis: Basis, job: Job) -> Advice:
@@ -82,41 +113,36 @@ class AggregatorNumber(Rule):
         rate = basis.range(usual)
         text = (
             "Collective calls use one writer for each stripe of the file, on different nodes: "
-            f"with {stripes} stripes at most {stripes} times the {rate_text(process)} of one process. "
-            f"With these defaults {of_nodes(job.nodes)} {verb(job.nodes, 'writes', 'write')} one "
-            f"file with {shown(rate)}."
+            f"with {stripes} stripes at most {stripes} times the {rate_text(process)} of one "
+            f"process. With these defaults {of_nodes(job.nodes)} "
+            f"{verb(job.nodes, 'writes', 'write')} one file with {shown(rate)}."
         )
         return Advice(
             self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
-            evidence(rate, basis), is_warning=True,
+            evidence(rate, basis),
         )  # fmt: skip
 
 
-def site_defaults(basis: Basis) -> dict[str, str]:
-    """Return hints with which every size of job writes at least as well as without them.
+def site_default(basis: Basis) -> int:
+    """Return the aggregators for each stripe with which jobs of every size write well; 0: none.
 
     Source: chosen; the geometric mean over the sizes of jobs has to gain, and none may lose more
     than `GOOD` allows.
     """
     if basis.storage.stack != "cray" or basis.program is not None:
-        return {}
-    modes = [one for one in lock_choices(basis, collective_only=False) if one != AHEAD]
-    found_means: list[tuple[float, dict[str, Value]]] = []
-    for number, settings in aggregator_choices(basis, basis.largest):
+        return 0
+    means: dict[int, float] = {}
+    for number, _ in aggregator_choices(basis, basis.largest):
         gains = []
         for job in basis.jobs:
-            found = collective_trials(basis, job, tuple(modes))
-            usual = found[0][2]
+            found = collective_trials(basis, job, (EXTENTS,))
             trial = next(one for count, _, one in found if count == number)
-            gains.append(basis.rate(trial) / max(basis.rate(usual), 1.0))
+            gains.append(basis.rate(trial) / max(basis.rate(found[0][2]), 1.0))
         mean = prod(gains) ** (1 / len(gains))
-        if min(gains) >= GOOD and mean >= GAINS:
-            found_means.append((mean, settings))
-    if not found_means:
-        return {}
-    most = max(mean for mean, _ in found_means)
-    chosen = next(settings for mean, settings in found_means if mean >= GOOD * most)
-    return {"MPICH_MPIIO_HINTS": f"*:cray_cb_nodes_multiplier={chosen[MULTIPLIER]}"}
+        if number > 1 and min(gains) >= GOOD and mean >= GAINS:
+            means[number] = mean
+    most = max(means.values(), default=0.0)
+    return next((number for number, mean in means.items() if mean >= GOOD * most), 0)
 
 
 def _best(basis: Basis, job: Job) -> tuple[int, Trial, Trial]:

@@ -65,7 +65,7 @@ class Metadata(Rule):
             f"archive take {_MANY / rate:,.0f} s. Keep small files in one archive, or unpack with "
             f"several processes; up to {many:,} of them help."
         )
-        how = (How("command", "xargs -P 16 -n 64"),)
+        how = (How("command", "tar -cf files.tar DIRECTORY"),)
         yield self._told(basis, text, (rate, low, high), how, "metadata.latency")
 
     def _directories(self, basis: Basis) -> Iterator[Advice]:

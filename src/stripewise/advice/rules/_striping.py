@@ -95,8 +95,10 @@ class Striping(Rule):
 
     def _own(self, basis: Basis) -> Iterator[Advice]:
         job, targets = basis.largest, basis.targets
-        for size, what in ((0, "files that each process writes by itself"),
-                           (SMALL, f"small files ({size_text(SMALL)})")):  # fmt: skip
+        kinds = [(0, "files that each process writes by itself")]
+        if basis.program is None:
+            kinds.append((SMALL, f"small files ({size_text(SMALL)})"))
+        for size, what in kinds:
             single, all_ = (basis.into_own(job, n, size) for n in (1, targets))
             rate, lost = basis.range(single), basis.rate(all_)
             if rate.value < GAINS * lost:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from stripewise.calibration.readers._base import nodes_of
-from stripewise.calibration.readers._ior_test import MIB
+from stripewise.calibration.readers._ior_test import MIB, SLACK
 from stripewise.calibration.readers._lines import (
     MOST_BYTES,
     MOST_RANKS,
@@ -87,9 +87,11 @@ def _row(line: str) -> tuple[tuple[int, int, int], Timed] | None:
     if not possible(cells[0], rate) or not 1 <= round(transfer * 1024) <= block_bytes < MOST_BYTES:
         return None
     amount = _amount(rate, total, half_digit(cells[9]), ranks * block_bytes)
-    if not amount:
+    if not amount or not possible(cells[0], rate, amount):
         return None
-    phases = {"open": opened, "transfer": moved, "close": closed}
+    longest = amount / rate * (1 + SLACK) + half_digit(cells[9])
+    told = {"open": opened, "transfer": moved, "close": closed}
+    phases = {phase: seconds for phase, seconds in told.items() if seconds <= longest}
     return ((block_bytes, round(transfer * 1024), ranks),
             Timed(cells[0], amount, amount / rate, repeat + 1, phases))  # fmt: skip
 

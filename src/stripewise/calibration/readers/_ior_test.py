@@ -169,10 +169,11 @@ def _one(row: Row, repeat: int, setup: Setup) -> Timed | str:
                 f"{shown(text)} for {shown(total)} s are not the {moved:.6g} B that were moved: "
                 "the file is damaged"
             )
+    longest = moved / rate * (1 + SLACK) + (0.0 if seconds is None else half_digit(total))
     phases = {}
     for key, phase in _PHASES.items():
         value = number(row.cells.get(key, ""))
-        if value is not None and 0 <= value <= 1e9:
+        if value is not None and 0 <= value <= longest:
             phases[phase] = value
     return Timed(row.operation, moved, moved / rate, repeat, phases,
                  bool(setup.stonewall_seconds) and setup.wear_out)  # fmt: skip

@@ -12,18 +12,25 @@ from dataclasses import dataclass, field
 
 from stripewise.model import Value
 
+OPERATIONS = (
+    *("create", "stat", "read-file", "rename", "remove"),
+    *("create-directory", "stat-directory", "rename-directory", "remove-directory"),
+    *("create-tree", "remove-tree"),
+)
+"""Of metadata."""
+
 
 @dataclass(frozen=True)
 class Timed:
     """One figure of one repeat.
 
     Attributes:
-        operation: "write", "read"; or of metadata "create", "stat", "read-file", "rename",
-            "remove", the same with "-directory", "create-tree", "remove-tree".
+        operation: "write", "read"; or of metadata one of `OPERATIONS`.
         amount: Bytes, or operations.
         seconds: That they took.
         repeat: From 1.
         phases: "open", "transfer", "close" -> seconds.
+        percentiles: Percent -> seconds of one operation of metadata.
         worn_out: Whether a stonewall ended it and all ranks then did as much as the fastest.
     """
 
@@ -33,6 +40,7 @@ class Timed:
     repeat: int = 1
     phases: Mapping[str, float] = field(default_factory=dict)
     worn_out: bool = False
+    percentiles: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def rate(self) -> float:
@@ -98,7 +106,7 @@ class Test:
     """One test of a program, with all its repeats.
 
     Attributes:
-        program: "ior", "mdtest", "benchio" or "kernel".
+        program: "ior", "mdtest", "benchio", "kernel" or "metadata".
         source: File and what in it, for people.
         nodes: Of the job.
         ranks: Of the job.

@@ -30,7 +30,7 @@ _MEMBERS: tuple[Reader, ...] = (
     Kernel(), Metadata(), IorJson(), IorCsv(), RateTable(), IorText(), Mdtest(), Benchio(),
     TomlTable(), CsvTable(),
 )  # fmt: skip
-_IN_TEXT = ("ior", "mdtest", "benchio")
+_IN_TEXT = ("ior-json", "ior-csv", "ior", "mdtest", "benchio")
 """Forms of which one file, the output of a job, may hold several."""
 
 
