@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Generate the pages of the reference that come from the program itself.
 
-python docs/generate.py           write docs/reference/{cli,tunables,machines}.md
+python docs/generate.py           write docs/reference/{cli,tunables,machines,suites}.md
                                   and campaign.schema.json
 python docs/generate.py --check   exit 1 if they are out of date
 """
@@ -16,9 +16,10 @@ from pathlib import Path
 
 import click
 
-from stripewise.bench import exchange_schema
+from stripewise.bench import Suite, exchange_schema, find_suite, suite_names
 from stripewise.cli import main as root
 from stripewise.machines import FIGURES, KINDS, Dimension, find_storage, preset_names
+from stripewise.text import plural, size_text
 from stripewise.tunables import Layer, Tunable, all_tunables
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -171,12 +172,68 @@ def machines_markdown() -> str:
     return "\n".join(lines) + "\n"
 
 
+_SUITES = """\
+# Suites of benchmarks
+
+Generated from the suites themselves; `stripewise bench list` and `stripewise bench show SUITE`
+print the same. A suite is a file: `stripewise bench show SUITE --toml > mine.toml` gives one to
+change, and [Write a suite](../how-to/write-a-suite.md) says what it can hold.
+
+*Runs* are those of all cases with their repeats. *Written* is the most that they write one after
+another; each run's files are removed before the next. `--nodes`, `--ranks-per-node` and `--repeat`
+fit a suite to a machine, and `--quick` takes its short run instead.
+
+| suite | what it is | cases | runs | nodes | written | short run |
+|---|---|---|---|---|---|---|
+"""
+
+
+def suites_markdown() -> str:
+    """Return the page of the suites: a table, and what each tells."""
+    suites = [find_suite(name) for name in suite_names()]
+    rows = []
+    for one in suites:
+        short = one.shortened()
+        cells = (
+            f"[{one.name}](#{one.name})",
+            one.title,
+            f"{len(one.cases):,}",
+            f"{one.n_runs:,}",
+            "-".join(map(str, sorted({min(case.nodes for case in one.cases), one.most_nodes}))),
+            size_text(one.bytes),
+            f"{short.n_runs} runs, {size_text(short.bytes)}",
+        )
+        rows.append(f"| {' | '.join(cells)} |")
+    lines = [_SUITES + "\n".join(rows)]
+    for one in suites:
+        lines += ["", f"## {one.name}", "", *one.about.strip().splitlines(), ""]
+        lines += ["| line | program | what |", "|---|---|---|"]
+        lines += [_series_row(one, name) for name in one.series]
+    return "\n".join(lines) + "\n"
+
+
+def _series_row(suite: Suite, series: str) -> str:
+    """Return what all cases of a line have in common, and how many there are."""
+    cases = [case for case in suite.cases if case.series == series]
+    one = cases[0]
+    words = [one.operation]
+    if one.operation != "metadata":
+        words += [one.backend, f"{one.layout} files" if one.layout != "shared" else "shared file"]
+        words += [one.mode] if one.mode != "independent" else []
+        words += [one.pattern]
+    else:
+        words += [f"{one.sharing} directories" if one.sharing == "own" else "shared directory"]
+    words += [f"beside {one.beside}"] if one.beside else []
+    return f"| {series} | `{one.runner}` | {plural(len(cases), 'case')}: {', '.join(words)} |"
+
+
 def pages() -> dict[Path, str]:
     """Return every generated page."""
     return {
         REFERENCE / "cli.md": cli_markdown(),
         REFERENCE / "tunables.md": tunables_markdown(),
         REFERENCE / "machines.md": machines_markdown(),
+        REFERENCE / "suites.md": suites_markdown(),
         REFERENCE / "campaign.schema.json": json.dumps(exchange_schema(), indent=2) + "\n",
     }
 

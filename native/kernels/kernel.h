@@ -125,6 +125,9 @@ struct sw_pattern {
     int64_t default_halo;
     unsigned halo_dims;     /* bit d: the halo lies around dimension d */
     int64_t namelist_bytes; /* of a small file that each rank reads first; 0: none */
+    /* mpiio: the view of a rank with one run begins there and has no gaps, as that of a program
+     * which computes an offset.  (ROMIO locks what it writes through a view with gaps.) */
+    bool plain_view;
     int n_variables;
     const struct sw_variable_row *variables;
     /* NULL, or: the pattern deals out boxes by itself and takes neither --grid nor

@@ -61,10 +61,18 @@ CONFIGURATION = Budget(
 )
 POLICY = Budget("a policy", _MIB, error=ConfigurationError)
 DESCRIPTION = Budget("a description of storage", _MIB, error=ConfigurationError)
-RESULTS = Budget("the results of a benchmark", 64 * _MIB)
+RESULTS = Budget(
+    "the results of a benchmark",
+    64 * _MIB,
+    entries=200_000,
+    entry="repeats",
+    remedy="give fewer runs at a time",
+)
 CASES = Budget("a file of cases", _MIB)
 SUITE = Budget("a suite of benchmarks", _MIB, error=ConfigurationError)
 CAMPAIGN = Budget("a campaign of benchmarks", 64 * _MIB)
+HISTORY = Budget("the figures of a history", 256 * _MIB)
+SURVEY = Budget("a survey of applications", _MIB, error=ConfigurationError)
 JOB_SCRIPT = Budget("a job script", 4 * _MIB)
 """Source: slurm.conf(5), max_script_size: 4 MiB unless the site says otherwise (documented)."""
 SPACE = Budget("a file of values to vary", _MIB)

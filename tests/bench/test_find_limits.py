@@ -218,10 +218,14 @@ def test_relaxed_locks_multiply_on_archer2():
 
 def test_limits_and_figures_that_contradict_are_said():
     truth = described(
-        {"client.process_write": GIB, "client.node_write": 6 * GIB, "servers.target_write": 2 * GIB,
-         "machine.ranks_per_node": 24.0},
+        {
+            "client.process_write": GIB,
+            "client.node_write": 6 * GIB,
+            "servers.target_write": 2 * GIB,
+            "machine.ranks_per_node": 24.0,
+        },
         stack="romio",
-    )  # fmt: skip
+    )
     suite = writes_only(find_suite("limits"))
     suite = replace(suite, cases=tuple(_data(suite)))
     campaign = simulated_campaign(truth, suite, noise=0.01)

@@ -147,14 +147,21 @@ def test_a_pair_stays_together() -> None:
 
 
 def test_limits_keep_what_they_are_about() -> None:
-    """One process stays one, and all nodes are as many as there are."""
+    """One process stays one, and files of each process are on all nodes that are given."""
     suite = find_suite("limits").narrowed(nodes=[1, 3, 6], ranks_per_node=128)
     of = {series: [one for one in suite.cases if one.series == series] for series in suite.series}
-    assert {one.ranks for one in of["one process"]} == {1}
-    assert {one.nodes for one in of["serial"]} == {6}
-    assert {one.ranks_per_node for one in of["one file per node"]} == {1}
+    assert {one.ranks for one in of["process"]} == {1}
+    assert {one.ranks for one in of["file"]} == {2, 4, 8}
     assert [one.ranks for one in of["file per process"]] == [128, 384, 768]
-    assert len(of["shared file"]) == 9
+    assert {one.ranks_per_node for one in of["metadata, one process of a node"]} == {1}
+    assert len(of["stripes"]) == 12
+
+
+def test_the_most_nodes_are_those_that_are_given() -> None:
+    text = find_suite("nightly").text.replace("nodes = 1\nranks_per_node = 1", 'nodes = "max"')
+    suite = parse_suite(text, "mine.toml").narrowed(nodes=[2, 9])
+    assert [one.nodes for one in suite.cases if one.series == "one process"] == [9]
+    assert [one.nodes for one in suite.cases if one.series == "one node, file per process"] == [1]
 
 
 def test_narrowed_refuses_what_is_not_there() -> None:

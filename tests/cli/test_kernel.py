@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.cli._kernel import _call
+from stripewise.cli._kernel import call_program
 from stripewise.runtime import MpiInstallation, mpiexec_words
 
 KERNEL = [sys.executable, "-c", "from stripewise.cli import main; main()", "kernel"]
@@ -138,4 +138,4 @@ def test_the_real_kernel_answers_in_json(tmp_path: Path, monkeypatch: pytest.Mon
 def test_root_may_start_the_kernel_under_open_mpi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMPI_ALLOW_RUN_AS_ROOT", raising=False)
     shown = "import os, sys; sys.exit(int(os.environ.get('OMPI_ALLOW_RUN_AS_ROOT', '0')))"
-    assert _call([sys.executable, "-c", shown]) == (os.geteuid() == 0)
+    assert call_program([sys.executable, "-c", shown]) == (os.geteuid() == 0)

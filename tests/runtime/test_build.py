@@ -27,8 +27,9 @@ else()
   install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/plugins)
   add_executable(stripewise-kernel-${SW_KERNEL_NAME} kernel.c)
   add_executable(stripewise-replay-${SW_KERNEL_NAME} kernel.c)
+  add_executable(stripewise-metadata-${SW_KERNEL_NAME} kernel.c)
   install(TARGETS stripewise-kernel-${SW_KERNEL_NAME} stripewise-replay-${SW_KERNEL_NAME}
-          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+          stripewise-metadata-${SW_KERNEL_NAME} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 """
 
@@ -60,6 +61,7 @@ def test_builds_once_and_again_when_a_source_changes(sources: Path, tmp_path: Pa
     assert first.built == ("core", "mpich 4.0.2")
     assert {*first.runtime.plugins} == {"mpich-4"}
     assert {*first.runtime.kernels} == {*first.runtime.replays} == {"mpich"}
+    assert {*first.runtime.metadata_programs} == {"mpich"}
     assert any("building" in line for line in said)
     assert build_runtime(directory=target).current == ("core", "mpich 4.0.2")
     with (sources / "core.c").open("a") as stream:

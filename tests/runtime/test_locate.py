@@ -19,6 +19,7 @@ def fake_runtime(root: Path) -> Path:
         "lib/plugins/libstripewise-mpi-mpich-4.so",
         "bin/stripewise-kernel-mpich",
         "bin/stripewise-replay-mpich",
+        "bin/stripewise-metadata-mpich",
     ):
         (root / name).touch()
     return root
@@ -31,6 +32,8 @@ def test_finds_what_the_variable_names(tmp_path: Path, monkeypatch: pytest.Monke
     assert {*runtime.plugins} == {"mpich-4"}
     assert runtime.kernels == {"mpich": tmp_path / "bin/stripewise-kernel-mpich"}
     assert runtime.replays == {"mpich": tmp_path / "bin/stripewise-replay-mpich"}
+    programs = {"mpich": tmp_path / "bin/stripewise-metadata-mpich"}
+    assert runtime.metadata_programs == programs
 
 
 def test_missing_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,3 +59,69 @@ def usual_rate(case: Case, operation: str) -> float:
     if operation in ("write", "read"):
         return (1 if operation == "write" else 1.3) * GIB * min(case.nodes, 4)
     return 3000.0 * min(case.nodes, 2)
+
+
+def target_campaign(
+    seed: int,
+    slow: dict[int, float] | None = None,
+    *,
+    noise: float = 0.03,
+    repeats: int = 6,
+    targets: int = 8,
+    per_file: bool = False,
+    started: float = 1.78e9,
+) -> Campaign:
+    """A campaign with a case for each target, and cases whose files lie on four of them.
+
+    Args:
+        seed: Of the noise.
+        slow: Target -> share of its rate that is lost.
+        noise: Deviation of logs, from run to run.
+        repeats: Of each case.
+        targets: Of the storage.
+        per_file: One case alone, of one file per process on a target each; each file is timed.
+        started: When it began.
+    """
+    chance = np.random.default_rng(seed)
+    lost = slow or {}
+
+    def rate(touched: Sequence[int]) -> float:
+        return (
+            min(1 - lost.get(one, 0.0) for one in touched)
+            * GIB
+            * float(np.exp(chance.normal(0, noise)))
+        )
+
+    if per_file:
+        case = Case("file per process", layout="per-process", ranks_per_node=targets,
+                    repeats=repeats)  # fmt: skip
+        runs = []
+        for repeat in range(1, repeats + 1):
+            files = [
+                {"targets": [one], "operation": "write", "bytes_per_second": rate([one])}
+                for one in range(targets)
+            ]
+            slowest = min(float(one["bytes_per_second"]) for one in files)  # type: ignore[arg-type]
+            sample = Sample("write", targets * GIB, GIB / slowest)
+            layout = {"targets": list(range(targets)), "by_file": files}
+            runs.append(CaseRun(case.key, repeat, "ok", (sample,), layout=layout))
+        suite = Suite("made", "t", "", {"default": Place(1)}, (case,))
+        return Campaign("made", suite, tuple(runs), started_unix_seconds=started)
+    single = [
+        Case("one target", directory=f"target{one}", repeats=repeats) for one in range(targets)
+    ]
+    striped = [
+        Case("MPI-IO", backend="mpiio", directory="striped", nodes=n, repeats=repeats)
+        for n in (1, 2)
+    ]
+    runs = []
+    for place, case in enumerate([*single, *striped]):
+        for repeat in range(1, repeats + 1):
+            drawn = chance.choice(targets, 4, replace=False).tolist()
+            touched = [place] if place < targets else drawn
+            sample = Sample("write", GIB, GIB / rate(touched))
+            layout = {"targets": touched, "stripe_count": len(touched)}
+            runs.append(CaseRun(case.key, repeat, "ok", (sample,), layout=layout))
+    places = {f"target{one}": Place(1, 0, one) for one in range(targets)} | {"striped": Place(4)}
+    suite = Suite("made", "t", "", places, (*single, *striped))
+    return Campaign("made", suite, tuple(runs), started_unix_seconds=started)

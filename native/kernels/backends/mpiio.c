@@ -118,9 +118,15 @@ static int set_view(struct sw_session *session, int64_t step, int variable)
     const struct mpiio_state *state = session->state;
     const struct sw_share *share = session->share;
     const struct sw_mpiio_types *types = &state->types[share->variables[variable].shape];
+    const struct sw_domain *domain = share->variables[variable].domain;
     MPI_Datatype element = sw_type_mpi(share->type);
-    int code = MPI_File_set_view(state->file, sw_region(share, step, variable), element,
-                                 types->typed ? types->view : element, "native", MPI_INFO_NULL);
+    MPI_Datatype filetype = types->typed ? types->view : element;
+    MPI_Offset begin = sw_region(share, step, variable);
+    if (session->options->pattern->plain_view && domain->n_runs == 1) {
+        begin += domain->runs[0].global * share->element_bytes;
+        filetype = element;
+    }
+    int code = MPI_File_set_view(state->file, begin, element, filetype, "native", MPI_INFO_NULL);
     return code == MPI_SUCCESS ? 0 : sw_fail_mpi(session, "MPI_File_set_view", code);
 }
 

@@ -21,6 +21,7 @@ const struct sw_pattern sw_pattern_blocks = {
     .default_local = {1048576},
     .default_halo = 0,
     .halo_dims = 1,
+    .plain_view = true,
     .n_variables = 1,
     .variables = variables,
 };

@@ -125,6 +125,8 @@ static void describe(int fd, struct sw_emulated *entry, bool *is_new)
         state = state_of(fd, status.stx_mode);
         entry->storage = storage;
         entry->slot = S_ISREG(status.stx_mode) ? sw_file_slot(storage, key, true, is_new) : 0;
+        if (S_ISREG(status.stx_mode) && storage->files[entry->slot].key != key)
+            state |= SW_EMULATED_SHARES;
         entry->key = key;
         entry->layout = 0;
         entry->cycle = 0;

@@ -63,10 +63,8 @@ uint32_t sw_file_slot(struct sw_emulator *storage, uint64_t key, bool add, bool 
     uint32_t slot;
     *is_new = false;
     while ((slot = find(storage, key, &room)) == SW_NO_FILE && add) {
-        if (room == SW_NO_FILE) {
-            SW_EMULATE_COUNT(storage, tables_full, 1);
+        if (room == SW_NO_FILE)
             return place(storage, key, 0);
-        }
         if (take(&storage->files[room], key)) {
             *is_new = true;
             return room;

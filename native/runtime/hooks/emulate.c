@@ -158,6 +158,8 @@ static void transfer(struct sw_request *request, struct sw_emulated *file, int64
         .bytes = (uint64_t)(bytes < MOST_BYTES ? bytes : MOST_BYTES),
         .start_ns = request->emulated.start_ns,
     };
+    if ((file->state & SW_EMULATED_SHARES) != 0) /* only data minds */
+        SW_EMULATE_COUNT(file->storage, tables_full, 1);
     sw_emulate_round(&wanted, file);
     request->emulated.storage = file->storage;
     request->emulated.end_ns = sw_law_data(&wanted);

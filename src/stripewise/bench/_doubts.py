@@ -4,23 +4,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import inf, log
+from math import inf
 
 import numpy as np
 
 from stripewise.bench._campaign import Campaign
 from stripewise.bench._doubts_of_caches import Memory, caching
 from stripewise.bench._figures import CaseFigures, Flag
+from stripewise.bench._interference import has_figure, jobs_of
 from stripewise.bench._robust import coverage_of
 from stripewise.bench._sample import CaseRun
 from stripewise.text import plural, printable
 
 FEW = 5
 """Runs below which outliers cannot be told, and the interval is no interval of 95 %."""
-_WIDE = 3.0
-_WIDE_AT_LEAST = 0.10
+_WIDE = 4.0
+_WIDE_AT_LEAST = 0.20
+"""A spread that many times the usual one, and of at least that, is worth a word.  Assumed: cases
+that meet different limits spread by 2 to 15 % on quiet systems."""
 _CASES_TO_COMPARE = 5
 _BAD = ("failed", "timeout", "no-space", "no-nodes")
 
@@ -94,8 +97,9 @@ def _of_runs(one: CaseFigures, runs: Sequence[CaseRun]) -> Iterator[tuple[str, s
     elif number < FEW:
         yield (
             "few-repeats",
-            f"The range of {plural(number, 'run')} holds the median with {coverage_of(number):.0%} "
-            "only, and outliers cannot be told: repeat it at least 5 times.",
+            f"The range of {plural(number, 'run')} holds the median with "
+            f"{coverage_of(number):.0%} only, and outliers cannot be told: repeat "
+            "it at least 5 times.",
         )
     if one.outliers:
         yield "outlier", _outlier_text(one, runs)
@@ -120,7 +124,7 @@ def _of_runs(one: CaseFigures, runs: Sequence[CaseRun]) -> Iterator[tuple[str, s
 
 
 def _outlier_text(one: CaseFigures, runs: Sequence[CaseRun]) -> str:
-    repeats = [run.repeat for run in runs if _has(run, one.operation)]
+    repeats = [run.repeat for run in runs if has_figure(run, one.operation)]
     shown = [f"{one.text(one.rates[n])} in run {repeats[n]}" for n in one.outliers[:3]]
     more = len(one.outliers) - len(shown)
     return (
@@ -128,13 +132,6 @@ def _outlier_text(one: CaseFigures, runs: Sequence[CaseRun]) -> str:
         f"{one.text(one.median)}: {'they are' if len(one.outliers) > 1 else 'it is'} part of the "
         "figures; look at what else ran then."
     )
-
-
-def _has(run: CaseRun, operation: str) -> bool:
-    return run.status == "ok" and any(one.operation == operation for one in run.samples)
-
-
-# ---- interference ----------------------------------------------------------------------------
 
 
 def _usual_spread(figures: Sequence[CaseFigures]) -> dict[bool, float]:
@@ -152,7 +149,7 @@ def _wide(one: CaseFigures, usual: dict[bool, float], runs: Sequence[CaseRun]) -
         return
     if one.spread <= max(_WIDE * usual[one.of_data], _WIDE_AT_LEAST):
         return
-    jobs = [jobs_of(run) for run in runs if _has(run, one.operation)]
+    jobs = [jobs_of(run) for run in runs if has_figure(run, one.operation)]
     seen = max((n for n in jobs if n is not None), default=0)
     others = f" (up to {plural(round(seen), 'other job')} at the time)" if seen else ""
     yield (
@@ -160,99 +157,3 @@ def _wide(one: CaseFigures, usual: dict[bool, float], runs: Sequence[CaseRun]) -
         f"something else used the storage{others}, or this case is unstable; repeat it when the "
         "storage is quiet."
     )
-
-
-def jobs_of(run: CaseRun) -> float | None:
-    """Return how many other jobs ran at the time; None: it is not known."""
-    return _number(run.circumstances.get("other_jobs"))
-
-
-def load_of(run: CaseRun) -> float | None:
-    """Return the load of the host when a run began; None: it is not known."""
-    return _number(run.circumstances.get("load"))
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, list | tuple | dict):
-        return float(len(value))
-    return float(value) if isinstance(value, int | float) else None
-
-
-def flags_of_campaign(campaign: Campaign, figures: Sequence[CaseFigures]) -> tuple[Flag, ...]:
-    """Return the reasons to doubt a whole campaign: what touched all of its cases alike."""
-    checks: tuple[Callable[[Campaign, Sequence[CaseFigures]], Iterator[str]], ...] = (
-        _slow_rounds,
-        _drift,
-        _other_jobs,
-    )
-    return tuple(Flag("interference", text) for one in checks for text in one(campaign, figures))
-
-
-def _distances(
-    campaign: Campaign, figures: Sequence[CaseFigures]
-) -> list[tuple[int, float, float]]:
-    """Return of each run of data its repeat, its begin, and the logarithm of rate to median."""
-    found = []
-    for one in figures:
-        if not one.of_data or len(one.rates) < 2:
-            continue
-        runs = [run for run in campaign.by_case[one.case.key] if _has(run, one.operation)]
-        middle = np.log(one.median)
-        for run, rate in zip(runs, one.rates, strict=False):
-            found.append((run.repeat, run.started_unix_seconds, float(np.log(rate) - middle)))
-    return found
-
-
-_SHIFT = log(1.10)
-
-
-def _slow_rounds(campaign: Campaign, figures: Sequence[CaseFigures]) -> Iterator[str]:
-    """A round is every case once: one in which most are slow was not alone."""
-    found = _distances(campaign, figures)
-    by_round: dict[int, list[float]] = {}
-    for repeat, _, away in found:
-        by_round.setdefault(repeat, []).append(away)
-    if len(by_round) < 3:
-        return
-    for repeat, away in sorted(by_round.items()):
-        shift, slower = float(np.median(away)), sum(one < 0 for one in away)
-        # By chance alone half of them are slower: a sign test at 1 in 1,000 for each round.
-        if shift < -_SHIFT and slower - len(away) / 2 > 3.1 * (len(away) / 4) ** 0.5 + 0.5:
-            yield (
-                f"In round {repeat}, {slower} of {plural(len(away), 'figure')} were below their "
-                f"medians, by {-np.expm1(shift):.0%} in the middle: something else used the storage "
-                "then; repeat that round."
-            )
-
-
-def _drift(campaign: Campaign, figures: Sequence[CaseFigures]) -> Iterator[str]:
-    """Rates that fall or rise from the first hour to the last."""
-    found = [(begin, away) for _, begin, away in _distances(campaign, figures) if begin > 0]
-    if len(found) < 20:
-        return
-    from scipy.stats import spearmanr, theilslopes
-
-    begins, away = np.array(found).T
-    if np.ptp(begins) == 0 or np.ptp(away) == 0:
-        return
-    chance = spearmanr(begins, away).pvalue
-    change = theilslopes(away, begins).slope * float(np.ptp(begins)) if chance < 1e-3 else 0.0
-    if abs(change) > _SHIFT:
-        word = "fell" if change < 0 else "rose"
-        yield (
-            f"From the first to the last run all figures {word} by {abs(np.expm1(change)):.0%}: the "
-            "storage changed meanwhile (its load, or how full it is); compare cases of the same "
-            "round only."
-        )
-
-
-def _other_jobs(campaign: Campaign, figures: Sequence[CaseFigures]) -> Iterator[str]:
-    del figures
-    known = [n for run in campaign.runs if (n := jobs_of(run)) is not None]
-    busy = [n for n in known if n > 0]
-    if busy:
-        yield (
-            f"Other jobs ran during {len(busy)} of {plural(len(known), 'run')}, up to "
-            f"{round(max(busy))} at a time: the figures are what users see, not the limits of the "
-            "hardware."
-        )

@@ -21,6 +21,8 @@ _GROWS = 0.8
 """Exponent of the rate over the nodes above which nothing but their number limits it."""
 _COLD = 0.5
 """A first run with less than that share of all others was alone in finding things cold."""
+_COLD_CASES = 5
+"""It says something only where one case in so many has it: one alone is an outlier."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ def caching(
 ) -> list[list[str]]:
     """Return of each figure why caches may have made it."""
     lines = _lines(figures)
+    cold = sum(one.of_data and _is_cold(one) for one in figures)
+    several_cold = cold * _COLD_CASES >= len(figures)
     found: list[list[str]] = []
     for one in figures:
         if not one.of_data or memory.none:
@@ -51,7 +55,7 @@ def caching(
         texts = list(_unsynced(one, memory, moved) if small else ())
         texts += _own_cache(one, memory, moved) if small else ()
         texts += _reads_that_grow(one, lines)
-        texts += _cold_start(one)
+        texts += [_cold_start(one)] if several_cold and _is_cold(one) else []
         found.append(texts)
     return found
 
@@ -80,8 +84,8 @@ def _against(one: CaseFigures, memory: Memory, moved: float) -> str:
 def _unsynced(one: CaseFigures, memory: Memory, moved: float) -> Iterator[str]:
     if one.operation == "write" and not one.case.sync:
         yield (
-            f"It wrote {_against(one, memory, moved)}, without a sync: data may have been in memory "
-            "when the clock stopped; set sync = true."
+            f"It wrote {_against(one, memory, moved)}, without a sync: data may have been in "
+            "memory when the clock stopped; set sync = true."
         )
 
 
@@ -134,7 +138,7 @@ def _reads_that_grow(
 
 
 def _growing(one: CaseFigures, curve: Mapping[int, CaseFigures]) -> str | None:
-    """Return in words that a curve grows with the nodes; None: it does not, something limits it."""
+    """Return in words that a curve grows with the nodes; None: something limits it."""
     nodes = one.case.nodes
     fewer = max((other for other in curve if other < nodes), default=0)
     more = min((other for other in curve if other > nodes), default=0)
@@ -146,11 +150,14 @@ def _growing(one: CaseFigures, curve: Mapping[int, CaseFigures]) -> str | None:
     return f", and grow with the nodes (from {first} to {last})"
 
 
-def _cold_start(one: CaseFigures) -> Iterator[str]:
-    if len(one.rates) < 3 or one.rates[0] >= _COLD * min(one.rates[1:]):
-        return
-    yield (
+def _is_cold(one: CaseFigures) -> bool:
+    """Whether the first run has less than half of what every later one has."""
+    return len(one.rates) >= 3 and one.rates[0] < _COLD * min(one.rates[1:])
+
+
+def _cold_start(one: CaseFigures) -> str:
+    return (
         f"The first run had {one.text(one.rates[0])}, every later one at least "
-        f"{one.text(min(one.rates[1:]))}: something stays warm from run to run; look at the first "
-        "run of new files, or move more data."
+        f"{one.text(min(one.rates[1:]))}: something stays warm "
+        "from run to run; look at the first run of new files, or move more data."
     )

@@ -159,8 +159,8 @@ def _of_size(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
         return suite
     slowdown = emulated.storage.slowdown
     noted(
-        f"{emulated.storage.name} is {slowdown:g} times as slow as it is: so much less is written, "
-        "but at least 1 MiB a rank; --rank-size says otherwise"
+        f"{emulated.storage.name} is {slowdown:g} times as slow as it is: so much less is written,"
+        " but at least 1 MiB a rank; --rank-size says otherwise"
     )
     alike = {in_slow_motion(one, slowdown): None for one in suite.cases}
     return replace(suite, cases=tuple(alike))

@@ -22,6 +22,7 @@ _OTHER = {
     "client.request": "Each request takes a process {time} beside its data",
     "exchange.bandwidth": "An aggregator of collective calls receives at most {rate} from others",
     "exchange.round": "Each round of collective buffering takes {time} beside its data",
+    "locks.revoke": "A lock that goes from one node to another takes {time}",
     "locks.ahead": "Asking for a lock ahead takes a writer {time} for each request",
     "locks.hold": "A node's stream into a file waits {time} for a lock that is asked for ahead",
     "locks.extent": "Each further writer at other nodes makes that wait {time} longer",
@@ -40,7 +41,8 @@ def sentence(name: str, figure: Figure, evidence: int) -> str:
     if stem in _WORDS:
         writing = way == "write"
         text = _WORDS[stem].format(
-            rate=rate_text(figure.value), verb="writes" if writing else "reads", plain="write" if writing else "read",
+            rate=rate_text(figure.value),
+            verb="writes" if writing else "reads", plain="write" if writing else "read",
             way="into" if writing else "from", takes="takes" if writing else "gives",
         )  # fmt: skip
     elif name in _OTHER:

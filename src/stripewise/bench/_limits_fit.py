@@ -22,6 +22,7 @@ LAWS = 0.04
 """Of a limit, what the laws leave out (chosen: two standard deviations of `LEAST_NOISE`)."""
 _EXCHANGE = {"exchange.bandwidth": 1e10, "exchange.round": 2e-4}
 _AHEAD = {"locks.ahead": 2e-4, "locks.hold": 2e-4, "locks.extent": 5e-6}
+_MULTIPLIER = "mpiio.cray_cb_nodes_multiplier"
 _LOCK_MODE = "mpiio.cray_cb_write_lock_mode"
 _ASKED = "servers.target_request"
 _SAME = 0.1
@@ -70,7 +71,7 @@ def fit_cells(cells: Sequence[Cell], base: Storage, seeing: Iterable[Plateau], s
     return fit
 
 
-def _fit_requests(chosen: Sequence[Measured], base: Storage, seed: int) -> Fit:
+def _fit_requests(chosen: tuple[Measured, ...], base: Storage, seed: int) -> Fit:
     """Fit the limits, and what a request costs at a target if requests of several sizes tell it.
 
     Without the latter, the whole storage would seem to be what its targets do in small requests.
@@ -174,6 +175,8 @@ def _fit_exchange(fit: Fit, through: Sequence[Measured], seed: int) -> None:
     expected = dict(_EXCHANGE)
     if any(one.settings.get(_LOCK_MODE) == 2 for one in through):
         expected |= _AHEAD
+    if any(_shares_targets(one) for one in through):
+        expected["locks.revoke"] = 1e-3
     known = {key: value for key, value in expected.items() if key not in fit.storage.figures}
     if not known:
         return
@@ -183,6 +186,12 @@ def _fit_exchange(fit: Fit, through: Sequence[Measured], seed: int) -> None:
     fit.storage = found.storage
     fit.told += found.told
     fit.untold |= found.untold
+
+
+def _shares_targets(one: Measured) -> bool:
+    """Whether several aggregators write to a target, with the default locks."""
+    number = one.settings.get(_MULTIPLIER, 1)
+    return isinstance(number, int) and number > 1 and not one.settings.get(_LOCK_MODE)
 
 
 def noise_of(cells: Sequence[Cell]) -> float:

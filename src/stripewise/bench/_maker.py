@@ -215,7 +215,8 @@ def _message(outcome: Outcome) -> str:
     lines = [line.strip() for line in outcome.said.splitlines() if line.strip()]
     said = next((line for line in lines if _NO_ROOM.search(line) or _NODE_DOWN.search(line)), "")
     said = said or next((line for line in lines if "stripewise" in line), "")
-    return ": ".join(filter(None, (outcome.message, said)))[:400]
+    words = [outcome.message, *([said] if said not in outcome.message else [])]
+    return ": ".join(filter(None, words))[:400]
 
 
 def _emulated(outcome: Outcome) -> dict[str, Any]:

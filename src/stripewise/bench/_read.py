@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 
 from stripewise.bench._campaign import Campaign
@@ -29,6 +28,6 @@ def read_campaign(path: Path) -> Campaign:
         )
     if not path.is_dir():
         return read_exchange(path)
-    directory = import_module("stripewise.bench._directory")
-    found: Campaign = directory.read_directory(path)
-    return found
+    from stripewise.bench._directory import read_directory
+
+    return read_directory(path)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from math import inf
 from statistics import median
 from time import monotonic
@@ -18,11 +19,14 @@ from stripewise.bench._plan import PlannedRun, left_of, plan_runs
 from stripewise.bench._sample import CaseRun
 from stripewise.bench._simulated import simulated_run
 from stripewise.bench.runners import find_runner
+from stripewise.errors import ProgramError
 from stripewise.launch import Handle
-from stripewise.text import duration_text, size_text
+from stripewise.text import duration_text, plural, size_text
 
 ALL_MADE = "all runs are made"
 ATTEMPTS = 3
+FAILURES = 3
+"""So many runs that fail while none has ended well end a campaign."""
 _LOOK_SECONDS = 0.5
 _LEAST_SECONDS = 1.0
 """A run whose time limit would be shorter is not begun."""
@@ -77,6 +81,7 @@ class CampaignRuns:
         self._options, self._ledger = options, ledger
         self._observer, self._interrupts, self._maker = observer, interrupts, maker
         self._cases = {case.key: case for case in options.suite.cases}
+        self._failed: list[PlannedRun] = []
         self._before, self._begun = ledger.active_seconds, monotonic()
 
     def carry_out(self) -> str:
@@ -90,7 +95,7 @@ class CampaignRuns:
         self._recover()
         left = left_of(plan, self._ledger.done())
         self._observer.planned(len(plan), len(plan) - len(left))
-        for planned in left:
+        for planned in chain(left, self._failed):
             self._interrupts.checkpoint()
             if why := self._used_up(planned):
                 return why
@@ -116,6 +121,9 @@ class CampaignRuns:
             if run.status == "timeout" and is_budget:
                 self._drop(run, "the campaign's time was up")
                 return False
+            if run.status == "failed" and self._never_worked(planned, run):
+                self._drop(run, run.message)
+                return True
             if outside and attempt < ATTEMPTS:
                 self._observer.noted(f"{planned.case.key}: made again: {run.message}")
                 self._drop(run, run.message)
@@ -123,6 +131,22 @@ class CampaignRuns:
             self._finish(self._maker, run)
             return True
         raise AssertionError("the last attempt returns")
+
+    def _never_worked(self, planned: PlannedRun, run: CaseRun) -> bool:
+        """Whether no run has ended well yet: what fails then is made again later.
+
+        Raises:
+            ProgramError: So many cases have failed that it is not for them.
+        """
+        if any(one.status == "ok" for one in self._ledger.runs):
+            return False
+        self._failed.append(planned)
+        if len(self._failed) >= min(FAILURES, len(self._cases)):
+            raise ProgramError(
+                f"the first {plural(len(self._failed), 'run')} failed, and none ended well "
+                f"({run.message}): mend that, then go on with --resume"
+            )
+        return True
 
     def _attempt(self, maker: Maker, planned: PlannedRun, seconds: float) -> tuple[CaseRun, bool]:
         run_id = str(uuid4())

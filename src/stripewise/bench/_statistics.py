@@ -29,7 +29,7 @@ def figures_of(campaign: Campaign, ceiling: Ceiling | None = None) -> tuple[Case
         for operation in operations_of(good):
             rates = tuple(sample.rate for sample in samples_of(good, operation))
             found.append(CaseFigures(case, operation, rates, 0.0, 0.0))
-    known = robust([one.rates for one in found])
+    known = robust([one.rates for one in found], [one.of_data for one in found])
     found = [
         replace(one, low=float(low), high=float(high), outliers=outliers)
         for one, low, high, outliers in zip(

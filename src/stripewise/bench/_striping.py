@@ -17,7 +17,7 @@ from stripewise.errors import StorageError
 from stripewise.machines import find_mount
 
 _SECONDS = 60.0
-_WORD = re.compile(r"^\s*(?:lmm_)?(stripe_count|stripe_size|stripe_offset):\s*(-?\d+)", re.M)
+_WORD = re.compile(r"\b(?:lmm_)?(stripe_count|stripe_size|stripe_offset):\s*(-?\d+)")
 _OBJECT = re.compile(r"^\s+(\d+)\s+\d+\s+0x[0-9a-f]+\s+\S+\s*$", re.M)
 MOST_FILES = 256
 """Files of one run whose layouts are read."""
@@ -57,12 +57,12 @@ class Striping(ABC):
             StorageError: It is striped in another way.
         """
         found = self.found(directory)
-        for what, asked, is_so in (
-            ("stripe count", place.stripe_count, found.stripe_count),
-            ("stripe size", place.stripe_bytes, found.stripe_bytes),
-            ("first target", place.target if place.target >= 0 else 0, found.target),
+        for what, asked, is_so, is_asked in (
+            ("stripe count", place.stripe_count, found.stripe_count, place.stripe_count != 0),
+            ("stripe size", place.stripe_bytes, found.stripe_bytes, place.stripe_bytes != 0),
+            ("first target", place.target, found.target, place.target >= 0),
         ):
-            if asked not in (0, is_so):
+            if is_asked and asked != is_so:
                 raise StorageError(
                     f"{directory} has a {what} of {is_so}, and the suite asks for {asked}: see "
                     f"with `{self.look} {directory}` why the storage did not take it"

@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from stripewise.bench._case import Case
+from stripewise.bench._suite_cases import MOST_CASES as MOST_CASES
 from stripewise.bench._suite_cases import cases_of, own_keys
 from stripewise.bench._suite_check import check_suite
 from stripewise.bench._suite_form import MOST, places_of, read_document

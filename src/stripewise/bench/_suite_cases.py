@@ -35,6 +35,10 @@ def cases_of(document: Document, name: str, *, quick: bool = False) -> tuple[Cas
     """
     cases: list[Case] = []
     for words in document.case:
+        if words.quick and not document.quick:
+            raise ConfigurationError(
+                f"{name}: case {words.series!r}: quick is for short runs: give the table [quick]"
+            )
         if quick and document.quick and document.quick.series:
             if words.series not in document.quick.series:
                 continue
@@ -71,6 +75,7 @@ def _expanded(document: Document, words: CaseForm, name: str, *, quick: bool) ->
         shared = {key: instead.get(key, values) for key, values in shared.items()}
         own = {key: values if key in JOB else instead.get(key, values)
                for key, values in own.items()}  # fmt: skip
+        own |= words.quick.said() if words.quick else {}
         repeats = min(repeats, document.quick.repeats or repeats)
     given = {**shared, **own}
     if "nodes" in given:

@@ -49,8 +49,8 @@ def check_suite(cases: Iterable[Case], places: Mapping[str, Place], name: str) -
             raise ConfigurationError(f"{name}: case {case.series!r}: {reason}")
         if case.key in seen:
             raise ConfigurationError(
-                f"{name}: case {case.series!r} is there twice ({case.key}): leave one out, or give "
-                "it another series"
+                f"{name}: case {case.series!r} is there twice ({case.key}): leave one out, or "
+                "give it another series"
             )
         seen.add(case.key)
 
@@ -59,7 +59,8 @@ def _contradictions(
     case: Case, places: Mapping[str, Place], series: Mapping[str, Case]
 ) -> Iterator[str]:
     if case.directory not in places:
-        yield f"directory = {case.directory!r} is not in [directories]{_give(case.directory, places)}"
+        ending = _give(case.directory, places)
+        yield f"directory = {case.directory!r} is not in [directories]{ending}"
         return
     yield from _job(case)
     yield from _metadata(case) if case.operation == "metadata" else _data(case)
@@ -88,15 +89,18 @@ def _metadata(case: Case) -> Iterator[str]:
             f"operation = 'metadata' is not for the runner {case.runner}: give runner = "
             '"metadata" or "mdtest"'
         )
-    if not case.files:
+    if not case.files and not case.stonewall_seconds:
         yield "files: say how many files each rank creates, as files = 1000"
     yield from _without_effect(case, _OF_DATA, "operations of metadata")
     if case.settings:
         yield (
-            f"settings: {case.settings[0][0]} has no effect on operations of metadata: leave it out"
+            f"settings: {case.settings[0][0]} has no effect on operations of metadata: leave it "
+            "out"
         )
     if case.depth and not case.width:
-        yield f"depth = {case.depth} without width: say how many directories each has, as width = 2"
+        yield (
+            f"depth = {case.depth} without width: say how many directories each has, as width = 2"
+        )
     if case.width and not case.depth:
         yield f"width = {case.width} without depth: say how deep the tree is, as depth = 2"
 
@@ -104,8 +108,8 @@ def _metadata(case: Case) -> Iterator[str]:
 def _data(case: Case) -> Iterator[str]:
     if case.runner in _METADATA_RUNNERS:
         yield (
-            f"operation = {case.operation!r} is not for the runner {case.runner}: give operation = "
-            '"metadata", or another runner'
+            f"operation = {case.operation!r} is not for the runner {case.runner}: give "
+            'operation = "metadata", or another runner'
         )
     yield from _without_effect(case, _OF_METADATA, f"the operation {case.operation}")
     if case.backend not in BACKENDS:

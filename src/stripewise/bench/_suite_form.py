@@ -113,6 +113,7 @@ class CaseForm(_More):
     """A `[[case]]`."""
 
     series: _Name
+    quick: Words | None = None
 
 
 class QuickForm(Words):

@@ -17,6 +17,7 @@ from stripewise.calibration._predict import bandwidth
 from stripewise.calibration.readers import Measured, Results
 from stripewise.errors import UsageError
 from stripewise.machines import Evidence, Figure, Storage
+from stripewise.simulation import operation_figure
 
 TOLD = 0.4
 """A figure is told if its standard deviation is below this: known to a factor of two."""
@@ -69,7 +70,9 @@ def fit_results(
             told += found
             untold |= left
     for figure, rates in results.operations.items():
-        storage = _with_figure(storage, figure, *_operation(np.array(rates)), "mdtest")
+        storage = _with_figure(
+            storage, figure, *_operation(base, figure, np.array(rates)), "mdtest"
+        )
         told.append(figure)
     storage = finished(storage, results)
     errors = [abs(bandwidth(storage, case) / _rate(one) - 1)
@@ -261,9 +264,14 @@ def _unsure(chosen: Sequence[Measured], least: float) -> Vector:
     return noise * np.array(factors)
 
 
-def _operation(rates: Vector) -> tuple[float, float, float]:
+def _operation(base: Storage, figure: str, rates: Vector) -> tuple[float, float, float]:
     """Return seconds of an operation, and the range of its repeats."""
-    return float(1 / np.median(rates)), float(1 / rates.max()), float(1 / rates.min())
+    name = figure.removeprefix("metadata.")
+    middle, low, high = (
+        operation_figure(base, name, float(1 / rate))
+        for rate in (np.median(rates), rates.max(), rates.min())
+    )
+    return middle, low, high
 
 
 def _with_figure(

@@ -35,6 +35,7 @@ class CampaignProgress(CampaignObserver):
         self._task = self._bar.add_task("", total=None, now="")
         self._total = self._done = self._before = 0
         self._begun = self._said = time.monotonic()
+        self._said_of: set[tuple[str, str]] = set()
 
     def close(self) -> None:
         """Take the bar away; safe to call twice."""
@@ -56,8 +57,9 @@ class CampaignProgress(CampaignObserver):
 
     def recorded(self, run: CaseRun) -> None:
         self._done += 1
-        if run.status != "ok":
-            self.noted(f"{run.key}, repeat {run.repeat}: {run.status}: {run.message}")
+        if run.status != "ok" and (run.key, run.message) not in self._said_of:
+            self._said_of.add((run.key, run.message))
+            self.noted(f"{run.key}: {run.status}: {run.message}")
         self._bar.update(self._task, completed=self._done)
         now = time.monotonic()
         if not self._live and (now - self._said > _LINE_SECONDS or self._done == self._total):

@@ -110,11 +110,11 @@ def command(
         return
     words = mpiexec_words(find_launcher(chosen), ranks, launcher_options)
     words += [str(program), *arguments, *(("--json", "-") if as_json else ())]
-    _warn_of_sharing(ranks)
-    click.get_current_context().exit(_call(words))
+    warn_of_sharing(ranks)
+    click.get_current_context().exit(call_program(words))
 
 
-def _warn_of_sharing(ranks: int) -> None:
+def warn_of_sharing(ranks: int) -> None:
     processors = len(os.sched_getaffinity(0))
     if ranks > processors:
         note(
@@ -148,8 +148,8 @@ def _replay(
         launcher = mpiexec_words(find_launcher(chosen), plan.n_ranks, launcher_options)
         replay = Replay(plan, directory, program, launcher, options["compute"])
         replay.prepare()
-        _warn_of_sharing(plan.n_ranks)
-        code = _call(replay.command(*(("--json", "-") if as_json else ())))
+        warn_of_sharing(plan.n_ranks)
+        code = call_program(replay.command(*(("--json", "-") if as_json else ())))
     click.get_current_context().exit(code)
 
 
@@ -199,7 +199,7 @@ def replay_directory(named: Path | None, *, keep: bool) -> Iterator[Path]:
                 made.discard()
 
 
-def _call(words: Sequence[str]) -> int:
+def call_program(words: Sequence[str]) -> int:
     """Run with our standard streams; an interrupt reaches the launcher too, so wait for it."""
     from stripewise.runtime import launch_environment
 

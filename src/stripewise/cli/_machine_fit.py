@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from stripewise.cli._common import answer, examples, json_option, note
 from stripewise.errors import UsageError
 
 if TYPE_CHECKING:
+    from stripewise.bench import Campaign
     from stripewise.calibration import Fitted
     from stripewise.calibration.readers import Results
     from stripewise.machines import Storage
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         "stripewise machine fit ior-*.json mdtest.txt --targets 12 -o site.toml",
         "stripewise machine fit benchio.txt --ranks-per-node 128 --targets 12 -o site.toml",
         "stripewise machine fit runs.csv --like archer2-hdd -o site.toml",
+        "stripewise machine fit campaign/ -o site.toml",
         "stripewise machine fit ior-*.txt --targets 24 --for /scratch -o site.toml",
         "stripewise machine check site.toml",
     ),
@@ -63,20 +65,71 @@ def command(
 ) -> None:
     """Estimate the limits of a storage from benchmark RESULTS, each with an interval of 95 %.
 
-    RESULTS are what IOR (text or JSON), mdtest, benchio or `stripewise kernel --json` printed, or
-    tables (CSV, TOML).  A limit that no run came near is left out, and the output says so.
+    RESULTS are what IOR (text or JSON), mdtest, benchio or `stripewise kernel --json` printed,
+    tables (CSV, TOML), or campaigns: the directory of `stripewise bench run`, or a file of
+    `stripewise bench export`.  A limit that no run came near is left out, and the output says so.
     """
     from stripewise.calibration import fit_results
-    from stripewise.calibration.readers import read_results
 
     mounts = list(map(_mount_of, places))
-    read = read_results(results, ranks_per_node or 0)
-    fitted = fit_results(read, _tied(_base(read, output, targets, like, stack), mounts, like))
+    read, said = _read(results, ranks_per_node or 0)
+    targets, stack = targets or said.targets, stack or said.stack
+    base = _tied(_base(read, output, targets, like, stack), mounts, like)
+    fitted = _of_campaigns(said.campaigns, base) if said.alone else fit_results(read, base)
     _write(output, fitted.storage)
     answer(as_json, lambda: _data(fitted), lambda: _lines(fitted, read))
     if not as_json:
+        for one in read.notes[:10]:
+            note(one)
         note(f"wrote {output}: `stripewise simulate --on {quote(str(output))}` uses it")
         _say_mounts(output, mounts)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """Campaigns among the results, and what they say of the storage; alone: nothing else is."""
+
+    campaigns: tuple[Campaign, ...] = ()
+    alone: bool = False
+    targets: int | None = None
+    stack: str = ""
+
+
+def _read(paths: tuple[Path, ...], ranks_per_node: int) -> tuple[Results, _Said]:
+    """Read results, those of campaigns among them."""
+    from stripewise.calibration.readers import Results, read_results
+    from stripewise.cli._campaigns import is_campaign, read_campaigns
+
+    own = [path for path in paths if is_campaign(path)]
+    if not own:
+        return read_results(paths, ranks_per_node), _Said()
+    from stripewise.bench import results_of
+
+    campaigns, others = read_campaigns(own), [path for path in paths if path not in own]
+    parts = [results_of(one) for one in campaigns]
+    parts += [read_results(others, ranks_per_node)] if others else []
+    operations: dict[str, tuple[float, ...]] = {}
+    for part in parts:
+        for figure, rates in part.operations.items():
+            operations[figure] = (*operations.get(figure, ()), *rates)
+        for text in part.notes:
+            note(text)
+    measured = tuple(one for part in parts for one in part.measured)
+    numbers = [int(one.about["targets"]) for one in campaigns if one.about.get("targets")]
+    stacks = [str(one.about["stack"]) for one in campaigns if one.about.get("stack")]
+    said = _Said(tuple(campaigns), not others, max(numbers, default=None), "".join(stacks[:1]))
+    return Results(measured, operations), said
+
+
+def _of_campaigns(campaigns: tuple[Campaign, ...], base: Storage) -> Fitted:
+    """Return the limits of campaigns as a fit has them."""
+    from stripewise.bench import find_limits
+    from stripewise.calibration import Fitted
+
+    found = find_limits(campaigns, base)
+    return Fitted(
+        found.storage, tuple(one.figure for one in found.limits), dict(found.untold), found.error
+    )
 
 
 def _write(output: Path, storage: Storage) -> None:

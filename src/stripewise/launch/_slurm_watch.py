@@ -105,6 +105,7 @@ class Watch:
             return self._move(handle, place, spool)  # it died while it waited for orders
         said = spool.output()
         how = f"its job {status.job_id} ended: {status.state}"
+        how += f" on {one_line(status.node_list)}" if status.state is JobState.NODE_FAIL else ""
         how += (
             f" ({one_line(status.reason)})" if status.reason not in ("", "NonZeroExitCode") else ""
         )

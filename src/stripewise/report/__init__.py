@@ -12,6 +12,12 @@ from stripewise._lazy import lazy_exports
 from stripewise.extras import require
 
 if TYPE_CHECKING:
+    from stripewise.report._advice_markdown import advice_markdown as advice_markdown
+    from stripewise.report._advice_page import advice_page as advice_page
+    from stripewise.report._advice_site import module_text as module_text
+    from stripewise.report._advice_site import profile_text as profile_text
+    from stripewise.report._advice_text import advice_json as advice_json
+    from stripewise.report._advice_text import advice_lines as advice_lines
     from stripewise.report._campaign_charts import draw_campaign as draw_campaign
     from stripewise.report._campaign_files import campaign_rows as campaign_rows
     from stripewise.report._campaign_files import campaign_to_json as campaign_to_json
@@ -105,6 +111,7 @@ else:
     _PAGES_AND_PICTURES = (
         "draw_campaign",
         "draw_limits",
+        "advice_page",
         "draw_profile",
         "draw_surface",
         "job_section",

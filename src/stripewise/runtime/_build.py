@@ -19,6 +19,7 @@ from stripewise.errors import RuntimeMissingError, StorageError, UsageError
 from stripewise.runtime._locate import (
     CORE_NAME,
     KERNEL_PREFIX,
+    METADATA_PREFIX,
     PLUGIN_PREFIX,
     REPLAY_PREFIX,
     TASK_NAME,
@@ -174,6 +175,7 @@ def _mpi_part(mpi: MpiInstallation) -> Part:
         f"lib/plugins/{PLUGIN_PREFIX}{mpi.family}-{mpi.major}.so",
         f"bin/{KERNEL_PREFIX}{kernel}",
         f"bin/{REPLAY_PREFIX}{kernel}",
+        f"bin/{METADATA_PREFIX}{kernel}",
     )
     identity = f"{mpi.family}-{mpi.version or mpi.major}".replace("/", "_")
     return Part(identity, label, mpi.mpicc, options, outputs)

@@ -17,6 +17,7 @@ TASK_NAME = "stripewise-task"
 PLUGIN_PREFIX = "libstripewise-mpi-"
 KERNEL_PREFIX = "stripewise-kernel-"
 REPLAY_PREFIX = "stripewise-replay-"
+METADATA_PREFIX = "stripewise-metadata-"
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,11 @@ class Runtime:
     def replays(self) -> dict[str, Path]:
         """MPI family to the program that replays traces."""
         return _built(self.directory / "bin", REPLAY_PREFIX)
+
+    @property
+    def metadata_programs(self) -> dict[str, Path]:
+        """MPI family to the program that times operations of metadata."""
+        return _built(self.directory / "bin", METADATA_PREFIX)
 
 
 def _built(folder: Path, prefix: str) -> dict[str, Path]:

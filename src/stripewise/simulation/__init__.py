@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from stripewise.simulation._limit_words import rate_text as rate_text
     from stripewise.simulation._limits import Limit as Limit
     from stripewise.simulation._limits import limits_of as limits_of
+    from stripewise.simulation._metadata import SERVER_OPERATIONS as SERVER_OPERATIONS
+    from stripewise.simulation._metadata import metadata_rate as metadata_rate
+    from stripewise.simulation._metadata import operation_figure as operation_figure
     from stripewise.simulation._noise import noise_factor as noise_factor
     from stripewise.simulation._notation import parse_notation as parse_notation
     from stripewise.simulation._notation import workload_from_notation as workload_from_notation

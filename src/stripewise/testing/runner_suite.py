@@ -20,7 +20,7 @@ from random import Random
 
 import pytest
 
-from stripewise.bench import Case
+from stripewise.bench import Case, Sample
 from stripewise.bench.runners import Printed, Runner, find_runner, runner_names
 from stripewise.errors import UsageError
 from stripewise.simulation.stacks import find_stack
@@ -159,12 +159,17 @@ class RunnerSuite:
         random = Random(1)
         for _ in range(_MUTATIONS):
             record = {name: _broken(random, text) for name, text in self.record.items()}
+            message = ""
+            samples: tuple[Sample, ...] = ()
             try:
-                found = self.printed(tmp_path / "r", _broken(random, self.stdout), record)
+                samples = self.printed(
+                    tmp_path / "r", _broken(random, self.stdout), record
+                ).samples
             except UsageError as error:
-                assert "\n" not in str(error)
-            else:
-                assert all(isfinite(sample.rate) for sample in found.samples)
+                message = str(error)
+            assert message or samples
+            assert "\n" not in message
+            assert all(isfinite(sample.rate) for sample in samples)
 
 
 def _broken(random: Random, text: str) -> str:

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from stripewise.bench import Case
 from stripewise.bench.runners import find_runner, runner_names
+from stripewise.bench.runners._metadata import shift_of
 from stripewise.errors import UsageError
 from stripewise.testing.runner_suite import RunnerSuite
 
@@ -26,13 +28,13 @@ def text(name: str) -> str:
 
 
 def variant(case: Case, **changes: object) -> Case:
-    return Case(**{**case.__dict__, **changes})  # type: ignore[arg-type]
+    return Case(**{**case.__dict__, **changes})
 
 
 class TestKernel(RunnerSuite):
     runner_name = "kernel"
     case = Case("x", pattern="array3d", local="8,8,8", ranks_per_node=2)
-    record = {
+    record: Mapping[str, str] = {
         "kernel.json": json.dumps(
             {
                 "steps": [
@@ -50,12 +52,50 @@ class TestKernel(RunnerSuite):
     }
 
 
+class TestMetadata(RunnerSuite):
+    runner_name = "metadata"
+    case = Case(
+        "x", runner="metadata", operation="metadata", ranks_per_node=2, files=50, depth=2, width=2,
+        file_bytes=64, stonewall_seconds=30,
+    )  # fmt: skip
+    record = {"metadata.json": text("metadata-runner.json")}
+
+    def test_each_operation_has_percentiles(self, tmp_path: Path) -> None:
+        found = self.printed(tmp_path / "r", "", self.record)
+        assert len(found.samples) == 14  # seven operations, twice
+        for one in found.samples:
+            assert list(one.percentiles) == ["50", "90", "99", "99.9", "100"]
+            assert one.percentiles["50"] <= one.percentiles["100"] <= one.seconds
+            assert (one.amount, one.worn_out) == (100, False)
+        assert found.versions["mpi"].startswith("MPICH Version")
+        assert any("one node" in note for note in found.notes)
+
+    @pytest.mark.parametrize(
+        ("changes", "words"),
+        [
+            ({"operation": "write"}, "moves no data"),
+            ({"files": 0, "stonewall_seconds": 0}, "number of files"),
+            ({"depth": 0}, "levels of the tree"),
+            ({"cache": "direct"}, "shift or none"),
+            ({"settings": (("mpiio.cb_nodes", 1),)}, "no effect"),
+        ],
+    )
+    def test_what_it_cannot_make_is_said(self, changes: dict[str, object], words: str) -> None:
+        assert words in self.make().why_not(variant(self.case, **changes))
+
+    def test_other_nodes_ask(self) -> None:
+        assert shift_of(self.case) == 1
+        assert shift_of(variant(self.case, nodes=3, ranks_per_node=4)) == 4
+        assert shift_of(variant(self.case, cache="none")) == 0
+        assert shift_of(variant(self.case, ranks_per_node=1)) == 0
+
+
 class TestIorCollective(RunnerSuite):
     runner_name = "ior"
     variable = "STRIPEWISE_IOR"
     case = variant(IOR_BLOCKS, backend="mpiio", mode="collective", steps=2)
     stdout = text("ior-runner-mpiio.txt")
-    record = {"ior.json": text("ior-runner-mpiio.json")}
+    record: Mapping[str, str] = {"ior.json": text("ior-runner-mpiio.json")}
 
     def test_hints_are_those_of_the_open_file(self, tmp_path: Path) -> None:
         hints = self.printed(tmp_path / "r", self.stdout, self.record).hints
@@ -75,7 +115,7 @@ class TestIorFilePerProcess(RunnerSuite):
     variable = "STRIPEWISE_IOR"
     case = variant(IOR_BLOCKS, layout="per-process", cache="direct")
     stdout = text("ior-runner-fpp.txt")
-    record = {"ior.json": text("ior-runner-fpp.json")}
+    record: Mapping[str, str] = {"ior.json": text("ior-runner-fpp.json")}
 
 
 class TestIorHdf5(RunnerSuite):
@@ -83,7 +123,7 @@ class TestIorHdf5(RunnerSuite):
     variable = "STRIPEWISE_IOR"
     case = variant(IOR_BLOCKS, backend="hdf5", mode="collective")
     stdout = text("ior-runner-hdf5.txt")
-    record = {"ior.json": text("ior-runner-hdf5.json")}
+    record: Mapping[str, str] = {"ior.json": text("ior-runner-hdf5.json")}
 
 
 class TestIorStonewall(RunnerSuite):
@@ -94,7 +134,7 @@ class TestIorStonewall(RunnerSuite):
         stonewall_seconds=1.0, sync=False,
     )  # fmt: skip
     stdout = text("ior-runner-stonewall.txt")
-    record = {"ior.json": text("ior-runner-stonewall.json")}
+    record: Mapping[str, str] = {"ior.json": text("ior-runner-stonewall.json")}
 
     def test_what_was_moved_until_then_counts(self, tmp_path: Path) -> None:
         for sample in self.printed(tmp_path / "r", self.stdout, self.record).samples:

@@ -68,7 +68,8 @@ class IorRunner(ForeignRunner):
             ),
             unless(
                 case.layout != "per-node",
-                "IOR has no file per node: give layout shared or per-process, or the runner kernel",
+                "IOR has no file per node: give layout shared or per-process, or the runner "
+                "kernel",
             ),
             unless(
                 case.mode != "serial",

@@ -23,7 +23,8 @@ _OPERATIONS = {
     "File removal": "remove",
 }
 _RATE = re.compile(
-    r"^[ \t]+((?:File|Directory) (?:creation|stat|read|removal))[ \t]+([0-9]{1,15}\.[0-9]{1,9})[ \t]",
+    r"^[ \t]+((?:File|Directory) (?:creation|stat|read|removal))"
+    r"[ \t]+([0-9]{1,15}\.[0-9]{1,9})[ \t]",
     re.MULTILINE,
 )
 _ITEMS = re.compile(r"^(\d{1,9}) tasks, (\d{1,15}) files", re.MULTILINE)

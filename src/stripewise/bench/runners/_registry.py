@@ -9,9 +9,12 @@ from stripewise.bench.runners._benchio import BenchioRunner
 from stripewise.bench.runners._ior import IorRunner
 from stripewise.bench.runners._kernel import KernelRunner
 from stripewise.bench.runners._mdtest import MdtestRunner
+from stripewise.bench.runners._metadata import MetadataRunner
 from stripewise.errors import UsageError
 
-_MEMBERS: tuple[type[Runner], ...] = (KernelRunner, IorRunner, MdtestRunner, BenchioRunner)
+_MEMBERS: tuple[type[Runner], ...] = (
+    KernelRunner, MetadataRunner, IorRunner, MdtestRunner, BenchioRunner,
+)  # fmt: skip
 
 
 def runner_names() -> tuple[str, ...]:

@@ -61,7 +61,8 @@ class Reader(ABC):
     """One form of results.
 
     Attributes:
-        name: "ior-json", "ior", "benchio", "mdtest", "kernel", "table", "csv".
+        name: "ior-json", "ior-csv", "ior", "benchio", "benchio-csv", "mdtest", "kernel", "table",
+            "csv".
     """
 
     name: str

@@ -1,62 +1,211 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""benchio's output.  Source: github.com/davidhenty/benchio, benchio.f90 and README.md."""
+"""benchio's text, of each generation.
+
+Source: github.com/davidhenty/benchio, EPCCed/benchio (2018) and adrianjhpc/benchio (which reads,
+too), benchio.f90 and README.md.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 
-from stripewise.calibration.readers._base import Measured, Reader, Results, nodes_of
+from stripewise.calibration.readers._base import nodes_of
+from stripewise.calibration.readers._lines import (
+    half_digit,
+    lines_of,
+    number,
+    ranks_in,
+    shown,
+    whole,
+)
+from stripewise.calibration.readers._printed import PrintedReader, possible
+from stripewise.calibration.readers._record import Data, Found, Test, Timed
 from stripewise.errors import UsageError
-from stripewise.model import Value
-from stripewise.simulation import workload_from_notation
+from stripewise.inputs import RESULTS
 
-_MIB = float(1 << 20)
-_RANKS = re.compile(r"Running on\s+(\d+)\s+process")
-_NODES = re.compile(r"on\s+(\d+)\s+node")
-_ARRAY = re.compile(r"Array size is\s+\(\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\)")
-_PLACE = re.compile(r"Writing to (\S+)")
-_RATE = re.compile(r"^\s*time =.*?\brate =\s*([0-9.E+]+)\s+(MiB|GiB)/s", re.MULTILINE)
-_FILES = {"serial": "posix-serial", "rank": "posix-process", "node": "posix-node"}
-_STRIPES: dict[str, dict[str, Value]] = {
-    "unstriped": {"mpiio.striping_factor": 1},
-    "striped": {"mpiio.striping_factor": 4},
-    "fullstriped": {"mpiio.striping_factor": -1},
-}
+TITLE = "Simple Parallel IO benchmark"
+_ELEMENT_BYTES = 8
+_RANKS = re.compile(r" *Running on +(\S{1,20}) +process", re.ASCII)
+_NODES = re.compile(r" *Running on +(\S{1,20}) +nodes? *", re.ASCII)
+_SIZES = re.compile(
+    r" *(Array size|Global size|Process grid) is +"
+    r"\( *(\S{1,20}) *, *(\S{1,20}) *, *(\S{1,20}) *\) *",
+    re.ASCII,
+)
+_TOTAL = re.compile(r" *Total amount of data = +(\S{1,40}) +(MiB|GiB) *", re.ASCII)
+_PLACE = re.compile(r" *(?:Writing|I/O) to +(\S{1,1000}) *")
+_REPEATS = re.compile(r" *Repeating read/write operations +(\d{1,9}) +times *", re.ASCII)
+_TIME = re.compile(r" *(write|read)? *time = +(\S{1,40}) *, rate = +(\S{1,40}) +(MiB|GiB)/s *",
+                   re.ASCII)  # fmt: skip
+_TROUBLE = re.compile(r"error|fail|abort|cannot|not |unable|stop|killed", re.IGNORECASE)
+_UNITS = {"MiB": 1 << 20, "GiB": 1 << 30}
+_STRIPINGS = ("unstriped", "striped", "fullstriped")
+_FILES = (
+    ("serial", "posix", "shared", "serial"),
+    ("fpp-", "", "per-process", "independent"),
+    ("fpp", "posix", "per-process", "independent"),
+    ("rank", "posix", "per-process", "independent"),
+    ("proc", "posix", "per-process", "independent"),
+    ("node", "posix", "per-node", "independent"),
+    ("mpiio", "mpiio", "shared", "collective"),
+    ("hdf5", "hdf5", "shared", "collective"),
+    ("netcdf", "netcdf4", "shared", "collective"),
+    ("adios", "adios2", "shared", "independent"),
+    ("daos", "daos", "shared", "independent"),
+)
+"""Begin of a file's name, library, layout and mode."""
 
 
-class Benchio(Reader):
+@dataclass
+class _Place:
+    """A file or files of one method in one directory."""
+
+    path: str
+    timed: list[Timed] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    said: str = ""
+
+
+@dataclass
+class _Run:
+    """One run of benchio, read line by line."""
+
+    ranks: str = ""
+    nodes: str = ""
+    sizes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    total: tuple[str, str] = ("", "MiB")
+    factor: int = 1
+    places: list[_Place] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    finished: bool = False
+
+    def take(self, line: str) -> None:
+        """Take one line; what is none of benchio's is left alone."""
+        if match := _RANKS.match(line):
+            self.ranks = match[1]
+        elif match := _NODES.fullmatch(line):
+            self.nodes = match[1]
+        elif match := _SIZES.fullmatch(line):
+            self.sizes.setdefault(match[1], (match[2], match[3], match[4]))
+        elif match := _TOTAL.fullmatch(line):
+            self.total = (match[1], match[2]) if not self.total[0] else self.total
+        elif match := _REPEATS.fullmatch(line):
+            self.factor = max(int(match[1]), 1)
+        elif match := _PLACE.fullmatch(line):
+            self.places.append(_Place(match[1]))
+        elif match := _TIME.fullmatch(line):
+            if self.places:
+                self._time(match, line)
+        elif line.strip() == "Finished":
+            self.finished = True
+        elif self.places and not self.places[-1].timed and _TROUBLE.search(line):
+            self.places[-1].said = self.places[-1].said or line.strip()
+
+    def _time(self, match: re.Match[str], line: str) -> None:
+        """Take a figure; its rate times its time is the size of the array."""
+        seconds, value = number(match[2]), number(match[3])
+        place, operation = self.places[-1], match[1] or "write"
+        rate = (value or 0.0) * _UNITS[match[4]]
+        amount = self._bytes() * self.factor
+        if not seconds or not possible(operation, rate) or seconds < 0:
+            self.notes.append(f"{shown(line)!r} is left out: it is impossible.")
+        elif not self._fits(rate * seconds / amount, half_digit(match[2]) / seconds,
+                            half_digit(match[3]) / (value or 1.0)):  # fmt: skip
+            self.notes.append(f"{shown(line)!r} is left out: the array has {amount:.6g} B, so "
+                              "the file is damaged.")  # fmt: skip
+        else:
+            repeat = place.counts[operation] = place.counts.get(operation, 0) + 1
+            place.timed.append(Timed(operation, amount, amount / rate, repeat))
+
+    @staticmethod
+    def _fits(ratio: float, *roundings: float) -> bool:
+        return abs(ratio - 1) <= 0.002 + sum(roundings)
+
+    def _bytes(self) -> float:
+        product = float(_ELEMENT_BYTES)
+        for word in (*self.sizes.get("Array size", ("0",)), self.ranks):
+            product *= whole(word, 1 << 40) or 0
+        return product or 1.0
+
+
+class Benchio(PrintedReader):
     """What benchio prints."""
 
     name = "benchio"
 
     def recognises(self, text: str, name: str) -> bool:
         """Whether benchio printed it."""
-        return "Simple Parallel IO benchmark" in text[:500]
+        return TITLE in text
 
-    def read(self, text: str, name: str, ranks_per_node: int) -> Results:
-        """Return the methods, each with its repeats."""
-        ranks, array = _RANKS.search(text), _ARRAY.search(text)
-        if ranks is None or array is None:
-            raise UsageError(f"{name}: benchio's output without its sizes: give all of it")
-        said = _NODES.search(text[: array.start()])
-        nodes = int(said[1]) if said else nodes_of(name, int(ranks[1]), ranks_per_node)
-        sizes = ",".join(reversed(array.groups()))
-        places = list(_PLACE.finditer(text))
-        found = []
-        for number, place in enumerate(places):
-            end = places[number + 1].start() if number + 1 < len(places) else len(text)
-            part = text[place.end() : end]
-            rates = [float(rate) * _MIB * (1024 if unit == "GiB" else 1)
-                     for rate, unit in _RATE.findall(part)]  # fmt: skip
-            folder, _, file = place[1].rpartition("/")
-            stack = next((s for key, s in _FILES.items() if file.startswith(key)), "")
-            work = workload_from_notation(
-                f"<3D,(BLOCK,BLOCK,BLOCK),({sizes})>", nodes, -(-int(ranks[1]) // nodes)
+    def tests(self, text: str, name: str, ranks_per_node: int) -> Found:
+        """Return each method in each directory, with its repeats."""
+        tests: list[Test] = []
+        notes: list[str] = []
+        runs: list[_Run] = []
+        for line in lines_of(text):
+            if TITLE in line:
+                runs.append(_Run())
+                RESULTS.check_entries(len(runs), name)
+            elif runs:
+                runs[-1].take(line)
+        for run in runs:
+            tests += _tests(run, name, ranks_per_node)
+            notes += [f"{name}: {one}" for one in run.notes[:50]]
+        if not any(one.timed for one in tests):
+            why = f" ({notes[0]})" if notes else ""
+            raise UsageError(
+                f"{name}: benchio's output without a rate{why}: check that the run ended"
             )
-            settings = _STRIPES.get(folder.rpartition("/")[2], {})
-            if rates:
-                found.append(Measured(f"{name}: {place[1]}", work, stack, settings, tuple(rates)))
-        if not found:
-            raise UsageError(f"{name}: benchio's output without a rate: check that the run ended")
-        return Results(tuple(found))
+        return Found(tuple(tests), tuple(notes))
+
+
+def _tests(run: _Run, name: str, ranks_per_node: int) -> list[Test]:
+    array = run.sizes.get("Array size")
+    if not run.ranks or array is None:
+        raise UsageError(f"{name}: benchio's output without its sizes: give all of it")
+    ranks = ranks_in(name, "processes", run.ranks)
+    shape = tuple(ranks_in(name, "array size", word) for word in reversed(array))
+    _check_total(run, name)
+    nodes = ranks_in(name, "nodes", run.nodes) if run.nodes else 0
+    nodes = nodes or nodes_of(name, ranks, ranks_per_node)
+    if nodes > ranks:
+        raise UsageError(f"{name}: {ranks} processes on {nodes} nodes: check that it is whole")
+    return [_test(run, place, name, nodes, ranks, shape) for place in run.places]
+
+
+def _check_total(run: _Run, name: str) -> None:
+    """Raise an error if the size that is told is not that of the array."""
+    total = number(run.total[0])
+    if total is None or total <= 0:
+        return
+    amount = total * _UNITS[run.total[1]]
+    if abs(run._bytes() / amount - 1) > 0.002 + half_digit(run.total[0]) / total:
+        raise UsageError(
+            f"{name}: the array has {run._bytes():.6g} B, and benchio says {amount:.6g} B: check "
+            "that the file is whole"
+        )
+
+
+def _test(
+    run: _Run, place: _Place, name: str, nodes: int, ranks: int, shape: tuple[int, ...]
+) -> Test:
+    folder, _, file = place.path.rpartition("/")
+    striping = folder.rpartition("/")[2]
+    found = next((one for one in _FILES if file.startswith(one[0])), None)
+    _, backend, layout, mode = found or ("", "", "shared", "independent")
+    if not backend and found:
+        word = file.removeprefix("fpp-")
+        backend = next((one[1] for one in _FILES if word.startswith(one[0]) and one[1]), "")
+    failed = ""
+    if not place.timed:
+        said = f" ({shown(place.said, 120)!r})" if place.said else ""
+        failed = f"benchio printed no rate of it{said}"
+    elif not backend:
+        failed = "the name of its file tells no method of benchio"
+    work = Data(backend or "posix", layout, mode, "array3d", shape=shape, sync=False)
+    return Test(
+        "benchio", f"{name}: {place.path}", nodes, ranks, work, tuple(place.timed),
+        path=place.path, striping=striping if striping in _STRIPINGS else "", failed=failed,
+    )  # fmt: skip

@@ -4,21 +4,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
 from stripewise.calibration.readers._base import Measured, Reader, Results, check_rate
 from stripewise.calibration.readers._benchio import Benchio
-from stripewise.calibration.readers._ior import IorJson, IorText
+from stripewise.calibration.readers._ior import IorText
+from stripewise.calibration.readers._ior_csv import IorCsv
+from stripewise.calibration.readers._ior_json import IorJson
 from stripewise.calibration.readers._kernel import Kernel
+from stripewise.calibration.readers._lines import cleaned
 from stripewise.calibration.readers._mdtest import Mdtest
+from stripewise.calibration.readers._metadata import Metadata
+from stripewise.calibration.readers._printed import PrintedReader
+from stripewise.calibration.readers._rates import RateTable
+from stripewise.calibration.readers._record import Found, Test
 from stripewise.calibration.readers._table import CsvTable, TomlTable
 from stripewise.errors import StripewiseError, UsageError
 from stripewise.inputs import RESULTS, read_input
+from stripewise.text import printable
 
+_T = TypeVar("_T")
 _MEMBERS: tuple[Reader, ...] = (
-    Kernel(), IorJson(), IorText(), Mdtest(), Benchio(), TomlTable(), CsvTable(),
+    Kernel(), Metadata(), IorJson(), IorCsv(), RateTable(), IorText(), Mdtest(), Benchio(),
+    TomlTable(), CsvTable(),
 )  # fmt: skip
+_IN_TEXT = ("ior", "mdtest", "benchio")
+"""Forms of which one file, the output of a job, may hold several."""
 
 
 def reader_names() -> tuple[str, ...]:
@@ -38,30 +51,95 @@ def read_results(paths: Iterable[Path], ranks_per_node: int = 0) -> Results:
     """
     measured: list[Measured] = []
     operations: dict[str, tuple[float, ...]] = {}
+    notes: list[str] = []
     for path in paths:
-        try:
-            text = read_input(path, RESULTS).decode("utf-8", "replace")
-        except OSError as error:
-            raise UsageError(f"{path}: {error.strerror or error}: give a file") from error
-        reader = next((one for one in _MEMBERS if one.recognises(text, path.name)), None)
-        if reader is None:
-            raise UsageError(
-                f"{path} is of no known form: give what IOR, mdtest, benchio or `stripewise "
-                "kernel --json` printed, or a table (CSV, TOML)"
-            )
-        found = _read(reader, text, str(path), ranks_per_node)
-        for one in found.measured:
-            for rate in one.rates:
-                check_rate(one.source, rate)
-        measured += found.measured
-        for figure, rates in found.operations.items():
-            operations[figure] = (*operations.get(figure, ()), *rates)
-    return Results(tuple(measured), operations)
+        for found in _each(path, ranks_per_node, lambda one, *args: one.read(*args)):
+            for one in found.measured:
+                for rate in one.rates:
+                    check_rate(one.source, rate)
+            measured += found.measured
+            notes += found.notes
+            for figure, rates in found.operations.items():
+                operations[figure] = (*operations.get(figure, ()), *rates)
+    return Results(tuple(measured), operations, tuple(notes))
 
 
-def _read(reader: Reader, text: str, name: str, ranks_per_node: int) -> Results:
+def read_tests(paths: Iterable[Path], ranks_per_node: int = 0) -> Found:
+    """Read what benchmark programs printed, test by test.
+
+    Args:
+        paths: Of files: output of IOR, mdtest, benchio, or of our kernel.
+        ranks_per_node: Where a form does not tell; 0: not known.
+
+    Raises:
+        UsageError: A file cannot be read, is of no known form, or has no single tests.
+    """
+    tests: list[Test] = []
+    notes: list[str] = []
+    for path in paths:
+        for found in _each(path, ranks_per_node, _tests):
+            tests += found.tests
+            notes += found.notes
+    return Found(tuple(tests), tuple(notes))
+
+
+def read_printed(text: str, name: str, program: str, ranks_per_node: int = 0) -> Found:
+    """Return the tests of what one program has just printed.
+
+    Args:
+        text: Its output.
+        name: For messages.
+        program: Name of a reader: "ior", "ior-json", "mdtest", "benchio", ...
+        ranks_per_node: Where the form does not tell; 0: not known.
+
+    Raises:
+        UsageError: It is cut off or says nothing that can be used.
+    """
+    reader = next(one for one in _MEMBERS if one.name == program)
+    return _guarded(reader, cleaned(text.encode("utf-8", "replace")), name, ranks_per_node, _tests)
+
+
+def _tests(reader: Reader, text: str, name: str, ranks_per_node: int) -> Found:
+    if not isinstance(reader, PrintedReader):
+        raise UsageError(
+            f"{name}: a table of results has no single runs: give what IOR, mdtest or benchio "
+            "printed, or the kernel's JSON"
+        )
+    return reader.tests(text, name, ranks_per_node)
+
+
+def _each(path: Path, ranks_per_node: int, read: Callable[..., _T]) -> list[_T]:
+    """Return what each reader that a file is for makes of it."""
+    name = printable(str(path))
     try:
-        return reader.read(text, name, ranks_per_node)
+        text = cleaned(read_input(path, RESULTS))
+    except OSError as error:
+        raise UsageError(f"{name}: {error.strerror or error}: give a file") from error
+    chosen = [one for one in _MEMBERS if one.recognises(text, path.name)]
+    if not chosen:
+        raise UsageError(
+            f"{name} is of no known form: give what IOR, mdtest, benchio or `stripewise "
+            "kernel --json` printed, or a table (CSV, TOML)"
+        )
+    if chosen[0].name not in _IN_TEXT:
+        return [_guarded(chosen[0], text, name, ranks_per_node, read)]
+    chosen = [one for one in chosen if one.name in _IN_TEXT]
+    found, errors = list[_T](), list[UsageError]()
+    for one in chosen:
+        try:
+            found.append(_guarded(one, text, name, ranks_per_node, read))
+        except UsageError as error:
+            errors.append(error)
+    if not found:
+        raise errors[0]
+    return found
+
+
+def _guarded(
+    reader: Reader, text: str, name: str, ranks_per_node: int, read: Callable[..., _T]
+) -> _T:
+    try:
+        return read(reader, text, name, ranks_per_node)
     except StripewiseError as error:
         if name in str(error):
             raise

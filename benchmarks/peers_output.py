@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The comparison with IOR and benchio as tables for a terminal and for a Markdown page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+GOAL = 0.97
+"""Of the peer's bandwidth: within 3 %, or faster."""
+HEADER = ("case", "peer", "MPI", "operation", "ours / peer", "95 % interval", "of the best", "ours", "peer",
+          "within 3 %")  # fmt: skip
+_WIDTHS = (34, 8, 8, 9, 11, 15, 11, 11, 11, 10)
+
+
+class Figure(Protocol):
+    """One line of the table; ratios are of bandwidths, times are in seconds."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def peer(self) -> str: ...  # noqa: D102
+    @property
+    def mpi(self) -> str: ...  # noqa: D102
+    @property
+    def operation(self) -> str: ...  # noqa: D102
+    @property
+    def ratio(self) -> float: ...  # noqa: D102
+    @property
+    def low(self) -> float: ...  # noqa: D102
+    @property
+    def high(self) -> float: ...  # noqa: D102
+    @property
+    def best(self) -> float: ...  # noqa: D102
+    @property
+    def ours(self) -> float: ...  # noqa: D102
+    @property
+    def theirs(self) -> float: ...  # noqa: D102
+    @property
+    def pairs(self) -> int: ...  # noqa: D102
+
+
+def verdict(figure: Figure) -> str:
+    """Return "yes", "no", or "open" where the interval has the goal in it."""
+    if figure.low >= GOAL:
+        return "yes"
+    return "no" if figure.high < GOAL else "open"
+
+
+def row(figure: Figure) -> list[str]:
+    """Return one line's words."""
+    spread = f"{figure.low:.3f} to {figure.high:.3f}"
+    times = [f"{one * 1e3:.2f} ms" for one in (figure.ours, figure.theirs)]
+    words = [figure.name, figure.peer, figure.mpi, figure.operation, f"{figure.ratio:.3f}"]
+    return [*words, spread, f"{figure.best:.3f}", *times, verdict(figure)]
+
+
+def table(figures: Sequence[Figure], *, header: bool) -> str:
+    """Return lines for a terminal."""
+    lines = [list(HEADER)] if header else []
+    lines += [row(one) for one in figures]
+    return "\n".join("  ".join(map(str.ljust, line, _WIDTHS)).rstrip() for line in lines)
+
+
+def markdown(figures: Sequence[Figure], note: str) -> str:
+    """Return a part of a Markdown page."""
+    pairs = max((one.pairs for one in figures), default=0)
+    lines = [
+        f"Medians of {pairs} pairs of runs of 2 ranks ({note}).",
+        "",
+        f"| {' | '.join(HEADER)} |",
+        "|---|---|---|---|--:|--:|--:|--:|--:|---|",
+    ]
+    lines += [f"| {' | '.join(row(one))} |" for one in figures]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,157 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* Where ranks are, whose files they ask for, and the directory of the job. */
+#include "metadata.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MARK "/.stripewise-mark" /* src/stripewise/owned knows a directory by it */
+#define TRIES 8
+
+/* ---- nodes ------------------------------------------------------------------------------------
+ */
+
+/* The first rank of this rank's node. */
+static int leader_of(const struct sw_options *options, int rank)
+{
+    MPI_Comm node;
+    int first = rank;
+    if (options->node_ranks > 0)
+        return (int)(rank / options->node_ranks * options->node_ranks);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, node);
+    MPI_Comm_free(&node);
+    return first;
+}
+
+/* The least shift with which every rank asks for files of another node; none: by a node. */
+static int another_node(const int *leaders, int n_ranks, int most_node_ranks)
+{
+    for (int shift = 1; shift < n_ranks; shift++) {
+        int rank = 0;
+        while (rank < n_ranks && leaders[rank] != leaders[(rank + shift) % n_ranks])
+            rank++;
+        if (rank == n_ranks)
+            return shift;
+    }
+    return most_node_ranks % n_ranks;
+}
+
+/* `leaders` becomes how many ranks each of them leads. */
+static void count_nodes(int *leaders, struct sw_job *job)
+{
+    int *sizes = leaders + job->n_ranks;
+    for (int r = 0; r < job->n_ranks; r++) {
+        if (leaders[r] == r && r < leaders[job->rank])
+            job->node++;
+        job->n_nodes += leaders[r] == r;
+        if (++sizes[leaders[r]] > job->most_node_ranks)
+            job->most_node_ranks = sizes[leaders[r]];
+    }
+}
+
+void sw_job_find(const struct sw_options *options, struct sw_job *job)
+{
+    *job = (struct sw_job){0};
+    MPI_Comm_rank(MPI_COMM_WORLD, &job->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &job->n_ranks);
+    gethostname(job->host, sizeof job->host - 1);
+    int own = leader_of(options, job->rank);
+    int *leaders = calloc(2 * (size_t)job->n_ranks, sizeof *leaders);
+    if (leaders == NULL)
+        MPI_Abort(MPI_COMM_WORLD, SW_EXIT_FAILED); /* nothing can be agreed on */
+    MPI_Allgather(&own, 1, MPI_INT, leaders, 1, MPI_INT, MPI_COMM_WORLD);
+    count_nodes(leaders, job);
+    if (options->shift >= 0)
+        job->shift = (int)(options->shift % job->n_ranks);
+    else if (job->n_nodes > 1)
+        job->shift = another_node(leaders, job->n_ranks, job->most_node_ranks);
+    free(leaders);
+    sw_clocks_compare(job);
+}
+
+/* ---- the directory ----------------------------------------------------------------------------
+ */
+
+static void random_hex(char *text, size_t digits)
+{
+    unsigned char bytes[16] = {0};
+    if (getrandom(bytes, sizeof bytes, GRND_NONBLOCK) < 0) {
+        uint64_t seed = sw_now_ns() ^ (uint64_t)getpid() << 40;
+        memcpy(bytes, &seed, sizeof seed);
+    }
+    for (size_t i = 0; i < digits; i++)
+        text[i] = "0123456789abcdef"[bytes[i / 2] >> (i % 2 * 4) & 15];
+    text[digits] = '\0';
+}
+
+static void leave_mark(const struct sw_job *job, struct sw_failure *failure)
+{
+    char path[SW_PATH_BYTES + 32];
+    char text[256];
+    char identity[33];
+    random_hex(identity, 32);
+    snprintf(path, sizeof path, "%s" MARK, job->directory);
+    int bytes = snprintf(text, sizeof text,
+                         "{\"kind\": \"metadata\", \"identity\": \"%s\", \"made\": true, "
+                         "\"host\": \"%.60s\"}",
+                         identity, job->host);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 || write(fd, text, (size_t)bytes) != bytes)
+        sw_fail(failure, "open", path, errno != 0 ? errno : EIO, "");
+    if (fd >= 0)
+        close(fd);
+}
+
+static void make_directory(const struct sw_options *options, struct sw_job *job,
+                           struct sw_failure *failure)
+{
+    struct stat status;
+    if (stat(options->directory, &status) != 0 || !S_ISDIR(status.st_mode)) {
+        sw_fail(failure, "stat", options->directory, 0,
+                "there is no such directory; make it, or give another --directory");
+        return;
+    }
+    for (int tries = 0; tries < TRIES; tries++) {
+        char hex[17];
+        random_hex(hex, 8);
+        snprintf(job->directory, sizeof job->directory, "%.3500s/stripewise-metadata-%s",
+                 options->directory, hex);
+        if (mkdir(job->directory, 0755) == 0) {
+            leave_mark(job, failure);
+            return;
+        }
+        if (errno != EEXIST)
+            break;
+    }
+    sw_fail(failure, "mkdir", job->directory, errno, "");
+    job->directory[0] = '\0';
+}
+
+bool sw_job_begin(const struct sw_options *options, struct sw_job *job, struct sw_failure *failure)
+{
+    struct stat status;
+    if (job->rank == 0)
+        make_directory(options, job, failure);
+    MPI_Bcast(job->directory, sizeof job->directory, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (job->rank != 0 && job->directory[0] != '\0' && stat(job->directory, &status) != 0)
+        sw_fail(failure, "stat", job->directory, 0,
+                "rank 0 made this directory, and this rank does not see it; give a --directory "
+                "on storage that all nodes share");
+    return sw_agree(failure);
+}
+
+void sw_job_end(const struct sw_job *job, struct sw_failure *failure)
+{
+    char path[SW_PATH_BYTES + 32];
+    snprintf(path, sizeof path, "%s" MARK, job->directory);
+    unlink(path);
+    if (rmdir(job->directory) != 0)
+        sw_fail(failure, "rmdir", job->directory, errno, "");
+}

@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Advice on collective writes from the cases of a campaign, without the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from stripewise.advice._base import GAINS, Advice, How
+from stripewise.advice._basis import Basis, keys_of
+from stripewise.advice._choices import AHEAD, EXTENTS, MODE, MULTIPLIER, RELAXED
+from stripewise.advice._hints import COLLECTIVE_ONLY
+from stripewise.advice._words import aggregators_text, joined, of_nodes, times, verb
+from stripewise.bench import CaseFigures
+from stripewise.simulation import rate_text
+
+Figures = Sequence[CaseFigures]
+
+
+def by_mode(figures: Figures) -> dict[int, list[CaseFigures]]:
+    """Return the collective writes of the most nodes by lock mode; empty: there is one mode."""
+    chosen = _chosen(figures)
+    most = max((one.case.nodes for one in chosen), default=0)
+    modes: dict[int, list[CaseFigures]] = {}
+    for one in chosen:
+        if one.case.nodes == most:
+            modes.setdefault(_setting(one, MODE, EXTENTS), []).append(one)
+    return modes if len(modes) > 1 and EXTENTS in modes else {}
+
+
+def by_number(figures: Figures) -> dict[int, dict[int, CaseFigures]]:
+    """Return collective writes with the default locks: nodes -> aggregators -> figures.
+
+    Only numbers of nodes that were measured with one aggregator for each stripe and with more.
+    """
+    found: dict[int, dict[int, CaseFigures]] = {}
+    for one in _chosen(figures):
+        if _setting(one, MODE, EXTENTS) == EXTENTS:
+            numbers = found.setdefault(one.case.nodes, {})
+            number = _setting(one, MULTIPLIER, 1)
+            if number not in numbers or numbers[number].median < one.median:
+                numbers[number] = one
+    return {
+        nodes: group for nodes, group in sorted(found.items()) if 1 in group and len(group) > 1
+    }
+
+
+def measured_modes(basis: Basis) -> Iterator[Advice]:
+    """Yield what relaxed locks brought."""
+    best = {
+        mode: max(group, key=lambda one: one.median)
+        for mode, group in by_mode(basis.figures).items()
+    }
+    usual = best.pop(EXTENTS)
+    mode, found = max(best.items(), key=lambda one: one[1].median)
+    if found.median < GAINS * usual.median:
+        return
+    count = _setting(found, MULTIPLIER, 1)
+    who = "shared files" if mode == AHEAD else "a program whose I/O is all collective MPI-IO"
+    text = (
+        f"For {who}, set lock mode {mode} and {aggregators_text(count)} for each stripe on "
+        f"{of_nodes(found.case.nodes)}: they write one file with {_shown(found)}, "
+        f"{times(found.median, usual.median)} the best of the default locks."
+    )
+    words = f"cray_cb_write_lock_mode={mode}:cray_cb_nodes_multiplier={count}"
+    if mode == RELAXED:
+        words = f"{COLLECTIVE_ONLY}:{words}"
+    yield _told("lock-mode", "Locks of shared files", text, found, usual, words)
+
+
+def measured_numbers(basis: Basis) -> Iterator[Advice]:
+    """Yield the numbers of aggregators that were better than the default."""
+    better = {}
+    for nodes, group in by_number(basis.figures).items():
+        number, found = max(group.items(), key=lambda one: one[1].median)
+        if found.median >= GAINS * group[1].median:
+            better[nodes] = number, found, group[1]
+    if not better:
+        return
+    nodes = max(better)
+    number, found, usual = better[nodes]
+    each = joined([f"{count} for {of_nodes(n)}" for n, (count, _, _) in better.items()])
+    text = (
+        f"Set the number of aggregators for each stripe by the size of the job: {each}. "
+        f"{of_nodes(nodes)} then {verb(nodes, 'writes', 'write')} one file with "
+        f"{_shown(found)} in place of {rate_text(usual.median)}."
+    )
+    words = f"cray_cb_nodes_multiplier={number}"
+    yield _told("aggregators", "Collective buffering", text, found, usual, words)
+
+
+def _told(
+    rule: str, topic: str, text: str, found: CaseFigures, usual: CaseFigures, words: str
+) -> Advice:
+    how = How("variable", f'export MPICH_MPIIO_HINTS="*:{words}"')
+    return Advice(
+        rule, topic, text, found.median, found.low, found.high, "bytes per second",
+        keys_of((found, usual)), (how,),
+    )  # fmt: skip
+
+
+def _chosen(figures: Figures) -> list[CaseFigures]:
+    return [
+        one for one in figures
+        if one.operation == "write" and one.case.backend == "mpiio"
+        and one.case.mode == "collective"
+        and {MODE, MULTIPLIER} & dict(one.case.settings).keys()
+    ]  # fmt: skip
+
+
+def _setting(one: CaseFigures, name: str, default: int) -> int:
+    value = dict(one.case.settings).get(name, default)
+    return value if isinstance(value, int) else default
+
+
+def _shown(one: CaseFigures) -> str:
+    return f"{rate_text(one.median)} ({rate_text(one.low)} to {rate_text(one.high)})"

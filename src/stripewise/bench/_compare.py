@@ -1,0 +1,205 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""System against system: campaigns side by side, cell by cell, with intervals and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import exp, isfinite, sqrt
+
+import numpy as np
+
+from stripewise.bench._campaign import Campaign
+from stripewise.bench._case import Case
+from stripewise.bench._cells import DATA, Cell, cells_of, matched
+from stripewise.bench._pooled import PooledNoise, chance_of, holm, pooled_noise, reference
+from stripewise.bench._targets import TargetFinding, changed_targets, slow_targets
+from stripewise.errors import UsageError
+
+COMPARISON_METHOD = (
+    "ratio of medians; interval of 95 % by a parametric bootstrap of log rates whose variances "
+    "are pooled over cells; verdicts at 5 % over all cells together (Holm)"
+)
+_LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A rate of one campaign by that of the first.
+
+    Attributes:
+        value: Of the medians; above 1: faster than the first.
+        low / high: Interval of 95 %; NaN: no cell has two runs.
+        chance: Probability of it where nothing differs, adjusted for all cells.
+        unlike: Why the cells are not alike, in words; "": they are.
+    """
+
+    value: float
+    low: float
+    high: float
+    chance: float = 1.0
+    unlike: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Return "faster", "slower", "no difference", or "too few runs"."""
+        if not isfinite(self.low):
+            return "too few runs"
+        if self.chance >= _LEVEL:
+            return "no difference"
+        return "faster" if self.value > 1 else "slower"
+
+
+@dataclass(frozen=True)
+class ComparedCell:
+    """A cell of the first campaign beside those of the others.
+
+    Attributes:
+        case: Of the first campaign that has it.
+        operation: Of the samples.
+        cells: By campaign; None: it has none that belongs to it.
+        ratios: To the first campaign, by campaign; None for the first, and where one is missing.
+    """
+
+    case: Case
+    operation: str
+    cells: tuple[Cell | None, ...]
+    ratios: tuple[Ratio | None, ...]
+
+    @property
+    def of_data(self) -> bool:
+        """Whether rates are bytes a second, otherwise operations a second."""
+        return self.operation in DATA
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Campaigns side by side; the first is the one that the others are compared with.
+
+    Attributes:
+        names: Of the campaigns, each different.
+        campaigns: In the same order.
+        cells: That at least one campaign has, in the order of the suites.
+        slow: By campaign: targets that are slower than the others within it.
+        changed: By campaign: targets that changed against the first; empty for the first.
+    """
+
+    names: tuple[str, ...]
+    campaigns: tuple[Campaign, ...]
+    cells: tuple[ComparedCell, ...]
+    slow: tuple[tuple[TargetFinding, ...], ...]
+    changed: tuple[tuple[TargetFinding, ...], ...]
+
+    def differing(self, place: int) -> list[ComparedCell]:
+        """Return cells in which a campaign differs from the first, the largest factor first."""
+        found = [
+            (abs(np.log(ratio.value)), cell)
+            for cell in self.cells
+            if (ratio := cell.ratios[place]) is not None
+            and not ratio.unlike
+            and ratio.verdict in ("faster", "slower")
+        ]
+        return [cell for _, cell in sorted(found, key=lambda one: -one[0])]
+
+    def alike(self, place: int) -> int:
+        """Return the number of cells that a campaign has in common with the first."""
+        return sum(1 for cell in self.cells if (ratio := cell.ratios[place]) and not ratio.unlike)
+
+
+def compare(campaigns: Sequence[Campaign]) -> Comparison:
+    """Compare campaigns with the first of them.
+
+    Raises:
+        UsageError: There are fewer than two, or they have no cell in common.
+    """
+    if len(campaigns) < 2:
+        raise UsageError("a comparison needs two campaigns or more: give another one")
+    own = [cells_of(one) for one in campaigns]
+    noises = {
+        data: pooled_noise([one.logs for cells in own for one in cells if one.of_data == data])
+        for data in (True, False)
+    }
+    rows = _rows(own, noises)
+    if not any(ratio for row in rows for ratio in row.ratios):
+        raise UsageError(
+            "the campaigns have no case in common: their suites need series of the same names "
+            "on the same numbers of nodes"
+        )
+    first, *others = campaigns
+    return Comparison(
+        _names(campaigns),
+        tuple(campaigns),
+        tuple(_adjusted(rows, len(campaigns))),
+        tuple(slow_targets(one) for one in campaigns),
+        ((), *(changed_targets(first, one) for one in others)),
+    )
+
+
+def _names(campaigns: Sequence[Campaign]) -> tuple[str, ...]:
+    """Return names that differ: a number is put behind those that others have as well."""
+    found: list[str] = []
+    for one in campaigns:
+        name, number = one.name or "campaign", 2
+        while name in found:
+            name, number = f"{one.name or 'campaign'} ({number})", number + 1
+        found.append(name)
+    return tuple(found)
+
+
+def _rows(own: Sequence[Sequence[Cell]], noises: dict[bool, PooledNoise]) -> list[ComparedCell]:
+    """Return a row for each cell of the first campaign, then those that only others have."""
+    number = len(own)
+    rows: dict[int, list[Cell | None]] = {
+        id(cell): [cell, *([None] * (number - 1))] for cell in own[0]
+    }
+    reasons: dict[tuple[int, int], str] = {}
+    for place in range(1, number):
+        left = list(own[place])
+        for one, two, why in matched(own[0], own[place]):
+            rows[id(one)][place] = two
+            reasons[id(one), place] = why
+            left.remove(two)
+        for cell in left:
+            rows[id(cell)] = [cell if at == place else None for at in range(number)]
+    found = []
+    for key, cells in rows.items():
+        shown = next(cell for cell in cells if cell)
+        ratios = [
+            ratio_of(cells[0], cell, noises, reasons.get((key, place), "")) if place else None
+            for place, cell in enumerate(cells)
+        ]
+        found.append(ComparedCell(shown.case, shown.operation, tuple(cells), tuple(ratios)))
+    return found
+
+
+def ratio_of(
+    first: Cell | None, other: Cell | None, noises: dict[bool, PooledNoise], unlike: str = ""
+) -> Ratio | None:
+    """Return the factor between two cells; None: one is missing."""
+    if first is None or other is None:
+        return None
+    noise = noises[first.of_data]
+    distance = float(np.median(other.logs) - np.median(first.logs))
+    one, two = len(first.logs), len(other.logs)
+    degrees = one + two - 2
+    if noise.degrees + degrees <= 0:
+        return Ratio(exp(distance), float("nan"), float("nan"), unlike=unlike)
+    own = sum(float(np.sum((cell.logs - cell.logs.mean()) ** 2)) for cell in (first, other))
+    deviation = sqrt(noise.of_case(own / max(degrees, 1), degrees))
+    drawn = reference(one, two, noise.degrees)
+    half = deviation * float(drawn[int(0.95 * len(drawn))])
+    return Ratio(
+        exp(distance), exp(distance - half), exp(distance + half),
+        chance_of(distance / deviation, drawn), unlike,
+    )  # fmt: skip
+
+
+def _adjusted(rows: Sequence[ComparedCell], number: int) -> list[ComparedCell]:
+    """Return rows whose probabilities count that there are many cells."""
+    adjusted = [list(row.ratios) for row in rows]
+    for place in range(1, number):
+        seen = [(at, ratio) for at, row in enumerate(rows) if (ratio := row.ratios[place])]
+        for (at, ratio), chance in zip(seen, holm([one.chance for _, one in seen]), strict=True):
+            adjusted[at][place] = replace(ratio, chance=chance)
+    return [replace(row, ratios=tuple(ratios)) for row, ratios in zip(rows, adjusted, strict=True)]

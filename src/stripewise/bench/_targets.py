@@ -1,0 +1,281 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The slow target by its number, within a campaign and from one campaign to another.
+
+A run is as slow as the slowest target of its files.  Runs are put in groups of cases that differ
+in nothing but the targets; within a group, the residual of a run is the log of its rate over the
+group's median.  A target is judged by the residuals of the runs that touch it and of those that
+do not; chance is what permuted residuals show, over all targets together (Westfall and Young's
+maximum), so that the number of targets does not matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, isfinite, sqrt
+from typing import Any
+
+import numpy as np
+
+from stripewise.bench._campaign import Campaign
+from stripewise.bench._cells import DATA
+from stripewise.bench._pooled import Floats
+from stripewise.bench._target_runs import Bools, Integers, Observed, observed, without_target
+from stripewise.text import plural
+
+LEAST_EFFECT = 0.03
+"""Of the log of a rate: smaller differences between targets are of no use to anybody (chosen)."""
+_LEVEL = 0.05 / len(DATA)
+_PERMUTATIONS = 1999
+_MOST_CELLS = 20_000_000
+_SEED = 7
+_MOST_FOUND = 8
+_MEDIAN = 1.2533
+"""Standard error of a median by that of a mean, of normal values."""
+
+
+@dataclass(frozen=True)
+class TargetFinding:
+    """A target that is slower than the others, or that changed.
+
+    Attributes:
+        target: Its number.
+        operation: "write" or "read".
+        ratio: Rate of runs that touch it, by that of alike runs that do not; of two campaigns:
+            that ratio afterwards by the same before.
+        low / high: Interval of 95 %.
+        runs: That touch it.
+        chance: Probability of it where all targets are alike, over all targets.
+        changed: Whether it is about two campaigns.
+    """
+
+    target: int
+    operation: str
+    ratio: float
+    low: float
+    high: float
+    runs: int
+    chance: float
+    changed: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """Return what was found, in a sentence with its figures."""
+        than = "than before, beside the other targets" if self.changed else "than on the others"
+        return (
+            f"{self.operation} on target {self.target} is {difference_words(self)} {than} "
+            f"({plural(self.runs, 'run')})"
+        )
+
+
+def difference_words(ratio: Any) -> str:
+    """Return a ratio with `value` or `ratio`, `low` and `high` as "10 % [8, 12] slower"."""
+    value = ratio.ratio if hasattr(ratio, "ratio") else ratio.value
+    slower = value < 1
+    ends = [100 * (1 - one if slower else one - 1) for one in (ratio.low, ratio.high)]
+    low, high = sorted(ends)
+    return (
+        f"{100 * abs(1 - value):.0f} % [{low:.0f}, {high:.0f}] {'slower' if slower else 'faster'}"
+    )
+
+
+def slow_targets(campaign: Campaign) -> tuple[TargetFinding, ...]:
+    """Return the targets that are slower than the others of a campaign, for each operation."""
+    found: list[TargetFinding] = []
+    for operation in DATA:
+        seen = observed(campaign, operation)
+        for _ in range(_MOST_FOUND):
+            one = _slowest(seen, operation) if seen else None
+            if seen is None or one is None:
+                break
+            found.append(one)
+            seen = without_target(seen, one.target)
+    return tuple(found)
+
+
+def changed_targets(before: Campaign, after: Campaign) -> tuple[TargetFinding, ...]:
+    """Return the targets that became slower or faster beside the others of their campaign."""
+    found: list[TargetFinding] = []
+    for operation in DATA:
+        one, two = observed(before, operation), observed(after, operation)
+        for _ in range(_MOST_FOUND):
+            change = _most_changed(one, two, operation) if one and two else None
+            if one is None or two is None or change is None:
+                break
+            found.append(change)
+            one, two = without_target(one, change.target), without_target(two, change.target)
+    return tuple(found)
+
+
+def target_effects(campaign: Campaign) -> dict[tuple[str, int], float]:
+    """Return (operation, target) -> log of the rate on it over that on the others."""
+    found = {}
+    for operation in DATA:
+        seen = observed(campaign, operation)
+        if seen is not None:
+            for place, target in enumerate(seen.targets):
+                effect = _contrast(seen, seen.touches[:, place])
+                if isfinite(effect):
+                    found[operation, target] = effect
+    return found
+
+
+# ---- chance ----------------------------------------------------------------------------------
+
+
+def _slowest(seen: Observed, operation: str) -> TargetFinding | None:
+    usable = _usable(seen.touches)
+    if not usable.any():
+        return None
+    clipped = _clipped(seen.residuals)
+    statistic = _standard(clipped[None, :], seen.touches)[0]
+    drawn = _permuted(clipped, seen.groups, seen.touches)
+    reference = np.nanmax(np.where(usable, -drawn, -np.inf), axis=1)
+    worst = int(np.argmax(np.where(usable, -statistic, -np.inf)))
+    chance = _chance(-statistic[worst], reference)
+    inside = seen.touches[:, worst]
+    effect = _contrast(seen, inside)
+    half = 1.96 * _error(seen.residuals, inside)
+    if chance >= _LEVEL or effect > -max(half, LEAST_EFFECT):
+        return None
+    return TargetFinding(
+        seen.targets[worst], operation, exp(effect), exp(effect - half), exp(effect + half),
+        int(inside.sum()), chance,
+    )  # fmt: skip
+
+
+def _most_changed(before: Observed, after: Observed, operation: str) -> TargetFinding | None:
+    targets = sorted(set(before.targets) & set(after.targets))
+    if not targets:
+        return None
+    touched = [_columns(one, targets) for one in (before, after)]
+    usable = _usable(touched[0]) & _usable(touched[1])
+    effects = [
+        np.array([_contrast(one, column) for column in columns.T])
+        for one, columns in zip((before, after), touched, strict=True)
+    ]
+    errors = [
+        np.array([_error(one.residuals, column) for column in columns.T])
+        for one, columns in zip((before, after), touched, strict=True)
+    ]
+    if not usable.any():
+        return None
+    statistic, reference = _changes(before, after, touched, usable)
+    most = int(np.argmax(np.where(usable, np.abs(statistic), -np.inf)))
+    chance = _chance(abs(statistic[most]), reference)
+    effect = float(effects[1][most] - effects[0][most])
+    half = 1.96 * sqrt(errors[0][most] ** 2 + errors[1][most] ** 2)
+    if chance >= _LEVEL or abs(effect) < max(half, LEAST_EFFECT):
+        return None
+    runs = int(touched[0][:, most].sum() + touched[1][:, most].sum())
+    return TargetFinding(
+        targets[most], operation, exp(effect), exp(effect - half), exp(effect + half), runs,
+        chance, changed=True,
+    )  # fmt: skip
+
+
+def _changes(
+    before: Observed,
+    after: Observed,
+    touched: list[Bools],
+    usable: Bools,
+) -> tuple[Floats, Floats]:
+    """Return the change of each target, and the largest of all that chance shows."""
+    own = [
+        np.nan_to_num([_contrast(one, column) for column in columns.T])
+        for one, columns in zip((before, after), touched, strict=True)
+    ]
+    found, drawn, errors = [], [], []
+    for one, columns, contrasts in zip((before, after), touched, own, strict=True):
+        inside = columns.sum(axis=0)
+        weight = np.sqrt(1 / np.maximum(inside, 1) + 1 / np.maximum(len(columns) - inside, 1))
+        # Lasting differences between targets are no chance; a change stays as half of it.
+        left = one.residuals - _lasting(columns, contrasts)
+        most = 3 * _deviation(left)
+        left = np.clip(left, -most, most) * np.sqrt(1 + 1 / np.maximum(np.median(inside), 2))
+        halved = np.clip(one.residuals - _lasting(columns, (own[0] + own[1]) / 2), -most, most)
+        found.append(_standard(halved[None, :], columns)[0] * weight)
+        drawn.append(_permuted(left, one.groups, columns) * weight)
+        errors.append(weight * max(_deviation(left), 1e-9))
+    error = np.hypot(errors[0], errors[1])
+    fewest = min(len(one) for one in drawn)
+    null = np.abs(drawn[1][:fewest] - drawn[0][:fewest]) / error
+    return (found[1] - found[0]) / error, np.nanmax(np.where(usable, null, -np.inf), axis=1)
+
+
+def _lasting(columns: Bools, effects: Floats) -> Floats:
+    """Return the effect of the target of each run that touches one alone; 0 for others."""
+    return np.where(columns.sum(axis=1) == 1, (columns * effects).sum(axis=1), 0.0)
+
+
+def _columns(one: Observed, targets: list[int]) -> Bools:
+    return one.touches[:, [one.targets.index(target) for target in targets]]
+
+
+def _usable(touches: Bools) -> Bools:
+    inside = touches.sum(axis=0)
+    return np.asarray((inside >= 2) & (len(touches) - inside >= 2))
+
+
+def _standard(residuals: Floats, touches: Bools) -> Floats:
+    """Return mean on each target less mean off it, for rows of residuals, by its weight."""
+    weights = touches.astype(float)
+    inside = np.maximum(weights.sum(axis=0), 1e-9)
+    outside = np.maximum(len(weights) - inside, 1e-9)
+    on = residuals @ weights
+    off = residuals.sum(axis=1, keepdims=True) - on
+    return np.asarray((on / inside - off / outside) / np.sqrt(1 / inside + 1 / outside))
+
+
+def _permuted(
+    residuals: Floats,
+    groups: Integers,
+    touches: Bools,
+) -> Floats:
+    """Return the same for residuals that are permuted within their groups."""
+    chance = np.random.default_rng(_SEED)
+    number = int(min(_PERMUTATIONS, max(199, _MOST_CELLS // max(residuals.size, 1))))
+    drawn = np.empty((number, residuals.size))
+    for group in np.unique(groups):
+        members = np.flatnonzero(groups == group)
+        drawn[:, members] = chance.permuted(np.tile(residuals[members], (number, 1)), axis=1)
+    return _standard(drawn, touches)
+
+
+def _chance(value: float, reference: Floats) -> float:
+    return float((1 + np.sum(reference >= value)) / (1 + len(reference)))
+
+
+def _contrast(seen: Observed, inside: Bools) -> float:
+    """Return how far runs on a target are from the others of their group, over the groups."""
+    total, weights = 0.0, 0.0
+    for group in np.unique(seen.groups[inside]):
+        own = seen.groups == group
+        on, off = seen.residuals[own & inside], seen.residuals[own & ~inside]
+        if on.size and off.size:
+            weight = on.size * off.size / (on.size + off.size)
+            total += weight * float(np.median(on) - np.median(off))
+            weights += weight
+    return total / weights if weights else float("nan")
+
+
+def _error(residuals: Floats, inside: Bools) -> float:
+    """Return the standard error of `_contrast`."""
+    if not inside.any() or inside.all():
+        return float("nan")
+    own = [residuals[one] - np.median(residuals[one]) for one in (inside, ~inside)]
+    scale = _deviation(np.concatenate(own))
+    return _MEDIAN * scale * sqrt(1 / inside.sum() + 1 / (~inside).sum())
+
+
+def _deviation(values: Floats) -> float:
+    """Return a deviation that outliers hardly move, and that few values do not shrink."""
+    middle = np.median(values)
+    robust = 1.4826 * float(np.median(np.abs(values - middle)))
+    kept = np.clip(values, middle - 3 * robust, middle + 3 * robust) if robust else values
+    return max(robust, float(np.std(kept)))
+
+
+def _clipped(residuals: Floats) -> Floats:
+    most = 3 * _deviation(residuals)
+    return np.asarray(np.clip(residuals, -most, most))

@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our own metadata kernel as a runner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from stripewise.bench._case import Case
+from stripewise.bench._sample import Sample
+from stripewise.bench.runners._base import Printed, Runner
+from stripewise.errors import StripewiseError, UsageError
+from stripewise.inputs import parse_json
+from stripewise.runtime import built_program, find_runtime, kernel_of_mpiexec
+from stripewise.simulation import Workload
+
+JSON = "metadata.json"
+_OPERATIONS = (
+    "create-directory", "stat-directory", "remove-directory",
+    "create", "stat", "read-file", "remove",
+)  # fmt: skip
+_MOST_FILES = 100_000_000
+"""Of a rank, where the stonewall alone ends creating."""
+
+
+class MetadataRunner(Runner):
+    """`stripewise metadata`: operations on files and directories, each timed by itself."""
+
+    name = "metadata"
+    is_own = True
+
+    def missing(self) -> str:
+        """Return why the metadata kernel cannot be run; "" if it can."""
+        try:
+            self._program()
+        except StripewiseError as error:
+            return str(error)
+        return ""
+
+    def why_not(self, case: Case) -> str:
+        """Return why the metadata kernel cannot make a case."""
+        if case.operation != "metadata":
+            return (
+                f"the runner metadata moves no data: operation is metadata, not {case.operation}"
+            )
+        if not case.files and not case.stonewall_seconds:
+            return "files is 0: give the number of files of each rank, or a stonewall"
+        if case.width and not case.depth:
+            return f"width = {case.width} goes with depth: give the levels of the tree"
+        if case.cache not in ("shift", "none"):
+            return f"cache = {case.cache!r} is for data: metadata take shift or none"
+        if case.settings:
+            return f"{case.settings[0][0]} has no effect on operations of metadata: leave it out"
+        return ""
+
+    def command(self, case: Case, directory: Path, record: Path) -> list[str]:
+        """Return the metadata kernel with its options."""
+        words = [str(self._program()), "--directory", str(directory)]
+        words += ["--files", str(case.files or _MOST_FILES), "--sharing", case.sharing]
+        words += ["--phases", ",".join(_OPERATIONS), "--shift", str(shift_of(case))]
+        if case.depth:
+            words += ["--depth", str(case.depth)]
+            words += ["--width", str(case.width)] if case.width else []
+        if case.file_bytes:
+            words += ["--file-bytes", str(case.file_bytes), *(["--fsync"] if case.sync else [])]
+        if case.stonewall_seconds:
+            words += ["--stonewall", f"{case.stonewall_seconds:g}"]
+        return [*words, "--json", str(record / JSON)]
+
+    def printed(self, case: Case, record: Path, stdout: str) -> Printed:
+        """Return what the metadata kernel's JSON says."""
+        del stdout
+        try:
+            document = parse_json((record / JSON).read_text(encoding="utf-8"))
+            samples = tuple(_samples(document))
+            library = str(document["mpi_library"]).splitlines()[0]
+            versions = {"metadata": str(document["version"]), "mpi": library}
+            notes = tuple(_notes(case, document))
+        except OSError as error:
+            raise UsageError(f"the metadata kernel left no figures ({error.strerror})") from error
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise UsageError(f"the metadata kernel's figures cannot be read ({error})") from error
+        if not samples:
+            raise UsageError("the metadata kernel timed no operation: check that it ended")
+        return Printed(samples, versions=versions, notes=notes)
+
+    def workload(self, case: Case) -> Workload | None:
+        """Return None: `simulation.metadata_rate` says what a storage gives."""
+        del case
+        return None
+
+    def chosen_family(self) -> str:
+        """Return the MPI of the program."""
+        return self._chosen()[0]
+
+    def _program(self) -> Path:
+        return self._chosen()[1]
+
+    def _chosen(self) -> tuple[str, Path]:
+        runtime = find_runtime()
+        family = self.family or kernel_of_mpiexec(runtime)
+        return built_program(runtime, runtime.metadata_programs, "metadata program", family)
+
+
+def shift_of(case: Case) -> int:
+    """Return by how many ranks those that make and those that ask lie apart."""
+    if case.cache != "shift" or case.ranks == 1:
+        return 0
+    return case.ranks_per_node if case.nodes > 1 else 1
+
+
+def _samples(document: dict[str, Any]) -> Iterator[Sample]:
+    for phase in document["phases"]:
+        if phase["operation"] not in _OPERATIONS or not phase["operations"]:
+            continue
+        wall = phase["stonewall"]
+        percentiles = {
+            str(percent): float(one) for percent, one in phase["percentiles_seconds"].items()
+        }
+        yield Sample(
+            str(phase["operation"]),
+            float(phase["operations"]),
+            float(phase["seconds"]),
+            percentiles=percentiles,
+            worn_out=bool(wall and wall["worn_out"]),
+        )
+
+
+def _notes(case: Case, document: dict[str, Any]) -> Iterator[str]:
+    if not document["shift"] and case.ranks > 1:
+        yield "Each rank asked for its own files: clients may have answered from their caches."
+    elif case.nodes == 1 and case.ranks > 1:
+        yield "All ranks are on one node: its client may have answered from its cache."
+    for phase in document["phases"]:
+        wall = phase["stonewall"]
+        if wall and wall["worn_out"] and wall["least_of_a_rank"] * 2 < wall["most_of_a_rank"]:
+            yield (
+                f"{phase['operation']}: after {wall['seconds']:g} s the slowest rank had made "
+                f"{wall['least_of_a_rank']}, the fastest {wall['most_of_a_rank']}."
+            )

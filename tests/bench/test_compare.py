@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""System against system: factors, intervals, and no alarm where nothing differs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stripewise.bench import Case, compare, factor_tables
+from stripewise.bench._pooled import digamma, holm, normal, pooled_noise, student, trigamma
+from stripewise.errors import UsageError
+from support.campaigns import GIB, made_campaign, usual_cases, usual_rate
+
+
+def test_a_difference_of_one_cell_is_found_and_nothing_else() -> None:
+    def slower(case: Case, operation: str) -> float:
+        lost = 0.8 if (case.series, case.nodes, operation) == ("MPI-IO", 4, "write") else 1.0
+        return lost * usual_rate(case, operation)
+
+    one = made_campaign(usual_cases(), usual_rate, seed=1)
+    two = made_campaign(usual_cases(), slower, seed=2)
+    found = compare([one, two])
+    (cell,) = found.differing(1)
+    assert (cell.case.series, cell.case.nodes, cell.operation) == ("MPI-IO", 4, "write")
+    ratio = cell.ratios[1]
+    assert ratio is not None
+    assert ratio.verdict == "slower"
+    assert ratio.low < 0.8 < ratio.high < 1
+
+
+def test_campaigns_of_the_same_storage_seldom_differ() -> None:
+    alarms = sum(
+        bool(compare([_noise(2 * seed), _noise(2 * seed + 1)]).differing(1)) for seed in range(100)
+    )
+    assert alarms <= 9  # 5 % of 100, and what chance makes of it
+
+
+def _noise(seed: int):
+    return made_campaign(usual_cases(3), usual_rate, seed=seed, noise=0.08)
+
+
+def test_intervals_cover_the_true_factor() -> None:
+    inside = number = 0
+    for seed in range(40):
+        for cell in compare([_noise(2 * seed), _noise(2 * seed + 1)]).cells:
+            ratio = cell.ratios[1]
+            assert ratio is not None
+            inside += ratio.low <= 1 <= ratio.high
+            number += 1
+    assert 0.93 <= inside / number <= 0.98
+
+
+def test_cells_that_differ_in_size_are_shown_as_such() -> None:
+    other = [replace(case, local="64,64,64", pattern="array3d") for case in usual_cases()]
+    found = compare(
+        [made_campaign(usual_cases(), usual_rate), made_campaign(other, usual_rate, seed=3)]
+    )
+    reasons = {cell.ratios[1].unlike for cell in found.cells if cell.ratios[1]}
+    assert found.alike(1) == 0
+    assert any("local the default against 64,64,64" in one for one in reasons)
+
+
+def test_cells_that_only_one_has_stay_in_the_list() -> None:
+    fewer = made_campaign(usual_cases()[:4], usual_rate)
+    found = compare([fewer, made_campaign(usual_cases(), usual_rate)])
+    assert [cell.cells[0] is None for cell in found.cells].count(True) == 24
+    assert found.names == ("made", "made (2)")
+
+
+def test_one_run_a_cell_has_no_interval_and_no_verdict() -> None:
+    one = made_campaign(usual_cases(1), usual_rate)
+    found = compare([one, made_campaign(usual_cases(1), lambda *a: 3 * usual_rate(*a))])
+    assert {cell.ratios[1].verdict for cell in found.cells if cell.ratios[1]} == {"too few runs"}
+
+
+def test_tables_have_one_node_and_the_most_with_factors() -> None:
+    one = made_campaign(usual_cases(), usual_rate, noise=0.01)
+    two = made_campaign(usual_cases(), lambda *a: 9 * usual_rate(*a), noise=0.01, seed=4)
+    tables = factor_tables(compare([one, two]))
+    assert [table.title for table in tables] == ["1 node", "8 nodes"]
+    for table in tables:
+        assert [row.operation for row in table.rows] == [
+            "write", "read", "create", "stat", "read-file", "remove",
+        ]  # fmt: skip
+        for row in table.rows:
+            assert row.factors[1].value == pytest.approx(9, rel=0.05)
+    assert tables[1].rows[0].best[0].median == pytest.approx(4 * GIB, rel=0.05)
+
+
+def test_campaigns_without_anything_in_common_are_refused() -> None:
+    one = made_campaign(usual_cases(), usual_rate)
+    other = made_campaign([Case("something else", nodes=77)], usual_rate)
+    with pytest.raises(UsageError, match="no case in common"):
+        compare([one, other])
+    with pytest.raises(UsageError, match="two campaigns"):
+        compare([one])
+
+
+# ---- the statistics --------------------------------------------------------------------------
+
+
+def test_special_functions_have_their_known_values() -> None:
+    assert digamma(np.array([1.0]))[0] == pytest.approx(-0.5772156649, abs=1e-8)
+    assert trigamma(np.array([1.0]))[0] == pytest.approx(np.pi**2 / 6, abs=1e-8)
+
+
+@pytest.mark.parametrize(("degrees", "t"), [(5, 2.571), (10, 2.228), (30, 2.042), (1000, 1.962)])
+def test_students_t_is_close_to_the_tables(degrees: float, t: float) -> None:
+    assert student(1.959964, degrees) == pytest.approx(t, rel=0.005)
+    assert normal(t, degrees) == pytest.approx(1.959964, rel=0.005)
+
+
+def test_pooled_noise_is_the_true_one() -> None:
+    chance = np.random.default_rng(0)
+    same = pooled_noise([chance.normal(0, 0.05, 5) for _ in range(300)])
+    assert same.variance == pytest.approx(0.05**2, rel=0.1)
+    own = [chance.normal(0, 0.05 * np.exp(chance.normal(0, 0.7)), 5) for _ in range(300)]
+    assert pooled_noise(own).degrees < 8 < same.degrees
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_holm_never_lowers_and_keeps_the_order(chances: list[float]) -> None:
+    adjusted = holm(chances)
+    assert all(a >= b for a, b in zip(adjusted, chances, strict=True))
+    order = sorted(range(len(chances)), key=lambda one: chances[one])
+    assert sorted(adjusted) == [adjusted[one] for one in order]
