@@ -132,7 +132,8 @@ def _item(
         for name in names.split("+"):
             made[name] = made.get(name) or make(name, specs[name])
             parts.append((name, made[name]))
-        campaign = together(parts) if len(parts) > 1 else parts[0][1]
+        labelled = [(specs[name].get("label", name), one) for name, one in parts]
+        campaign = together(labelled) if len(parts) > 1 else parts[0][1]
         file = f"{item['talk']}-{item['number']}-{place}.svg"
         lines += _picture(campaign, into / file, chart, operation)
         lines += ["```console", *(f"$ {shown_command(n, specs[n])}" for n, _ in parts), "```", ""]

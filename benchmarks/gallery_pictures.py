@@ -28,11 +28,13 @@ def together(parts: Sequence[tuple[str, Campaign]]) -> Campaign:
 
     Args:
         parts: Name of the series, with the campaign; all of one storage, or variants of it.
+            Where the campaign has several series, their names follow.
     """
     cases, runs = [], []
     for name, campaign in parts:
+        several = len({case.series for case in campaign.suite.cases}) > 1
         for case, made in campaign.of_cases():
-            one = replace(case, series=name)
+            one = replace(case, series=f"{name}, {case.series}" if several else name)
             cases.append(one)
             runs += [replace(run, key=one.key) for run in made]
     first = parts[0][1]
