@@ -243,7 +243,7 @@ def _campaign(path: Path, ledger: Ledger) -> Campaign:
         with suppress(StripewiseError):
             described = find_storage(machine)
             stack, targets = described.stack, int(described.value("servers.targets"))
-            about |= {"memory_bytes": 0, **_ceilings(described)}
+            about |= {"memory_bytes": 0, "kind": described.kind, **_ceilings(described)}
     stacks = {run.circumstances.get("stack", stack) for run in ledger.runs} or {stack}
     about |= {"stack": sorted(stacks)[-1]} if any(stacks) else {}
     about |= {"targets": targets} if targets else {}

@@ -22,6 +22,8 @@ OPERATIONS = {
     "remove": "metadata.remove",
 }
 """Operation of metadata -> figure of a description: seconds of one at the server."""
+_PER_OBJECT = ("create", "read-file")
+"""Those for which each object of a file is looked up."""
 
 
 def simulated_run(
@@ -61,7 +63,7 @@ def _samples(
 ) -> tuple[Sample, ...]:
     model = model_case(case, place, storage.stack or "romio")
     if model is None:
-        return tuple(_metadata(case, storage, share))
+        return tuple(_metadata(case, place, storage, share))
     found = [_moved("write", simulated_case(model, storage, transport), share)]
     if case.operation == "write-read":
         read = simulated_case(model, storage, transport, reading=True)
@@ -85,13 +87,17 @@ def _moved(operation: str, found: Simulated, share: float) -> Sample:
     return Sample(operation, float(found.bytes), found.seconds / share)
 
 
-def _metadata(case: Case, storage: Storage, share: float) -> list[Sample]:
+def _metadata(case: Case, place: Place, storage: Storage, share: float) -> list[Sample]:
     """Return operations of metadata: each rank waits for each, and the server makes them all."""
     amount = float(case.files * case.ranks)
     latency = storage.value("metadata.latency")
+    objects = place.stripe_count or storage.value("layout.stripe_count")
+    objects = objects if objects > 0 else storage.value("servers.targets")
     found = []
     for operation, figure in OPERATIONS.items():
         each = storage.value(figure)
+        if operation in _PER_OBJECT:
+            each += objects * storage.value("metadata.object")
         seconds = max(case.files * (latency + each), amount * each) / share
         found.append(Sample(operation, amount, seconds))
     return found
