@@ -102,7 +102,8 @@ def chart_sections(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[S
             found.setdefault(name, Section(name, title)).groups.append(group)
     for section in found.values():
         section.groups = merged(section.groups)
-    return list(found.values())
+    order = list(dict.fromkeys(name for name, _ in _SECTIONS.values()))
+    return sorted(found.values(), key=lambda one: order.index(one.name))
 
 
 def merged(groups: Sequence[Group]) -> list[Group]:
