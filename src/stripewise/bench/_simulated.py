@@ -13,17 +13,12 @@ from stripewise.bench._sample import CaseRun, Sample
 from stripewise.bench._suite import Place
 from stripewise.errors import StripewiseError
 from stripewise.machines import Storage
-from stripewise.simulation import Simulated, noise_factor, simulate
+from stripewise.simulation import Simulated, metadata_rate, noise_factor, simulate
 
-OPERATIONS = {
-    "create": "metadata.create",
-    "stat": "metadata.stat",
-    "read-file": "metadata.open",
-    "remove": "metadata.remove",
-}
-"""Operation of metadata -> figure of a description: seconds of one at the server."""
-_PER_OBJECT = ("create", "read-file")
-"""Those for which each object of a file is looked up."""
+_OPERATIONS = (
+    "create-directory", "stat-directory", "remove-directory",
+    "create", "stat", "read-file", "remove",
+)  # fmt: skip
 
 
 def simulated_run(
@@ -90,14 +85,8 @@ def _moved(operation: str, found: Simulated, share: float) -> Sample:
 def _metadata(case: Case, place: Place, storage: Storage, share: float) -> list[Sample]:
     """Return operations of metadata: each rank waits for each, and the server makes them all."""
     amount = float(case.files * case.ranks)
-    latency = storage.value("metadata.latency")
-    objects = place.stripe_count or storage.value("layout.stripe_count")
-    objects = objects if objects > 0 else storage.value("servers.targets")
-    found = []
-    for operation, figure in OPERATIONS.items():
-        each = storage.value(figure)
-        if operation in _PER_OBJECT:
-            each += objects * storage.value("metadata.object")
-        seconds = max(case.files * (latency + each), amount * each) / share
-        found.append(Sample(operation, amount, seconds))
-    return found
+    stripes = place.stripe_count or None
+    return [
+        Sample(one, amount, amount / metadata_rate(storage, one, case.ranks, stripes) / share)
+        for one in _OPERATIONS
+    ]
