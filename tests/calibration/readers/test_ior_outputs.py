@@ -157,6 +157,18 @@ def test_csv_says_what_it_does_not_know() -> None:
     assert "does not say the API" in test.notes[0]
 
 
+@pytest.mark.parametrize("total", ["1e300", "9223372036854775807", "-1", "nan", "0x1"])
+def test_a_csv_row_with_an_impossible_time_is_left_out(tmp_path: Path, total: str) -> None:
+    lines = (DATA / "ior-fpp.csv").read_text().splitlines()
+    cells = lines[1].split(",")
+    lines[1] = ",".join((*cells[:9], total, *cells[10:]))
+    file = tmp_path / "a.csv"
+    file.write_text("\n".join(lines))
+    found = read_tests([file], 2)
+    assert len(found.tests[0].rates("write")) == 1
+    assert "a row cannot be read" in found.notes[0]
+
+
 def test_runs_that_moved_nothing() -> None:
     assert "dry run" in only("ior-dry.txt").failed
     assert "cannot open file: missing/k.dat" in only("ior-aborted.txt").failed

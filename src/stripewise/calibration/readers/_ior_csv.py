@@ -99,11 +99,11 @@ def _row(line: str) -> tuple[tuple[int, int, int], Timed] | None:
 def _amount(rate: float, total: float, half: float, each: int) -> float:
     """Return the bytes that were moved: segments of all ranks' blocks if the time tells them.
 
-    0: even one segment takes longer than the time.
+    0: even one segment takes longer than the time, or no storage holds what it says.
     """
     low = rate * max(total - half, 0.0) * 0.99 / each
     high = rate * (total + half) * 1.01 / each
-    if high < 1:
+    if not 1 <= high < MOST_BYTES / each:
         return 0.0
     segments = max(round(rate * total / each), 1)
     return float(segments * each) if low <= segments <= high else rate * total
