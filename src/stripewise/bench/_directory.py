@@ -15,6 +15,7 @@ from typing import Any
 from stripewise.bench._campaign import Campaign
 from stripewise.bench._circumstances import about_system
 from stripewise.bench._fit_here import fitted_suite
+from stripewise.bench._full_speed import at_full_speed
 from stripewise.bench._ledger import FORM, JOURNAL, Ledger, suite_of
 from stripewise.bench._maker import Maker, check_runners
 from stripewise.bench._options import CampaignOptions
@@ -236,22 +237,24 @@ def _ceilings(described: Storage) -> dict[str, float]:
 def _campaign(path: Path, ledger: Ledger) -> Campaign:
     assert ledger.first is not None
     words = ledger.first["options"]
-    machine, stack, targets = "", "", 0
+    machine, stack, targets, slowdown = "", "", 0, 1.0
     about = {**ledger.about, "launcher": words["launcher"]}
     if words["storage"] is not None:
         machine = str(words["storage"]["machine"])
         with suppress(StripewiseError):
-            described = find_storage(machine)
+            slowdown = find_storage(machine).slowdown
+            described = find_storage(machine.partition("@")[0])
             stack, targets = described.stack, int(described.value("servers.targets"))
             about |= {"memory_bytes": 0, "kind": described.kind, **_ceilings(described)}
     stacks = {run.circumstances.get("stack", stack) for run in ledger.runs} or {stack}
     about |= {"stack": sorted(stacks)[-1]} if any(stacks) else {}
     about |= {"targets": targets} if targets else {}
+    about |= {"slowdown": slowdown} if slowdown != 1 else {}
     storage = machine or f"{words['inside']} ({about.get('file_system_kind', 'unknown')})"
     return Campaign(
         name=path.name.removesuffix(".campaign"),
         suite=suite_of(ledger.first["suite"]),
-        runs=tuple(ledger.runs),
+        runs=tuple(at_full_speed(run, slowdown) for run in ledger.runs),
         storage=storage,
         machine=machine,
         started_unix_seconds=float(ledger.first["at"]),
