@@ -90,7 +90,11 @@ def finite(data: Any) -> Any:
 
 
 def duration_text(seconds: float) -> str:
-    """Return a time for people: "0.3 s", "95 s", "12 min", "2.5 h"."""
+    """Return a time for people: "20 us", "9.4 ms", "3 s", "95 s", "12 min", "2.5 h"."""
+    if 0 < seconds < 1e-3:
+        return f"{seconds * 1e6:.3g} us"
+    if 0 < seconds < 0.1:
+        return f"{seconds * 1e3:.3g} ms"
     if seconds < 10:
         return f"{seconds:.2g} s"
     if seconds < 120:

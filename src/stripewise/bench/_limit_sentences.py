@@ -7,7 +7,7 @@ from __future__ import annotations
 from stripewise.bench._plateaus import Plateau
 from stripewise.machines import SPEC_OF, Dimension, Figure
 from stripewise.simulation import rate_text
-from stripewise.text import plural
+from stripewise.text import duration_text, plural
 
 APART = 1.05
 """Intervals that are farther from each other than this contradict."""
@@ -46,7 +46,7 @@ def sentence(name: str, figure: Figure, evidence: int) -> str:
             way="into" if writing else "from", takes="takes" if writing else "gives",
         )  # fmt: skip
     elif name in _OTHER:
-        text = _OTHER[name].format(rate=rate_text(figure.value), time=_time(figure.value))
+        text = _OTHER[name].format(rate=rate_text(figure.value), time=duration_text(figure.value))
     else:
         value = rate_text(figure.value) if _is_rate(name) else f"{figure.value:.4g}"
         text = f"{SPEC_OF[name].meaning.rstrip('.')}: {value}"
@@ -69,7 +69,3 @@ def disagreement(figure: Figure, seen: Plateau | None) -> str:
 
 def _is_rate(name: str) -> bool:
     return SPEC_OF[name].dimension is Dimension.BANDWIDTH
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds * 1e3:.2g} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.2g} us"

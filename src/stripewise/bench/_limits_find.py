@@ -20,6 +20,7 @@ from stripewise.calibration import blank_storage
 from stripewise.calibration.readers import Results
 from stripewise.errors import UsageError
 from stripewise.machines import SPEC_OF, Dimension, Evidence, Figure, Storage
+from stripewise.text import printable
 
 _DATA = ("write", "read")
 
@@ -118,10 +119,12 @@ def _start(
     """Return what is known before the fit."""
     if base is None:
         kinds = filter(None, (str(one.about.get("kind", "")) for one in campaigns))
-        return blank_storage(
+        blank = blank_storage(
             Results(measured_of(cells)), name="site", targets=targets,
             kind=next(kinds, "lustre"), stack=own,
         )  # fmt: skip
+        names = ", ".join(dict.fromkeys(one.name for one in campaigns))
+        return replace(blank, title=printable(f"Limits from campaigns: {names}")[:200])
     if int(base.value("servers.targets")) == targets:
         return base
     figure = Figure(targets, Evidence.DOCUMENTED, "given with the campaign")

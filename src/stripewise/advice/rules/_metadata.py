@@ -10,6 +10,7 @@ from stripewise.advice._base import GAINS, Advice, How, Rule
 from stripewise.advice._basis import Basis, keys_of
 from stripewise.advice._words import times
 from stripewise.machines import Figure
+from stripewise.text import duration_text
 
 _MANY = 100_000
 _NOTICED = 5.0
@@ -42,7 +43,7 @@ class Metadata(Rule):
         text = (
             f"All users together create at most {rate:,.0f} files a second. A job of {ranks:,} "
             "processes that opens a new file in each of them for each step waits at least "
-            f"{seconds:.2g} s for that, and so does everybody else."
+            f"{duration_text(seconds)} for that, and so does everybody else."
         )
         if seconds >= _NOTICED:
             text += " Write one file for each node, or a shared file."
