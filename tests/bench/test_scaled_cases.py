@@ -51,8 +51,8 @@ def test_a_block_stays_a_multiple_of_its_transfer() -> None:
 def test_fewer_files_of_metadata_but_not_too_few() -> None:
     case = Case("x", runner="metadata", operation="metadata", files=1000)
     assert in_slow_motion(case, 4).files == 250
-    assert in_slow_motion(case, 64).files == 50
-    assert in_slow_motion(Case("x", operation="metadata", files=20), 64).files == 20
+    assert in_slow_motion(case, 64).files == 16
+    assert in_slow_motion(Case("x", operation="metadata", files=20), 64).files == 10
 
 
 def test_bytes_of_a_rank() -> None:

@@ -11,7 +11,7 @@ from stripewise.bench._case import Case
 
 LEAST_BYTES = 1 << 20
 """No rank's part becomes smaller."""
-LEAST_FILES = 50
+LEAST_FILES = 10
 """Nor does a rank make fewer files."""
 _GRAIN = 4096 // 8
 """Elements of a page: what a rank has stays a multiple of it, so that O_DIRECT can be had."""
