@@ -3,7 +3,7 @@
 #
 # Every target does its own set-up and is quick the second time.
 
-.PHONY: all abis adios2 cluster cluster-stop default-to-best demo lustre-mpi peers test test-ci test-long lint docs bench bench-effects bench-jobs clean setup setup-dev
+.PHONY: all abis adios2 cluster cluster-stop default-to-best demo lustre-mpi peers test test-ci test-long lint docs bench bench-effects bench-jobs gallery clean setup setup-dev
 
 BIN := .venv/bin
 
@@ -92,6 +92,7 @@ bench: setup ## what the library and the analysis cost; figures side by side fro
 	$(BIN)/python benchmarks/simulate.py --check
 	$(BIN)/python native/bench/kernel_overhead.py
 	$(BIN)/python benchmarks/metadata_peers.py
+	$(BIN)/python benchmarks/peers.py
 
 bench-strategies: setup ## compare the search strategies on the recorded surfaces; minutes
 	@tools/bootstrap.sh venv dev
@@ -110,6 +111,10 @@ bench-jobs: setup ## tune job scripts on test clusters, submit what is left; hal
 	@tools/bootstrap.sh system slurm
 	@tools/bootstrap.sh venv dev
 	$(BIN)/python benchmarks/job_scripts.py --into docs/results.md
+
+gallery: setup ## docs/gallery: campaigns as counterparts of published tables and figures; half an hour
+	@tools/bootstrap.sh venv dev
+	$(BIN)/python benchmarks/gallery.py
 
 surfaces: setup ## record what strategies are compared on; hours on a quiet machine
 	$(BIN)/python benchmarks/record_surfaces.py

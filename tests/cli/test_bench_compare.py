@@ -91,8 +91,8 @@ def test_an_exported_campaign_has_no_names_and_compares(files: Path) -> None:
 
 def test_nights_are_added_and_checked(tmp_path: Path) -> None:
     nights = tmp_path / "nights"
-    for night in range(45):
-        lost = {3: 0.15} if night >= 36 else {}
+    for night in range(60):
+        lost = {3: 0.15} if night >= 48 else {}
         one = target_campaign(night, lost, repeats=3, targets=6, started=1.778e9 + night * DAY)
         write_campaign(one, tmp_path / "tonight.json")
         if night:
@@ -106,7 +106,7 @@ def test_nights_are_added_and_checked(tmp_path: Path) -> None:
     assert run("history", nights, "--check", "--known", "2026-12-31").exit_code == 0
     document = json.loads(run("history", nights, "--json").stdout)
     assert document["verdict"] == "slower"
-    assert len(document["nights"]) == 45
+    assert len(document["nights"]) == 60
 
 
 def test_what_if_ranks_systems() -> None:

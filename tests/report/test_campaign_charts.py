@@ -125,6 +125,16 @@ def test_limits_become_a_picture_in_words_too(tmp_path):
         draw_limits(campaign, none, path)
 
 
+def test_operations_share_a_picture_that_names_them(tmp_path):
+    campaign = campaigns.metadata()
+    path = tmp_path / "a.svg"
+    draw_campaign(campaign, figures_of(campaign), path, kind="curves")
+    text = path.read_text("utf-8")
+    for name in ("Create", "Stat", "Read file", "Remove"):
+        assert f">{name}<" in text
+    assert len(text) < 60_000
+
+
 def test_a_chart_that_the_campaign_has_not_is_refused(tmp_path):
     campaign = campaigns.one_cell()
     with pytest.raises(UsageError, match="no chart heat map"):

@@ -25,7 +25,7 @@ from stripewise.text import plural
 
 LEAST_EFFECT = 0.03
 """Of the log of a rate: smaller differences between targets are of no use to anybody (chosen)."""
-_LEVEL = 0.05 / len(DATA)
+_LEVEL = 0.025 / len(DATA)
 _PERMUTATIONS = 1999
 _MOST_CELLS = 20_000_000
 _SEED = 7

@@ -34,8 +34,8 @@ def compare(campaigns: tuple[Path, ...], page: Path | None, as_json: bool) -> No
     """Compare campaigns with the first: systems with each other, or before and after a change.
 
     Prints the best that each reached on one node and on many, for data and metadata, with factors;
-    then the cells that differ, each with its interval, and targets that became slower.  A cell
-    differs if chance alone shows such a difference in any cell in at most 5 % of comparisons.
+    then the cells that differ, each with its interval, and targets that became slower.  Where
+    nothing differs, at most 5 % of comparisons tell of a difference.
 
     CAMPAIGN is the directory of a campaign, or a file that `stripewise bench export` wrote.
     """

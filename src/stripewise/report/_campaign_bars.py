@@ -54,7 +54,7 @@ def standings(kind: ChartKind, figures: Iterable[CaseFigures]) -> list[Standing]
     Of several numbers of nodes the largest counts that at least two series have, so that no
     series wins by being measured on more nodes.
     """
-    mine = [one for one in figures if one.operation == kind.operation and is_drawable(one)]
+    mine = [one for one in figures if kind.shows(one) and is_drawable(one)]
     best: dict[str, CaseFigures] = {}
     for one in _of_one_size(mine):
         label = label_of(one.case, kind.lines)

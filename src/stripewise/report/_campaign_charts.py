@@ -102,7 +102,8 @@ def chart_sections(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[S
             found.setdefault(name, Section(name, title)).groups.append(group)
     for section in found.values():
         section.groups = merged(section.groups)
-    return list(found.values())
+    order = list(dict.fromkeys(name for name, _ in _SECTIONS.values()))
+    return sorted(found.values(), key=lambda one: order.index(one.name))
 
 
 def merged(groups: Sequence[Group]) -> list[Group]:
@@ -172,36 +173,58 @@ def draw_campaign(
     kind: str = "",
     operation: str = "",
 ) -> str:
-    """Draw one kind of chart as a picture of its own, and return what it shows in words.
+    """Draw the charts of one kind as a picture of its own, and return what it shows in words.
 
     Args:
         campaign: That was made.
         figures: Of its cells.
         path: File; the suffix chooses the format.
         kind: "curves", "heat map", "bars", ...; "": the first that the campaign has.
-        operation: Of the figures; "": the first of this kind.
+        operation: Of the figures; "": all.
 
     Raises:
         UsageError: The campaign has no such chart, or the suffix is of no picture.
         StorageError: The file cannot be written.
     """
-    for one in chart_kinds(campaign, figures):
-        fits = kind in ("", one.kind) and operation in ("", one.operation)
-        group = chart_group(one, campaign, figures) if fits else None
-        if group is not None:
-            chart.write_picture(_one_picture(one, group, panels_of(one, figures)), path)
-            return " ".join(panel.description for panel in group.panels)
-    what = " ".join(filter(None, (kind or "any", "of", operation))) if operation else kind or "any"
-    raise UsageError(f"the campaign has no chart {what}: choose another kind or operation")
+    found = [
+        (one, group)
+        for one in chart_kinds(campaign, figures)
+        if kind in ("", one.kind) and operation in ("", one.operation)
+        if (group := chart_group(one, campaign, figures)) is not None
+    ]
+    if not found:
+        what = f"{kind or 'chart'} of {operation}" if operation else f"chart {kind or 'at all'}"
+        raise UsageError(f"the campaign has no {what}: choose another kind or operation")
+    found = [pair for pair in found if pair[0].kind == found[0][0].kind]
+    parts = [part for one, group in found for part in _parts(one, group, figures, len(found) > 1)]
+    words = " ".join(panel.description for _, group in found for panel in group.panels)
+    picture = {**chart.column(*map(_silent, parts[:MOST_PANELS])), "description": words}
+    chart.write_picture(picture, path)
+    return words
 
 
-def _one_picture(kind: ChartKind, group: Group, panels: Sequence[Panel]) -> chart.Spec:
-    """Put panels below each other; the first names the lines."""
-    parts = [panel.spec["vconcat"][0] for panel in group.panels]
-    if kind.kind == kinds.CURVES:
-        named = curves(kind, panels[0], panels, legend=len(group.legend) > 1)
-        parts[0] = named.spec["vconcat"][0]
-    return chart.column(*parts)
+def _silent(part: chart.Spec) -> chart.Spec:
+    """Leave the words of each single mark out: the picture as a whole has its own."""
+    return {**part, "layer": [{**one, "mark": {**one["mark"], "aria": False}}
+                              for one in part["layer"]]}  # fmt: skip
+
+
+def _parts(
+    kind: ChartKind, group: Group, figures: Sequence[CaseFigures], several: bool
+) -> list[chart.Spec]:
+    """Return the panels of a kind; the first names the lines, and of several operations each."""
+    parts: list[chart.Spec] = [panel.spec["vconcat"][0] for panel in group.panels]
+    if kind.kind == kinds.CURVES and len(group.legend) > 1:
+        panels = panels_of(kind, figures)
+        parts[0] = curves(kind, panels[0], panels, legend=True).spec["vconcat"][0]
+    return [_named(part, operation_title(kind.operation)) for part in parts] if several else parts
+
+
+def _named(part: chart.Spec, operation: str) -> chart.Spec:
+    title = part["title"] if isinstance(part["title"], dict) else {"text": part["title"]}
+    text = str(title["text"])
+    named = text if text.startswith(operation) else f"{operation}: {text}"
+    return {**part, "title": {**title, "text": named}}
 
 
 def picture_note(groups: int) -> str:

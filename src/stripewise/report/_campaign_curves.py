@@ -34,6 +34,7 @@ SHAPES = (
 )
 CROSS = "M-1,-1L1,1M1,-1L-1,1"
 HEIGHT = 240
+_LEGEND: Spec = {"title": None, "columns": 3, "labelLimit": 260, "symbolOpacity": 1}
 _MOST_TEXTS = 8
 _MOST_MAPS = 6
 _WIDE_RANGE = 12.0
@@ -162,7 +163,7 @@ def _curve_marks(
     across = horizontal(x)
     up = chart.number("median", unit.name, scale=heights, axis=_ticks(heights))
     looks = {"domain": list(names), "range": [PALETTE[n % 8] for n in range(len(names))]}
-    shown = {"title": None, "columns": 3, "labelLimit": 260} if legend else None
+    shown = {**_LEGEND} if legend else None
     colour = chart.category("line", scale=looks, legend=shown)
     shape = chart.category(
         "line", legend=shown,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from stripewise.bench import Campaign, Case, CaseFigures, Place, figures_of
-from stripewise.report._campaign_axes import DIRECTORY, SCALES, Axis, axes_of
+from stripewise.report._campaign_axes import DIRECTORY, Axis, axes_of
 
 MOST_LINES = 8
 """Of a panel: as many colours as readers can tell apart."""
@@ -58,7 +58,7 @@ def chart_kinds(
     * Curves over what makes the job larger (nodes, else ranks of a node), or else over the
       number that has the most values; a panel for each directory, a line for each series and
       whatever else varies.  Series in which other things vary (other settings, say) get curves of
-      their own.
+      their own; one in which only names vary gets bars.
     * A heat map where two more things vary, or one with at least three values beside a job that
       gets larger.
     * Bars of bandwidth where there are several series, or where nothing that varies is a number;
@@ -73,7 +73,9 @@ def chart_kinds(
         for group in groups:
             axes = axes_of(group, campaign.suite.directories)
             series = tuple(dict.fromkeys(case.series for case in group))
-            made = _of_group(operation, axes, len(series))
+            made = list(_of_group(operation, axes, len(series)))
+            if len(groups) > 1 and operation in DATA and _horizontal(axes) is None:
+                made = [ChartKind(BARS, operation, lines=axes)]
             kinds += made if len(groups) == 1 else [replace(one, series=series) for one in made]
         kinds += _bars(operation, axes_of(cases, campaign.suite.directories), cases)
     return (*kinds, *_of_all(campaign, found))
@@ -87,14 +89,14 @@ def _by_operation(figures: Iterable[CaseFigures]) -> dict[str, list[Case]]:
 
 
 def _alike(cases: Iterable[Case], places: Mapping[str, Place]) -> list[list[Case]]:
-    """Sort series by what varies within them, beside the size of the job and the directory."""
+    """Sort series by what varies within them, beside the directory."""
     by_series: dict[str, list[Case]] = {}
     for case in cases:
         by_series.setdefault(case.series, []).append(case)
     found: dict[frozenset[str], list[Case]] = {}
     for members in by_series.values():
         names = {axis.name for axis in axes_of(members, places)}
-        found.setdefault(frozenset(names - {*SCALES, DIRECTORY}), []).extend(members)
+        found.setdefault(frozenset(names - {DIRECTORY}), []).extend(members)
     return list(found.values())
 
 

@@ -28,6 +28,7 @@ from stripewise.report._text import (
 from stripewise.text import printable
 
 MOST_CELLS = 60
+_OPERATIONS = tuple(f"metadata.{name}" for name in ("open", "create", "stat", "remove"))
 _MOST_SENTENCES = 5
 
 
@@ -121,7 +122,7 @@ def _limit(one: Limit) -> str:
 
 def limit_text(figure: str, value: float) -> str:
     """Format the value of a limit: metadata operations a second, or the figure in its unit."""
-    if figure.startswith("metadata."):
+    if figure in _OPERATIONS:
         return f"{significant(value)} operations/s"
     dimension = SPEC_OF[figure].dimension if figure in SPEC_OF else Dimension.BANDWIDTH
     if dimension is Dimension.BANDWIDTH:

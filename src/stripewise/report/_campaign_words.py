@@ -51,10 +51,19 @@ def storage_words(campaign: Campaign) -> str:
     name = printable(campaign.storage) or "a storage that is not named"
     how = {
         MADE: name,
-        EMULATED: f"{name}: emulated here, its limits played by the description",
+        EMULATED: f"{name}: emulated here, its limits played by the description"
+        f"{_slow_motion(campaign)}",
         SIMULATED: f"{name}: simulated, nothing was written",
     }
     return how[how_made(campaign)]
+
+
+def _slow_motion(campaign: Campaign) -> str:
+    """Say by how much the rates are lower than those of the storage: "archer@1/64"."""
+    slow = campaign.machine.rpartition("@1/")[2]
+    if not slow.isdigit() or "@1/" not in campaign.machine:
+        return ""
+    return f", in slow motion (1/{slow}); all rates are those at its full speed"
 
 
 def peak_of(

@@ -70,7 +70,6 @@ KERNELS: Mapping[str, _Kernel] = {
         "*,BLOCK,BLOCK", (50, 64, 64), "float", _several("volume", 16),
         namelist=12288, plane=_several("plane", 28), halo=5,
     ),
-    "blocks": _Kernel("BLOCK", (1048576,), "int64", ("data",)),
 }  # fmt: skip
 """The kernels by name."""
 

@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of the gallery: small SVG files, and campaigns side by side in one of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from stripewise.bench import Campaign, figures_of, find_limits
+from stripewise.report import draw_campaign, draw_limits
+
+MOST_BYTES = 60_000
+"""Of a picture."""
+
+_NEEDLESS = re.compile(
+    r' (?:aria-hidden|aria-roledescription|role|pointer-events)="[^"]*"| opacity="1"'
+    r'| class="(?:mark|role|concat|layer)[^"]*"'
+)
+_EMPTY = re.compile(r'<path class="(?:background|foreground)"[^>]*d="(?:M0,0h0v0h0Z)?"[^>]*/>')
+_DIGITS = re.compile(r"(\d\.\d)\d{2,}")
+
+
+def together(parts: Sequence[tuple[str, Campaign]]) -> Campaign:
+    """Return several campaigns of the same suite as one, each with a series of its own.
+
+    Args:
+        parts: Name of the series, with the campaign; all of one storage, or variants of it.
+            Where the campaign has several series, their names follow.
+    """
+    cases, runs = [], []
+    for name, campaign in parts:
+        several = len({case.series for case in campaign.suite.cases}) > 1
+        for case, made in campaign.of_cases():
+            one = replace(case, series=f"{name}, {case.series}" if several else name)
+            cases.append(one)
+            runs += [replace(run, key=one.key) for run in made]
+    first = parts[0][1]
+    suite = replace(first.suite, cases=tuple(dict.fromkeys(cases)))
+    return replace(first, suite=suite, runs=tuple(runs))
+
+
+def draw(campaign: Campaign, path: Path, chart: str, operation: str = "") -> str:
+    """Draw a chart of a campaign as a small SVG file, and return what it shows.
+
+    Raises:
+        StripewiseError: The campaign has no such chart.
+    """
+    if chart == "limits":
+        words = draw_limits(campaign, find_limits([campaign]), path)
+    else:
+        words = draw_campaign(
+            campaign, figures_of(campaign), path, kind=chart, operation=operation
+        )
+    path.write_text(smaller(path.read_text("utf-8")), encoding="utf-8")
+    return words
+
+
+def smaller(svg: str) -> str:
+    """Return a drawing without what no one sees: hundredths of a point, words for each mark."""
+    head, tag, body = svg.partition(">")
+
+    def shorten(found: re.Match[str]) -> str:
+        return _DIGITS.sub(r"\1", _NEEDLESS.sub("", found[0]))
+
+    fonts = re.findall(r' font-family="[^"]*"', body)
+    head += fonts[0] if fonts and "font-family" not in head else ""
+    body = re.sub(r"<[^>]*>", shorten, body)
+    body = _EMPTY.sub("", body)
+    while "<g></g>" in body:
+        body = body.replace("<g></g>", "")
+    return head + tag + body
