@@ -85,6 +85,14 @@ def shown_command(name: str, spec: Spec) -> str:
     return f"stripewise bench run {shlex.join(words)} -o {name}.campaign"
 
 
+def how_made(spec: Spec) -> str:
+    """Say how the figures came about, and what slow motion does to them."""
+    slow = str(spec.get("on", "")).partition("@1/")[2]
+    text = HOW[spec["how"]]
+    text = text[:1].upper() + text[1:]
+    return f"{text}; every rate is 1/{slow} of the storage's own" if slow else text
+
+
 # ---- the page --------------------------------------------------------------------------------
 
 
@@ -137,7 +145,7 @@ def _item(
         file = f"{item['talk']}-{item['number']}-{place}.svg"
         lines += _picture(campaign, into / file, chart, operation)
         lines += ["```console", *(f"$ {shown_command(n, specs[n])}" for n, _ in parts), "```", ""]
-        lines += [f"*{HOW[specs[parts[0][0]]['how']].capitalize()}.*", ""]
+        lines += [f"*{how_made(specs[parts[0][0]])}.*", ""]
     return [*lines, item["words"], ""] if "words" in item else lines
 
 

@@ -81,6 +81,15 @@ def test_series_with_other_settings_get_curves_of_their_own():
     assert titles == [["cb_nodes"], ["cb_buffer_size"]]
 
 
+def test_a_case_that_leaves_a_setting_out_has_no_place_on_its_axis():
+    cases = [Case("A", settings=(("mpiio.cb_nodes", k),)) for k in (1, 2, 4)] + [Case("A")]
+    found = made_of(cases)
+    kind = next(one for one in chart_kinds(found) if one.kind == "curves")
+    (panel,) = panels_of(kind, figures_of(found))
+    assert len(panel.figures) == 3
+    assert chart_sections(found, figures_of(found))
+
+
 def test_an_axis_that_says_the_same_as_another_is_left_out():
     cases = [Case("A", nodes=n, transfer_bytes=n << 20) for n in (1, 2, 4)]
     assert [axis.name for axis in axes_of(cases, {})] == ["nodes"]

@@ -133,7 +133,8 @@ def _field(name: str, case: Case) -> Any:
 
 def _varies(series: Sequence[str], values: Sequence[Hashable]) -> bool:
     first: dict[str, Hashable] = {}
-    return any(first.setdefault(name, value) != value for name, value in zip(series, values))  # noqa: B905
+    pairs = zip(series, values, strict=True)
+    return any(first.setdefault(name, value) != value for name, value in pairs)
 
 
 def _partition(values: Sequence[Hashable]) -> tuple[int, ...]:

@@ -36,6 +36,9 @@ CROSS = "M-1,-1L1,1M1,-1L-1,1"
 HEIGHT = 240
 _LEGEND: Spec = {"title": None, "columns": 3, "labelLimit": 260, "symbolOpacity": 1}
 _MOST_TEXTS = 8
+_SHORT = 32
+"""Characters of labels below an axis for which there is room in every panel."""
+
 _MOST_MAPS = 6
 _WIDE_RANGE = 12.0
 """Ratio of the highest to the lowest figure from which the axis is logarithmic."""
@@ -191,19 +194,22 @@ def _curve_marks(
 def horizontal(axis: Axis) -> Spec:
     """Return the encoding of an axis: logarithmic to the base 2, or one place for each value."""
     if not axis.is_number:
-        texts = [axis.text(value) for value in axis.values]
-        return {"field": "x", "type": "ordinal", "title": axis.title, "sort": texts,
+        order = [axis.text(value) for value in axis.values]
+        return {"field": "x", "type": "ordinal", "title": axis.title, "sort": order,
                 "axis": {"labelAngle": 0}, "scale": {"padding": 0.3}}  # fmt: skip
-    labels = json.dumps({str(value): axis.text(value) for value in axis.values})
+    values = [value for value in axis.values if value is not None]
+    named = {str(value): axis.text(value) for value in values}
+    short = sum(len(text) + 1 for text in named.values()) <= _SHORT
+    labels = json.dumps(named)
     spec = chart.number("x", axis.title, scale={"type": "log", "base": 2, "nice": False,
-                                                "domain": _domain(axis)})  # fmt: skip
-    shown = {"values": list(axis.values), "labelExpr": f"({labels})[toString(datum.value)]",
-             "grid": False}  # fmt: skip
+                                                "domain": _domain(values)})  # fmt: skip
+    shown = {"values": values, "labelExpr": f"({labels})[toString(datum.value)]",
+             "grid": False, "labelOverlap": not short, "tickCount": len(named)}  # fmt: skip
     return {**spec, "axis": shown}
 
 
-def _domain(axis: Axis) -> list[float]:
-    low, high = min(axis.values), max(axis.values)
+def _domain(values: Sequence[float]) -> list[float]:
+    low, high = min(values), max(values)
     margin = (high / low) ** 0.04 if high > low else 1.2
     return [low / margin, high * margin]
 
