@@ -91,6 +91,8 @@ bench: setup ## what the library and the analysis cost; figures side by side fro
 	$(BIN)/python benchmarks/read_trace.py
 	$(BIN)/python benchmarks/simulate.py --check
 	$(BIN)/python native/bench/kernel_overhead.py
+	$(BIN)/python benchmarks/metadata_peers.py
+	$(BIN)/python benchmarks/peers.py
 
 bench-strategies: setup ## compare the search strategies on the recorded surfaces; minutes
 	@tools/bootstrap.sh venv dev

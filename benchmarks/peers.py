@@ -19,12 +19,12 @@ file to after the last one has closed it, of all ranks:
   close (-g).  It fills its buffers before, and removes the file after.
 * benchio: `time` of its output, from a barrier before the open to one after the close.  It only
   writes.
-* ours: the sum over the phases open, transfer, sync and close of the slowest rank's seconds, which
-  is what phases take that ranks begin together.
+* ours: `elapsed_seconds` of its JSON: from a barrier before the open to the agreement of all ranks
+  after the close, with the agreements after open and transfer.  The kernel's own figure,
+  `seconds`, is less: it leaves these out, which on a busy machine wait for a processor.
 
 IOR's whole block goes in one call (-t is -b), unless the case says otherwise: IOR sends the same
-transfer buffer again and again, ours walks through memory as a program does.  The case of 1 MiB
-transfers shows what that is worth on this processor.
+transfer buffer again and again, ours walks through memory as a program does.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from peers_output import markdown, table
+from peers_output import Figure, markdown, table
 from strategies_output import replace_marked
 
 from stripewise.runtime import built_program, find_runtime
@@ -53,7 +53,7 @@ SIDE = 192  # of a rank's block of benchio: 54 MiB
 RESAMPLES = 2000
 SEED = 1
 PART = "peers"
-MISSING = "IOR and benchio are not built; run: STRIPEWISE_PEERS=DIRECTORY make peers"
+MISSING = "peers: IOR and benchio are not built; run: STRIPEWISE_PEERS=DIRECTORY make peers"
 
 
 @dataclass(frozen=True)
@@ -72,31 +72,6 @@ class Case:
     kernel: str
     words: str
     mpis: tuple[str, ...] = ("mpich", "openmpi")
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One line of the table.
-
-    Attributes:
-        ratio / low / high: Our bandwidth over the peer's, with its interval of 95 %.
-        best: The same of the best run of each, which other programs disturb least.
-        ours / theirs: Median seconds.
-        phases: Median seconds of our phases, for a look at where they go.
-    """
-
-    name: str
-    peer: str
-    mpi: str
-    operation: str
-    ratio: float
-    low: float
-    high: float
-    best: float
-    ours: float
-    theirs: float
-    pairs: int
-    phases: Mapping[str, float]
 
 
 def _ior(name: str, kernel: str, words: str, transfer: int = 0) -> Case:
@@ -154,13 +129,13 @@ class Bench:
             sys.exit(f"peers: {' '.join(words)} failed:\n{done.stdout}{done.stderr}")
         return done.stdout
 
-    def ours(self, case: Case) -> dict[str, dict[str, float]]:
-        """Return our seconds of each phase, by operation."""
+    def ours(self, case: Case) -> dict[str, float]:
+        """Return our seconds, by operation."""
         words = [*case.kernel.split(), "--json", "-", "--file", "ours"]
         if case.peer == "ior":
             words += ["--local", str(self.block // 8), "--op", "write-read"]
             words += ["--fsync"] if self.fsync else []
-        return phases_of(self.run(str(self.kernel), *words))
+        return seconds_of_ours(self.run(str(self.kernel), *words))
 
     def theirs(self, case: Case) -> dict[str, float]:
         """Return the peer's seconds, by operation."""
@@ -178,14 +153,10 @@ class Bench:
         return seconds_of_ior((self.directory / "ior.json").read_text(), RANKS * self.block)
 
 
-def phases_of(text: str) -> dict[str, dict[str, float]]:
-    """Return the slowest rank's seconds of each phase from our JSON, by operation."""
-    found: dict[str, dict[str, float]] = {}
-    for step in json.loads(text)["steps"]:
-        phases = found.setdefault(step["operation"], {})
-        for name, spread in step["phases"].items():
-            phases[name] = phases.get(name, 0.0) + spread["max_seconds"]
-    return found
+def seconds_of_ours(text: str) -> dict[str, float]:
+    """Return the seconds of each operation from our JSON."""
+    totals = json.loads(text)["totals"]
+    return {name: one["elapsed_seconds"] for name, one in totals.items() if one}
 
 
 def seconds_of_ior(text: str, amount_bytes: int) -> dict[str, float]:
@@ -230,17 +201,23 @@ def compare(bench: Bench, case: Case, n_pairs: int) -> Iterator[Figure]:
             theirs, ours = bench.theirs(case), bench.ours(case)
         pairs.append((ours, theirs))
     for operation in pairs[0][1]:
-        own = [sum(ours[operation].values()) for ours, _ in pairs]
+        own = [ours[operation] for ours, _ in pairs]
         other = [theirs[operation] for _, theirs in pairs]
         ratios = [b / a for a, b in zip(own, other, strict=True)]
-        phases = {
-            name: statistics.median(ours[operation][name] for ours, _ in pairs)
-            for name in pairs[0][0][operation]
-        }
+        low, high = interval(ratios)
         yield Figure(
-            case.name, case.peer, bench.family, operation, statistics.median(ratios),
-            *interval(ratios), min(other) / min(own), statistics.median(own), statistics.median(other), n_pairs, phases,
-        )  # fmt: skip
+            name=case.name,
+            peer=case.peer,
+            mpi=bench.family,
+            operation=operation,
+            ratio=statistics.median(ratios),
+            low=low,
+            high=high,
+            best=min(other) / min(own),
+            ours=statistics.median(own),
+            theirs=statistics.median(other),
+            pairs=n_pairs,
+        )
 
 
 def main() -> int:
@@ -248,7 +225,7 @@ def main() -> int:
     given = _arguments()
     families = [f for f in given.mpi.split(",") if (peers_of(f) / "ior").exists()]
     if not families:
-        print(f"peers: {MISSING}")
+        print(MISSING)
         return 0
     load = os.getloadavg()[0]
     figures = []

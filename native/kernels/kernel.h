@@ -375,7 +375,8 @@ struct sw_result {
     double elapsed_seconds;
     int64_t n_steps; /* complete on rank 0 only */
     struct sw_step_result *steps;
-    double io_seconds[2];             /* [writing]: largest sum over all steps over the ranks */
+    double io_seconds[2];   /* [writing]: largest sum over all steps over the ranks */
+    double pass_seconds[2]; /* [writing]: begin to end, agreements and all: largest of a rank */
     double unsynced_seconds[2];       /* the same without the sync phase */
     const struct sw_meeting *meeting; /* NULL: alone */
     struct sw_wall_result wall[2];

@@ -244,6 +244,7 @@ static void put_totals(struct sw_json *json, const struct sw_result *result)
         sw_json_begin(json, writing ? "write" : "read", '{');
         put_rate(json, bytes, result->io_seconds[writing]);
         sw_json_number(json, "seconds_without_sync", result->unsynced_seconds[writing]);
+        sw_json_number(json, "elapsed_seconds", result->pass_seconds[writing]);
         sw_json_end(json, '}');
     }
     sw_json_end(json, '}');

@@ -28,8 +28,9 @@ struct pass {
     struct sw_wall wall;
     int64_t n_steps; /* to do */
     int64_t n_done;
-    double begun; /* MPI_Wtime of the first step */
-    bool over;    /* the wall was reached in this step, or before */
+    double begun; /* MPI_Wtime of the first step, after all ranks have come to it */
+    double ended;
+    bool over; /* the wall was reached in this step, or before */
 };
 
 /* ---- one step --------------------------------------------------------------------------- */
@@ -281,6 +282,8 @@ static bool add_figures(struct pass *pass, struct sw_result *result)
     if (pass->wall.moved != NULL)
         last_bytes = pass->wall.bytes;
     MPI_Allreduce(MPI_IN_PLACE, &last_bytes, 1, MPI_INT64_T, MPI_SUM, session->comm);
+    double seconds = pass->ended - pass->begun;
+    MPI_Reduce(&seconds, &result->pass_seconds[writing], 1, MPI_DOUBLE, MPI_MAX, 0, session->comm);
     if (session->wall != NULL)
         sw_wall_reduce(session, &result->wall[writing]);
     if (!sw_statistics_add(result, session->comm, writing, pass->n_done, pass->seconds,
@@ -299,9 +302,10 @@ static bool run_steps(struct pass *pass, struct sw_result *result)
         pass->n_done += good;
     }
     const double zero = pass->meeting != NULL ? pass->meeting->start : 0.0;
+    pass->ended = MPI_Wtime();
     if (pass->timed) {
         result->span[pass->session.writing][0] = pass->begun - zero;
-        result->span[pass->session.writing][1] = MPI_Wtime() - zero;
+        result->span[pass->session.writing][1] = pass->ended - zero;
     }
     return good;
 }

@@ -10,7 +10,7 @@ from stripewise.bench import Case, CaseFigures, find_limits, find_suite
 from stripewise.machines import find_storage
 from stripewise.model import ProgramFacts
 from stripewise.simulation import workload_from_kernel
-from support.campaigns import simulated_campaign
+from support.simulated_campaigns import simulated_campaign
 from support.storages import GIB, described
 
 LOCKS = "mpiio.cray_cb_write_lock_mode"

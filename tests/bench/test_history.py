@@ -60,7 +60,7 @@ def test_at_most_one_history_in_twenty_has_a_false_alarm(kind: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "nights"),
-    [("white", 6), ("correlated", 20), ("heavy tails", 10), ("bad nights", 9), ("weekend", 5)],
+    [("white", 8), ("correlated", 22), ("heavy tails", 12), ("bad nights", 10), ("weekend", 8)],
 )
 def test_a_tenth_is_found_and_dated(kind: str, nights: int) -> None:
     values = _noise(kind, 4, 60)
@@ -104,10 +104,10 @@ def night(number: int, slow: dict[int, float] | None = None, version: str = "2.1
 
 @pytest.fixture(scope="module")
 def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Forty nights; in the last eight target 4 is slower."""
+    """Sixty nights; in the last twelve target 4 is slower."""
     directory = tmp_path_factory.mktemp("nights") / "history"
-    for number in range(40):
-        late = number >= 32
+    for number in range(60):
+        late = number >= 48
         History.add(
             directory, night(number, {4: 0.15} if late else {}, "2.15.5" if late else "2.15.3")
         )
@@ -119,7 +119,7 @@ def test_the_target_is_named_with_its_date_and_what_changed(nights: Path) -> Non
     assert history.verdict == "slower"
     first = history.open_findings[0]
     assert (first.series.target, first.series.operation) == (4, "write")
-    assert abs(first.since - 32) <= 1
+    assert abs(first.since - 48) <= 1
     assert first.low < 0.85 < first.high < 1
     assert "write on target 4 is 1" in first.sentence
     assert "lustre from 2.15.3 to 2.15.5" in first.sentence

@@ -31,14 +31,14 @@ def test_no_target_is_named_where_all_are_alike(per_file: bool) -> None:
 
 def test_a_regression_of_one_target_is_found_by_comparison() -> None:
     named = []
-    for seed in SEEDS:
+    for seed in SEEDS[:20]:
         before, after = target_campaign(2 * seed), target_campaign(2 * seed + 1, {5: 0.1})
         found = compare([before, after]).changed[1]
         named.append({one.target for one in found})
-    assert named.count({5}) >= 36
+    assert named.count({5}) >= 18
     (last,) = found
     assert last.low < 0.9 < last.high < 1
-    assert last.sentence.startswith("write on target 5 is 9 % [")
+    assert last.sentence.startswith("write on target 5 is 12 % [")
 
 
 def test_nothing_changed_is_said_to_have_changed() -> None:

@@ -77,7 +77,7 @@ def test_a_directory_that_is_not_striped_as_asked_is_refused(lfs: Path, tmp_path
 
 def test_a_storage_that_refuses(lfs: Path, tmp_path: Path) -> None:
     (lfs / "lfs").write_text("#!/bin/sh\necho 'error: setstripe: Disk quota exceeded' >&2; exit 1")
-    with pytest.raises(StorageError, match="refuses .*: error: setstripe: Disk quota exceeded"):
+    with pytest.raises(StorageError, match=r"refuses .*: error: setstripe: Disk quota exceeded"):
         Places(tmp_path, "x.campaign", LustreStripes()).prepare({"all": Place(-1)})
     (lfs / "lfs").unlink()
     with pytest.raises(StorageError, match="client commands"):

@@ -4,12 +4,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from stripewise.bench import answer_json, find_survey, parse_survey, survey_names, what_if
+from stripewise.bench import (
+    answer_json,
+    find_survey,
+    parse_suite,
+    parse_survey,
+    survey_names,
+    what_if,
+)
 from stripewise.errors import ConfigurationError, UsageError
 from stripewise.machines import Storage, find_storage
 
@@ -111,6 +119,14 @@ def test_other_surveys_are_refused_in_one_line(text: str, name: str, words: str)
     with pytest.raises(ConfigurationError, match=words) as caught:
         parse_survey(text, name)
     assert "\n" not in str(caught.value)
+
+
+def test_the_survey_and_the_suite_that_are_shown_are_valid() -> None:
+    page = (Path(__file__).parents[2] / "docs/how-to/compare-systems.md").read_text("utf-8")
+    suite, survey = re.findall(r"```toml\n(.*?)```", page, flags=re.S)
+    assert parse_survey(survey, "ours.toml").applications[0].writers == 1
+    head = 'version = 1\nname = "targets"\ntitle = "Each target"\n'
+    assert len(parse_suite(head + suite, "targets.toml").cases) == 3
 
 
 def test_a_survey_that_is_not_there_names_those_that_are() -> None:

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from stripewise.bench import find_suite
 from stripewise.cli import main
 from stripewise.machines import load_description
-from support.campaigns import simulated_campaign
+from support.simulated_campaigns import simulated_campaign
 from support.trace_samples import mixed_container, write_container
 
 

@@ -147,7 +147,7 @@ static void answer(const struct sw_options *options, int n_ranks)
     struct sw_share share;
     char trouble[512];
     int *owners[SW_MAX_DIMS] = {NULL};
-    if (!sw_options_check(options, n_ranks, trouble, sizeof trouble) ||
+    if (!sw_options_check(options, 0, n_ranks, trouble, sizeof trouble) ||
         !sw_share_make(options, -1, n_ranks, &share, trouble, sizeof trouble)) {
         printf("no|%s\n", trouble);
         return;

@@ -75,6 +75,7 @@ REQUESTS = {
         "--pattern wrf --size 3,11,13 --distribution BLOCK,CYCLIC(2),* --type int64",
         dict.fromkeys(WRF_3D, LEVELS) | dict.fromkeys(WRF_2D, PLANE),
     ),
+    "blocks": Request("--pattern blocks --size 1009", {"data": (1009,)}, few=True),
     "tiny": Request("--pattern vpic --size 2 --type int64", {}),  # ranks without elements
 }
 

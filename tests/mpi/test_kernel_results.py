@@ -47,14 +47,20 @@ TOP = {
     "compute_seconds": int | float,
     "compute_kind": str,
     "fsync": bool,
+    "transfer_bytes": int | None,
+    "direct": bool,
+    "drop_caches": bool,
     "view": bool,
     "open_once": bool,
     "keep": bool,
     "hints": dict,
     "engine": dict,
     "namelist": dict | None,
+    "cached_bytes_before_read": int | None,
+    "application": dict | None,
     "steps": list,
     "totals": dict,
+    "stonewall": dict | None,
     "verified": bool | None,
     "errors": list,
     "provenance": dict,
@@ -110,6 +116,8 @@ def test_json_holds_the_whole_result(family: str, kernel_of: KernelOf, tmp_path:
     ]
     for step in result["steps"]:
         check_step(step)
+    totals = result["totals"]["write"]
+    assert 0 < totals["seconds_without_sync"] < totals["seconds"] <= totals["elapsed_seconds"]
     assert result["totals"]["write"]["bytes"] == 2 * 5 * 6 * 7 * 8
     assert result["verified"] is True
     assert result["shape"] == [5, 6, 7]
@@ -215,6 +223,18 @@ IMPOSSIBLE = [
     (["--read-shift", "1"], "nothing is read"),
     (["--op", "read", "--fsync"], "nothing is written"),
     (["--file", ""], "--file: give a name"),
+    (["--transfer", "0"], "--transfer '0': give bytes from 1"),
+    (["--transfer", "4MB"], "--transfer '4MB': give bytes from 1"),
+    (["--transfer", "4GiB"], "--transfer '4GiB': give bytes from 1 to 2147483648"),
+    (["--transfer", "1001"], "--transfer 1001: it is no multiple of the 8 bytes of int64"),
+    (["--transfer", "8", "--backend", "null"], "it moves a variable in one call"),
+    (["--transfer", "8", "--backend", "posix", "--mode", "serial"], "has windows of its own"),
+    (["--stonewall", "0"], "--stonewall '0': give seconds from"),
+    (["--stonewall", "1"], "--stonewall 1: there is one transfer, and nothing to stop"),
+    (["--drop-caches"], "--drop-caches: nothing is read"),
+    (["--drop-caches", "--op", "read", "--backend", "null"], "it makes no plain file"),
+    (["--direct"], "--backend mpiio: it has no direct I/O of its own"),
+    (["--direct", "--backend", "posix", "--size", "3,3,3"], "O_DIRECT needs multiples of 4096"),
 ]
 
 

@@ -50,6 +50,7 @@ def test_two_datasets_of_rows(family: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pattern", "options", "n_datasets", "notation"),
     [
+        ("blocks", ["--local", "4096"], 1, "<1D, (BLOCK), (4096)>"),
         ("vpic", ["--local", "4096"], 8, "<1D, (BLOCK), (4096)>"),
         ("gcrm", ["--local", "1,26,2048"], 1, "<3D, (*, *, BLOCK), (1, 26, 2048)>"),
         ("vorpal", ["--local", "6,10,30", "--grid", "1,2,2"], 1,

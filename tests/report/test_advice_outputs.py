@@ -22,7 +22,7 @@ from stripewise.report import (
     module_text,
     profile_text,
 )
-from support.campaigns import simulated_campaign
+from support.simulated_campaigns import simulated_campaign
 
 EVIL = "<script>alert(1)</script> `x` | [a](b) $(touch gone) \"'; {} ]] \x1b[31m"
 

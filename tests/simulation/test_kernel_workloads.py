@@ -14,7 +14,7 @@ from stripewise.simulation.stacks import Layout, Setup, find_stack
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_move_all_elements_once(name):
-    local = {"vpic": "64", "gcrm": "1,3,64"}.get(name, "4,6,8")
+    local = {"vpic": "64", "blocks": "64", "gcrm": "1,3,64"}.get(name, "4,6,8")
     local = "2,2,2,2" if name.startswith("flash") else local
     work = workload_from_kernel(f"{name} --local {local}", 2, 2)
     ends = 0

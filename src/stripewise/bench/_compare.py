@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, isfinite, sqrt
 
@@ -13,15 +13,16 @@ import numpy as np
 from stripewise.bench._campaign import Campaign
 from stripewise.bench._case import Case
 from stripewise.bench._cells import DATA, Cell, cells_of, matched
-from stripewise.bench._pooled import PooledNoise, chance_of, holm, pooled_noise, reference
+from stripewise.bench._pooled import PooledNoise, chance_of, holm, pooled_noise, reference, student
 from stripewise.bench._targets import TargetFinding, changed_targets, slow_targets
 from stripewise.errors import UsageError
 
 COMPARISON_METHOD = (
     "ratio of medians; interval of 95 % by a parametric bootstrap of log rates whose variances "
-    "are pooled over cells; verdicts at 5 % over all cells together (Holm)"
+    "are pooled over cells; verdicts at 5 % over all cells (Holm) and targets together"
 )
-_LEVEL = 0.05
+_LEVEL = 0.025
+"""Of all cells together; targets have as much, so that all of a comparison has 5 %."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ class Comparison:
         cells: That at least one campaign has, in the order of the suites.
         slow: By campaign: targets that are slower than the others within it.
         changed: By campaign: targets that changed against the first; empty for the first.
+        noises: Of single runs: of data (True) and of metadata.
     """
 
     names: tuple[str, ...]
@@ -90,6 +92,18 @@ class Comparison:
     cells: tuple[ComparedCell, ...]
     slow: tuple[tuple[TargetFinding, ...], ...]
     changed: tuple[tuple[TargetFinding, ...], ...]
+    noises: Mapping[bool, PooledNoise]
+
+    def interval(self, cell: Cell) -> tuple[float, float]:
+        """Return the interval of 95 % of a cell's median; NaN: no cell has two runs."""
+        noise, number = self.noises[cell.of_data], len(cell.logs)
+        degrees = noise.degrees + number - 1
+        if degrees <= 0:
+            return float("nan"), float("nan")
+        own = float(np.var(cell.logs, ddof=1)) if number > 1 else 0.0
+        half = student(1.96, degrees) * sqrt(noise.of_case(own, number - 1) / number)
+        half *= 1.2533 if number > 2 else 1.0
+        return cell.median * exp(-half), cell.median * exp(half)
 
     def differing(self, place: int) -> list[ComparedCell]:
         """Return cells in which a campaign differs from the first, the largest factor first."""
@@ -133,6 +147,7 @@ def compare(campaigns: Sequence[Campaign]) -> Comparison:
         tuple(_adjusted(rows, len(campaigns))),
         tuple(slow_targets(one) for one in campaigns),
         ((), *(changed_targets(first, one) for one in others)),
+        noises,
     )
 
 

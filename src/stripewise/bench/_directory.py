@@ -8,12 +8,14 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from stripewise.bench._campaign import Campaign
 from stripewise.bench._circumstances import about_system
 from stripewise.bench._fit_here import fitted_suite
+from stripewise.bench._full_speed import at_full_speed
 from stripewise.bench._ledger import FORM, JOURNAL, Ledger, suite_of
 from stripewise.bench._maker import Maker, check_runners
 from stripewise.bench._options import CampaignOptions
@@ -23,7 +25,7 @@ from stripewise.bench._striping import Striping, striping_of
 from stripewise.emulation import EmulationOptions
 from stripewise.errors import StorageError, StripewiseError, StudyError, UsageError
 from stripewise.launch import Launcher, PlainJobs, create_launcher
-from stripewise.machines import find_storage
+from stripewise.machines import Storage, find_storage
 from stripewise.model import from_json, to_json
 from stripewise.owned import OwnedDirectory, parse_journal
 from stripewise.runtime import Runtime, find_runtime
@@ -224,25 +226,35 @@ def _options_of(ledger: Ledger, given: CampaignOptions) -> CampaignOptions:
         ) from error
 
 
+def _ceilings(described: Storage) -> dict[str, float]:
+    """Return what no bandwidth can exceed on a described storage, where it says."""
+    node = max(described.value(f"client.node_{way}") for way in ("write", "read"))
+    whole = max(described.value(f"servers.whole_{way}") for way in ("write", "read"))
+    found = {"node_bytes_per_second": node, "whole_bytes_per_second": whole}
+    return {name: value for name, value in found.items() if isfinite(value)}
+
+
 def _campaign(path: Path, ledger: Ledger) -> Campaign:
     assert ledger.first is not None
     words = ledger.first["options"]
-    machine, stack, targets = "", "", 0
+    machine, stack, targets, slowdown = "", "", 0, 1.0
     about = {**ledger.about, "launcher": words["launcher"]}
     if words["storage"] is not None:
         machine = str(words["storage"]["machine"])
         with suppress(StripewiseError):
-            described = find_storage(machine)
+            slowdown = find_storage(machine).slowdown
+            described = find_storage(machine.partition("@")[0])
             stack, targets = described.stack, int(described.value("servers.targets"))
-            about["memory_bytes"] = 0
+            about |= {"memory_bytes": 0, "kind": described.kind, **_ceilings(described)}
     stacks = {run.circumstances.get("stack", stack) for run in ledger.runs} or {stack}
     about |= {"stack": sorted(stacks)[-1]} if any(stacks) else {}
     about |= {"targets": targets} if targets else {}
+    about |= {"slowdown": slowdown} if slowdown != 1 else {}
     storage = machine or f"{words['inside']} ({about.get('file_system_kind', 'unknown')})"
     return Campaign(
         name=path.name.removesuffix(".campaign"),
         suite=suite_of(ledger.first["suite"]),
-        runs=tuple(ledger.runs),
+        runs=tuple(at_full_speed(run, slowdown) for run in ledger.runs),
         storage=storage,
         machine=machine,
         started_unix_seconds=float(ledger.first["at"]),

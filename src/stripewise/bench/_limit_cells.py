@@ -132,7 +132,7 @@ def results_of(campaign: Campaign) -> Results:
     """
     own = str(campaign.about.get("stack", "")) or "romio"
     cells = cells_of(campaign, own)
-    notes = tuple(f"{one.key}: {one.doubt}; left out" for one in cells if one.doubt)
+    notes = tuple(f"{one.key}: {one.doubt.rstrip('.')}; left out" for one in cells if one.doubt)
     return Results(measured_of(cells), _operations(cells), notes)
 
 

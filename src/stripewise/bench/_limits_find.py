@@ -73,7 +73,11 @@ def find_limits(
         _untold(fit, server, data),
         (*compared(storage, known), *apart, *others),
         error_of(apart),
-        tuple(dict.fromkeys(f"{one.key}: {one.doubt}." for one in cells if one.doubt)),
+        tuple(
+            dict.fromkeys(
+                f"{one.key}: {one.doubt.rstrip('.')}; left out." for one in cells if one.doubt
+            )
+        ),
     )
 
 

@@ -159,6 +159,8 @@ class Maker:
         )
         if outcome.status is RunStatus.OK:
             found = self._with_figures(found, case, record)
+        if why := _not_the_storage(outcome, self._options, case):
+            return replace(found, status="failed", samples=(), message=why), True
         found = replace(found, layout=self._places.layout(case.directory, run.number))
         outside = found.status == "failed" and outcome.cause.is_outside
         return found, outside
@@ -217,6 +219,14 @@ def _message(outcome: Outcome) -> str:
     said = said or next((line for line in lines if "stripewise" in line), "")
     words = [outcome.message, *([said] if said not in outcome.message else [])]
     return ": ".join(filter(None, words))[:400]
+
+
+def _not_the_storage(outcome: Outcome, options: CampaignOptions, case: Case) -> str:
+    """Return why the figures of an emulated run are not those of the storage; "" if they are."""
+    seen = outcome.emulated
+    if seen is None:
+        return ""
+    return seen.problem or seen.why_it_hangs(options.suite.nodes_of(case) * case.ranks_per_node)
 
 
 def _emulated(outcome: Outcome) -> dict[str, Any]:

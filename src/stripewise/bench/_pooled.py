@@ -25,8 +25,8 @@ Floats = NDArray[np.float64]
 DRAWS = 20_000
 _SEED = 20181009
 _MOST_DEGREES = 1000.0
-_LEAST_VARIANCE = 1e-10
-"""Of logs: rates that agree to a hundredth of a permille are not believed to be that exact."""
+_LEAST_VARIANCE = 1e-6
+"""Of logs: rates that agree to less than a permille are not believed to be that exact."""
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,12 @@ from stripewise.bench._sample import CaseRun, Sample
 from stripewise.bench._suite import Place
 from stripewise.errors import StripewiseError
 from stripewise.machines import Storage
-from stripewise.simulation import Simulated, noise_factor, simulate
+from stripewise.simulation import Simulated, metadata_rate, noise_factor, simulate
 
-OPERATIONS = {
-    "create": "metadata.create",
-    "stat": "metadata.stat",
-    "read-file": "metadata.open",
-    "remove": "metadata.remove",
-}
-"""Operation of metadata -> figure of a description: seconds of one at the server."""
+_OPERATIONS = (
+    "create-directory", "stat-directory", "remove-directory",
+    "create", "stat", "read-file", "remove",
+)  # fmt: skip
 
 
 def simulated_run(
@@ -61,7 +58,7 @@ def _samples(
 ) -> tuple[Sample, ...]:
     model = model_case(case, place, storage.stack or "romio")
     if model is None:
-        return tuple(_metadata(case, storage, share))
+        return tuple(_metadata(case, place, storage, share))
     found = [_moved("write", simulated_case(model, storage, transport), share)]
     if case.operation == "write-read":
         read = simulated_case(model, storage, transport, reading=True)
@@ -85,13 +82,11 @@ def _moved(operation: str, found: Simulated, share: float) -> Sample:
     return Sample(operation, float(found.bytes), found.seconds / share)
 
 
-def _metadata(case: Case, storage: Storage, share: float) -> list[Sample]:
+def _metadata(case: Case, place: Place, storage: Storage, share: float) -> list[Sample]:
     """Return operations of metadata: each rank waits for each, and the server makes them all."""
     amount = float(case.files * case.ranks)
-    latency = storage.value("metadata.latency")
-    found = []
-    for operation, figure in OPERATIONS.items():
-        each = storage.value(figure)
-        seconds = max(case.files * (latency + each), amount * each) / share
-        found.append(Sample(operation, amount, seconds))
-    return found
+    stripes = place.stripe_count or None
+    return [
+        Sample(one, amount, amount / metadata_rate(storage, one, case.ranks, stripes) / share)
+        for one in _OPERATIONS
+    ]

@@ -130,7 +130,7 @@ def _numbers(given: Any) -> frozenset[int]:
 def _of_files(
     run: CaseRun, group: Hashable
 ) -> Iterator[tuple[Hashable, str, frozenset[int], float]]:
-    """Yield the files of a run, where its layout has "by_file": targets, operation, rate of each."""
+    """Yield targets, operation and rate of each file of a run, where its layout has "by_file"."""
     files = run.layout.get("by_file")
     for one in files if isinstance(files, list | tuple) else ():
         if not isinstance(one, Mapping):

@@ -25,7 +25,7 @@ from stripewise.text import plural
 
 LEAST_EFFECT = 0.03
 """Of the log of a rate: smaller differences between targets are of no use to anybody (chosen)."""
-_LEVEL = 0.05 / len(DATA)
+_LEVEL = 0.025 / len(DATA)
 _PERMUTATIONS = 1999
 _MOST_CELLS = 20_000_000
 _SEED = 7
@@ -69,8 +69,13 @@ class TargetFinding:
 
 
 def difference_words(ratio: Any) -> str:
-    """Return a ratio with `value` or `ratio`, `low` and `high` as "10 % [8, 12] slower"."""
+    """Return a ratio with `value` or `ratio`, `low` and `high` as "10 % [8, 12] slower".
+
+    From twice as fast on it is "3.1x [2.9, 3.3] as fast".
+    """
     value = ratio.ratio if hasattr(ratio, "ratio") else ratio.value
+    if value >= 2:
+        return f"{value:.3g}x [{ratio.low:.3g}, {ratio.high:.3g}] as fast"
     slower = value < 1
     ends = [100 * (1 - one if slower else one - 1) for one in (ratio.low, ratio.high)]
     low, high = sorted(ends)

@@ -9,8 +9,13 @@ from typing import Any
 
 import click
 
+from stripewise.cli._bench_compare import compare
+from stripewise.cli._bench_export import export
+from stripewise.cli._bench_history import history
+from stripewise.cli._bench_import import command_import
 from stripewise.cli._bench_report import report
 from stripewise.cli._bench_run import command_run, complete_suite
+from stripewise.cli._bench_what_if import what_if
 from stripewise.cli._common import answer, examples, json_option
 
 
@@ -25,8 +30,8 @@ def command() -> None:
     """Measure what a storage can do: benchmark campaigns, their limits and comparisons."""
 
 
-command.add_command(command_run)
-command.add_command(report)
+for _one in (command_run, report, compare, history, what_if, export, command_import):
+    command.add_command(_one)
 
 
 @command.command("list", epilog=examples("stripewise bench list", "stripewise bench list --json"))

@@ -19,10 +19,16 @@ if TYPE_CHECKING:
     from stripewise.report._advice_text import advice_json as advice_json
     from stripewise.report._advice_text import advice_lines as advice_lines
     from stripewise.report._campaign_charts import draw_campaign as draw_campaign
+    from stripewise.report._campaign_compare import comparison_lines as comparison_lines
+    from stripewise.report._campaign_compare import comparison_to_json as comparison_to_json
+    from stripewise.report._campaign_compare_page import render_comparison as render_comparison
     from stripewise.report._campaign_files import campaign_rows as campaign_rows
     from stripewise.report._campaign_files import campaign_to_json as campaign_to_json
     from stripewise.report._campaign_files import write_campaign_csv as write_campaign_csv
     from stripewise.report._campaign_files import write_campaign_parquet as write_campaign_parquet
+    from stripewise.report._campaign_history import history_lines as history_lines
+    from stripewise.report._campaign_history import history_to_json as history_to_json
+    from stripewise.report._campaign_history_page import render_history as render_history
     from stripewise.report._campaign_kinds import ChartKind as ChartKind
     from stripewise.report._campaign_kinds import chart_kinds as chart_kinds
     from stripewise.report._campaign_page import render_campaign as render_campaign
@@ -30,6 +36,8 @@ if TYPE_CHECKING:
     from stripewise.report._campaign_text import campaign_lines as campaign_lines
     from stripewise.report._campaign_text import limit_lines as limit_lines
     from stripewise.report._campaign_text import summary_of_campaign as summary_of_campaign
+    from stripewise.report._campaign_what_if import what_if_lines as what_if_lines
+    from stripewise.report._campaign_what_if import what_if_to_json as what_if_to_json
     from stripewise.report._columns import aligned as aligned
     from stripewise.report._emulated import emulation_lines as emulation_lines
     from stripewise.report._html import render_html as render_html
@@ -109,6 +117,8 @@ if TYPE_CHECKING:
 else:
     _find, __all__ = lazy_exports(__name__)
     _PAGES_AND_PICTURES = (
+        "render_comparison",
+        "render_history",
         "draw_campaign",
         "draw_limits",
         "advice_page",

@@ -63,7 +63,7 @@ def _slow_motion(campaign: Campaign) -> str:
     slow = campaign.machine.rpartition("@1/")[2]
     if not slow.isdigit() or "@1/" not in campaign.machine:
         return ""
-    return f", in slow motion: every rate is 1/{slow} of the storage's own"
+    return f", in slow motion (1/{slow}); all rates are those at its full speed"
 
 
 def peak_of(

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -58,7 +59,7 @@ class TestMetadata(RunnerSuite):
         "x", runner="metadata", operation="metadata", ranks_per_node=2, files=50, depth=2, width=2,
         file_bytes=64, stonewall_seconds=30,
     )  # fmt: skip
-    record = {"metadata.json": text("metadata-runner.json")}
+    record: ClassVar = {"metadata.json": text("metadata-runner.json")}
 
     def test_each_operation_has_percentiles(self, tmp_path: Path) -> None:
         found = self.printed(tmp_path / "r", "", self.record)

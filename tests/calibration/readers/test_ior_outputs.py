@@ -73,7 +73,7 @@ def test_a_shared_file_with_fsync_and_shifted_reads() -> None:
         ("ior-3.0.1-as-documented.txt", "posix", "shared", "independent", "shift",
          (819.2, 731.43, 787.69), (1861.82, 1638.4, 1706.67)),
         ("ior-2.10.3-summary-as-documented.txt", "mpiio", "shared", "collective", "shift",
-         (731.43, 787.69, 819.2), (1638.4, 1706.67, 1861.82)),
+         (731.43, 787.69, 819.2), (1706.67, 1861.82, 1638.4)),
         ("ior-3.2.0-as-documented.json", "posix", "per-process", "independent", "none",
          (819.2, 731.4286, 787.6923), (1861.8182, 1638.4, 1706.6667)),
     ],
@@ -86,6 +86,25 @@ def test_each_output(name, backend, layout, mode, cache, write, read) -> None:
     assert write is None or mib(test, "write") == write
     assert read is None or mib(test, "read") == read
     assert not test.failed
+
+
+def test_rows_without_a_total(tmp_path: Path) -> None:
+    """As IOR 2.8 prints them."""
+    text = (DATA / "ior-2.10.3-as-documented.txt").read_text().replace("2.10.3", "2.8.2")
+    text = re.sub(
+        r"^((?:write|read)(?: +\S+){6}) +\S+ +(\d) *$", r"\1  \2", text, flags=re.MULTILINE
+    )
+    text = text.replace("close(s) total(s)  iter", "close(s)   iter")
+    (test,) = of_text(tmp_path, text).tests
+    assert mib(test, "write") == (819.2, 731.43, 787.69)
+    assert test.version == "2.8.2"
+
+
+def test_striping_on_the_command_line(tmp_path: Path) -> None:
+    text = (DATA / "ior-shared-sync.txt").read_text()
+    words = "--posix.lustre.stripecount=8 --posix.lustre.stripesize=1m -o f"
+    (test,) = of_text(tmp_path, text.replace("-o f", words)).tests
+    assert test.settings == {"mpiio.striping_factor": 8, "mpiio.striping_unit": MIB}
 
 
 def test_hints_of_romio() -> None:
@@ -138,6 +157,18 @@ def test_csv_says_what_it_does_not_know() -> None:
     assert "does not say the API" in test.notes[0]
 
 
+@pytest.mark.parametrize("total", ["1e300", "9223372036854775807", "-1", "nan", "0x1"])
+def test_a_csv_row_with_an_impossible_time_is_left_out(tmp_path: Path, total: str) -> None:
+    lines = (DATA / "ior-fpp.csv").read_text().splitlines()
+    cells = lines[1].split(",")
+    lines[1] = ",".join((*cells[:9], total, *cells[10:]))
+    file = tmp_path / "a.csv"
+    file.write_text("\n".join(lines))
+    found = read_tests([file], 2)
+    assert len(found.tests[0].rates("write")) == 1
+    assert "a row cannot be read" in found.notes[0]
+
+
 def test_runs_that_moved_nothing() -> None:
     assert "dry run" in only("ior-dry.txt").failed
     assert "cannot open file: missing/k.dat" in only("ior-aborted.txt").failed
@@ -165,6 +196,53 @@ def test_the_output_of_a_job_with_several_programs(tmp_path: Path) -> None:
     tests = of_text(tmp_path, text).tests
     assert [one.program for one in tests] == ["ior", "ior", "mdtest", *["benchio"] * 15]
     assert mib(tests[1], "write") == (1123.95, 250.53)
+
+
+def test_a_job_with_json_in_its_output(tmp_path: Path) -> None:
+    text = "".join(
+        (DATA / name).read_text() + "\n=====\n"
+        for name in ("mdtest-once.txt", "ior-verbose-1.json", "ior-romio.json", "ior-hdf5.txt")
+    )
+    tests = of_text(tmp_path, text).tests
+    assert [one.program for one in tests] == ["ior", "ior", "ior", "mdtest"]
+    assert [len(one.timed) for one in tests[:3]] == [4, 2, 4]
+
+
+def test_version_3_2_without_nodes(tmp_path: Path) -> None:
+    text = """IOR-3.2.0: MPI Coordinated Test of Parallel I/O
+Began               : Mon Nov 19 02:02:51 2018
+Command line        : ior
+Machine             : Linux ip-10-0-0-1
+TestID              : 0
+StartTime           : Mon Nov 19 02:02:51 2018
+
+Options:
+api                 : POSIX
+apiVersion          :
+test filename       : testFile
+access              : single-shared-file
+type                : independent
+segments            : 1
+ordering in a file  : sequential
+ordering inter file : no tasks offsets
+tasks               : 8
+clients per node    : 4
+repetitions         : 1
+xfersize            : 262144 bytes
+blocksize           : 1 MiB
+aggregate filesize  : 8 MiB
+
+Results:
+
+access    bw(MiB/s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter
+------    ---------  ---------- ---------  --------   --------   --------   --------   ----
+write     2000.00    1024.00    256.00     0.000014   0.003900   0.000002   0.004000   0
+remove    -          -          -          -          -          -          0.000136   0
+Max Write: 2000.00 MiB/sec (2097.15 MB/sec)
+"""
+    (test,) = of_text(tmp_path, text).tests
+    assert (test.nodes, test.ranks) == (2, 8)
+    assert mib(test, "write") == (2000,)
 
 
 def test_what_launchers_and_terminals_add(tmp_path: Path) -> None:

@@ -91,10 +91,10 @@ class AggregatorNumber(Rule):
             trial = replace(usual, settings=settings, words=f"{times_each} for each stripe")
             rates[job] = basis.range(trial), basis.rate(usual), trial
         gains = joined([
-            f"{times(rate.value, usual)} on {of_nodes(job.nodes)}"
-            for job, (rate, usual, _) in rates.items()
+            f"{times(now.value, before)} on {of_nodes(job.nodes)}"
+            for job, (now, before, _) in rates.items()
         ])  # fmt: skip
-        rate, usual, trial = rates[basis.largest]
+        rate, _, trial = rates[basis.largest]
         text = (
             f"As one value for jobs of every size, {times_each} aggregators for each stripe suit "
             f"best: they write one file {gains} as fast as the default."

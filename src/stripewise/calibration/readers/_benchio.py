@@ -39,6 +39,11 @@ _PLACE = re.compile(r" *(?:Writing|I/O) to +(\S{1,1000}) *")
 _REPEATS = re.compile(r" *Repeating read/write operations +(\d{1,9}) +times *", re.ASCII)
 _TIME = re.compile(r" *(write|read)? *time = +(\S{1,40}) *, rate = +(\S{1,40}) +(MiB|GiB)/s *",
                    re.ASCII)  # fmt: skip
+_TELLING = re.compile(
+    r"Running on|Array size|Global size|Process grid|Total amount|Repeating|Writing to|I/O to"
+    r"|time =|Finished|error|fail|abort|cannot|not |unable|stop|killed",
+    re.IGNORECASE,
+)
 _TROUBLE = re.compile(r"error|fail|abort|cannot|not |unable|stop|killed", re.IGNORECASE)
 _UNITS = {"MiB": 1 << 20, "GiB": 1 << 30}
 _STRIPINGS = ("unstriped", "striped", "fullstriped")
@@ -83,6 +88,8 @@ class _Run:
 
     def take(self, line: str) -> None:
         """Take one line; what is none of benchio's is left alone."""
+        if not _TELLING.search(line):
+            return
         if match := _RANKS.match(line):
             self.ranks = match[1]
         elif match := _NODES.fullmatch(line):
@@ -206,6 +213,7 @@ def _test(
         failed = "the name of its file tells no method of benchio"
     work = Data(backend or "posix", layout, mode, "array3d", shape=shape, sync=False)
     return Test(
-        "benchio", f"{name}: {place.path}", nodes, ranks, work, tuple(place.timed),
-        path=place.path, striping=striping if striping in _STRIPINGS else "", failed=failed,
+        "benchio", f"{name}: {shown(place.path, 200)}", nodes, ranks, work, tuple(place.timed),
+        path=shown(place.path, 1000), striping=striping if striping in _STRIPINGS else "",
+        failed=failed,
     )  # fmt: skip

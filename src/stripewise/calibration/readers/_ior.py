@@ -38,8 +38,16 @@ _DEFAULTS = {
     8: "access bw(MiB/s) block(KiB) xfer(KiB) open(s) wr/rd(s) close(s) iter",
 }  # fmt: skip
 """Columns of IOR 3.3 and later, of 2.10 to 3.2, and of 2.8."""
-_ENDS = ("mdtest-", "-- started at", " Simple Parallel IO benchmark")
 _FAILED = ("ERROR: ", "ior ERROR: ", "** error **")
+_TEST_COSTS = 10
+"""A test costs as much as so many repeats."""
+_BEGINS = (
+    *("write ", "read ", "Operation ", "access", "hints ", "WARNING: Using", "Using actual"),
+    *("Options", "Summary", "Parameters", "Results", "Max ", "Finished", "Run ", "Test"),
+    *("Command line", "Began", "StartTime", *_FAILED),
+)
+"""With which a line begins that says something, outside of lists of options."""
+_ENDS = ("mdtest-", "-- started at", " Simple Parallel IO benchmark")
 
 
 class _Run:
@@ -60,6 +68,8 @@ class _Run:
 
     def take(self, line: str) -> None:
         """Take one line; what is none of IOR's is left alone."""
+        if not self.part and not self.hints.is_open and not line.startswith(_BEGINS):
+            return
         if self.hints.take(line):
             return
         if line.startswith(("write ", "read ", "Operation ")) or _HEADER.match(line):
@@ -191,8 +201,9 @@ def _runs(text: str, name: str) -> Iterator[_Run]:
             run = None
         elif run is not None:
             run.take(line)
-            rows += line.startswith(("write ", "read "))
-            RESULTS.check_entries(rows, name)
+            if line.startswith(("write ", "read ", "TestID")):
+                rows += _TEST_COSTS if line.startswith("TestID") else 1
+                RESULTS.check_entries(rows, name)
     if run is not None:
         yield run
 

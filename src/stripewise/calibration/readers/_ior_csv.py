@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from stripewise.calibration.readers._base import nodes_of
-from stripewise.calibration.readers._ior_test import MIB
+from stripewise.calibration.readers._ior_test import MIB, SLACK
 from stripewise.calibration.readers._lines import (
     MOST_BYTES,
     MOST_RANKS,
@@ -89,7 +89,9 @@ def _row(line: str) -> tuple[tuple[int, int, int], Timed] | None:
     amount = _amount(rate, total, half_digit(cells[9]), ranks * block_bytes)
     if not amount or not possible(cells[0], rate, amount):
         return None
-    phases = {"open": opened, "transfer": moved, "close": closed}
+    longest = amount / rate * (1 + SLACK) + half_digit(cells[9])
+    told = {"open": opened, "transfer": moved, "close": closed}
+    phases = {phase: seconds for phase, seconds in told.items() if seconds <= longest}
     return ((block_bytes, round(transfer * 1024), ranks),
             Timed(cells[0], amount, amount / rate, repeat + 1, phases))  # fmt: skip
 
@@ -97,11 +99,11 @@ def _row(line: str) -> tuple[tuple[int, int, int], Timed] | None:
 def _amount(rate: float, total: float, half: float, each: int) -> float:
     """Return the bytes that were moved: segments of all ranks' blocks if the time tells them.
 
-    0: even one segment takes longer than the time.
+    0: even one segment takes longer than the time, or no storage holds what it says.
     """
     low = rate * max(total - half, 0.0) * 0.99 / each
     high = rate * (total + half) * 1.01 / each
-    if high < 1:
+    if not 1 <= high < MOST_BYTES / each:
         return 0.0
     segments = max(round(rate * total / each), 1)
     return float(segments * each) if low <= segments <= high else rate * total

@@ -12,26 +12,27 @@ class HintLines:
 
     Attributes:
         found: Hint -> value, of the last block of what MPI-IO reported.
+        is_open: Whether the lines are in a block.
     """
 
     def __init__(self) -> None:
         self.found: dict[str, str] = {}
-        self._is_open = False
+        self.is_open = False
         self._is_reported = False
 
     def take(self, line: str) -> bool:
         """Take a line; return whether it belongs to a block of hints."""
         if line.startswith(("hints passed to ", "hints returned from ")):
-            self._is_open, self._is_reported = True, "returned" in line
+            self.is_open, self._is_reported = True, "returned" in line
             if self._is_reported:
                 self.found = {}
             return True
-        if not self._is_open:
+        if not self.is_open:
             return False
         key, is_hint, value = line.strip().partition(" = ")
         if is_hint and line.startswith("\t"):
             if self._is_reported and len(self.found) < MOST_HINTS:
                 self.found[key[:200]] = value.strip()[:300]
             return True
-        self._is_open = False
+        self.is_open = False
         return line.strip() == "}"

@@ -169,10 +169,11 @@ def _one(row: Row, repeat: int, setup: Setup) -> Timed | str:
                 f"{shown(text)} for {shown(total)} s are not the {moved:.6g} B that were moved: "
                 "the file is damaged"
             )
+    longest = moved / rate * (1 + SLACK) + (0.0 if seconds is None else half_digit(total))
     phases = {}
     for key, phase in _PHASES.items():
         value = number(row.cells.get(key, ""))
-        if value is not None and 0 <= value <= 1e9:
+        if value is not None and 0 <= value <= longest:
             phases[phase] = value
     return Timed(row.operation, moved, moved / rate, repeat, phases,
                  bool(setup.stonewall_seconds) and setup.wear_out)  # fmt: skip
@@ -198,6 +199,15 @@ def each_of(low: float, mean: float, high: float, repeats: int) -> tuple[float, 
     return ()
 
 
+def in_some_order(rates: tuple[float, ...], place: int) -> tuple[float, ...]:
+    """Return repeats whose order is not told in another order for each operation.
+
+    In ascending order, the first repeat of all operations would look slow.
+    """
+    turn = place % len(rates) if rates else 0
+    return (*rates[turn:], *rates[:turn])
+
+
 def most_spread(low: float, mean: float, high: float, repeats: int) -> float:
     """Return the greatest standard deviation that repeats of this range can have."""
     if repeats < 2 or not low <= mean <= high:
@@ -209,8 +219,8 @@ def _from_summaries(
     timed: Sequence[Timed], setup: Setup, summaries: Sequence[Summary], notes: list[str]
 ) -> list[Timed]:
     """Return figures of operations that have no rows."""
-    found = []
-    for one in summaries:
+    found: list[Timed] = []
+    for place, one in enumerate(summaries):
         if any(row.operation == one.operation for row in timed):
             continue
         moved = float(one.moved_bytes or setup.expected_bytes)
@@ -229,8 +239,9 @@ def _from_summaries(
                         f"is told ({one.low:g} to {one.high:g} MiB/s)")  # fmt: skip
         elif len(rates) > 1:
             _say(notes, f"{one.operation}: the order of the repeats is not told")
+        chosen = in_some_order(rates, place) or (one.mean,)
         found += [Timed(one.operation, moved, moved / (rate * MIB), repeat)
-                  for repeat, rate in enumerate(rates or (one.mean,), 1)]  # fmt: skip
+                  for repeat, rate in enumerate(chosen, 1)]  # fmt: skip
     return found
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""mdtest's text, of versions 1.8 to 4: rates of metadata operations.
+"""mdtest's text, of versions 1.9 to 4: rates of metadata operations.
 
 mdtest has no JSON and no CSV of its results.  Source: hpc/ior 4.1, mdtest.c; mdtest 1.9.3 and
 3.3.0, as they print.
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import pstdev, stdev
 
-from stripewise.calibration.readers._ior_test import each_of, most_spread
+from stripewise.calibration.readers._ior_test import each_of, in_some_order, most_spread
 from stripewise.calibration.readers._lines import (
     MOST_RANKS,
     clock,
@@ -81,7 +81,7 @@ class _Run:
 
     def take(self, line: str) -> None:
         """Take one line; what is none of mdtest's is left alone."""
-        if match := _SUMMARY.fullmatch(line.strip()):
+        if "SUMMARY" in line and (match := _SUMMARY.fullmatch(line.strip())):
             self.part = match[1] or "rate"
             self.times = self.times or self.part == "time"
             self.iterations, self.columns = int(match[2]), 0
@@ -92,13 +92,13 @@ class _Run:
             self.command = line.partition(":")[2].strip()
         elif line.startswith("-- finished at"):
             self.finished, self.part = True, ""
-        elif match := _COUNT.match(line):
+        elif " task" in line and (match := _COUNT.match(line)):
             self.items = int(match[2])
-        elif match := _STONEWALL.match(line):
+        elif line.startswith("Continue") and (match := _STONEWALL.match(line)):
             self.most += [int(match[1])] if len(self.most) < 10_000 else []
         elif "FAILED in" in line or line.startswith("ERROR"):
             self.failed = self.failed or line
-        elif self.part == "rate" and (match := _ROW.fullmatch(line)):
+        elif self.part == "rate" and line.startswith("  ") and (match := _ROW.fullmatch(line)):
             self._row(_OPERATIONS.get((match[1], match[2]), ""), match[3].split(), line)
 
     def _row(self, operation: str, words: list[str], line: str) -> None:
@@ -180,7 +180,7 @@ def _runs(text: str, name: str) -> Iterator[_Run]:
     for line in lines_of(text):
         if line.startswith("-- started at"):
             started = clock(line)
-        elif match := _LAUNCHED.search(line):
+        elif "launched" in line and (match := _LAUNCHED.search(line)):
             if run is not None:
                 yield run
             runs += 1
@@ -283,7 +283,7 @@ def _timed(
     trees = _directories(work) * (ranks if work.sharing == "own" else 1)
     spread: dict[str, tuple[float, float, float]] = {}
     repeats = max(run.iterations, 1)
-    for operation, (low, mean, high) in run.rows.items():
+    for place, (operation, (low, mean, high)) in enumerate(run.rows.items()):
         if mean <= 0:
             continue
         if operation in run.twice:
@@ -298,8 +298,9 @@ def _timed(
             spread.pop(operation, None)
             continue
         worn_out = bool(run.most) and not operation.endswith("-tree")
+        chosen = in_some_order(rates, place) or (mean,)
         timed += [Timed(operation, amount, amount / rate, repeat, worn_out=worn_out)
-                  for repeat, rate in enumerate(rates or (mean,), 1)]  # fmt: skip
+                  for repeat, rate in enumerate(chosen, 1)]  # fmt: skip
     if spread and repeats > 1:
         notes.append(f"only the mean of {plural(repeats, 'iteration')} is told, with the least "
                      "and the greatest.")  # fmt: skip

@@ -30,7 +30,7 @@ _MEMBERS: tuple[Reader, ...] = (
     Kernel(), Metadata(), IorJson(), IorCsv(), RateTable(), IorText(), Mdtest(), Benchio(),
     TomlTable(), CsvTable(),
 )  # fmt: skip
-_IN_TEXT = ("ior", "mdtest", "benchio")
+_IN_TEXT = ("ior-json", "ior-csv", "ior", "mdtest", "benchio")
 """Forms of which one file, the output of a job, may hold several."""
 
 
@@ -144,7 +144,7 @@ def _guarded(
         if name in str(error):
             raise
         raise UsageError(f"{name}: {error}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
         raise UsageError(
             f"{name}: cannot be read as results of {reader.name} "
             f"({str(error).splitlines()[0] if str(error) else type(error).__name__}): "
