@@ -31,7 +31,8 @@ ROOT = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-c", "from stripewise.cli import main; main()")
 HOW = {
     "here": "measured on the machine that built these pages",
-    "emulated": "emulated in slow motion on the machine that built these pages",
+    "emulated": "emulated in slow motion on the machine that built these pages, with few "
+    "processes; rates are those at the storage's full speed",
     "simulated": "simulated: nothing was run",
 }
 Spec = Mapping[str, Any]
@@ -86,11 +87,9 @@ def shown_command(name: str, spec: Spec) -> str:
 
 
 def how_made(spec: Spec) -> str:
-    """Say how the figures came about, and what slow motion does to them."""
-    slow = str(spec.get("on", "")).partition("@1/")[2]
+    """Say how the figures came about, as a sentence without its stop."""
     text = HOW[spec["how"]]
-    text = text[:1].upper() + text[1:]
-    return f"{text}; every rate is 1/{slow} of the storage's own" if slow else text
+    return text[:1].upper() + text[1:]
 
 
 # ---- the page --------------------------------------------------------------------------------
