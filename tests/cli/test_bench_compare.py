@@ -80,7 +80,7 @@ def test_bad_input_is_told_in_one_line(
 
 
 def test_an_exported_campaign_has_no_names_and_compares(files: Path) -> None:
-    secret = replace(read_campaign(files / "ours.json"), storage="/work/secret", name="secret")
+    secret = replace(read_campaign(files / "ours.json"), storage="/scratch/secret", name="secret")
     write_campaign(secret, files / "secret.json")
     assert run("export", files / "secret.json", "-o", files / "out.json").exit_code == 0
     assert "secret" not in (files / "out.json").read_text()

@@ -151,14 +151,30 @@ def _limits(fit: Fit, seeing: Sequence[Plateau], cells: Sequence[Cell]) -> Itera
         evidence = evidence_of(name, fit.storage, mine)
         plateau = seen.get(name)
         evidence = evidence or (plateau.evidence if plateau else ())
+        if name.startswith("servers.whole") and not _is_of_whole(evidence, mine):
+            continue
         text = sentence(name, figure, len(evidence)) + disagreement(figure, plateau)
         low, high = (figure.value if end is None else end for end in (figure.low, figure.high))
         yield Limit(name, figure.value, low, high, evidence, text)
 
 
+def _is_of_whole(evidence: Sequence[str], cells: Sequence[Cell]) -> bool:
+    """Whether any of the cases that tell a limit of the whole moves data on several targets."""
+    return any(
+        one.stripe_count not in (0, 1) or (one.case.layout == "per-process" and one.case.ranks > 1)
+        for one in cells
+        if one.key in evidence and not one.pinned
+    )
+
+
 def _untold(fit: Fit, server: Server, data: Sequence[Cell]) -> dict[str, str]:
     """Return the figures that nothing tells, and what is missing."""
     found = {**fit.untold, **server.untold}
+    for way in _DATA:
+        name = f"servers.whole_{way}"
+        mine = [one for one in data if one.operation == way]
+        if name in fit.told and not _is_of_whole([one.key for one in mine], mine):
+            found[name] = "all files of a case lie on one target"
     ways = {one.operation for one in data}
     for name, spec in SPEC_OF.items():
         way = name.rpartition("_")[2]

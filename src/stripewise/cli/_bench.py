@@ -89,7 +89,7 @@ def show_command(what: str, toml: bool, as_json: bool) -> None:
         head = [f"{suite.name}: {suite.title}", "", *suite.about.strip().splitlines(), ""]
         answer(as_json, lambda: plan_data(suite), lambda: [*head, *plan_lines(suite)])
         return
-    from stripewise.bench import figures_of, read_campaign
+    from stripewise.bench import figures_of, flags_of_campaign, read_campaign
     from stripewise.report import campaign_lines, campaign_to_json
 
     campaign = read_campaign(Path(what))
@@ -97,5 +97,5 @@ def show_command(what: str, toml: bool, as_json: bool) -> None:
     answer(
         as_json,
         lambda: campaign_to_json(campaign, figures),
-        lambda: campaign_lines(campaign, figures),
+        lambda: campaign_lines(campaign, figures, flags=flags_of_campaign(campaign, figures)),
     )

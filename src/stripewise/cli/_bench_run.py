@@ -207,14 +207,14 @@ def _run(options: CampaignOptions) -> Campaign:
 
 
 def _show(campaign: Campaign, directory: Path, as_json: bool) -> None:
-    from stripewise.bench import figures_of
+    from stripewise.bench import figures_of, flags_of_campaign
     from stripewise.report import campaign_lines, campaign_to_json
 
     figures = figures_of(campaign)
     answer(
         as_json,
         lambda: campaign_to_json(campaign, figures),
-        lambda: campaign_lines(campaign, figures),
+        lambda: campaign_lines(campaign, figures, flags=flags_of_campaign(campaign, figures)),
     )
     if as_json:
         return
