@@ -46,8 +46,10 @@ class TestKernel(RunnerSuite):
                         "phases": {"open": {"max_seconds": 0.1}, "sync": {"max_seconds": 0.05}},
                     }
                 ],
+                "totals": {"write": {"bytes": 8192, "seconds": 0.24, "elapsed_seconds": 0.25}},
+                "backend": "posix",
+                "provenance": {"mpi_library": "MPICH Version:\t4.0.2", "io_library": None},
                 "hints": {"reported": {"cb_nodes": "1"}},
-                "library": None,
             }
         )
     }

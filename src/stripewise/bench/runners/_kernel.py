@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from stripewise.errors import StripewiseError, UsageError
 from stripewise.inputs import parse_json
 from stripewise.runtime import built_program, find_runtime, kernel_of_mpiexec
 from stripewise.simulation import Workload, workload_from_kernel
+from stripewise.text import size_text
 
 JSON = "kernel.json"
 _SUFFIXES = {"hdf5": ".h5", "netcdf4": ".nc", "pnetcdf": ".nc", "adios2": ".bp"}
@@ -118,9 +120,29 @@ def _printed(document: dict[str, Any]) -> Printed:
         for step in steps:
             for name, spread in step["phases"].items():
                 phases[name] = phases.get(name, 0.0) + float(spread["max_seconds"])
-        amount = sum(float(one["bytes"]) for one in steps)
-        seconds = sum(float(one["seconds"]) for one in steps)
-        samples.append(Sample(operation, amount, seconds, phases))
+        total = document["totals"][operation]
+        seconds = float(total.get("elapsed_seconds") or total["seconds"])
+        wall = (document.get("stonewall") or {}).get(operation) or {}
+        worn_out = wall.get("reached") is True
+        samples.append(
+            Sample(operation, float(total["bytes"]), seconds, phases, worn_out=worn_out)
+        )
     hints = {str(key): str(one) for key, one in document["hints"]["reported"].items()}
-    versions = {"library": str(document["library"])} if document.get("library") else {}
-    return Printed(tuple(samples), hints, versions)
+    return Printed(tuple(samples), hints, _versions(document), tuple(_notes(document)))
+
+
+def _versions(document: dict[str, Any]) -> dict[str, str]:
+    """Return the versions of the MPI, and of the library that stands on it."""
+    known = document.get("provenance") or {}
+    words = {"mpi": known.get("mpi_library"), document["backend"]: known.get("io_library")}
+    return {name: " ".join(str(said).split()) for name, said in words.items() if said}
+
+
+def _notes(document: dict[str, Any]) -> Iterator[str]:
+    """Yield what is to be known of the figures."""
+    cached = document.get("cached_bytes_before_read")
+    if document.get("drop_caches") and cached:
+        yield (
+            f"{size_text(int(cached))} of the files stayed in memory although they were to be "
+            "dropped from it: reads may come from there"
+        )
