@@ -157,10 +157,14 @@ def _take(fit: Fit, seen: Plateau) -> None:
     """Tell what one process, or one target that was chosen, does where the fit does not.
 
     The fit explains a process by its node's one file where both are as fast, and it does not know
-    cases whose files all lie on one target.
+    cases whose files all lie on one target.  No limit is below what was reached: where the fit
+    says so, it has taken something else (locks of a shared file) for the limit.
     """
     if seen.figure in fit.told:
-        return
+        told = fit.storage.figures[seen.figure]
+        if seen.low <= (told.value if told.high is None else told.high):
+            return
+        fit.told.remove(seen.figure)
     figure = Figure(
         float(f"{seen.value:.4g}"), Evidence.MEASURED, "the highest rate, which no more exceed",
         float(f"{seen.low / (1 + LAWS):.4g}"), float(f"{seen.high * (1 + LAWS):.4g}"),
