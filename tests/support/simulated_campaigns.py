@@ -10,6 +10,7 @@ from math import inf
 from random import Random
 
 from stripewise.bench import Campaign, Case, CaseRun, Place, Sample, Suite, parse_suite
+from stripewise.bench._model import storage_of_place
 from stripewise.bench.runners import find_runner
 from stripewise.machines import Storage, find_storage
 from stripewise.simulation import noise_factor, simulate
@@ -82,7 +83,7 @@ def _samples(truth: Storage, place: Place, case: Case, way: str) -> Iterator[Sam
     for operation in ("write", "read")[: 1 + (case.operation == "write-read")]:
         patterns = tuple(replace(one, writing=operation == "write") for one in work.patterns)
         moved = replace(work, patterns=patterns)
-        found = simulate(truth, moved, stack, settings, way)
+        found = simulate(storage_of_place(truth, place), moved, stack, settings, way)
         yield Sample(operation, found.bytes, found.seconds)
 
 

@@ -151,19 +151,25 @@ def _ranks(suite: Suite, case: Case) -> int:
 def _of_size(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
     """Give ranks the bytes that are asked for; in slow motion they have as much less."""
     suite = options.suite
-    if options.rank_bytes:
-        alike = {of_rank_bytes(one, options.rank_bytes): None for one in suite.cases}
-        return replace(suite, cases=tuple(alike))
     emulated = options.storage_of(suite.cases[0])
-    if emulated is None or options.launcher == "simulated" or emulated.storage.slowdown <= 1:
+    slowdown = emulated.storage.slowdown if emulated is not None else 1.0
+    slowdown = 1.0 if options.launcher == "simulated" else slowdown
+    if options.rank_bytes:
+        sized = (of_rank_bytes(one, options.rank_bytes) for one in suite.cases)
+        alike = {_of_metadata(one, slowdown): None for one in sized}
+        return replace(suite, cases=tuple(alike))
+    if emulated is None or slowdown <= 1:
         return suite
-    slowdown = emulated.storage.slowdown
     noted(
         f"{emulated.storage.name} is {slowdown:g} times as slow as it is: so much less is written,"
         " but at least 1 MiB a rank; --rank-size says otherwise"
     )
     alike = {in_slow_motion(one, slowdown): None for one in suite.cases}
     return replace(suite, cases=tuple(alike))
+
+
+def _of_metadata(case: Case, slowdown: float) -> Case:
+    return in_slow_motion(case, slowdown) if case.operation == "metadata" else case
 
 
 # ---- directories -------------------------------------------------------------------------------

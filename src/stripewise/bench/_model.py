@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from stripewise.bench._case import Case
 from stripewise.bench._suite import Place
 from stripewise.bench.runners import find_runner
+from stripewise.machines import Storage
 from stripewise.model import Value
 from stripewise.simulation import Workload
 
@@ -33,6 +34,18 @@ class ModelCase:
         """The same data, read."""
         patterns = tuple(replace(one, writing=False) for one in self.workload.patterns)
         return replace(self.workload, patterns=patterns)
+
+
+def storage_of_place(storage: Storage, place: Place) -> Storage:
+    """Return what of a storage the files of a directory can use.
+
+    All files of a directory with a first target begin there, so that only as many targets work as
+    a file has stripes.
+    """
+    if place.target < 0 or place.stripe_count < 1:
+        return storage
+    figure = replace(storage.figures["servers.targets"], value=float(place.stripe_count))
+    return replace(storage, figures={**storage.figures, "servers.targets": figure})
 
 
 def model_case(case: Case, place: Place, own_stack: str) -> ModelCase | None:

@@ -8,7 +8,7 @@ from math import isfinite
 from random import Random
 
 from stripewise.bench._case import Case
-from stripewise.bench._model import ModelCase, model_case
+from stripewise.bench._model import ModelCase, model_case, storage_of_place
 from stripewise.bench._sample import CaseRun, Sample
 from stripewise.bench._suite import Place
 from stripewise.errors import StripewiseError
@@ -59,6 +59,7 @@ def _samples(
     model = model_case(case, place, storage.stack or "romio")
     if model is None:
         return tuple(_metadata(case, place, storage, share))
+    storage = storage_of_place(storage, place)
     found = [_moved("write", simulated_case(model, storage, transport), share)]
     if case.operation == "write-read":
         read = simulated_case(model, storage, transport, reading=True)
