@@ -25,7 +25,6 @@ METADATA = {
     "remove": "metadata.remove",
 }  # fmt: skip
 """Operation of a sample -> figure of a description."""
-_OWN_STACKS = {"adios2": "adios2", "pnetcdf": "pnetcdf"}
 
 
 @dataclass(frozen=True)
@@ -177,7 +176,7 @@ def _modelled(cell: Cell, own_stack: str) -> Cell:
     try:
         runner = find_runner(cell.case.runner)
         work = runner.workload(cell.case)
-        stack = _OWN_STACKS.get(cell.case.backend) or runner.stack(cell.case, own_stack)
+        stack = runner.stack(cell.case, own_stack)
     except StripewiseError:
         return cell
     if work is None:

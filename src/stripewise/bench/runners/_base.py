@@ -13,6 +13,9 @@ from stripewise.bench._case import Case
 from stripewise.bench._sample import Sample
 from stripewise.simulation import Workload
 
+_OWN_STACKS = {"adios2": "adios2", "pnetcdf": "pnetcdf"}
+"""Libraries that are not as the storage's MPI-IO is -> their software stacks."""
+
 
 @dataclass(frozen=True)
 class Printed:
@@ -85,7 +88,7 @@ class Runner(ABC):
     def stack(self, case: Case, own: str) -> str:
         """Return the software stack of a case on a storage whose users have the stack `own`."""
         if case.backend != "posix":
-            return own
+            return _OWN_STACKS.get(case.backend, own)
         layouts = {
             "shared": "posix-shared",
             "per-process": "posix-process",
