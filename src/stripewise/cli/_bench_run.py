@@ -51,7 +51,7 @@ def complete_suite(ctx: click.Context, param: click.Parameter, incomplete: str) 
 @click.command(
     "run",
     epilog=examples(
-        "stripewise bench run limits --on archer2-hdd@1/64 --ranks-per-node 4",
+        "stripewise bench run limits --on archer2-hdd@1/64 --in /dev/shm --repeat 3",
         "stripewise bench run array3d --in /scratch/me --launcher slurm --nodes 1,2,4,8 \\",
         "    --ranks-per-node 128 --job-option=--account=z01 --wall 2h",
         "stripewise bench run mdtest --in /scratch/me --dirs striped --repeat 5 --budget 1h",
