@@ -193,10 +193,11 @@ static inline struct sw_emulate_places sw_emulate_places(const struct sw_emulate
 }
 
 /* How many times as long as its mean a request takes at a target, where all of it is chance: as
- * simulation/_chance.py has it.  `offset`: the first byte of the request. */
-static inline double sw_emulate_chance(uint32_t target, uint64_t offset)
+ * simulation/_chance.py has it.  `offset`: the first byte of the request; `rank`: who asks. */
+static inline double sw_emulate_chance(uint32_t target, uint64_t offset, uint32_t rank)
 {
-    uint64_t word = offset + UINT64_C(0x9E3779B97F4A7C15) * ((uint64_t)target + 1);
+    uint64_t word = offset + UINT64_C(0x9E3779B97F4A7C15) * ((uint64_t)target + 1) +
+                    UINT64_C(0xD1B54A32D192ED03) * rank;
     word = (word ^ word >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
     word = (word ^ word >> 27) * UINT64_C(0x94D049BB133111EB);
     word = (word ^ word >> 31) | 1;

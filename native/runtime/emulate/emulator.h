@@ -91,6 +91,8 @@ struct sw_emulator *sw_emulator_at(const struct sw_place *place);
 /* Virtual node that this process is on; ranks in all. */
 uint32_t sw_emulator_node(const struct sw_emulator *storage);
 uint32_t sw_emulator_ranks(void);
+/* Rank of this process; 0: not known. */
+uint32_t sw_emulator_rank(void);
 /* Number of this process among the writers of a file, 0 to 127. */
 unsigned sw_emulator_writer(void);
 

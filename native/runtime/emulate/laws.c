@@ -70,8 +70,10 @@ static inline double target_ns(const struct sw_rates *rates, double ns, uint64_t
     ns += rates->target_request;
     if (target == rates->slow_target)
         ns /= rates->slow_share;
-    return rates->jitter > 0 ? ns * (1 + rates->jitter * (sw_emulate_chance(target, offset) - 1))
-                             : ns;
+    if (rates->jitter <= 0)
+        return ns;
+    double chance = sw_emulate_chance(target, offset, sw_emulator_rank());
+    return ns * (1 + rates->jitter * (chance - 1));
 }
 
 /* How long a part uses each resource by itself; the longest one. */

@@ -161,6 +161,12 @@ uint32_t sw_emulator_node(const struct sw_emulator *storage)
     return (uint32_t)number / header->ranks_per_node % header->nodes;
 }
 
+uint32_t sw_emulator_rank(void)
+{
+    int number = rank();
+    return number > 0 ? (uint32_t)number : 0;
+}
+
 uint32_t sw_emulator_ranks(void)
 {
     int size = sw_mpi_size() > 0 ? sw_mpi_size() : launcher_size;

@@ -207,6 +207,8 @@ def _beside(case: Case, series: Mapping[str, Case]) -> Iterator[str]:
         yield f"beside = {case.beside!r} is the series itself: name another one"
     elif case.beside not in series:
         yield f"beside = {case.beside!r} is no series of the suite{_give(case.beside, series)}"
+    elif not case.runner == series[case.beside].runner == "kernel":
+        yield f"beside = {case.beside!r}: only cases of the runner kernel run beside each other"
     elif series[case.beside].beside:
         yield (
             f"beside = {case.beside!r} runs beside {series[case.beside].beside!r} itself: name a "

@@ -188,7 +188,7 @@ class _Clocks:
             if target == self.rates.slow_target:
                 own[3] /= self.rates.slow_share
             if self.rates.jitter:
-                own[3] *= 1 + self.rates.jitter * (chance(target, offset) - 1)
+                own[3] *= 1 + self.rates.jitter * (chance(target, offset, rank) - 1)
             if writing:
                 own[1] = max(own[1], self.rates.turns * max(own))
             process = max(process, asked) + own[0]
