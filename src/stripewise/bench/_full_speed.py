@@ -21,7 +21,11 @@ def at_full_speed(run: CaseRun, slowdown: float) -> CaseRun:
     """
     if slowdown == 1:
         return run
-    return replace(run, samples=tuple(_faster(one, slowdown) for one in run.samples))
+    around = dict(run.circumstances)
+    if "beside" in around:
+        around["beside"] = {name: rate * slowdown for name, rate in around["beside"].items()}
+    samples = tuple(_faster(one, slowdown) for one in run.samples)
+    return replace(run, samples=samples, circumstances=around)
 
 
 def _faster(sample: Sample, slowdown: float) -> Sample:

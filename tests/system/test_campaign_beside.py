@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two workloads at once, each alone and beside the other, on emulated storage in slow motion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stripewise.bench import CampaignOptions, figures_of, find_suite, run_campaign
+from stripewise.emulation import EmulationOptions
+from stripewise.runtime import find_runtime
+
+pytestmark = [pytest.mark.mpi, pytest.mark.timeout(300)]
+
+
+def test_each_workload_alone_and_beside_the_other(tmp_path: Path) -> None:
+    if not find_runtime().kernels:
+        pytest.skip("no kernel is built: install an MPI, then `stripewise runtime build`")
+    options = CampaignOptions(
+        find_suite("mixed").shortened().narrowed(repeats=1),
+        tmp_path / "mixed.campaign",
+        tmp_path,
+        storage=EmulationOptions("archer2-hdd@1/16"),
+    )
+    campaign = run_campaign(options)
+    assert campaign.ended_because == "all runs are made"
+    assert {run.status for run in campaign.runs} == {"ok"}
+    rates = {one.case.series: one.median for one in figures_of(campaign)}
+    assert set(rates) == set(campaign.suite.series)
+    for case, (run,) in campaign.of_cases():
+        assert ("beside" in run.circumstances) == bool(case.beside)
+        if case.beside:  # of the other one, told at full speed as all rates are
+            assert run.circumstances["beside"]["write"] == pytest.approx(
+                rates[case.beside], rel=0.5
+            )
