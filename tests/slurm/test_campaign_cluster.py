@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -81,12 +82,12 @@ class SlurmCampaign:
         found = [json.loads(line)["record"] for line in lines if line.endswith(b"}\n")]
         return [one for one in found if one["kind"] == kind]
 
-    def check_whole(self, repeats: int) -> None:
+    def check_whole(self, repeats: int, cases: int = 4) -> None:
         """Check that every run was made once, and that nothing is left."""
         assert self.end() == 0, self.said
         campaign = read_directory_of(self.folder / "small.campaign")
         made = Counter((run["key"], run["repeat"]) for run in campaign)
-        assert len(made) == 4 * repeats, self.said
+        assert len(made) == cases * repeats, self.said
         assert set(made.values()) == {1}
         assert {run["status"] for run in campaign} == {"ok"}, campaign
         assert not (self.folder / "small.campaign.files").exists()
@@ -107,9 +108,9 @@ def begin(cluster: Any) -> Iterator[Callable[[int], SlurmCampaign]]:
         pytest.skip("the kernel for Open MPI is not built")
     made: list[SlurmCampaign] = []
 
-    def make(repeats: int, size: str = "1 MiB") -> SlurmCampaign:
+    def make(repeats: int, size: str = "1 MiB", *options: str) -> SlurmCampaign:
         made.append(SlurmCampaign(cluster, repeats, size))
-        made[-1].start(*made[-1].words)
+        made[-1].start(*made[-1].words, *options)
         return made[-1]
 
     yield make
@@ -140,25 +141,44 @@ def test_the_tuner_is_killed(begin: Callable[..., SlurmCampaign]) -> None:
     campaign.check_whole(4)
 
 
+def in_flight(campaign: SlurmCampaign) -> bool:
+    kinds = ("run-submitted", "run-finished", "run-dropped")
+    submitted, finished, dropped = (len(campaign.records(kind)) for kind in kinds)
+    return submitted > finished + dropped
+
+
 def test_a_node_that_goes_down_is_named(cluster: Any, begin: Callable[..., SlurmCampaign]) -> None:
-    campaign = begin(2, "128 MiB")
-    until(lambda: len(campaign.records("run-finished")) >= 1, why=lambda: campaign.said)
-    before = len(campaign.records("run-submitted"))
-    until(lambda: len(campaign.records("run-submitted")) > before, why=lambda: campaign.said)
-    until(lambda: cluster.run("squeue", "-h", "-t", "R", "-o", "%A").stdout.split())
-    job = cluster.run("squeue", "-h", "-t", "R", "-o", "%A").stdout.split()[-1]
-    node = cluster.run("squeue", "-h", "-j", job, "-o", "%B").stdout.strip()
+    campaign = begin(6, "256 MiB", "--nodes", "2")  # one allocation, so that it is the run's
+    named: list[str] = []
+    failed = re.compile(r"NODE_FAIL on n|ode failure on n")
+    for _ in range(6):  # a run may end before its node is down
+        before = len(campaign.records("run-finished"))
+        until(
+            lambda n=before: len(campaign.records("run-finished")) > n, why=lambda: campaign.said
+        )
+        until(lambda: in_flight(campaign), why=lambda: campaign.said)
+        strike(cluster)
+        why = [str(one["why"]) for one in campaign.records("run-dropped")]
+        named = [
+            one for one in why if re.search(rf"NODE_FAIL on {node}|ode failure on {node}", one)
+        ]
+        if named:
+            break
+    campaign.check_whole(6, cases=2)
+    assert named, campaign.said
+    assert named[0] in campaign.said
+
+
+def strike(cluster: Any) -> None:
+    """Let the first node of a running job go down for some seconds."""
+    running = ("squeue", "-h", "-t", "R", "-o", "%B")
+    nodes: list[str] = []
+    until(lambda: nodes.extend(cluster.run(*running).stdout.split()) or nodes)
+    node = nodes[-1]
     words = ("scontrol", "update", f"nodename={node}")
     assert cluster.run(*words, "state=down", "reason=test").returncode == 0
-    try:
-        until(lambda: campaign.records("run-dropped"), why=lambda: campaign.said)
-    finally:
-        cluster.run(*words, "state=resume")
-    campaign.check_whole(2)
-    why = [one["why"] for one in campaign.records("run-dropped")]
-    named = re.compile(rf"NODE_FAIL on {node}|[Nn]ode failure on {node}")
-    assert any(named.search(one) for one in why), why
-    assert named.search(campaign.said)
+    time.sleep(8)
+    cluster.run(*words, "state=resume")
 
 
 def test_more_nodes_than_the_partition_has(begin: Callable[[int], SlurmCampaign]) -> None:
