@@ -159,9 +159,7 @@ def test_a_node_that_goes_down_is_named(cluster: Any, begin: Callable[..., Slurm
         until(lambda: in_flight(campaign), why=lambda: campaign.said)
         strike(cluster)
         why = [str(one["why"]) for one in campaign.records("run-dropped")]
-        named = [
-            one for one in why if re.search(rf"NODE_FAIL on {node}|ode failure on {node}", one)
-        ]
+        named = [one for one in why if failed.search(one)]
         if named:
             break
     campaign.check_whole(6, cases=2)
