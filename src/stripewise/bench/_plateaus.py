@@ -56,7 +56,9 @@ def plateaus(cells: Sequence[Cell], way: str) -> Iterator[Plateau]:
         found = _highest(figure, group, reached=_below(group, process))
         if found:
             yield found
-    onto_one = [one for one in direct if _on_one_target(one)]
+    # Files of their own on one chosen target wait for nothing else: they count before others.
+    pinned = [one for one in direct if one.pinned]
+    onto_one = pinned or [one for one in direct if _on_one_target(one)]
     yield from _saturated(f"servers.target_{way}", onto_one)
     yield from _saturated(f"servers.whole_{way}", [one for one in direct if one.is_alone])
 
