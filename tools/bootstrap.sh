@@ -25,7 +25,7 @@ packages() {
     peers) echo "autoconf automake gfortran" ;;
     cargo) echo "cargo-web" ;;
     test) echo "gfortran python3-mpi4py python3-h5py-mpi hdf5-tools procps strace util-linux bsdutils
-        chromium minisign tcsh" ;;
+        chromium minisign tcl tcsh" ;;
     lint) echo "shellcheck git" ;;
     slurm) echo "slurmctld slurmd slurmdbd slurm-client slurm-wlm-basic-plugins munge
         mariadb-server-core mariadb-client-core util-linux" ;;

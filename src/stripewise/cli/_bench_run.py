@@ -41,6 +41,18 @@ class Names(click.ParamType[tuple[str, ...]]):
         return tuple(filter(None, (word.strip() for word in str(value).split(","))))
 
 
+def joined_names(words: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
+    """Put names that hold commas themselves together again; what is not known stays as it is."""
+    found: list[str] = []
+    rest = list(words)
+    while rest:
+        ends = range(len(rest), 0, -1)
+        taken = next((n for n in ends if ", ".join(rest[:n]) in known), 1)
+        found.append(", ".join(rest[:taken]))
+        rest = rest[taken:]
+    return tuple(found)
+
+
 def complete_suite(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Return the built-in suites that begin so."""
     from stripewise.bench import suite_names
@@ -162,6 +174,7 @@ def _suite(name: str, narrow: dict[str, Any], *, quick: bool) -> Suite:
     from stripewise.bench import find_suite
 
     found = find_suite(name)
+    narrow = {**narrow, "series": joined_names(narrow["series"], found.series)}
     return (found.shortened() if quick else found).narrowed(**narrow)
 
 

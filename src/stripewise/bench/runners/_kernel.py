@@ -4,16 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from stripewise.bench._case import Case
 from stripewise.bench._sample import Sample
-from stripewise.bench.runners._base import Printed, Runner
-from stripewise.errors import StripewiseError, UsageError
+from stripewise.bench.runners._base import Printed
+from stripewise.bench.runners._own import OwnRunner
+from stripewise.errors import UsageError
 from stripewise.inputs import parse_json
-from stripewise.runtime import built_program, find_runtime, kernel_of_mpiexec
+from stripewise.runtime import Runtime
 from stripewise.simulation import Workload, workload_from_kernel
 from stripewise.text import size_text
 
@@ -21,19 +22,15 @@ JSON = "kernel.json"
 _SUFFIXES = {"hdf5": ".h5", "netcdf4": ".nc", "pnetcdf": ".nc", "adios2": ".bp"}
 
 
-class KernelRunner(Runner):
+class KernelRunner(OwnRunner):
     """`stripewise kernel`: patterns of simulation codes through each library."""
 
     name = "kernel"
-    is_own = True
+    title = "kernel"
 
-    def missing(self) -> str:
-        """Return why no kernel can be run; "" if one can."""
-        try:
-            self._program()
-        except StripewiseError as error:
-            return str(error)
-        return ""
+    def programs(self, runtime: Runtime) -> Mapping[str, Path]:
+        """Return MPI family -> the kernel."""
+        return runtime.kernels
 
     def why_not(self, case: Case) -> str:
         """Return why the kernel cannot make a case."""
@@ -48,7 +45,7 @@ class KernelRunner(Runner):
     def command(self, case: Case, directory: Path, record: Path) -> list[str]:
         """Return the kernel with its options."""
         file = directory / f"data{_SUFFIXES.get(case.backend, '.dat')}"
-        words = [str(self._program()), *kernel_words(case)]
+        words = [self.program(), *kernel_words(case)]
         words += ["--op", case.operation, "--file", str(file), "--json", str(record / JSON)]
         words += ["--keep", *(["--fsync"] if case.sync else [])]
         if case.transfer_bytes:
@@ -78,18 +75,6 @@ class KernelRunner(Runner):
         words += ["--steps", str(case.steps), "--open-once"] if case.steps > 1 else []
         collective = case.mode == "collective"
         return workload_from_kernel(words, case.nodes, case.ranks_per_node, collective=collective)
-
-    def chosen_family(self) -> str:
-        """Return the MPI that the kernel is built for."""
-        return self._built()[0]
-
-    def _program(self) -> Path:
-        return self._built()[1]
-
-    def _built(self) -> tuple[str, Path]:
-        runtime = find_runtime()
-        family = self.family or kernel_of_mpiexec(runtime)
-        return built_program(runtime, runtime.kernels, "kernel", family)
 
 
 def kernel_words(case: Case) -> list[str]:

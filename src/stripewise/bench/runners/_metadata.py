@@ -4,16 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from stripewise.bench._case import Case
 from stripewise.bench._sample import Sample
-from stripewise.bench.runners._base import Printed, Runner
-from stripewise.errors import StripewiseError, UsageError
+from stripewise.bench.runners._base import Printed
+from stripewise.bench.runners._own import OwnRunner
+from stripewise.errors import UsageError
 from stripewise.inputs import parse_json
-from stripewise.runtime import built_program, find_runtime, kernel_of_mpiexec
+from stripewise.runtime import Runtime
 from stripewise.simulation import Workload
 
 JSON = "metadata.json"
@@ -25,19 +26,15 @@ _MOST_FILES = 100_000_000
 """Of a rank, where the stonewall alone ends creating."""
 
 
-class MetadataRunner(Runner):
+class MetadataRunner(OwnRunner):
     """`stripewise metadata`: operations on files and directories, each timed by itself."""
 
     name = "metadata"
-    is_own = True
+    title = "metadata program"
 
-    def missing(self) -> str:
-        """Return why the metadata kernel cannot be run; "" if it can."""
-        try:
-            self._program()
-        except StripewiseError as error:
-            return str(error)
-        return ""
+    def programs(self, runtime: Runtime) -> Mapping[str, Path]:
+        """Return MPI family -> the metadata kernel."""
+        return runtime.metadata_programs
 
     def why_not(self, case: Case) -> str:
         """Return why the metadata kernel cannot make a case."""
@@ -57,7 +54,7 @@ class MetadataRunner(Runner):
 
     def command(self, case: Case, directory: Path, record: Path) -> list[str]:
         """Return the metadata kernel with its options."""
-        words = [str(self._program()), "--directory", str(directory)]
+        words = [self.program(), "--directory", str(directory)]
         words += ["--files", str(case.files or _MOST_FILES), "--sharing", case.sharing]
         words += ["--phases", ",".join(_OPERATIONS), "--shift", str(shift_of(case))]
         if case.depth:
@@ -90,18 +87,6 @@ class MetadataRunner(Runner):
         """Return None: `simulation.metadata_rate` says what a storage gives."""
         del case
         return None
-
-    def chosen_family(self) -> str:
-        """Return the MPI of the program."""
-        return self._chosen()[0]
-
-    def _program(self) -> Path:
-        return self._chosen()[1]
-
-    def _chosen(self) -> tuple[str, Path]:
-        runtime = find_runtime()
-        family = self.family or kernel_of_mpiexec(runtime)
-        return built_program(runtime, runtime.metadata_programs, "metadata program", family)
 
 
 def shift_of(case: Case) -> int:
