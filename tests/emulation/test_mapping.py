@@ -103,7 +103,7 @@ def test_the_network_does_not_act_within_one_virtual_node(root: Path) -> None:
     place = _mapping.FIGURES.index("exchange.bandwidth")
     chosen = dict(ofi.when)
     packed = [_mapping.header(two, str(root), chosen, "", ranks) for ranks in (0, 2, 3)]
-    rates = [_mapping.HEADER.unpack(one[: _mapping.HEADER.size])[14 + place] for one in packed]
+    rates = [_mapping.HEADER.unpack(one[: _mapping.HEADER.size])[15 + place] for one in packed]
     slow = ofi.figures["exchange.bandwidth"].value
     inside = two.storage.value("exchange.bandwidth")
     assert rates == [pytest.approx(rate) for rate in (slow, inside, slow)]

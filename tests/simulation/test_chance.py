@@ -20,7 +20,8 @@ int main(void)
 {
     for (unsigned target = 0; target < 4; target++)
         for (unsigned long long offset = 0; offset < 64; offset++)
-            printf("%.17g\\n", sw_emulate_chance(target, offset * 1048576, target * 5));
+            printf("%.17g\\n",
+                   sw_emulate_chance(target, offset * 1048576, target * 5, target / 2));
 }
 """
 
@@ -50,7 +51,7 @@ def test_the_emulator_draws_the_same(tmp_path):
     command = ["cc", "-std=gnu11", "-I", INCLUDE, tmp_path / "chance.c", "-o", tmp_path / "chance"]
     subprocess.run(command, check=True)
     run = subprocess.run([tmp_path / "chance"], check=True, capture_output=True, text=True)
-    expected = [chance(target, n * MIB, target * 5) for target in range(4) for n in range(64)]
+    expected = [chance(target, n * MIB, target * 5, target // 2) for target in range(4) for n in range(64)]
     assert [float(line) for line in run.stdout.split()] == expected
 
 

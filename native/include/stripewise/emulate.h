@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #define SW_EMULATE_MAGIC "SWEMULAT"
-#define SW_EMULATE_VERSION 1
+#define SW_EMULATE_VERSION 2
 
 #define SW_EMULATE_HEADER 4096
 #define SW_EMULATE_COUNTERS 512
@@ -92,6 +92,7 @@ struct sw_emulate_header {
     uint32_t figures_used;   /* SW_FIGURE_COUNT of who wrote it */
     uint64_t stripe_size;    /* of a new file by default, bytes */
     double noise;            /* factor for the times of the targets and of the whole; 1: none */
+    uint64_t draw;           /* of what chance gives to requests; 0: as the simulation has it */
     double figures[SW_EMULATE_FIGURES_ROOM]; /* enum sw_emulate_figure */
     char root[SW_EMULATE_ROOT];              /* real path of a directory: what is below it */
 };
@@ -193,11 +194,13 @@ static inline struct sw_emulate_places sw_emulate_places(const struct sw_emulate
 }
 
 /* How many times as long as its mean a request takes at a target, where all of it is chance: as
- * simulation/_chance.py has it.  `offset`: the first byte of the request; `rank`: who asks. */
-static inline double sw_emulate_chance(uint32_t target, uint64_t offset, uint32_t rank)
+ * simulation/_chance.py has it.  `offset`: the first byte of the request; `rank`: who asks;
+ * `draw`: another one, other times. */
+static inline double sw_emulate_chance(uint32_t target, uint64_t offset, uint32_t rank,
+                                       uint64_t draw)
 {
     uint64_t word = offset + UINT64_C(0x9E3779B97F4A7C15) * ((uint64_t)target + 1) +
-                    UINT64_C(0xD1B54A32D192ED03) * rank;
+                    UINT64_C(0xD1B54A32D192ED03) * rank + UINT64_C(0xA24BAED4963EE407) * draw;
     word = (word ^ word >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
     word = (word ^ word >> 27) * UINT64_C(0x94D049BB133111EB);
     word = (word ^ word >> 31) | 1;

@@ -72,7 +72,7 @@ static inline double target_ns(const struct sw_rates *rates, double ns, uint64_t
         ns /= rates->slow_share;
     if (rates->jitter <= 0)
         return ns;
-    double chance = sw_emulate_chance(target, offset, sw_emulator_rank());
+    double chance = sw_emulate_chance(target, offset, sw_emulator_rank(), rates->draw);
     return ns * (1 + rates->jitter * (chance - 1));
 }
 

@@ -92,6 +92,7 @@ static struct sw_emulator taken(char *base)
     struct sw_emulate_places places = sw_emulate_places(header);
     uint64_t *clocks = (uint64_t *)(base + places.clocks);
     struct sw_rates rates = rates_of(header->figures, header->noise > 0 ? header->noise : 1);
+    rates.draw = header->draw;
     return (struct sw_emulator){
         .header = header,
         .counters = (struct sw_emulate_counters *)(base + places.counters),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 
 from stripewise.bench._limit_cells import Cell, measured_of
-from stripewise.bench._plateaus import Plateau
+from stripewise.bench._plateaus import Plateau, chosen_target
 from stripewise.calibration import Case as ModelCase
 from stripewise.calibration import bandwidth, fit_figures, fit_results
 from stripewise.calibration.readers import Measured, Results
@@ -53,12 +53,18 @@ def fit_cells(cells: Sequence[Cell], base: Storage, seeing: Iterable[Plateau], s
         seeing: Plateaus of the same cells.
         seed: Of the random numbers.
     """
+    asked = [found[1] for way in ("write", "read") if (found := chosen_target(cells, way))]
+    told = next((one for one in asked if one[0]), None)
+    if told and _ASKED not in base.figures:
+        base = replace(base, figures={**base.figures, _ASKED: _request_figure(*told)})
     basic = [one for one in cells if _is_basic(one)]
     others = [one for one in cells if not _is_basic(one)]
     chosen = measured_of(basic) or measured_of(others)
     if not chosen:
         return Fit(base)
     fit = _fit_requests(chosen, base, seed)
+    if told and _ASKED not in fit.told and fit.storage.figures[_ASKED] is base.figures[_ASKED]:
+        fit.told.append(_ASKED)
     for way in ("write", "read"):
         _join_whole(fit, base, way)
     _allow_for_laws(fit)
@@ -92,6 +98,12 @@ def _fit_requests(chosen: tuple[Measured, ...], base: Storage, seed: int) -> Fit
     knowing = replace(base, figures=asked)
     again = fit_results(Results(chosen), knowing, seed=seed, least_noise=LEAST_NOISE)
     return Fit(again.storage, [*again.told, _ASKED], dict(again.untold))
+
+
+def _request_figure(value: float, low: float, high: float) -> Figure:
+    numbers = (float(f"{one:.3g}") for one in (value, low, high))
+    middle, least, most = numbers
+    return Figure(middle, Evidence.MEASURED, "transfers of two sizes to a target", least, most)
 
 
 def predicted(storage: Storage, cell: Cell) -> float | None:
@@ -157,12 +169,13 @@ def _take(fit: Fit, seen: Plateau) -> None:
     """Tell what one process, or one target that was chosen, does where the fit does not.
 
     The fit explains a process by its node's one file where both are as fast, and it does not know
-    cases whose files all lie on one target.  No limit is below what was reached: where the fit
-    says so, it has taken something else (locks of a shared file) for the limit.
+    cases whose files all lie on one target, which tell that target's limit directly.  No limit is
+    below what was reached: where the fit says so, it has taken something else (locks of a shared
+    file) for the limit.
     """
     if seen.figure in fit.told:
         told = fit.storage.figures[seen.figure]
-        if seen.low <= (told.value if told.high is None else told.high):
+        if not seen.direct and seen.low <= (told.value if told.high is None else told.high):
             return
         fit.told.remove(seen.figure)
     figure = Figure(

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,9 @@ GROWS = 1.15
 STEP = 1.5
 BOUND = 0.85
 """Of what the limit below would allow: below that, another one binds."""
+Seconds = tuple[float, float, float]
+"""Value, and the least and the most of what was seen."""
+_UNTOLD: Seconds = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,7 @@ class Plateau:
         low / high: Range of what was seen there.
         evidence: Keys of the cases on it.
         reached: Whether the rate really stopped growing; otherwise the limit is higher.
+        direct: Nothing else can have been the limit.
     """
 
     figure: str
@@ -34,6 +39,7 @@ class Plateau:
     high: float
     evidence: tuple[str, ...]
     reached: bool
+    direct: bool = False
 
 
 def plateaus(cells: Sequence[Cell], way: str) -> Iterator[Plateau]:
@@ -57,9 +63,12 @@ def plateaus(cells: Sequence[Cell], way: str) -> Iterator[Plateau]:
         if found:
             yield found
     # Files of their own on one chosen target wait for nothing else: they count before others.
-    pinned = [one for one in direct if one.pinned]
-    onto_one = pinned or [one for one in direct if _on_one_target(one)]
-    yield from _saturated(f"servers.target_{way}", onto_one)
+    on_chosen = chosen_target(chosen, way)
+    if on_chosen:
+        yield on_chosen[0]
+    else:
+        onto_one = [one for one in direct if _on_one_target(one)]
+        yield from _saturated(f"servers.target_{way}", onto_one)
     yield from _saturated(f"servers.whole_{way}", [one for one in direct if one.is_alone])
 
 
@@ -77,6 +86,50 @@ def saturation(points: Iterable[tuple[float, float]]) -> float | None:
     most, last = max(best.values()), max(best)
     first = min(place for place, rate in best.items() if rate * GROWS >= most)
     return first if last >= STEP * first else None
+
+
+def chosen_target(cells: Sequence[Cell], way: str) -> tuple[Plateau, Seconds] | None:
+    """Return what a chosen target does, and the seconds that a request costs it; 0: untold.
+
+    Its seconds for a byte are 1 / rate + seconds of a request / bytes of a request: transfers of
+    two sizes tell both.
+
+    Args:
+        cells: Of data.
+        way: "write" or "read".
+    """
+    pinned = [one for one in cells if one.pinned and one.operation == way and not one.doubt]
+    sizes = sorted({_request_bytes(one) for one in pinned})
+    if not sizes:
+        return None
+    large = [one for one in pinned if _request_bytes(one) == sizes[-1]]
+    first = saturation((one.case.ranks, one.best) for one in large)
+    seen = _highest(f"servers.target_{way}", large, reached=first is not None)
+    if seen is None or first is None:
+        return (seen, _UNTOLD) if seen else None
+    there = [one for one in large if one.case.ranks >= first]
+    small = [one for one in pinned if _request_bytes(one) == sizes[0] and one.case.ranks >= first]
+    by_byte, asked = _seconds_of_byte(there), _UNTOLD
+    if len(sizes) > 1 and small:
+        by_small, apart = _seconds_of_byte(small), 1 / sizes[0] - 1 / sizes[-1]
+        pairs = zip(by_small, (by_byte[0], by_byte[2], by_byte[1]), strict=True)
+        value, low, high = (max((more - less) / apart, 0.0) for more, less in pairs)
+        asked = (value, low, high)
+    rate = 1 / max(by_byte[0] - asked[0] / sizes[-1], by_byte[0] / 2)
+    low, high = (rate * by_byte[0] / seconds for seconds in (by_byte[2], by_byte[1]))
+    keys = tuple(one.key for one in (*there, *(small if asked[0] else ())))
+    return Plateau(seen.figure, rate, low, high, keys, reached=True, direct=True), asked
+
+
+def _seconds_of_byte(cells: Sequence[Cell]) -> Seconds:
+    """Return the mean over all that was moved, without what others on the storage cost."""
+    parts = [(one.case.ranks, 1 / rate) for one in cells for rate in one.undisturbed]
+    mean = sum(ranks * seconds for ranks, seconds in parts) / sum(ranks for ranks, _ in parts)
+    return mean, min(seconds for _, seconds in parts), max(seconds for _, seconds in parts)
+
+
+def _request_bytes(cell: Cell) -> int:
+    return cell.case.transfer_bytes or sys.maxsize
 
 
 def _single(cells: Sequence[Cell]) -> list[Cell]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from stripewise.emulation._storage import EmulatedStorage
 
 MAGIC = b"SWEMULAT"
-VERSION = 1
+VERSION = 2
 HEADER_BYTES = 4096
 COUNTERS_BYTES = 512
 ROOT_BYTES = 3072
@@ -102,7 +102,7 @@ LIMITS = (
 )
 """Resources, by what a request waited for."""
 
-HEADER = struct.Struct(f"<8sIIQIIIIIIiIQd{FIGURES_ROOM}d{ROOT_BYTES}s")
+HEADER = struct.Struct(f"<8sIIQIIIIIIiIQdQ{FIGURES_ROOM}d{ROOT_BYTES}s")
 _WORDS = struct.Struct(f"<{len(COUNTERS) + len(LIMITS)}Q")
 _NEXT_TARGET = HEADER_BYTES + COUNTERS_BYTES + 2 * 8
 """Place of SW_CLOCK_NEXT_TARGET."""
@@ -158,6 +158,7 @@ def header(
         len(FIGURES),
         storage.striping.stripe_size,
         storage.noise_factor(run_id),
+        options.seed % (1 << 64),
         *figures,
         *[0.0] * (FIGURES_ROOM - len(FIGURES)),
         path,

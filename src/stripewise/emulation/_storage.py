@@ -36,7 +36,7 @@ class EmulationOptions:
         ranks_per_node: Ranks on one virtual node.
         transport: Variant of the network; "": what the environment of a run chooses.
         noise: Runs vary as those of the storage do.
-        seed: Of the noise.
+        seed: Of the noise, and of how long each request takes where that is chance.
         capacity_bytes: Asked of a burst buffer: it decides on the number of its nodes.
         private: Burst buffer: each node has its own part.
         first: Target of the first file of a run that does not ask for one; others follow it.

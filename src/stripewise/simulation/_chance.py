@@ -12,14 +12,15 @@ _TAIL = 1 / (1.5 * log(2))
 """Of `chance`, whose logarithm is linear between powers of two, to an exponential time."""
 
 
-def chance(target: int, offset: int, rank: int = 0) -> float:
+def chance(target: int, offset: int, rank: int = 0, draw: int = 0) -> float:
     """Return how many times as long as its mean a request takes by chance: mean 1.
 
-    The time is exponential, from a hash (SplitMix64) of the target, of the request's first byte
-    and of the rank that asks, so that every run is the same; `sw_emulate_chance` in emulate.h is
-    the same in C.
+    The time is exponential, from a hash (SplitMix64) of the target, of the request's first byte,
+    of the rank that asks and of `draw`, the seed of an emulated run, so that a run can be had
+    again; `sw_emulate_chance` in emulate.h is the same in C.
     """
-    word = (offset + 0x9E3779B97F4A7C15 * (target + 1) + 0xD1B54A32D192ED03 * rank) & _MASK
+    word = offset + 0x9E3779B97F4A7C15 * (target + 1) + 0xD1B54A32D192ED03 * rank
+    word = (word + 0xA24BAED4963EE407 * draw) & _MASK
     word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & _MASK
     word = (word ^ (word >> 31)) | 1

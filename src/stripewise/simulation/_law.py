@@ -87,7 +87,11 @@ def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
         "process": count * process,
         "file": in_file * count * worst,
         "node": per_node * count * node,
-        "target": on_target * share * parts * piece * _slowest(flow, share * on_object, rates),
+        "target": on_target
+        * share
+        * parts
+        * piece
+        * _slowest(flow, layout, share * on_target, rates),
         "whole": flow.processes * count * whole,
         "lock": (on_object if flow.writing else 1) * share * parts * lock,
     }
@@ -153,9 +157,10 @@ def _turn(
     return rates.turns * mean, 1 + spread / mean * slowest(nodes, parts) if mean else 1.0
 
 
-def _slowest(flow: Flow, requests: float, rates: Rates) -> float:
-    """How many times as long as the mean the slowest of the flow's objects takes."""
+def _slowest(flow: Flow, layout: Layout, requests: float, rates: Rates) -> float:
+    """How many times as long as the mean the slowest of the targets takes with its requests."""
     used = min(flow.files * flow.objects, flow.processes * flow.objects_per_process)
+    used = min(used, _targets(flow, layout))
     return 1 + rates.jitter * slowest(used, requests)
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from stripewise.bench._case import Case
 from stripewise.bench._sample import Sample
 from stripewise.bench.runners._base import Printed
 from stripewise.bench.runners._own import OwnRunner
+from stripewise.bench.runners._programs import ELEMENT_BYTES
 from stripewise.errors import UsageError
 from stripewise.inputs import parse_json
 from stripewise.runtime import Runtime
-from stripewise.simulation import Workload, workload_from_kernel
+from stripewise.simulation import Workload, workload_from_kernel, workload_from_notation
 from stripewise.text import size_text
 
 JSON = "kernel.json"
@@ -69,11 +71,20 @@ class KernelRunner(OwnRunner):
 
     def workload(self, case: Case) -> Workload:
         """Return what the ranks write."""
+        collective = case.mode == "collective"
+        if case.transfer_bytes and case.pattern == "blocks" and case.local.isdecimal():
+            whole = int(case.local)
+            part = min(case.transfer_bytes // ELEMENT_BYTES, whole)
+            work = workload_from_notation(
+                f"<1D,(BLOCK),({part})>", case.nodes, case.ranks_per_node,
+                element_bytes=ELEMENT_BYTES, steps=case.steps * max(whole // part, 1),
+                collective=collective,
+            )  # fmt: skip
+            return replace(work, flowing=not collective)
         words = [case.pattern]
         words += ["--local", case.local] if case.local else []
         words += ["--size", case.size] if case.size else []
         words += ["--steps", str(case.steps), "--open-once"] if case.steps > 1 else []
-        collective = case.mode == "collective"
         return workload_from_kernel(words, case.nodes, case.ranks_per_node, collective=collective)
 
 

@@ -16,6 +16,10 @@ MOST_STEPS = 16
 """Steps of one pattern that phases look at; of more, so many evenly spaced ones stand for all."""
 
 
+_ALONE = ("independent", "write of own", "read of own")
+"""How phases begin in which no rank waits for another."""
+
+
 @dataclass(frozen=True)
 class Placed:
     """One dataset at its place.
@@ -127,7 +131,7 @@ def merged(phases: list[Phase], *, flowing: bool = False) -> tuple[Phase, ...]:
 
 def _in_one(phase: Phase) -> Phase:
     """Return an independent phase with all its repetitions in one."""
-    if not phase.name.startswith("independent"):
+    if not phase.name.startswith(_ALONE):
         return phase
     flows = (replace(one, count=one.count * phase.repeats) for one in phase.flows)
     return replace(phase, repeats=1.0, flows=tuple(flows))

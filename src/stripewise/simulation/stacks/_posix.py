@@ -55,7 +55,7 @@ class _Posix(Stack):
             if one.pattern.kind != PatternKind.EMPTY
             for phase in [self._phase(one, shape_of(one.pattern, work), work, setup)]
         ]
-        return (*reversed(first), *merged(moves))
+        return (*reversed(first), *merged(moves, flowing=work.flowing))
 
     def requests(self, work: Workload, setup: Setup) -> Requests:
         numbers, tables = file_numbers(work), []
