@@ -28,6 +28,7 @@
 #ifndef STRIPEWISE_KERNEL_H
 #define STRIPEWISE_KERNEL_H
 
+#include "meeting.h"
 #include "share.h"
 #include "wall.h"
 
@@ -39,9 +40,6 @@
 #define SW_PATH_BYTES 4096
 #define SW_DIRECT_BYTES 4096 /* of a page: lengths and places of direct I/O */
 #define SW_SENTINEL (-1)     /* in halos, and everywhere before a read */
-
-/* Exit codes of the program, the same on every rank. */
-enum sw_exit { SW_EXIT_OK = 0, SW_EXIT_FAILED = 1, SW_EXIT_USAGE = 2 };
 
 enum sw_mode { SW_MODE_INDEPENDENT, SW_MODE_COLLECTIVE, SW_MODE_SERIAL };
 enum sw_files { SW_FILES_SHARED, SW_FILES_PER_PROCESS, SW_FILES_PER_NODE };
@@ -270,33 +268,6 @@ void sw_files_remove(struct sw_session *session, bool mine);
 /* Drop the session's file from memory, and `own_path`, which this rank wrote.  The bytes that are
  * still there on all ranks; -1: not known.  Collective. */
 int64_t sw_cache_drop(struct sw_session *session, const char *own_path);
-
-/* ---- meeting.c --------------------------------------------------------------------------- */
-
-/* The applications of one MPI job; with one of them, nothing here communicates. */
-struct sw_meeting {
-    MPI_Comm comm; /* of this application; MPI_COMM_WORLD if it is alone */
-    int n_applications;
-    int number;
-    int n_world_ranks;
-    int met;      /* places that are behind it */
-    double start; /* MPI_Wtime of the first common start */
-};
-
-/* All applications come to each place in this order. */
-enum sw_meet { SW_MEET_FIRST = 1, SW_MEET_SECOND, SW_MEET_END }; /* timed passes; their end */
-
-/* Before MPI_Init: OMPIO 4.1 opens no file on the communicator of one of several applications
- * while its component of shared file pointers in memory is on, which nothing here needs. */
-void sw_meeting_before_init(void);
-void sw_meeting_make(struct sw_meeting *meeting);
-void sw_meeting_free(struct sw_meeting *meeting);
-/* This application's exit code; another's if that cannot run, or does not. */
-int sw_meeting_agree(const struct sw_meeting *meeting, int code, bool runs);
-/* Whether each has its own files.  False with one line in `trouble`. */
-bool sw_meeting_check(const struct sw_meeting *meeting, const struct sw_options *options,
-                      char *trouble, size_t bytes);
-void sw_meeting_at(struct sw_meeting *meeting, enum sw_meet place);
 
 struct sw_spread {
     double min, median, max; /* over the ranks, seconds */

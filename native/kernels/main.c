@@ -50,7 +50,8 @@ static int understand(int argc, char **argv, const struct sw_meeting *meeting,
 static int check_meeting(const struct sw_meeting *meeting, const struct sw_options *options)
 {
     char trouble[512] = "";
-    bool good = sw_meeting_check(meeting, options, trouble, sizeof trouble);
+    struct sw_plan plan = {options->write, options->file, options->json};
+    bool good = sw_meeting_check(meeting, &plan, trouble, sizeof trouble);
     return sw_meeting_agree(meeting, tell_trouble(meeting->comm, good, trouble), true);
 }
 
@@ -127,8 +128,7 @@ static int report_in_turn(const struct sw_options *options, const struct sw_meet
         if (application == meeting->number && rank == 0 &&
             !report(options, result, json, argc, argv))
             code = SW_EXIT_FAILED;
-        if (meeting->n_applications > 1)
-            MPI_Barrier(MPI_COMM_WORLD);
+        sw_meeting_said(meeting);
     }
     return code;
 }

@@ -1,20 +1,18 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Several kernels in one MPI job (MPMD): each has its own ranks, options, files and report, and
- * all begin their timed passes together.
- */
-#include "kernel.h"
+#include "meeting.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What an application tells the others before it begins. */
-struct plan {
+#define PATH_BYTES 4096
+
+/* A plan as it is sent. */
+struct sent {
     int writes;
-    char file[SW_PATH_BYTES];
-    char json[SW_PATH_BYTES];
+    char file[PATH_BYTES];
+    char json[PATH_BYTES];
 };
 
 /* Number of this rank's application, as mpiexec has them: 0 where it does not say. */
@@ -78,7 +76,7 @@ int sw_meeting_agree(const struct sw_meeting *meeting, int code, bool runs)
     return both[0] == SW_EXIT_OK && both[1] && runs ? SW_EXIT_USAGE : both[0];
 }
 
-static const char *conflict(const struct plan *own, const struct plan *other)
+static const char *conflict(const struct sent *own, const struct sent *other)
 {
     if ((own->writes || other->writes) && strcmp(own->file, other->file) == 0)
         return "file";
@@ -88,10 +86,10 @@ static const char *conflict(const struct plan *own, const struct plan *other)
                : NULL;
 }
 
-bool sw_meeting_check(const struct sw_meeting *meeting, const struct sw_options *options,
-                      char *trouble, size_t bytes)
+bool sw_meeting_check(const struct sw_meeting *meeting, const struct sw_plan *plan, char *trouble,
+                      size_t bytes)
 {
-    static struct plan own, other;
+    static struct sent own, other;
     int rank = 0;
     int world_rank = 0;
     bool good = true;
@@ -99,9 +97,9 @@ bool sw_meeting_check(const struct sw_meeting *meeting, const struct sw_options 
         return true;
     MPI_Comm_rank(meeting->comm, &rank);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    own.writes = options->write;
-    snprintf(own.file, sizeof own.file, "%s", options->file);
-    snprintf(own.json, sizeof own.json, "%s", options->json != NULL ? options->json : "");
+    own.writes = plan->writes;
+    snprintf(own.file, sizeof own.file, "%s", plan->file);
+    snprintf(own.json, sizeof own.json, "%s", plan->json != NULL ? plan->json : "");
     for (int application = 0; application < meeting->n_applications; application++) {
         int from = rank == 0 && application == meeting->number ? world_rank : -1;
         MPI_Allreduce(MPI_IN_PLACE, &from, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -128,4 +126,10 @@ void sw_meeting_at(struct sw_meeting *meeting, enum sw_meet place)
         if (meeting->met == 0)
             meeting->start = MPI_Wtime();
     }
+}
+
+void sw_meeting_said(const struct sw_meeting *meeting)
+{
+    if (meeting->n_applications > 1)
+        MPI_Barrier(MPI_COMM_WORLD);
 }

@@ -10,9 +10,9 @@ static void answer(int other)
 {
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t now = 0;
-        MPI_Recv(NULL, 0, MPI_BYTE, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(NULL, 0, MPI_BYTE, other, 1, sw_ranks, MPI_STATUS_IGNORE);
         now = sw_now_ns();
-        MPI_Send(&now, 1, MPI_UINT64_T, other, 2, MPI_COMM_WORLD);
+        MPI_Send(&now, 1, MPI_UINT64_T, other, 2, sw_ranks);
     }
 }
 
@@ -23,8 +23,8 @@ static void ask(struct sw_job *job)
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t there = 0;
         uint64_t begin = sw_now_ns();
-        MPI_Send(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
-        MPI_Recv(&there, 1, MPI_UINT64_T, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(NULL, 0, MPI_BYTE, 0, 1, sw_ranks);
+        MPI_Recv(&there, 1, MPI_UINT64_T, 0, 2, sw_ranks, MPI_STATUS_IGNORE);
         uint64_t end = sw_now_ns();
         if (end - begin < shortest) {
             shortest = end - begin;
@@ -41,18 +41,18 @@ void sw_clocks_compare(struct sw_job *job)
     int on_node = 0;
     job->offset_ns = 0;
     job->clock_uncertainty = 0;
-    MPI_Comm_split(MPI_COMM_WORLD, job->node, job->rank, &node);
+    MPI_Comm_split(sw_ranks, job->node, job->rank, &node);
     MPI_Bcast(&first, 1, MPI_INT, 0, node);
     MPI_Comm_rank(node, &on_node);
     for (int n = 1; n < job->n_nodes; n++) {
         int other = job->node == n && on_node == 0 ? job->rank : 0;
-        MPI_Allreduce(MPI_IN_PLACE, &other, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, &other, 1, MPI_INT, MPI_MAX, sw_ranks);
         if (job->rank == 0)
             answer(other);
         else if (job->rank == other)
             ask(job);
     }
     MPI_Bcast(&job->offset_ns, 1, MPI_INT64_T, 0, node);
-    MPI_Allreduce(MPI_IN_PLACE, &job->clock_uncertainty, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &job->clock_uncertainty, 1, MPI_DOUBLE, MPI_MAX, sw_ranks);
     MPI_Comm_free(&node);
 }

@@ -50,7 +50,7 @@ int sw_fail(struct sw_failure *failure, const char *call, const char *path, int 
 bool sw_agree(const struct sw_failure *failure)
 {
     int any[2] = {failure->failed, (int)sw_stopped};
-    MPI_Allreduce(MPI_IN_PLACE, any, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, any, 2, MPI_INT, MPI_MAX, sw_ranks);
     if (any[1] != 0)
         sw_stopped = any[1];
     return any[0] == 0 && any[1] == 0;
@@ -71,18 +71,18 @@ void sw_failures_collect(struct sw_result *result, const struct sw_job *job,
 {
     int *all = job->rank == 0 ? calloc((size_t)job->n_ranks, sizeof *all) : NULL;
     int enough = job->rank != 0 || all != NULL;
-    MPI_Bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Bcast(&enough, 1, MPI_INT, 0, sw_ranks);
     if (!enough)
         return;
-    MPI_Gather(&failure->failed, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Gather(&failure->failed, 1, MPI_INT, all, 1, MPI_INT, 0, sw_ranks);
     if (job->rank != 0 && failure->failed)
-        MPI_Send(failure, (int)sizeof *failure, MPI_BYTE, 0, 3, MPI_COMM_WORLD);
+        MPI_Send(failure, (int)sizeof *failure, MPI_BYTE, 0, 3, sw_ranks);
     for (int r = 0; job->rank == 0 && r < job->n_ranks; r++) {
         struct sw_failure other = *failure;
         if (!all[r])
             continue;
         if (r != 0)
-            MPI_Recv(&other, (int)sizeof other, MPI_BYTE, r, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(&other, (int)sizeof other, MPI_BYTE, r, 3, sw_ranks, MPI_STATUS_IGNORE);
         tell(result, r, &other);
     }
     free(all);

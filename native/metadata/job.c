@@ -24,7 +24,7 @@ static int leader_of(const struct sw_options *options, int rank)
     int first = rank;
     if (options->node_ranks > 0)
         return (int)(rank / options->node_ranks * options->node_ranks);
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    MPI_Comm_split_type(sw_ranks, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
     MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, node);
     MPI_Comm_free(&node);
     return first;
@@ -59,14 +59,14 @@ static void count_nodes(int *leaders, struct sw_job *job)
 void sw_job_find(const struct sw_options *options, struct sw_job *job)
 {
     *job = (struct sw_job){0};
-    MPI_Comm_rank(MPI_COMM_WORLD, &job->rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &job->n_ranks);
+    MPI_Comm_rank(sw_ranks, &job->rank);
+    MPI_Comm_size(sw_ranks, &job->n_ranks);
     gethostname(job->host, sizeof job->host - 1);
     int own = leader_of(options, job->rank);
     int *leaders = calloc(2 * (size_t)job->n_ranks, sizeof *leaders);
     if (leaders == NULL)
         MPI_Abort(MPI_COMM_WORLD, SW_EXIT_FAILED); /* nothing can be agreed on */
-    MPI_Allgather(&own, 1, MPI_INT, leaders, 1, MPI_INT, MPI_COMM_WORLD);
+    MPI_Allgather(&own, 1, MPI_INT, leaders, 1, MPI_INT, sw_ranks);
     count_nodes(leaders, job);
     if (options->shift >= 0)
         job->shift = (int)(options->shift % job->n_ranks);
@@ -139,7 +139,7 @@ bool sw_job_begin(const struct sw_options *options, struct sw_job *job, struct s
     struct stat status;
     if (job->rank == 0)
         make_directory(options, job, failure);
-    MPI_Bcast(job->directory, sizeof job->directory, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Bcast(job->directory, sizeof job->directory, MPI_CHAR, 0, sw_ranks);
     if (job->rank != 0 && job->directory[0] != '\0' && stat(job->directory, &status) != 0)
         sw_fail(failure, "stat", job->directory, 0,
                 "rank 0 made this directory, and this rank does not see it; give a --directory "

@@ -9,26 +9,47 @@
 
 #define PROGRAM "stripewise-metadata"
 
+MPI_Comm sw_ranks;
+
+/* False: nothing is to be measured. */
+static bool runs(const struct sw_options *options)
+{
+    return !options->help && !options->version;
+}
+
 /* Options on all ranks; the lowest rank with trouble tells it. */
 static int understand(int argc, char **argv, struct sw_options *options)
 {
     char trouble[512] = "";
     int rank = 0;
     int size = 1;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_rank(sw_ranks, &rank);
+    MPI_Comm_size(sw_ranks, &size);
     bool good = sw_options_parse(argc, argv, options, trouble, sizeof trouble);
-    if (good && !options->help && !options->version)
+    if (good && runs(options))
         good = sw_options_check(options, trouble, sizeof trouble);
     int first = good ? size : rank;
-    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, sw_ranks);
     if (first == rank)
         fprintf(stderr, PROGRAM ": %s\n", trouble);
     return first == size ? SW_EXIT_OK : SW_EXIT_USAGE;
 }
 
-/* Opened before the run, so that a bad path costs no time.  Agreed on by all ranks. */
-static int open_json(const struct sw_options *options, int rank, FILE **stream)
+/* That the applications do not use each other's files; on all ranks of all. */
+static int check_meeting(const struct sw_meeting *meeting, const struct sw_options *options,
+                         int rank)
+{
+    char trouble[512] = "";
+    struct sw_plan plan = {false, "", options->json};
+    bool good = sw_meeting_check(meeting, &plan, trouble, sizeof trouble);
+    if (!good && rank == 0)
+        fprintf(stderr, PROGRAM ": %s\n", trouble);
+    return sw_meeting_agree(meeting, good ? SW_EXIT_OK : SW_EXIT_USAGE, true);
+}
+
+/* Opened before the run, so that a bad path costs no time.  Agreed on by all ranks of all. */
+static int open_json(const struct sw_options *options, int rank, const struct sw_meeting *meeting,
+                     FILE **stream)
 {
     int code = SW_EXIT_OK;
     if (rank == 0 && options->json != NULL) {
@@ -39,8 +60,8 @@ static int open_json(const struct sw_options *options, int rank, FILE **stream)
             code = SW_EXIT_FAILED;
         }
     }
-    MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return code;
+    MPI_Bcast(&code, 1, MPI_INT, 0, sw_ranks);
+    return sw_meeting_agree(meeting, code, true);
 }
 
 static void tell_errors(const struct sw_job *job, const struct sw_result *result)
@@ -74,19 +95,23 @@ static bool report(const struct sw_options *options, const struct sw_job *job,
     return good;
 }
 
-static int run(const struct sw_options *options, int argc, char **argv)
+static int run(const struct sw_options *options, struct sw_meeting *meeting, int argc, char **argv)
 {
     static struct sw_job job;
     struct sw_result result;
     FILE *json = NULL;
     sw_job_find(options, &job);
-    int code = open_json(options, job.rank, &json);
+    int code = open_json(options, job.rank, meeting, &json);
     if (code != SW_EXIT_OK)
         return code;
-    code = sw_run(options, &job, &result);
-    if (job.rank == 0 && !report(options, &job, &result, json, argc, argv) && code == SW_EXIT_OK)
-        code = SW_EXIT_FAILED;
-    MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    code = sw_run(options, &job, meeting, &result);
+    for (int application = 0; application < meeting->n_applications; application++) {
+        if (application == meeting->number && job.rank == 0 &&
+            !report(options, &job, &result, json, argc, argv) && code == SW_EXIT_OK)
+            code = SW_EXIT_FAILED;
+        sw_meeting_said(meeting);
+    }
+    MPI_Bcast(&code, 1, MPI_INT, 0, sw_ranks);
     free(result.phases);
     return code;
 }
@@ -103,11 +128,18 @@ static char **copy_of(int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct sw_options options;
+    struct sw_meeting meeting;
     int rank = 0;
+    sw_meeting_before_init();
     MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    sw_meeting_make(&meeting);
+    sw_ranks = meeting.comm;
+    MPI_Comm_rank(sw_ranks, &rank);
     char **given = copy_of(argc, argv);
     int code = understand(argc, argv, &options);
+    code = sw_meeting_agree(&meeting, code, runs(&options));
+    if (code == SW_EXIT_OK && runs(&options))
+        code = check_meeting(&meeting, &options, rank);
     if (code == SW_EXIT_OK && options.help) {
         if (rank == 0)
             sw_help_print();
@@ -115,9 +147,10 @@ int main(int argc, char **argv)
         if (rank == 0)
             printf(PROGRAM " %s\n", SW_METADATA_VERSION);
     } else if (code == SW_EXIT_OK) {
-        code = run(&options, given != NULL ? argc : 0, given);
+        code = run(&options, &meeting, given != NULL ? argc : 0, given);
     }
     free(given);
+    sw_meeting_free(&meeting);
     MPI_Finalize();
     return code;
 }

@@ -34,6 +34,7 @@
 #include <time.h>
 
 #include "histogram.h"
+#include "meeting.h"
 
 #ifndef SW_METADATA_VERSION
 #define SW_METADATA_VERSION "0.1.0"
@@ -44,10 +45,7 @@
 #define SW_MOST_DIRECTORIES 1000000 /* of a tree */
 #define SW_NO_WALL UINT64_MAX
 
-/* Exit codes of the program, the same on every rank; 128 + the signal when one ended it. */
-enum sw_exit { SW_EXIT_OK = 0, SW_EXIT_FAILED = 1, SW_EXIT_USAGE = 2 };
-
-/* In the order in which a repeat has them. */
+/* In the order in which a repeat has them; from stat on, what is there is asked for (meeting.h). */
 enum sw_operation {
     SW_CREATE_TREE,
     SW_CREATE_DIRECTORY,
@@ -105,6 +103,9 @@ bool sw_take_seconds(const char *name, const char *text, double *seconds, char *
                      size_t bytes);
 bool sw_take_operations(const char *name, const char *text, bool *wanted, char *trouble,
                         size_t bytes);
+
+/* All ranks of this application (meeting.h). */
+extern MPI_Comm sw_ranks;
 
 /* ---- job.c, failure.c: ranks, nodes, clocks, the directory
  * ---------------------------------------------- */
@@ -240,6 +241,7 @@ struct sw_phase {
     int64_t repeat;
     int64_t operations;
     double seconds; /* from the first rank's begin to the last one's end */
+    double begun, ended; /* MPI_Wtime on rank 0 */
     struct sw_histogram histogram;
     struct sw_extreme slowest, fastest;
     bool worn_out; /* the stonewall stood before a rank had made all */
@@ -282,10 +284,12 @@ struct sw_result {
     int64_t n_directories;
     int signal; /* that ended it */
     bool left;  /* something is left in the directory */
+    const struct sw_meeting *meeting;
 };
 
-/* Returns an exit code, the same on all ranks. */
-int sw_run(const struct sw_options *options, struct sw_job *job, struct sw_result *result);
+/* Returns an exit code, the same on all ranks; 128 + the signal when one ended it. */
+int sw_run(const struct sw_options *options, struct sw_job *job, struct sw_meeting *meeting,
+           struct sw_result *result);
 void sw_report_table(FILE *stream, const struct sw_options *options, const struct sw_job *job,
                      const struct sw_result *result);
 void sw_report_json(FILE *stream, const struct sw_options *options, const struct sw_job *job,

@@ -113,8 +113,8 @@ static void wear_out(struct sw_rank *rank, enum sw_operation operation, struct s
                      struct sw_histogram *histogram, struct sw_phase *phase)
 {
     int64_t wall[2] = {span->done, -span->done};
-    MPI_Allreduce(&span->done, &phase->wall_operations, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Allreduce(MPI_IN_PLACE, wall, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(&span->done, &phase->wall_operations, 1, MPI_INT64_T, MPI_SUM, sw_ranks);
+    MPI_Allreduce(MPI_IN_PLACE, wall, 2, MPI_INT64_T, MPI_MAX, sw_ranks);
     phase->wall_most = wall[0];
     phase->wall_least = -wall[1];
     phase->worn_out = phase->wall_least < rank->options->files;
@@ -137,14 +137,14 @@ static void find_extreme(const struct sw_job *job, const struct span *span, bool
     if (span->done > 0)
         found.seconds = own.seconds;
     MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_DOUBLE_INT, slowest ? MPI_MAXLOC : MPI_MINLOC,
-                  MPI_COMM_WORLD);
+                  sw_ranks);
     if (job->rank == found.rank && job->rank != 0)
-        MPI_Send(&own, (int)sizeof own, MPI_BYTE, 0, 4, MPI_COMM_WORLD);
+        MPI_Send(&own, (int)sizeof own, MPI_BYTE, 0, 4, sw_ranks);
     if (job->rank != 0)
         return;
     *extreme = own;
     if (found.rank != 0)
-        MPI_Recv(extreme, (int)sizeof *extreme, MPI_BYTE, found.rank, 4, MPI_COMM_WORLD,
+        MPI_Recv(extreme, (int)sizeof *extreme, MPI_BYTE, found.rank, 4, sw_ranks,
                  MPI_STATUS_IGNORE);
 }
 
@@ -157,11 +157,11 @@ static void reduce(const struct sw_job *job, const struct span *span, struct sw_
         ends[0] = -((int64_t)span->begin_ns - job->offset_ns);
         ends[1] = (int64_t)span->end_ns - job->offset_ns;
     }
-    MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
-    MPI_Reduce(&span->done, &sum, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_INT64_T, MPI_MAX, sw_ranks);
+    MPI_Reduce(&span->done, &sum, 1, MPI_INT64_T, MPI_SUM, 0, sw_ranks);
     phase->operations = sum;
     phase->seconds = ends[1] > INT64_MIN ? (double)(ends[1] + ends[0]) / 1e9 : 0;
-    sw_histogram_reduce(&phase->histogram, MPI_COMM_WORLD);
+    sw_histogram_reduce(&phase->histogram, sw_ranks);
     find_extreme(job, span, true, &phase->slowest);
     find_extreme(job, span, false, &phase->fastest);
 }
@@ -195,7 +195,8 @@ bool sw_phase_make(struct sw_rank *rank, enum sw_operation operation, int64_t re
     phase->repeat = repeat;
     sw_histogram_clear(&phase->histogram);
     prepare(rank, operation, repeat);
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(sw_ranks);
+    phase->begun = MPI_Wtime();
     if (walled)
         wall_ns = sw_now_ns() + (uint64_t)(stonewall * 1e9);
     operate(rank, operation, count, wall_ns, &span, &phase->histogram);
@@ -203,6 +204,7 @@ bool sw_phase_make(struct sw_rank *rank, enum sw_operation operation, int64_t re
         wear_out(rank, operation, &span, &phase->histogram, phase);
     note_made(rank, operation, span.done);
     bool good = sw_agree(rank->failure);
+    phase->ended = MPI_Wtime();
     reduce(rank->job, &span, phase);
     if (good)
         note_done(rank, operation, span.done);

@@ -118,7 +118,7 @@ void sw_rank_clean(struct sw_rank *rank)
         remove_all(rank, "moved", rank->made_files, false, deadline_ns);
     remove_all(rank, "directory", rank->made_directories, true, deadline_ns);
     rank->made_files = rank->made_directories = 0;
-    MPI_Allreduce(MPI_IN_PLACE, &rank->left, 1, MPI_C_BOOL, MPI_LOR, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &rank->left, 1, MPI_C_BOOL, MPI_LOR, sw_ranks);
     for (int64_t k = rank->made_tree; k > 0 && !rank->left; k--) {
         const char *path = sw_name_of_directory(&rank->names, k);
         gone(rank, "rmdir", path, rmdir(path));
@@ -129,5 +129,5 @@ void sw_rank_clean(struct sw_rank *rank)
         gone(rank, "rmdir", path, rmdir(path));
     }
     rank->made_root = false;
-    MPI_Allreduce(MPI_IN_PLACE, &rank->left, 1, MPI_C_BOOL, MPI_LOR, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &rank->left, 1, MPI_C_BOOL, MPI_LOR, sw_ranks);
 }

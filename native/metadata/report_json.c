@@ -85,7 +85,18 @@ static void put_wall(struct sw_json *json, const struct sw_phase *phase)
     sw_json_end(json, '}');
 }
 
-static void put_phase(struct sw_json *json, const struct sw_phase *phase)
+/* Beside other programs of the job: seconds from the common start on. */
+static void put_span(struct sw_json *json, const struct sw_phase *phase,
+                     const struct sw_meeting *meeting)
+{
+    if (meeting->n_applications == 1)
+        return;
+    sw_json_number(json, "begin_seconds", phase->begun - meeting->start);
+    sw_json_number(json, "end_seconds", phase->ended - meeting->start);
+}
+
+static void put_phase(struct sw_json *json, const struct sw_phase *phase,
+                      const struct sw_meeting *meeting)
 {
     sw_json_begin(json, NULL, '{');
     sw_json_text(json, "operation", sw_operation_rows[phase->operation].name);
@@ -100,6 +111,7 @@ static void put_phase(struct sw_json *json, const struct sw_phase *phase)
     put_extreme(json, "slowest", &phase->slowest);
     put_extreme(json, "fastest", &phase->fastest);
     put_wall(json, phase);
+    put_span(json, phase, meeting);
     put_histogram(json, &phase->histogram);
     sw_json_end(json, '}');
 }
@@ -146,7 +158,7 @@ void sw_report_json(FILE *stream, const struct sw_options *options, const struct
     put_request(&json, options, job, result);
     sw_json_begin(&json, "phases", '[');
     for (int64_t p = 0; p < result->n_phases; p++)
-        put_phase(&json, &result->phases[p]);
+        put_phase(&json, &result->phases[p], result->meeting);
     sw_json_end(&json, ']');
     put_outcome(&json, job, result);
     put_provenance(&json, job, result, argc, argv);

@@ -27,7 +27,8 @@ static bool is_wanted(const struct sw_rank *rank, enum sw_operation operation)
 }
 
 /* The tree can be removed once nothing is in it. */
-static bool make_phases(struct sw_rank *rank, int64_t repeat, struct sw_result *result)
+static bool make_phases(struct sw_rank *rank, int64_t repeat, struct sw_meeting *meeting,
+                        struct sw_result *result)
 {
     struct sw_phase spare = {0};
     bool good = sw_rank_begin(rank);
@@ -35,6 +36,7 @@ static bool make_phases(struct sw_rank *rank, int64_t repeat, struct sw_result *
         bool is_last = o == SW_REMOVE_TREE;
         if (!is_wanted(rank, o) || (is_last && (rank->files > 0 || rank->directories > 0)))
             continue;
+        sw_meeting_at(meeting, o < SW_STAT ? SW_MEET_FIRST : SW_MEET_SECOND);
         struct sw_phase *phase =
             result->phases != NULL ? &result->phases[result->n_phases] : &spare;
         good = sw_phase_make(rank, o, repeat, phase);
@@ -43,11 +45,11 @@ static bool make_phases(struct sw_rank *rank, int64_t repeat, struct sw_result *
     return good;
 }
 
-static void repeat_all(struct sw_rank *rank, struct sw_result *result)
+static void repeat_all(struct sw_rank *rank, struct sw_meeting *meeting, struct sw_result *result)
 {
     bool good = true;
     for (int64_t repeat = 1; repeat <= rank->options->repeats && good; repeat++) {
-        good = make_phases(rank, repeat, result);
+        good = make_phases(rank, repeat, meeting, result);
         sw_rank_clean(rank);
         good = sw_agree(rank->failure) && good && !rank->left;
     }
@@ -73,12 +75,13 @@ static int end_of(struct sw_result *result, const struct sw_job *job,
     return good ? SW_EXIT_OK : SW_EXIT_FAILED;
 }
 
-int sw_run(const struct sw_options *options, struct sw_job *job, struct sw_result *result)
+int sw_run(const struct sw_options *options, struct sw_job *job, struct sw_meeting *meeting,
+           struct sw_result *result)
 {
     struct timespec now;
     struct sw_failure failure = {0};
     struct sw_rank rank = {0};
-    *result = (struct sw_result){0};
+    *result = (struct sw_result){.meeting = meeting};
     clock_gettime(CLOCK_REALTIME, &now);
     result->started = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
     double start = MPI_Wtime();
@@ -87,13 +90,15 @@ int sw_run(const struct sw_options *options, struct sw_job *job, struct sw_resul
         bool good = sw_job_begin(options, job, &failure);
         sw_rank_prepare(&rank, options, job, &failure);
         if (sw_agree(&failure) && good)
-            repeat_all(&rank, result);
+            repeat_all(&rank, meeting, result);
+        sw_meeting_at(meeting, SW_MEET_END);
         result->n_directories = rank.tree.n_directories;
         result->left = rank.left;
         if (job->rank == 0 && job->directory[0] != '\0' && !rank.left)
             sw_job_end(job, &failure);
         sw_rank_free(&rank);
     }
+    sw_meeting_at(meeting, SW_MEET_END); /* also of what failed before */
     result->elapsed_seconds = MPI_Wtime() - start;
     return end_of(result, job, &failure);
 }

@@ -165,6 +165,11 @@ MISTAKES = {
     ),
     "beside itself": (case('beside = "one"'), "is the series itself"),
     "beside nothing": (case('beside = "two"'), "is no series of the suite"),
+    "beside a program that takes all ranks": (
+        case('beside = "two"')
+        + '[[case]]\nseries = "two"\nrunner = "ior"\npattern = "blocks"\nlocal = "64"',
+        "the runner ior takes all ranks of a job for itself",
+    ),
     "beside one beside another": (
         case('beside = "two"') + '[[case]]\nseries = "two"\nbeside = "one"',
         "runs beside 'one' itself",

@@ -21,7 +21,7 @@ import pytest
 from kernel_builds import KERNELS, WARNINGS
 
 METADATA = KERNELS.parent / "metadata"
-_SHARED = (KERNELS / "json.c", KERNELS / "values.c")
+_SHARED = (KERNELS / "json.c", KERNELS / "meeting.c", KERNELS / "values.c")
 _CHECKED = ("-fsanitize=undefined", "-fno-sanitize-recover=all")
 
 
@@ -96,6 +96,7 @@ def metadata_kernel(family: str) -> MetadataKernel:
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     program = directory / f"stripewise-metadata-{family}"
     sources = [str(path) for path in (*sorted(METADATA.glob("*.c")), *_SHARED)]
-    words = [f"mpicc.{family}", *WARNINGS, *_CHECKED, *sources, "-o", str(program), "-lm"]
+    words = [f"mpicc.{family}", *WARNINGS, *_CHECKED, f"-I{KERNELS}", *sources]
+    words += ["-o", str(program), "-lm"]
     subprocess.run(words, check=True)
     return MetadataKernel(family, program)

@@ -51,7 +51,9 @@ def test_the_emulator_draws_the_same(tmp_path):
     command = ["cc", "-std=gnu11", "-I", INCLUDE, tmp_path / "chance.c", "-o", tmp_path / "chance"]
     subprocess.run(command, check=True)
     run = subprocess.run([tmp_path / "chance"], check=True, capture_output=True, text=True)
-    expected = [chance(target, n * MIB, target * 5, target // 2) for target in range(4) for n in range(64)]
+    expected = [
+        chance(target, n * MIB, target * 5, target // 2) for target in range(4) for n in range(64)
+    ]
     assert [float(line) for line in run.stdout.split()] == expected
 
 

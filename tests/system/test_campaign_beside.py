@@ -32,6 +32,12 @@ def test_each_workload_alone_and_beside_the_other(tmp_path: Path) -> None:
     for case, (run,) in campaign.of_cases():
         assert ("beside" in run.circumstances) == bool(case.beside)
         if case.beside:  # of the other one, told at full speed as all rates are
-            assert run.circumstances["beside"]["write"] == pytest.approx(
-                rates[case.beside], rel=0.5
-            )
+            seen, other = run.circumstances["beside"], campaign.suite.beside(case)
+            assert other is not None
+            assert ("create" in seen) == (other.runner == "metadata")
+            if other.runner == "kernel":
+                assert seen["write"] == pytest.approx(rates[case.beside], rel=0.5)
+            shares = run.circumstances["beside_share"]
+            assert all(0 <= share <= 1 for share in shares.values())
+            assert max(shares.values()) > 0
+    assert not list(tmp_path.glob("*.campaign.files/*/*"))

@@ -10,6 +10,7 @@ from math import inf
 
 import numpy as np
 
+from stripewise.bench._beside import partly_alone
 from stripewise.bench._campaign import Campaign
 from stripewise.bench._doubts_of_caches import Memory, caching
 from stripewise.bench._figures import CaseFigures, Flag
@@ -111,6 +112,8 @@ def _of_runs(one: CaseFigures, runs: Sequence[CaseRun]) -> Iterator[tuple[str, s
             f"{len(bad)} of {plural(len(runs), 'run')} did not end well ({printable(why)}): the "
             "figures are of the others.",
         )
+    for text in partly_alone(one.operation, runs):
+        yield "partly-alone", text
     worn_out = sum(
         any(s.operation == one.operation and s.worn_out for s in run.samples) for run in runs
     )

@@ -19,7 +19,8 @@ class Flag:
     """A reason to doubt a figure.
 
     Attributes:
-        name: "caching", "outlier", "interference", "few-repeats", "failed-runs", "stonewall".
+        name: "caching", "outlier", "interference", "few-repeats", "failed-runs", "stonewall",
+            "partly-alone".
         text: The reason, in a sentence with its figures.
     """
 

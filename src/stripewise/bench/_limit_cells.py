@@ -110,6 +110,8 @@ def cells_of(campaign: Campaign, own_stack: str) -> list[Cell]:
     doubts = _doubts(campaign)
     found = []
     for case, runs in campaign.of_cases():
+        if case.beside:
+            continue  # the storage was not its alone
         good = [one for one in runs if one.status == "ok"]
         place = campaign.suite.directories.get(case.directory, Place())
         for layout, group in _by_layout(good, place):
@@ -171,7 +173,7 @@ def _is_pinned(case: Case, place: Place) -> bool:
 
 def _modelled(cell: Cell, own_stack: str) -> Cell:
     """Return the cell with what the model needs, if it knows the case."""
-    if cell.operation not in ("write", "read") or cell.case.beside:
+    if cell.operation not in ("write", "read"):
         return cell
     try:
         runner = find_runner(cell.case.runner)

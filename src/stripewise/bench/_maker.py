@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from stripewise.bench._beside import seen_beside
 from stripewise.bench._case import Case
 from stripewise.bench._circumstances import circumstances
 from stripewise.bench._ledger import OpenRun
@@ -93,7 +94,7 @@ class Maker:
         case = planned.case
         record = self._owned.inside("runs", f"{number:06d}").make()
         directory = self._places.make(case.directory, number)
-        parts = list(self._parts(case, directory, record))
+        parts = list(self._parts(case, directory, record, number))
         nodes = self._options.suite.nodes_of(case)
         storage = self._options.storage_of(case)
         if storage is not None:
@@ -122,14 +123,17 @@ class Maker:
         if hasattr(self.launcher, "runtime"):
             self.launcher.runtime = runtime
 
-    def _parts(self, case: Case, directory: Path, record: Path) -> Iterator[Part]:
+    def _parts(self, case: Case, directory: Path, record: Path, number: int) -> Iterator[Part]:
         yield case.ranks, self._runner(case).command(case, directory, record)
         other = self._options.suite.beside(case)
         if other is not None:
-            for place in (directory / BESIDE, record / BESIDE):
+            (record / BESIDE).mkdir(mode=0o700, exist_ok=True)
+            place = directory / BESIDE
+            if other.directory == case.directory:
                 place.mkdir(mode=0o700, exist_ok=True)
-            program = self._runner(other).command(other, directory / BESIDE, record / BESIDE)
-            yield other.ranks, program
+            else:
+                place = self._places.make(other.directory, number)
+            yield other.ranks, self._runner(other).command(other, place, record / BESIDE)
 
     def _runner(self, case: Case) -> Runner:
         runner = find_runner(case.runner)
@@ -182,7 +186,7 @@ class Maker:
         self._learn(printed)
         around = dict(run.circumstances)
         if beside is not None:
-            around["beside"] = {one.operation: round(one.rate) for one in beside.samples}
+            around |= seen_beside(printed, beside)
         written = sum(int(one.amount) for one in printed.samples if one.operation == "write")
         return replace(
             run, samples=printed.samples, hints=dict(printed.hints), written_bytes=written,
@@ -200,6 +204,8 @@ class Maker:
             StorageError: They cannot be removed.
         """
         self._places.remove(case.directory, run.number)
+        if other := self._options.suite.beside(case):
+            self._places.remove(other.directory, run.number)
 
 
 def _status(outcome: Outcome) -> str:

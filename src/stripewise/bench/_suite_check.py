@@ -19,6 +19,8 @@ BACKENDS = ("posix", "mpiio", "hdf5", "netcdf4", "pnetcdf", "adios2")
 _OF_DATA = ("pattern", "local", "size", "backend", "layout", "mode", "transfer_bytes", "steps")
 _OF_METADATA = ("files", "sharing", "depth", "width", "file_bytes")
 _METADATA_RUNNERS = ("metadata", "mdtest")
+_MEETING = ("kernel", "metadata")
+"""Runners whose programs share a job with others."""
 _DIRECT_BYTES = 4096
 _LUSTRE_STRIPE_BYTES = 65536
 _KEYS = {"transfer_bytes": "transfer", "stonewall_seconds": "stonewall", "file_bytes": "file_size"}
@@ -207,8 +209,11 @@ def _beside(case: Case, series: Mapping[str, Case]) -> Iterator[str]:
         yield f"beside = {case.beside!r} is the series itself: name another one"
     elif case.beside not in series:
         yield f"beside = {case.beside!r} is no series of the suite{_give(case.beside, series)}"
-    elif not case.runner == series[case.beside].runner == "kernel":
-        yield f"beside = {case.beside!r}: only cases of the runner kernel run beside each other"
+    elif foreign := sorted({case.runner, series[case.beside].runner} - set(_MEETING)):
+        yield (
+            f"beside = {case.beside!r}: the runner {foreign[0]} takes all ranks of a job for "
+            f"itself: give two cases of the runners {' or '.join(_MEETING)}"
+        )
     elif series[case.beside].beside:
         yield (
             f"beside = {case.beside!r} runs beside {series[case.beside].beside!r} itself: name a "

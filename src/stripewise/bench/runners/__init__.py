@@ -9,6 +9,7 @@ from stripewise._lazy import lazy_exports
 if TYPE_CHECKING:
     from stripewise.bench.runners._base import Printed as Printed
     from stripewise.bench.runners._base import Runner as Runner
+    from stripewise.bench.runners._base import Span as Span
     from stripewise.bench.runners._registry import find_runner as find_runner
     from stripewise.bench.runners._registry import runner_names as runner_names
 else:

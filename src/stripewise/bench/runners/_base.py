@@ -17,6 +17,10 @@ _OWN_STACKS = {"adios2": "adios2", "pnetcdf": "pnetcdf"}
 """Libraries that are not as the storage's MPI-IO is -> their software stacks."""
 
 
+Span = tuple[float, float]
+"""Begin and end, seconds."""
+
+
 @dataclass(frozen=True)
 class Printed:
     """What a run left.
@@ -26,12 +30,15 @@ class Printed:
         hints: That MPI-IO reported of the open file.
         versions: Name of a program or library -> its version.
         notes: What is to be known of the figures, in whole sentences.
+        spans: Beside another workload: operation -> when it began and ended, seconds from the
+            common start on.
     """
 
     samples: tuple[Sample, ...]
     hints: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    spans: Mapping[str, Span] = field(default_factory=dict)
 
 
 class Runner(ABC):

@@ -11,7 +11,7 @@ from typing import Any
 
 from stripewise.bench._case import Case
 from stripewise.bench._sample import Sample
-from stripewise.bench.runners._base import Printed
+from stripewise.bench.runners._base import Printed, Span
 from stripewise.bench.runners._own import OwnRunner
 from stripewise.bench.runners._programs import ELEMENT_BYTES
 from stripewise.errors import UsageError
@@ -124,7 +124,20 @@ def _printed(document: dict[str, Any]) -> Printed:
             Sample(operation, float(total["bytes"]), seconds, phases, worn_out=worn_out)
         )
     hints = {str(key): str(one) for key, one in document["hints"]["reported"].items()}
-    return Printed(tuple(samples), hints, _versions(document), tuple(_notes(document)))
+    return Printed(
+        tuple(samples), hints, _versions(document), tuple(_notes(document)), _spans(document)
+    )
+
+
+def _spans(document: dict[str, Any]) -> dict[str, Span]:
+    """Return when each pass was, of one of several programs in a job."""
+    said = document.get("application") or {}
+    passes = {name: said.get(name) for name in ("write", "read")}
+    return {
+        name: (float(one["begin_seconds"]), float(one["end_seconds"]))
+        for name, one in passes.items()
+        if one
+    }
 
 
 def _versions(document: dict[str, Any]) -> dict[str, str]:

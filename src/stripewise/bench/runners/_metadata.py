@@ -10,7 +10,7 @@ from typing import Any
 
 from stripewise.bench._case import Case
 from stripewise.bench._sample import Sample
-from stripewise.bench.runners._base import Printed
+from stripewise.bench.runners._base import Printed, Span
 from stripewise.bench.runners._own import OwnRunner
 from stripewise.errors import UsageError
 from stripewise.inputs import parse_json
@@ -75,13 +75,14 @@ class MetadataRunner(OwnRunner):
             library = str(document["mpi_library"]).splitlines()[0]
             versions = {"metadata": str(document["version"]), "mpi": library}
             notes = tuple(_notes(case, document))
+            spans = dict(_spans(document))
         except OSError as error:
             raise UsageError(f"the metadata kernel left no figures ({error.strerror})") from error
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise UsageError(f"the metadata kernel's figures cannot be read ({error})") from error
         if not samples:
             raise UsageError("the metadata kernel timed no operation: check that it ended")
-        return Printed(samples, versions=versions, notes=notes)
+        return Printed(samples, versions=versions, notes=notes, spans=spans)
 
     def workload(self, case: Case) -> Workload | None:
         """Return None: `simulation.metadata_rate` says what a storage gives."""
@@ -111,6 +112,14 @@ def _samples(document: dict[str, Any]) -> Iterator[Sample]:
             percentiles=percentiles,
             worn_out=bool(wall and wall["worn_out"]),
         )
+
+
+def _spans(document: dict[str, Any]) -> Iterator[tuple[str, Span]]:
+    """Yield when each phase was, of one of several programs in a job."""
+    for phase in document["phases"]:
+        if "begin_seconds" in phase:
+            span = (float(phase["begin_seconds"]), float(phase["end_seconds"]))
+            yield str(phase["operation"]), span
 
 
 def _notes(case: Case, document: dict[str, Any]) -> Iterator[str]:
