@@ -83,7 +83,8 @@ def _samples(truth: Storage, place: Place, case: Case, way: str) -> Iterator[Sam
     for operation in ("write", "read")[: 1 + (case.operation == "write-read")]:
         patterns = tuple(replace(one, writing=operation == "write") for one in work.patterns)
         moved = replace(work, patterns=patterns)
-        found = simulate(storage_of_place(truth, place), moved, stack, settings, way)
+        reads = runner.read_settings(case, stack) if operation == "read" else {}
+        found = simulate(storage_of_place(truth, place), moved, stack, {**reads, **settings}, way)
         yield Sample(operation, found.bytes, found.seconds)
 
 

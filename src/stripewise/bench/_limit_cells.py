@@ -92,7 +92,10 @@ class Cell:
     @property
     def settings(self) -> dict[str, Value]:
         """Settings as the model takes them, with the striping."""
-        found: dict[str, Value] = dict(self.case.settings)
+        found: dict[str, Value] = {}
+        if self.operation == "read":
+            found |= find_runner(self.case.runner).read_settings(self.case, self.stack)
+        found |= dict(self.case.settings)
         if self.stripe_count:
             found[FACTOR] = self.stripe_count
         if self.stripe_bytes:

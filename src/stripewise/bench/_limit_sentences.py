@@ -20,6 +20,9 @@ _WORDS = {
 }
 _OTHER = {
     "client.request": "Each request takes a process {time} beside its data",
+    "servers.target_request": "Each request takes a target {time} beside its data",
+    "servers.jitter": "Targets vary: {share} of the time of a request is chance",
+    "client.turns": "Writes of a node into one file take turns for {share} of their time",
     "exchange.bandwidth": "An aggregator of collective calls receives at most {rate} from others",
     "exchange.round": "Each round of collective buffering takes {time} beside its data",
     "locks.revoke": "A lock that goes from one node to another takes {time}",
@@ -38,15 +41,18 @@ def sentence(name: str, figure: Figure, evidence: int) -> str:
         evidence: Number of cases that tell it.
     """
     stem, _, way = name.rpartition("_")
-    if stem in _WORDS:
+    if name in _OTHER:
+        text = _OTHER[name].format(
+            rate=rate_text(figure.value), time=duration_text(figure.value),
+            share=f"{figure.value:.0%}",
+        )  # fmt: skip
+    elif stem in _WORDS:
         writing = way == "write"
         text = _WORDS[stem].format(
             rate=rate_text(figure.value),
             verb="writes" if writing else "reads", plain="write" if writing else "read",
             way="into" if writing else "from", takes="takes" if writing else "gives",
         )  # fmt: skip
-    elif name in _OTHER:
-        text = _OTHER[name].format(rate=rate_text(figure.value), time=duration_text(figure.value))
     else:
         value = rate_text(figure.value) if _is_rate(name) else f"{figure.value:.4g}"
         text = f"{SPEC_OF[name].meaning.rstrip('.')}: {value}"

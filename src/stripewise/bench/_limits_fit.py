@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
-from stripewise.bench._limit_cells import Cell, measured_of
+from stripewise.bench._limit_cells import FACTOR, Cell, measured_of
 from stripewise.bench._plateaus import Plateau, chosen_target
 from stripewise.calibration import Case as ModelCase
 from stripewise.calibration import bandwidth, fit_figures, fit_results
@@ -21,6 +21,8 @@ LEAST_NOISE = 0.02
 LAWS = 0.04
 """Of a limit, what the laws leave out (chosen: two standard deviations of `LEAST_NOISE`)."""
 _EXCHANGE = {"exchange.bandwidth": 1e10, "exchange.round": 2e-4}
+_ROUNDS = {"servers.jitter": 0.3, "client.turns": 0.3}
+"""Of a round: it waits for the slowest of its targets, which writes of a node may take in turn."""
 _AHEAD = {"locks.ahead": 2e-4, "locks.hold": 2e-4, "locks.extent": 5e-6}
 _MULTIPLIER = "mpiio.cray_cb_nodes_multiplier"
 _LOCK_MODE = "mpiio.cray_cb_write_lock_mode"
@@ -71,7 +73,7 @@ def fit_cells(cells: Sequence[Cell], base: Storage, seeing: Iterable[Plateau], s
     for one in seeing:
         if one.figure.startswith(("client.process", "servers.target")) and one.reached:
             _take(fit, one)
-    through = [one for one in measured_of(others) if one.writing] if basic else []
+    through = measured_of(others) if basic else ()
     if through:
         _fit_exchange(fit, through, seed)
     return fit
@@ -192,6 +194,8 @@ def _fit_exchange(fit: Fit, through: Sequence[Measured], seed: int) -> None:
     expected = dict(_EXCHANGE)
     if any(one.settings.get(_LOCK_MODE) == 2 for one in through):
         expected |= _AHEAD
+    if any(one.settings.get(FACTOR) != 1 for one in through):
+        expected |= _ROUNDS
     if any(_shares_targets(one) for one in through):
         expected["locks.revoke"] = 1e-3
     known = {key: value for key, value in expected.items() if key not in fit.storage.figures}

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from stripewise.bench._case import Case
 from stripewise.bench._suite import Place
@@ -23,11 +23,13 @@ class ModelCase:
         workload: Written.
         stack: Name of the software stack.
         settings: Full tunable name -> value, the stripes of the directory among them.
+        read_settings: Likewise, of reads.
     """
 
     workload: Workload
     stack: str
     settings: Mapping[str, Value]
+    read_settings: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def reading(self) -> Workload:
@@ -68,4 +70,6 @@ def model_case(case: Case, place: Place, own_stack: str) -> ModelCase | None:
         stripes["mpiio.striping_factor"] = place.stripe_count
     if place.stripe_bytes:
         stripes["mpiio.striping_unit"] = place.stripe_bytes
-    return ModelCase(workload, runner.stack(case, own_stack), {**stripes, **dict(case.settings)})
+    stack, settings = runner.stack(case, own_stack), {**stripes, **dict(case.settings)}
+    reads = {**runner.read_settings(case, stack), **settings}
+    return ModelCase(workload, stack, settings, reads)

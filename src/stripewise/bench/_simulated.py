@@ -76,7 +76,8 @@ def simulated_case(
         StripewiseError: Its stack cannot do it, or a value is impossible there.
     """
     workload = model.reading if reading else model.workload
-    return simulate(storage, workload, model.stack, model.settings, transport)
+    settings = model.read_settings if reading else model.settings
+    return simulate(storage, workload, model.stack, settings, transport)
 
 
 def _moved(operation: str, found: Simulated, share: float) -> Sample:

@@ -11,12 +11,15 @@ from pathlib import Path
 
 from stripewise.bench._case import Case
 from stripewise.bench._sample import Sample
+from stripewise.model import Value
 from stripewise.simulation import Workload
 
 _OWN_STACKS = {"adios2": "adios2", "pnetcdf": "pnetcdf"}
 """Libraries that are not as the storage's MPI-IO is -> their software stacks."""
 
 
+_ROMIO = ("romio", "cray")
+"""How stacks over ROMIO begin."""
 Span = tuple[float, float]
 """Begin and end, seconds."""
 
@@ -91,6 +94,20 @@ class Runner(ABC):
     @abstractmethod
     def workload(self, case: Case) -> Workload | None:
         """Return what the ranks move, for the model; None: it moves no data (metadata)."""
+
+    def read_settings(self, case: Case, stack: str) -> dict[str, Value]:
+        """Return what the model has to know of reads, beside the settings of the case.
+
+        Ranks that read what others wrote begin in the middle of the file and go on from its
+        begin: ROMIO sees that as interleaved, and buffers collective calls.
+
+        Args:
+            case: That is read.
+            stack: Of the model.
+        """
+        if case.cache == "none" or case.ranks == 1 or case.mode != "collective":
+            return {}
+        return {"mpiio.romio_cb_read": "enable"} if stack.startswith(_ROMIO) else {}
 
     def stack(self, case: Case, own: str) -> str:
         """Return the software stack of a case on a storage whose users have the stack `own`."""
