@@ -26,7 +26,8 @@ _ROUNDS = {"servers.jitter": 0.3, "client.turns": 0.3}
 _AHEAD = {"locks.ahead": 2e-4, "locks.hold": 2e-4, "locks.extent": 5e-6}
 _MULTIPLIER = "mpiio.cray_cb_nodes_multiplier"
 _LOCK_MODE = "mpiio.cray_cb_write_lock_mode"
-_ASKED = "servers.target_request"
+_ASKED, _TARGET = "servers.target_request", "servers.target_write"
+_OF_TARGETS = {_ASKED: 1e-4, "servers.jitter": 0.3}
 _SAME = 0.1
 """All targets together are the whole if they are so near to it."""
 
@@ -55,8 +56,11 @@ def fit_cells(cells: Sequence[Cell], base: Storage, seeing: Iterable[Plateau], s
         seeing: Plateaus of the same cells.
         seed: Of the random numbers.
     """
-    asked = [found[1] for way in ("write", "read") if (found := chosen_target(cells, way))]
-    told = next((one for one in asked if one[0]), None)
+    on_chosen = [found for way in ("write", "read") if (found := chosen_target(cells, way))]
+    told = next((asked for _, asked in on_chosen if asked[0]), None)
+    target = next(
+        (one.value for one, _ in on_chosen if one.direct and one.figure == _TARGET), None
+    )
     if told and _ASKED not in base.figures:
         base = replace(base, figures={**base.figures, _ASKED: _request_figure(*told)})
     basic = [one for one in cells if _is_basic(one)]
@@ -64,8 +68,8 @@ def fit_cells(cells: Sequence[Cell], base: Storage, seeing: Iterable[Plateau], s
     chosen = measured_of(basic) or measured_of(others)
     if not chosen:
         return Fit(base)
-    fit = _fit_requests(chosen, base, seed)
-    if told and _ASKED not in fit.told and fit.storage.figures[_ASKED] is base.figures[_ASKED]:
+    fit = _fit_requests(chosen, base, seed, target)
+    if told and fit.storage.figures[_ASKED] is base.figures[_ASKED]:
         fit.told.append(_ASKED)
     for way in ("write", "read"):
         _join_whole(fit, base, way)
@@ -79,27 +83,49 @@ def fit_cells(cells: Sequence[Cell], base: Storage, seeing: Iterable[Plateau], s
     return fit
 
 
-def _fit_requests(chosen: tuple[Measured, ...], base: Storage, seed: int) -> Fit:
-    """Fit the limits, and what a request costs at a target if requests of several sizes tell it.
+def _fit_requests(
+    chosen: tuple[Measured, ...], base: Storage, seed: int, target: float | None
+) -> Fit:
+    """Fit the limits, and what requests cost at a target and how much targets vary, if told.
 
-    Without the latter, the whole storage would seem to be what its targets do in small requests.
+    Without these, the whole storage would seem to be what its targets do in small requests, or
+    what the slowest of them lets files of each process have.
+
+    Args:
+        chosen: Measurements.
+        base: What is known otherwise.
+        seed: Of the random numbers.
+        target: Bytes a second that a chosen target takes; None: not known.
     """
-    fitted = fit_results(Results(chosen), base, seed=seed, least_noise=LEAST_NOISE)
-    fit = Fit(fitted.storage, list(fitted.told), dict(fitted.untold))
+    fit, error = _fitted(chosen, base, seed)
     writes = tuple(one for one in chosen if one.writing)
-    expected = {name: fit.storage.value(name) for name in fit.told if name.endswith("_write")}
-    if _ASKED in base.figures or "servers.target_write" not in expected:
-        return fit
-    more = fit_figures(
-        Results(writes), fit.storage, {**expected, _ASKED: 1e-4},
-        seed=seed, least_noise=LEAST_NOISE,
-    )  # fmt: skip
-    if _ASKED not in more.told or more.error > fitted.error + LEAST_NOISE:
-        return fit
-    asked = {**base.figures, _ASKED: more.storage.figures[_ASKED]}
-    knowing = replace(base, figures=asked)
-    again = fit_results(Results(chosen), knowing, seed=seed, least_noise=LEAST_NOISE)
-    return Fit(again.storage, [*again.told, _ASKED], dict(again.untold))
+    told = []
+    for name, guess in _OF_TARGETS.items():
+        if name in base.figures or "servers.target_write" not in fit.told:
+            continue
+        start = fit.storage
+        if target is not None:
+            figure = replace(start.figures[_TARGET], value=target, low=None, high=None)
+            start = replace(start, figures={**start.figures, _TARGET: figure})
+        expected = {
+            one: start.value(one) for one in fit.told
+            if one.endswith("_write") and (target is None or one != _TARGET)
+        }  # fmt: skip
+        more = fit_figures(
+            Results(writes), start, {**expected, name: guess}, seed=seed, least_noise=LEAST_NOISE
+        )
+        if name not in more.told or more.error > error + LEAST_NOISE:
+            continue
+        base = replace(base, figures={**base.figures, name: more.storage.figures[name]})
+        fit, error = _fitted(chosen, base, seed)
+        told.append(name)
+    fit.told += told
+    return fit
+
+
+def _fitted(chosen: tuple[Measured, ...], base: Storage, seed: int) -> tuple[Fit, float]:
+    found = fit_results(Results(chosen), base, seed=seed, least_noise=LEAST_NOISE)
+    return Fit(found.storage, list(found.told), dict(found.untold)), found.error
 
 
 def _request_figure(value: float, low: float, high: float) -> Figure:
