@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from stripewise.bench import Campaign, Case, CaseRun, Place, Sample, Suite
 from stripewise.bench._limit_cells import cells_of
-from stripewise.bench._plateaus import plateaus, saturation
+from stripewise.bench._plateaus import chosen_target, plateaus, saturation
 from stripewise.bench._server_limits import server_limits
 from support.storages import GIB
 
@@ -121,3 +121,43 @@ def test_a_case_of_an_unknown_runner_is_not_asked_of_the_model():
     cells = [(replace(Case("line"), runner="bogus"), [[("write", 1.0)]])]
     (one,) = cells_of(campaign_of(cells), "romio")
     assert not one.in_model
+
+
+def on_first_target(rate, mib, nodes):
+    return written(
+        rate, layout="per-process", directory="first", ranks_per_node=4, nodes=nodes,
+        transfer_bytes=mib << 20,
+    )  # fmt: skip
+
+
+def of_chosen(cells):
+    places = {"first": Place(1, target=0)}
+    return chosen_target(cells_of(campaign_of(cells, places), ""), "write")
+
+
+def test_two_sizes_of_transfers_on_one_target_tell_it_and_its_requests_apart():
+    def rate(mib):
+        return 1 / (1 / (700 << 20) + 0.8e-3 / (mib << 20))
+
+    grows = [on_first_target(rate(4) / 3, 4, 1)]
+    flat = [on_first_target(rate(4), 4, n) for n in (4, 8, 16)]
+    seen, asked = of_chosen([*grows, *flat, on_first_target(rate(1), 1, 4)])
+    assert seen.direct
+    assert seen.reached
+    assert seen.value == pytest.approx(700 << 20)
+    assert asked[0] == pytest.approx(0.8e-3)
+    assert asked[1] <= asked[0] <= asked[2]
+
+
+def test_one_size_of_transfers_leaves_requests_in_the_limit():
+    seen, asked = of_chosen(
+        [on_first_target(rate, 4, n) for n, rate in ((1, 3e8), (4, 6e8), (8, 6e8))]
+    )
+    assert (seen.value, asked[0]) == (pytest.approx(6e8), 0)
+
+
+def test_a_target_that_still_gets_faster_is_not_told():
+    seen, asked = of_chosen([on_first_target(1e8 * n, 4, n) for n in (1, 2, 4)])
+    assert not seen.reached
+    assert asked == (0, 0, 0)
+    assert of_chosen([written(1e9)]) is None

@@ -2,12 +2,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from stripewise.simulation import Flow, Phase, phase_times, play
+from stripewise.simulation import (
+    Flow,
+    Phase,
+    phase_times,
+    play,
+    simulate,
+    workload_from_notation,
+)
 from stripewise.simulation._chance import chance, slowest
 from stripewise.simulation.stacks import Layout
 from support.storages import GIB, MIB, described
@@ -71,6 +79,35 @@ def test_rounds_wait_for_their_slowest_target_and_streams_do_not():
     assert rounds(1, 1) == pytest.approx(1.0)
     assert 1.3 < rounds(48, 1) / rounds(4, 1) < 2.2
     assert rounds(48, 1024) == pytest.approx(1.0, rel=0.1)
+
+
+def test_files_on_one_target_have_its_luck_together():
+    """The slowest of the targets counts, however many files lie on each."""
+    storage = described({"servers.target_write": GIB, "servers.jitter": 0.7})
+
+    def own_files(targets, files):
+        flow = Flow(writing=True, processes=files, nodes=4, count=16, size=MIB, files=files)
+        layout = Layout(1, MIB, targets)
+        return phase_times([Phase("write", 1, (flow,))], storage, layout)[0].seconds
+
+    assert own_files(1, 64) == pytest.approx(64 * 16 / 1024)
+    # Twice the files on each target: twice the work, and less chance in it.
+    assert 1.7 < own_files(8, 128) / own_files(8, 64) < 2
+
+
+def test_own_files_in_many_transfers_do_not_wait_for_each_other():
+    storage = described(
+        {"servers.target_write": GIB, "servers.jitter": 0.7, "servers.targets": 48.0}
+    )
+    work = workload_from_notation(
+        "<1D,(BLOCK),(1048576)>", 6, 8, element_bytes=1, steps=64, collective=False
+    )
+
+    def seconds(flowing):
+        moved = replace(work, flowing=flowing)
+        return simulate(storage, moved, "posix-process", {"mpiio.striping_factor": 1}).seconds
+
+    assert seconds(True) < 0.6 * seconds(False)
 
 
 def test_the_player_and_the_closed_form_agree():
