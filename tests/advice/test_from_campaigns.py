@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Advice from the cases of campaigns, where the description is not known."""
 
+from dataclasses import replace
+
 import pytest
 
 from stripewise.advice import Basis, Program, advise
@@ -9,6 +11,7 @@ from stripewise.advice.rules import find_rule
 from stripewise.bench import Case, CaseFigures, find_limits, find_suite
 from stripewise.machines import find_storage
 from stripewise.model import ProgramFacts
+from stripewise.report._advice_rows import origin_text
 from stripewise.simulation import workload_from_kernel
 from support.simulated_campaigns import simulated_campaign
 from support.storages import GIB, described
@@ -119,3 +122,38 @@ def test_the_files_of_a_program_are_as_large_as_it_writes_them(size):
     own = program(posix_bytes=32 * size, write_bytes=32 * size)
     basis = Basis(find_storage("archer2-hdd"), program=own)
     assert basis.own(basis.largest).bytes == 32 * size
+
+
+def test_what_no_campaign_wrote_is_said_to_be_unproven():
+    """The whole is half of what its targets take together: a small campaign cannot see that."""
+    figures = {
+        "client.process_write": GIB, "client.node_write": 4 * GIB, "servers.target_write": GIB,
+        "servers.targets": 16.0, "servers.whole_write": 8 * GIB, "machine.nodes": 64.0,
+        "machine.ranks_per_node": 8.0,
+    }  # fmt: skip
+    truth = described(figures)
+    suite = find_suite("limits")
+    alone = [
+        replace(one, operation="write")
+        for one in suite.cases
+        if one.layout == "per-process" and one.operation == "write-read"
+    ]
+
+    def advised(most):
+        few = tuple(one for one in alone if one.nodes <= most)
+        limits = find_limits(
+            [simulated_campaign(truth, replace(suite, cases=few))], leave_out=False
+        )
+        machine = {one: truth.figures[one] for one in ("machine.nodes", "machine.ranks_per_node")}
+        fitted = replace(limits.storage, figures={**limits.storage.figures, **machine})
+        return advise(Basis(fitted, limits))
+
+    small, large = advised(1), advised(16)
+    assert small.basis.unproven_above == pytest.approx(4 * GIB, rel=0.1)
+    assert "No case loaded the whole storage" in origin_text(small)
+    assert not any("saturate" in one.sentence for one in small.advice)
+    job = small.basis.largest
+    rate = small.basis.range(small.basis.into_own(job, 1))
+    assert rate.low <= 4.4 * GIB
+    assert "No case loaded" not in origin_text(large)
+    assert any("saturate the storage" in one.sentence for one in large.advice)

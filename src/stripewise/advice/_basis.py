@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 
 from stripewise.advice._base import Trial
 from stripewise.bench import CaseFigures, Limits
@@ -116,6 +117,12 @@ class Basis:
         """Whether the storage has all of these figures."""
         return all(one in self.storage.figures for one in figures)
 
+    @cached_property
+    def unproven_above(self) -> float:
+        """Bytes a second of the most that campaigns wrote, where they do not tell the whole."""
+        known = self.limits is None or "servers.whole_write" in self.storage.figures
+        return inf if known or self.limits is None else self.limits.unproven_above("write")
+
     @property
     def by_capacity(self) -> bool:
         """Whether a job gets as much of the storage as it asks for: a burst buffer."""
@@ -204,7 +211,10 @@ class Basis:
             ]
             first = found.limits[0] if found and found.limits else None
             words, resource = (first.words, first.resource) if first else ("", "")
-            known = Rate(value, min(value, *ends), max(value, *ends), words, resource)
+            low = min(value, *ends)
+            if value > self.unproven_above:
+                low = min(low, self.unproven_above)
+            known = Rate(value, low, max(value, *ends), words, resource)
             self._rates[trial] = known
         return known
 

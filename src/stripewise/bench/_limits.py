@@ -6,8 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf, isnan
 
 from stripewise.machines import Storage
+
+ALL_TARGETS = "all targets together are the limit"
+"""Why the whole has no limit of its own."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +21,8 @@ class Limit:
     Attributes:
         figure: Its name in a machine description: "client.process_write", "servers.target_read",
             "metadata.create".
-        value: Bytes a second; of metadata operations a second; of latencies seconds.
+        value: Bytes a second; of metadata operations a second; of latencies seconds; of shares 0
+            to 1.
         low / high: Interval of 95 %.
         evidence: Keys of the cases that tell it.
         sentence: What it is and where it was seen, for people.
@@ -91,3 +96,18 @@ class Limits:
     predicted: tuple[Predicted, ...] = ()
     error: float = float("nan")
     notes: tuple[str, ...] = ()
+
+    def unproven_above(self, way: str) -> float:
+        """Return the most that a case reached, where none was limited by the whole; else inf.
+
+        What is predicted above it no case has shown: the whole may be less than its targets.
+
+        Args:
+            way: "write" or "read".
+        """
+        why = self.untold.get(f"servers.whole_{way}", ALL_TARGETS)
+        seen = [
+            one.measured for one in self.predicted
+            if one.operation == way and not isnan(one.measured)
+        ]  # fmt: skip
+        return inf if why == ALL_TARGETS or not seen else max(seen)

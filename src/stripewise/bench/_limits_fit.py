@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 
 from stripewise.bench._limit_cells import FACTOR, Cell, measured_of
+from stripewise.bench._limits import ALL_TARGETS
 from stripewise.bench._plateaus import Plateau, chosen_target
 from stripewise.calibration import Case as ModelCase
 from stripewise.calibration import bandwidth, fit_figures, fit_results
@@ -179,7 +180,7 @@ def _join_whole(fit: Fit, base: Storage, way: str) -> None:
         figures[whole] = base.figures[whole]
     fit.storage = replace(fit.storage, figures=figures)
     fit.told.remove(whole)
-    fit.untold[whole] = "all targets together are the limit"
+    fit.untold[whole] = ALL_TARGETS
 
 
 def _allow_for_laws(fit: Fit) -> None:

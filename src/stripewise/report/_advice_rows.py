@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isfinite
 
 from stripewise.advice import AdviceBook
 from stripewise.machines import Storage
@@ -74,7 +75,14 @@ def origin_text(book: AdviceBook) -> str:
         if basis.limits.error == basis.limits.error:
             text += f"; cases left out of the fit were predicted within {basis.limits.error:.0%}"
             text += " (median)"
-        return f"{text}."
+        text += "."
+        if isfinite(basis.unproven_above):
+            text += (
+                " No case loaded the whole storage: above "
+                f"{rate_text(basis.unproven_above)}, the most that was written, figures are what "
+                "its targets together would take, and their ranges begin there."
+            )
+        return text
     return "The figures are predicted from the description of the storage; nothing was run."
 
 

@@ -100,7 +100,7 @@ class SharedOrOwn(Rule):
         rates = [basis.rate(one) for one in trials]
         top = max(rates)
         place = next(n for n, rate in enumerate(rates) if rate * FLAT >= top)
-        if place == len(nodes) - 1:
+        if place == len(nodes) - 1 or top > basis.unproven_above:
             return
         number, rate = nodes[place], basis.range(trials[place])
         text = (
