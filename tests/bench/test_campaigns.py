@@ -17,6 +17,7 @@ from stripewise.bench import (
     CampaignObserver,
     CampaignOptions,
     CaseRun,
+    find_suite,
     parse_suite,
     read_directory,
     run_campaign,
@@ -154,6 +155,14 @@ def test_resume_needs_a_campaign(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no campaign to go on with"):
         run_campaign(options(tmp_path, resume=True))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_campaign_goes_on_with_its_own_suite_alone(tmp_path: Path) -> None:
+    run_campaign(options(tmp_path, budget_node_seconds=3.6))
+    other = replace(options(tmp_path, resume=True), suite=find_suite("limits"))
+    with pytest.raises(UsageError, match="not of limits: leave the suite out"):
+        run_campaign(other)
+    assert run_campaign(options(tmp_path, resume=True)).ended_because == "all runs are made"
 
 
 def test_a_torn_last_record_is_dropped_and_its_run_made_again(tmp_path: Path) -> None:

@@ -100,6 +100,22 @@ def test_what_no_case_reaches_is_not_told():
     assert "servers.whole_write" in found.untold
 
 
+def test_the_whole_is_told_only_where_more_nodes_get_no_more():
+    """A shortfall of the largest jobs may be the host's, or that of anything else."""
+    suite = writes_only(find_suite("limits"))
+    few = tuple(one for one in suite.cases if one.nodes <= 8 and one.layout == "per-process")
+    campaign = simulated_campaign("jamstec-da", replace(suite, cases=few), noise=0.0)
+    slower = tuple(
+        replace(run, samples=tuple(replace(one, seconds=one.seconds * 1.3) for one in run.samples))
+        if "nodes=8" in run.key else run
+        for run in campaign.runs
+    )  # fmt: skip
+    found = find_limits([replace(campaign, runs=slower)], leave_out=False)
+    assert "servers.whole_write" not in {one.figure for one in found.limits}
+    assert "servers.whole_write" not in found.storage.figures
+    assert found.untold["servers.whole_write"]
+
+
 def test_the_striping_that_was_found_counts_before_the_one_asked_for():
     suite = writes_only(find_suite("limits"))
     campaign = simulated_campaign("archer2-hdd", suite)

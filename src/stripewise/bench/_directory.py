@@ -209,6 +209,11 @@ def _options_of(ledger: Ledger, given: CampaignOptions) -> CampaignOptions:
     """Return the options of a campaign that is gone on with; budgets are as they are given now."""
     assert ledger.first is not None
     words: Mapping[str, Any] = ledger.first["options"]
+    if given.suite.name not in ("", ledger.first["suite"]["name"]):
+        raise UsageError(
+            f"{given.directory} holds a campaign of {ledger.first['suite']['name']}, not of "
+            f"{given.suite.name}: leave the suite out to go on with it, or give another -o"
+        )
     try:
         storage = words["storage"]
         lists = {name: tuple(words[name]) for name in ("launcher_options", "job_options")}

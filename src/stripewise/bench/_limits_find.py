@@ -51,7 +51,7 @@ def find_limits(
     if not cells:
         raise UsageError("no run of the campaign ended well: it tells no limit")
     number = _targets(campaigns, base, targets)
-    start = _start(campaigns, cells, base, number, own)
+    start = _start(campaigns, cells, base, number, own, given=targets is not None)
     default = int(start.value("layout.stripe_count"))
     server = server_limits(cells, {-1: number, 0: min(default, number)})
     start = replace(start, figures={**start.figures, **server.figures})
@@ -115,6 +115,8 @@ def _start(
     base: Storage | None,
     targets: int,
     own: str,
+    *,
+    given: bool,
 ) -> Storage:
     """Return what is known before the fit."""
     if base is None:
@@ -123,8 +125,12 @@ def _start(
             Results(measured_of(cells)), name="site", targets=targets,
             kind=next(kinds, "lustre"), stack=own,
         )  # fmt: skip
-        names = ", ".join(dict.fromkeys(one.name for one in campaigns))
-        return replace(blank, title=printable(f"Limits from campaigns: {names}")[:200])
+        title = ", ".join(dict.fromkeys(one.storage or one.name for one in campaigns))
+        source = "given with the campaign" if given else "as the campaign and its files say"
+        kind = Evidence.DOCUMENTED if given else Evidence.MEASURED
+        figure = Figure(targets, kind, source)
+        figures = {**blank.figures, "servers.targets": figure}
+        return replace(blank, title=printable(title)[:200], figures=figures)
     if int(base.value("servers.targets")) == targets:
         return base
     figure = Figure(targets, Evidence.DOCUMENTED, "given with the campaign")
@@ -151,6 +157,8 @@ def _limits(fit: Fit, seeing: Sequence[Plateau], cells: Sequence[Cell]) -> Itera
         evidence = evidence_of(name, fit.storage, mine)
         plateau = seen.get(name)
         evidence = evidence or (plateau.evidence if plateau else ())
+        if name.startswith("exchange") and not evidence:
+            continue  # it explains what is left, and is no limit of any case
         if name.startswith("servers.whole") and not _is_of_whole(evidence, mine):
             continue
         text = sentence(name, figure, len(evidence)) + disagreement(figure, plateau)
@@ -175,6 +183,9 @@ def _untold(fit: Fit, server: Server, data: Sequence[Cell]) -> dict[str, str]:
         mine = [one for one in data if one.operation == way]
         if name in fit.told and not _is_of_whole([one.key for one in mine], mine):
             found[name] = "all files of a case lie on one target"
+    for name in fit.told:
+        if name.startswith("exchange") and not evidence_of(name, fit.storage, data):
+            found[name] = "no case was limited by it alone"
     ways = {one.operation for one in data}
     for name, spec in SPEC_OF.items():
         way = name.rpartition("_")[2]

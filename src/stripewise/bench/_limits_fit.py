@@ -76,6 +76,8 @@ def fit_cells(cells: Sequence[Cell], base: Storage, seeing: Iterable[Plateau], s
         _join_whole(fit, base, way)
     _allow_for_laws(fit)
     for one in seeing:
+        if one.figure.startswith("servers.whole") and not one.reached:
+            _leave_out(fit, base, one.figure, "rates still grow with the nodes")
         if one.figure.startswith(("client.process", "servers.target")) and one.reached:
             _take(fit, one)
     through = measured_of(others) if basic else ()
@@ -149,8 +151,8 @@ def predicted(storage: Storage, cell: Cell) -> float | None:
 def evidence_of(figure: str, storage: Storage, cells: Iterable[Cell]) -> tuple[str, ...]:
     """Return the keys of the cells that would be slower if a figure were."""
     known = storage.figures[figure]
-    is_time = SPEC_OF[figure].dimension is Dimension.TIME
-    worse, least = (1.05, 0.1) if is_time else (1 / 1.05, 0.5)
+    is_rate = SPEC_OF[figure].dimension is Dimension.BANDWIDTH
+    worse, least = (1 / 1.05, 0.5) if is_rate else (1.05, 0.1)
     moved = replace(known, value=known.value * worse, low=None, high=None)
     slower = replace(storage, figures={**storage.figures, figure: moved})
     found = []
@@ -174,13 +176,19 @@ def _join_whole(fit: Fit, base: Storage, way: str) -> None:
     together = fit.storage.value(target) * fit.storage.value("servers.targets")
     if abs(fit.storage.value(whole) / together - 1) > _SAME:
         return
-    figures = dict(fit.storage.figures)
-    del figures[whole]
-    if whole in base.figures:
-        figures[whole] = base.figures[whole]
+    _leave_out(fit, base, whole, ALL_TARGETS)
+
+
+def _leave_out(fit: Fit, base: Storage, name: str, why: str) -> None:
+    """Take a figure back that the cases do not show; what is known otherwise stays."""
+    if name not in fit.told:
+        return
+    figures = {key: one for key, one in fit.storage.figures.items() if key != name}
+    if name in base.figures:
+        figures[name] = base.figures[name]
     fit.storage = replace(fit.storage, figures=figures)
-    fit.told.remove(whole)
-    fit.untold[whole] = ALL_TARGETS
+    fit.told.remove(name)
+    fit.untold[name] = why
 
 
 def _allow_for_laws(fit: Fit) -> None:

@@ -195,7 +195,8 @@ class Maker:
 
     def _learn(self, printed: Printed) -> None:
         self.versions |= printed.versions
-        self.notes |= dict.fromkeys(printed.notes)
+        if self._options.storage is None:  # notes are of caches, and an emulated storage has none
+            self.notes |= dict.fromkeys(printed.notes)
 
     def release(self, run: OpenRun, case: Case) -> None:
         """Remove the files of a run; its record stays.

@@ -140,7 +140,7 @@ def command_run(suite: str | None, as_json: bool, dry_run: bool, **given: Any) -
 
 
 def _options(name: str | None, given: dict[str, Any]) -> CampaignOptions:
-    from stripewise.bench import CampaignOptions, Suite
+    from stripewise.bench import CampaignOptions, Suite, find_suite
 
     storage = take_options(given, seed=given["seed"])
     node_hours = given.pop("budget_node_hours")
@@ -149,11 +149,13 @@ def _options(name: str | None, given: dict[str, Any]) -> CampaignOptions:
     narrow = {key: given.pop(key) for key in ("nodes", "ranks_per_node", "series", "repeats")}
     narrow["directories"] = given.pop("dirs")
     quick = given.pop("quick")
+    _check(given)
     if given["resume"]:
+        suite = Suite("" if name is None else find_suite(name).name, "", "", {}, ())
         if name is not None and output is None:
-            output = _directory_of(name)
+            output = Path(f"{suite.name}.campaign")
         output = output or _only_campaign()
-        suite = Suite("", "", "", {}, ())
+        note(f"goes on with what {output} began with; budgets are those given now")
     else:
         if name is None:
             raise UsageError("give a suite: `stripewise bench list` shows the built-in ones")
@@ -178,10 +180,18 @@ def _suite(name: str, narrow: dict[str, Any], *, quick: bool) -> Suite:
     return (found.shortened() if quick else found).narrowed(**narrow)
 
 
-def _directory_of(name: str) -> Path:
-    from stripewise.bench import find_suite
-
-    return Path(f"{find_suite(name).name}.campaign")
+def _check(given: dict[str, Any]) -> None:
+    if given["resume"] and given["force"]:
+        raise UsageError(
+            "--resume goes on with a campaign, --force sets it aside and begins anew: leave one "
+            "of them out"
+        )
+    for option, value in (
+        ("--wall", given["wall_seconds"]),
+        ("--job-option", given["job_options"]),
+    ):
+        if value and given["launcher"] != "slurm":
+            raise UsageError(f"{option} is for jobs: add --launcher slurm, or leave it out")
 
 
 def _only_campaign() -> Path:

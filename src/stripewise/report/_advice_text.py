@@ -40,6 +40,12 @@ def advice_lines(book: AdviceBook, *, why_not: bool = False) -> Iterator[str]:
         yield ""
         yield "Laws"
         yield from (f"  {'+' if one.holds else '-'} {one.sentence}" for one in laws)
+    if book.basis.limits and book.missing and not why_not:
+        yield ""
+        yield (
+            "More advice needs what these cases do not tell: --why-not says what; --like MACHINE "
+            "takes it from a description."
+        )
     if why_not:
         yield ""
         yield "No advice on"
