@@ -98,7 +98,10 @@ def chosen_target(cells: Sequence[Cell], way: str) -> tuple[Plateau, Seconds] | 
         cells: Of data.
         way: "write" or "read".
     """
-    pinned = [one for one in cells if one.pinned and one.operation == way and not one.doubt]
+    pinned = [
+        one for one in cells
+        if one.pinned and one.operation == way and one.case.backend == "posix" and not one.doubt
+    ]  # fmt: skip
     sizes = sorted({_request_bytes(one) for one in pinned})
     if not sizes:
         return None
@@ -107,8 +110,8 @@ def chosen_target(cells: Sequence[Cell], way: str) -> tuple[Plateau, Seconds] | 
     seen = _highest(f"servers.target_{way}", large, reached=first is not None)
     if seen is None or first is None:
         return (seen, _UNTOLD) if seen else None
-    there = [one for one in large if one.case.ranks >= first]
-    small = [one for one in pinned if _request_bytes(one) == sizes[0] and one.case.ranks >= first]
+    there = _at_the_top(large, first)
+    small = _at_the_top([one for one in pinned if _request_bytes(one) == sizes[0]], first)
     by_byte, asked = _seconds_of_byte(there), _UNTOLD
     if len(sizes) > 1 and small:
         by_small, apart = _seconds_of_byte(small), 1 / sizes[0] - 1 / sizes[-1]
@@ -119,6 +122,13 @@ def chosen_target(cells: Sequence[Cell], way: str) -> tuple[Plateau, Seconds] | 
     low, high = (rate * by_byte[0] / seconds for seconds in (by_byte[2], by_byte[1]))
     keys = tuple(one.key for one in (*there, *(small if asked[0] else ())))
     return Plateau(seen.figure, rate, low, high, keys, reached=True, direct=True), asked
+
+
+def _at_the_top(cells: Sequence[Cell], ranks: float) -> list[Cell]:
+    """Return cells of enough ranks, without those in which too many files contend."""
+    enough = [one for one in cells if one.case.ranks >= ranks]
+    most = max((one.best for one in enough), default=0.0)
+    return [one for one in enough if one.best * GROWS >= most]
 
 
 def _seconds_of_byte(cells: Sequence[Cell]) -> Seconds:
