@@ -45,7 +45,8 @@
 #define SW_MOST_DIRECTORIES 1000000 /* of a tree */
 #define SW_NO_WALL UINT64_MAX
 
-/* In the order in which a repeat has them; from stat on, what is there is asked for (meeting.h). */
+/* In the order in which a repeat has them; from stat on, what is there is asked for (meeting.h).
+ */
 enum sw_operation {
     SW_CREATE_TREE,
     SW_CREATE_DIRECTORY,
@@ -240,7 +241,7 @@ struct sw_phase {
     enum sw_operation operation;
     int64_t repeat;
     int64_t operations;
-    double seconds; /* from the first rank's begin to the last one's end */
+    double seconds;      /* from the first rank's begin to the last one's end */
     double begun, ended; /* MPI_Wtime on rank 0 */
     struct sw_histogram histogram;
     struct sw_extreme slowest, fastest;

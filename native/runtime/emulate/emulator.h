@@ -34,7 +34,7 @@ struct sw_rates {
     double exchange_byte;
     double target_request;
     double jitter;
-    uint64_t draw; /* of chance */
+    uint64_t draw;     /* of chance */
     double slow_share; /* of its speed, that one target has */
     uint32_t slow_target;
     uint64_t request;
