@@ -44,6 +44,7 @@ class Machine:
     stripe_size: int = 1 << 20
     flags: int = 0
     noise: float = 1.0
+    draw: int = 0
     files: int = 256
     objects: int = 256
     extra: dict[str, float] = field(default_factory=dict)
@@ -58,8 +59,8 @@ class Machine:
         size = HEADER_BYTES + COUNTERS_BYTES + (clocks * 8 + 63) // 64 * 64
         size += 64 * (self.files + self.objects)
         return struct.pack(
-            f"<8sIIQ6IiIQd{FIGURES_ROOM}d3072s",
-            *(b"SWEMULAT", 1, self.flags, size),
+            f"<8sIIQ6IiIQdQ{FIGURES_ROOM}d3072s",
+            *(b"SWEMULAT", 2, self.flags, size),
             *(self.targets, self.nodes, self.ranks_per_node, self.lock_mode),
             *(
                 self.files,
@@ -68,6 +69,7 @@ class Machine:
                 len(FIGURES),
                 self.stripe_size,
                 self.noise,
+                self.draw,
             ),
             *(values + [0.0] * (FIGURES_ROOM - len(values))),
             os.fsencode(root),
