@@ -94,7 +94,7 @@ class Maker:
         case = planned.case
         record = self._owned.inside("runs", f"{number:06d}").make()
         directory = self._places.make(case.directory, number)
-        parts = list(self._parts(case, directory, record, number))
+        parts = list(self._parts(case, directory, record))
         nodes = self._options.suite.nodes_of(case)
         storage = self._options.storage_of(case)
         if storage is not None:
@@ -123,16 +123,15 @@ class Maker:
         if hasattr(self.launcher, "runtime"):
             self.launcher.runtime = runtime
 
-    def _parts(self, case: Case, directory: Path, record: Path, number: int) -> Iterator[Part]:
+    def _parts(self, case: Case, directory: Path, record: Path) -> Iterator[Part]:
         yield case.ranks, self._runner(case).command(case, directory, record)
         other = self._options.suite.beside(case)
         if other is not None:
             (record / BESIDE).mkdir(mode=0o700, exist_ok=True)
             place = directory / BESIDE
-            if other.directory == case.directory:
-                place.mkdir(mode=0o700, exist_ok=True)
-            else:
-                place = self._places.make(other.directory, number)
+            place.mkdir(mode=0o700, exist_ok=True)
+            if other.directory != case.directory:
+                self._places.stripe(place, self._options.suite.directories[other.directory])
             yield other.ranks, self._runner(other).command(other, place, record / BESIDE)
 
     def _runner(self, case: Case) -> Runner:
@@ -205,8 +204,6 @@ class Maker:
             StorageError: They cannot be removed.
         """
         self._places.remove(case.directory, run.number)
-        if other := self._options.suite.beside(case):
-            self._places.remove(other.directory, run.number)
 
 
 def _status(outcome: Outcome) -> str:

@@ -52,10 +52,17 @@ class Places:
             StorageError: The storage refuses, or has taken something else.
         """
         for name, place in directories.items():
-            path = self._owned.inside(name).make()
-            if place != Place():
-                self.striping.stripe(path, place)
-                self.striping.check(path, place)
+            self.stripe(self._owned.inside(name).make(), place)
+
+    def stripe(self, path: Path, place: Place) -> None:
+        """Stripe a directory, and see that it is striped so.
+
+        Raises:
+            StorageError: The storage refuses, or has taken something else.
+        """
+        if place != Place():
+            self.striping.stripe(path, place)
+            self.striping.check(path, place)
 
     def make(self, directory: str, number: int) -> Path:
         """Return an empty directory for a run; what an earlier try left is removed.
