@@ -31,7 +31,7 @@ def test_reads_that_go_round_are_interleaved_as_romio_looks_at_them():
 
 
 @pytest.mark.parametrize("runner", ["kernel", "ior"])
-@pytest.mark.parametrize("stack", ["romio", "romio-lustre", "cray"])
+@pytest.mark.parametrize("stack", ["romio", "romio-lustre", "cray", "pnetcdf", "pnetcdf-cray"])
 def test_collective_reads_of_others_data_are_buffered(runner, stack):
     found = find_runner(runner).read_settings(SHARED, stack)
     assert found == {"mpiio.romio_cb_read": "enable"}
@@ -44,3 +44,12 @@ def test_collective_reads_of_others_data_are_buffered(runner, stack):
 )  # fmt: skip
 def test_other_reads_are_as_the_hints_say(changed, stack):
     assert not find_runner("kernel").read_settings(replace(SHARED, **changed), stack)
+
+
+@pytest.mark.parametrize(
+    ("backend", "own", "stack"),
+    [("mpiio", "cray", "cray"), ("netcdf4", "cray", "cray"), ("pnetcdf", "cray", "pnetcdf-cray"),
+     ("pnetcdf", "romio-lustre", "pnetcdf"), ("adios2", "cray", "adios2")],
+)  # fmt: skip
+def test_libraries_go_through_the_mpi_of_the_storages_users(backend, own, stack):
+    assert find_runner("kernel").stack(replace(SHARED, backend=backend), own) == stack

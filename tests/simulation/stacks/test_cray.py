@@ -24,9 +24,9 @@ def benchio(nodes):
     return Workload((pattern,), nodes, 128)
 
 
-def writes(nodes, **settings):
+def writes(nodes, stack="cray", **settings):
     setup = Setup(Layout(12, MIB, 12), {f"mpiio.{k}": v for k, v in settings.items()}, nodes)
-    return [one for one in find_stack("cray").phases(benchio(nodes), setup) if one.flows]
+    return [one for one in find_stack(stack).phases(benchio(nodes), setup) if one.flows]
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,14 @@ def test_several_aggregators_for_each_stripe_meet_at_its_lock():
 def test_cb_nodes_and_the_list_of_hosts_go_before_the_multiplier():
     assert writes(4, cb_nodes=6, cray_cb_nodes_multiplier=8)[0].flows[0].processes == 6
     assert writes(4, cb_config_list="*:2", cray_cb_nodes_multiplier=8)[0].flows[0].processes == 8
+
+
+@pytest.mark.parametrize("multiplier", [1, 4])
+def test_pnetcdf_writes_through_the_same_aggregators_behind_its_header(multiplier):
+    header, *data = writes(4, "pnetcdf-cray", cray_cb_nodes_multiplier=multiplier)
+    assert (header.flows[0].processes, header.flows[0].size) == (1, 200)
+    full = max(data, key=lambda one: one.repeats)
+    assert full.flows[0].processes == 12 * multiplier
+    assert sum(p.repeats * f.processes * f.count * f.size for p in data for f in p.flows) == (
+        4 * 128 * 16 * MIB
+    )

@@ -16,9 +16,11 @@ from stripewise.simulation import Workload
 
 _OWN_STACKS = {"adios2": "adios2", "pnetcdf": "pnetcdf"}
 """Libraries that are not as the storage's MPI-IO is -> their software stacks."""
+_OVER = {("pnetcdf", "cray"): "pnetcdf-cray"}
+"""(library, stack of the storage's MPI-IO) -> software stack of both."""
 
 
-_ROMIO = ("romio", "cray")
+_ROMIO = ("romio", "cray", "pnetcdf")
 """How stacks over ROMIO begin."""
 Span = tuple[float, float]
 """Begin and end, seconds."""
@@ -112,7 +114,7 @@ class Runner(ABC):
     def stack(self, case: Case, own: str) -> str:
         """Return the software stack of a case on a storage whose users have the stack `own`."""
         if case.backend != "posix":
-            return _OWN_STACKS.get(case.backend, own)
+            return _OVER.get((case.backend, own)) or _OWN_STACKS.get(case.backend, own)
         layouts = {
             "shared": "posix-shared",
             "per-process": "posix-process",

@@ -19,6 +19,7 @@ from stripewise.simulation._requests import Flow, Phase, Requests
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks._aggregators import Aggregators
 from stripewise.simulation.stacks._base import Setup, Stack
+from stripewise.simulation.stacks._cray import Cray
 from stripewise.simulation.stacks._cyclic import CyclicCall, cyclic_phases
 from stripewise.simulation.stacks._exact import Moves, cyclic_moves
 from stripewise.simulation.stacks._gathered import Gathered
@@ -33,6 +34,15 @@ from stripewise.simulation.stacks._romio_lustre import RomioLustre
 _ALIGNMENT, _HEADER_CHUNK = 512, 262144
 _NAME_BYTES = 8
 """Of the name of a dimension, which a pattern does not have; assumed."""
+_OWN = frozenset(
+    f"pnetcdf.{name}"
+    for name in (
+        "nc_var_align_size",
+        "nc_header_read_chunk_size",
+        "nc_num_aggrs_per_node",
+        "nc_driver",
+    )
+)
 
 
 class _Variables(RomioStack):
@@ -72,6 +82,10 @@ class _OverUfs(_Variables, Romio):
 
 class _OverLustre(_Variables, RomioLustre):
     """Over ROMIO's Lustre driver."""
+
+
+class _OverCray(_Variables, Cray):
+    """Over Cray MPICH."""
 
 
 class _OverGio(_Variables, RomioStack):
@@ -122,6 +136,9 @@ class _OverGio(_Variables, RomioStack):
 _PLAIN: dict[str, Stack] = {"ufs": _OverUfs(), "lustre": _OverLustre(), "gio": _OverGio()}
 
 
+_CRAY: dict[str, Stack] = {"ufs": _OverCray(), "lustre": _OverCray(), "gio": _PLAIN["gio"]}
+
+
 class _UfsGathered(Gathered, _OverUfs):
     """The same, variables gathered."""
 
@@ -149,12 +166,7 @@ class Pnetcdf(Stack):
 
     name = "pnetcdf"
     summary = "PnetCDF: header by rank 0, aligned variables, over ROMIO or its own library"
-    tunables = names(*NAMES, *LUSTRE_NAMES) | {
-        "pnetcdf.nc_var_align_size",
-        "pnetcdf.nc_header_read_chunk_size",
-        "pnetcdf.nc_num_aggrs_per_node",
-        "pnetcdf.nc_driver",
-    }
+    tunables = names(*NAMES, *LUSTRE_NAMES) | _OWN
     members = _PLAIN
 
     def phases(self, work: Workload, setup: Setup) -> tuple[Phase, ...]:
@@ -170,6 +182,15 @@ class Pnetcdf(Stack):
         if setup.settings.get("pnetcdf.nc_driver") == "gio":
             return members["gio"]
         return members["lustre" if setup.layout.targets > 1 else "ufs"]
+
+
+class PnetcdfCray(Pnetcdf):
+    """PnetCDF over Cray MPICH, or over its own library."""
+
+    name = "pnetcdf-cray"
+    summary = "PnetCDF over Cray MPICH, or over its own library"
+    tunables = Cray.tunables | _OWN
+    members = _CRAY
 
 
 class PnetcdfNonblocking(Pnetcdf):

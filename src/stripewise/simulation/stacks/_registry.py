@@ -12,7 +12,7 @@ from stripewise.simulation.stacks._adios2 import Adios2Stack
 from stripewise.simulation.stacks._base import Stack
 from stripewise.simulation.stacks._cray import Cray
 from stripewise.simulation.stacks._ompio import OmpioLustre, OmpioStack
-from stripewise.simulation.stacks._pnetcdf import Pnetcdf, PnetcdfNonblocking
+from stripewise.simulation.stacks._pnetcdf import Pnetcdf, PnetcdfCray, PnetcdfNonblocking
 from stripewise.simulation.stacks._posix import (
     PosixNode,
     PosixProcess,
@@ -28,6 +28,7 @@ _MEMBERS: tuple[Stack, ...] = (
     RomioLustre(),
     Cray(),
     Pnetcdf(),
+    PnetcdfCray(),
     PnetcdfNonblocking(),
     OmpioStack(),
     OmpioLustre(),
