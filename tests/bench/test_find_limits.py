@@ -232,6 +232,20 @@ def test_relaxed_locks_multiply_on_archer2():
     assert "lock mode 2" in found.sentence
 
 
+def test_an_exchange_on_emulated_storage_is_said_to_be_the_hosts_own():
+    base = find_storage("archer2-hdd")
+    figures = {k: v for k, v in base.figures.items() if not k.startswith("exchange")}
+    known = replace(base, figures=figures)
+    simulated = simulated_campaign(base, find_suite("limits"), 0)
+    for launcher in ("simulated", "local"):
+        about = {**simulated.about, "launcher": launcher}
+        campaign = replace(simulated, machine="archer2-hdd", about=about)
+        found = find_limits([campaign], known, leave_out=False)
+        said = [one.sentence for one in found.limits if one.figure.startswith("exchange")]
+        assert said
+        assert all(("this host's MPI" in one) is (launcher == "local") for one in said)
+
+
 def test_limits_and_figures_that_contradict_are_said():
     truth = described(
         {

@@ -40,6 +40,11 @@ class Campaign:
     ended_because: str = ""
     about: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def is_emulated(self) -> bool:
+        """Whether real programs ran, on a storage that was played by a description."""
+        return bool(self.machine) and self.about.get("launcher") != "simulated"
+
     @cached_property
     def by_case(self) -> dict[str, tuple[CaseRun, ...]]:
         """Key of a case -> its runs, by repeat."""

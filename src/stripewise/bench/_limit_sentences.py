@@ -11,6 +11,9 @@ from stripewise.text import duration_text, plural
 
 APART = 1.05
 """Intervals that are farther from each other than this contradict."""
+HOSTS_OWN = (
+    " Only the storage is emulated: the time of this host's MPI and processors is part of it."
+)
 _WORDS = {
     "client.process": "One process {verb} at most {rate} {way} one file",
     "client.file": "All processes of a node together {plain} at most {rate} {way} one file",

@@ -10,7 +10,7 @@ from dataclasses import replace
 from stripewise.bench._campaign import Campaign
 from stripewise.bench._laws import laws_of
 from stripewise.bench._limit_cells import Cell, cells_of, measured_of
-from stripewise.bench._limit_sentences import disagreement, sentence
+from stripewise.bench._limit_sentences import HOSTS_OWN, disagreement, sentence
 from stripewise.bench._limits import Limit, Limits
 from stripewise.bench._limits_fit import Fit, evidence_of, fit_cells, noise_of, predicted
 from stripewise.bench._limits_predict import compared, error_of, left_out, not_run
@@ -65,11 +65,12 @@ def find_limits(
         part = [one for way in _DATA for one in plateaus(some, way)]
         return fit_cells(some, start, part, seed).storage
 
+    hosts_own = any(one.is_emulated for one in campaigns)
     apart = left_out(known, again) if leave_out and measured_of(known) else []
     others = [one for campaign in campaigns for one in not_run(storage, campaign, own)]
     return Limits(
         storage,
-        (*_limits(fit, seeing, known), *server.limits),
+        (*_limits(fit, seeing, known, hosts_own), *server.limits),
         laws_of(cells, storage),
         _untold(fit, server, data),
         (*compared(storage, known), *apart, *others),
@@ -147,7 +148,9 @@ def _with_noise(storage: Storage, cells: Sequence[Cell]) -> Storage:
     return replace(storage, figures={**storage.figures, "noise.cv": figure})
 
 
-def _limits(fit: Fit, seeing: Sequence[Plateau], cells: Sequence[Cell]) -> Iterator[Limit]:
+def _limits(
+    fit: Fit, seeing: Sequence[Plateau], cells: Sequence[Cell], hosts_own: bool
+) -> Iterator[Limit]:
     """Yield the limits of data, from the process to the whole."""
     seen = {one.figure: one for one in seeing}
     for name in sorted(fit.told, key=list(SPEC_OF).index):
@@ -162,6 +165,8 @@ def _limits(fit: Fit, seeing: Sequence[Plateau], cells: Sequence[Cell]) -> Itera
         if name.startswith("servers.whole") and not _is_of_whole(evidence, mine):
             continue
         text = sentence(name, figure, len(evidence)) + disagreement(figure, plateau)
+        if hosts_own and name.startswith("exchange"):
+            text += HOSTS_OWN
         low, high = (figure.value if end is None else end for end in (figure.low, figure.high))
         yield Limit(name, figure.value, low, high, evidence, text)
 

@@ -43,7 +43,7 @@ def how_made(campaign: Campaign) -> str:
     """Return whether the figures were measured, emulated or simulated."""
     if str(campaign.about.get("launcher", "")).startswith("simulat"):
         return SIMULATED
-    return EMULATED if campaign.machine else MADE
+    return EMULATED if campaign.is_emulated else MADE
 
 
 def storage_words(campaign: Campaign) -> str:
