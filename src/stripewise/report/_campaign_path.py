@@ -19,7 +19,7 @@ from stripewise.report import _chart as chart
 from stripewise.report._text import format_bandwidth, plural
 from stripewise.text import printable
 
-_STEP, _TOP, _ROW = 186, 64, 208
+_STEP, _TOP, _ROW = 210, 64, 208
 _MARGIN = 14
 _THIN, _THICK = 12.0, 88.0
 _FONT = "font-family=\"system-ui, 'DejaVu Sans', sans-serif\""
