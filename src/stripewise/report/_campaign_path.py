@@ -35,7 +35,7 @@ class Stage:
         figure: Of the description.
         one: Bytes a second of one of them; infinite: it limits nothing that is known.
         count: How many of them the job uses.
-        limit: As the campaign tells it; None: it is only described, or not known.
+        limit: As the campaign tells it; None: it limits no case, or is not known.
         on_path: Whether all data pass it; what only some libraries pass is never the narrowest.
         why: It is not known.
     """
@@ -217,7 +217,7 @@ def _below(stage: Stage) -> list[str]:
     if stage.limit:
         low, high = (format_bandwidth(value) for value in (stage.limit.low, stage.limit.high))
         return [first, f"{low} – {high} each" if stage.count > 1 else f"{low} – {high}"]
-    return [first, "as described, not measured"]
+    return [first, "limits no case that was seen"]
 
 
 def _joint(left: float, middle: float, before: float, after: float) -> Markup:
