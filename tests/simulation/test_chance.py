@@ -11,6 +11,7 @@ import pytest
 from stripewise.simulation import (
     Flow,
     Phase,
+    Rates,
     phase_times,
     play,
     simulate,
@@ -74,7 +75,7 @@ def test_rounds_wait_for_their_slowest_target_and_streams_do_not():
         flow = Flow(writing=True, processes=targets, nodes=4, count=count, size=MIB,
                     objects=targets)  # fmt: skip
         phase = Phase("write", 1024 / count, (flow,))
-        return sum(one.seconds for one in phase_times([phase], storage, layout))
+        return sum(one.seconds for one in phase_times([phase], Rates.of(storage), layout))
 
     assert rounds(1, 1) == pytest.approx(1.0)
     assert 1.3 < rounds(48, 1) / rounds(4, 1) < 2.2
@@ -88,7 +89,7 @@ def test_files_on_one_target_have_its_luck_together():
     def own_files(targets, files):
         flow = Flow(writing=True, processes=files, nodes=4, count=16, size=MIB, files=files)
         layout = Layout(1, MIB, targets)
-        return phase_times([Phase("write", 1, (flow,))], storage, layout)[0].seconds
+        return phase_times([Phase("write", 1, (flow,))], Rates.of(storage), layout)[0].seconds
 
     assert own_files(1, 64) == pytest.approx(64 * 16 / 1024)
     # Twice the files on each target: twice the work, and less chance in it.
@@ -120,7 +121,7 @@ def test_the_player_and_the_closed_form_agree():
     requests["size"], requests["writing"] = MIB, True
     played = play(requests, storage, layout, np.arange(48) // 4).ends.max()
     flow = Flow(writing=True, processes=48, nodes=12, count=1, size=MIB, objects=48)
-    closed = phase_times([Phase("write", 50, (flow,))], storage, layout)[0].seconds
+    closed = phase_times([Phase("write", 50, (flow,))], Rates.of(storage), layout)[0].seconds
     assert played == pytest.approx(closed, rel=0.1)
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import pytest
 
-from stripewise.simulation import Flow, Phase, limits_of, phase_times
+from stripewise.simulation import Flow, Phase, Rates, limits_of, phase_times
 from stripewise.simulation.stacks import Layout
 from support.storages import GIB, MIB, described
 
@@ -10,7 +10,7 @@ LAYOUT = Layout(12, MIB, 12)
 
 
 def seconds(storage, *phases, layout=LAYOUT):
-    return sum(time.seconds for time in phase_times(phases, storage, layout))
+    return sum(time.seconds for time in phase_times(phases, Rates.of(storage), layout))
 
 
 def writers(number, nodes=4, count=64, **more):
@@ -81,13 +81,13 @@ def test_own_time_hides_behind_a_busy_target_but_for_the_first():
 
 def test_writes_that_take_turns_are_said():
     storage = described({"servers.target_write": GIB, "client.turns": 1.0})
-    times = phase_times([Phase("write", flows=(writers(16),))], storage, LAYOUT)
+    times = phase_times([Phase("write", flows=(writers(16),))], Rates.of(storage), LAYOUT)
     assert "take turns" in limits_of(times, storage, LAYOUT)[0].words
 
 
 def test_limits_are_a_chain_in_words():
     storage = described({"client.process_write": GIB, "servers.target_write": 4 * GIB})
-    times = phase_times([Phase("write", flows=(writers(12),))], storage, LAYOUT)
+    times = phase_times([Phase("write", flows=(writers(12),))], Rates.of(storage), LAYOUT)
     first, second = limits_of(times, storage, LAYOUT)
     assert first.words == "1 writer per stripe: 12 x 1.0 GiB/s"
     assert first.share == pytest.approx(1.0)

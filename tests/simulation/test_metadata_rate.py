@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from stripewise.errors import UsageError
 from stripewise.simulation import (
     Phase,
+    Rates,
     Turns,
     layout_of,
     metadata_rate,
@@ -69,7 +70,9 @@ def test_turns_of_traced_programs_take_as_long(ranks: int) -> None:
     storage = described({**FIGURES, "layout.stripe_count": 1.0})
     each = 1000
     turns = Turns(ranks, (), {"create": float(each)})
-    (found,) = phase_times([Phase("create", turns=(turns,))], storage, layout_of(storage, {}))
+    (found,) = phase_times(
+        [Phase("create", turns=(turns,))], Rates.of(storage), layout_of(storage, {})
+    )
     assert ranks * each / found.seconds == pytest.approx(
         metadata_rate(storage, "create", ranks), rel=0.01
     )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.simulation import REQUEST_DTYPE, Flow, Phase, phase_times, play
+from stripewise.simulation import REQUEST_DTYPE, Flow, Phase, Rates, phase_times, play
 from stripewise.simulation.stacks import Layout
 from support.storages import GIB, MIB, described
 
@@ -223,7 +223,7 @@ def both(work, figures, lock_mode):
     parts = once.size * (work.objects if work.how == "rows" else 1)
     share = (both.handovers - first.handovers) / parts
     phase = Phase("write", flows=(work.flow(share, lock_mode),))
-    (time,) = phase_times([phase], storage, layout)
+    (time,) = phase_times([phase], Rates.of(storage), layout)
     return time.seconds, float(both.ends.max() - first.ends.max())
 
 
@@ -257,7 +257,7 @@ def test_chance_evens_out_over_the_turns_of_a_node(each):
     found["size"], found["writing"] = MIB, True
     played = play(found, storage, layout, np.arange(ranks) // each).ends.max()
     flow = Flow(True, ranks, 3, 1, MIB, objects=min(ranks, 48))
-    (time,) = phase_times([Phase("rounds", rounds, (flow,))], storage, layout)
+    (time,) = phase_times([Phase("rounds", rounds, (flow,))], Rates.of(storage), layout)
     assert time.seconds == pytest.approx(played, rel=0.1)
 
 
@@ -276,5 +276,5 @@ def test_chance_of_targets_adds_up_to_the_slowest_of_them(objects, count):
     found["size"], found["writing"] = MIB, True
     played = play(found, storage, layout, np.arange(objects)).ends.max()
     flow = Flow(True, objects, objects, count, MIB, objects=objects)
-    (time,) = phase_times([Phase("rounds", rounds, (flow,))], storage, layout)
+    (time,) = phase_times([Phase("rounds", rounds, (flow,))], Rates.of(storage), layout)
     assert time.seconds == pytest.approx(played, rel=0.12)

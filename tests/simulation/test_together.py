@@ -9,6 +9,7 @@ from stripewise.simulation import (
     REQUEST_DTYPE,
     Flow,
     Phase,
+    Rates,
     phase_times,
     play,
     simulate,
@@ -23,7 +24,9 @@ def of(processes, size, nodes, **more):
 
 
 def seconds(storage, flows, nodes):
-    (time,) = phase_times([Phase("round", 1, flows, nodes=nodes)], storage, Layout(4, MIB, 12))
+    (time,) = phase_times(
+        [Phase("round", 1, flows, nodes=nodes)], Rates.of(storage), Layout(4, MIB, 12)
+    )
     return time.seconds
 
 
@@ -79,7 +82,7 @@ def test_windows_that_are_read_before_they_are_written(ranks, revoke):
     reading = Flow(False, ranks, ranks, count, MIB, absent=1 / ranks, **more)
     writing = Flow(True, ranks, ranks, count, MIB, **more)
     phases = [Phase("read", 1, (reading,)), Phase("write", 1, (writing,))]
-    closed = sum(one.seconds for one in phase_times(phases, storage, layout))
+    closed = sum(one.seconds for one in phase_times(phases, Rates.of(storage), layout))
     assert closed == pytest.approx(played, rel=0.1)
 
 

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from stripewise.calibration._cases import Case
 from stripewise.calibration._least_squares import Vector, huber_loss, least_squares, slopes_at
-from stripewise.calibration._predict import bandwidth
+from stripewise.calibration._predict import Ready, bandwidths
 from stripewise.calibration._published import with_values
 from stripewise.machines import Storage
 
@@ -33,10 +34,14 @@ class Problem:
     unsure: Vector
     expected: dict[str, float]
 
+    @cached_property
+    def _ready(self) -> list[Ready]:
+        return [Ready.of(self.base, case) for case in self.cases]
+
     def residuals(self, place: Vector) -> Vector:
         values = dict(zip(self.expected, np.exp(place), strict=True))
         moved = with_values(self.base, values)
-        found = np.array([np.log(bandwidth(moved, case)) for case in self.cases])
+        found = np.log(bandwidths(moved, self._ready))
         far = (place - np.log(list(self.expected.values()))) / WIDE
         return np.concatenate([(found - self.rates) / self.unsure, far])
 

@@ -4,15 +4,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import product
+from typing import NamedTuple
 
 from stripewise.calibration._cases import Case, case_of, like_of, reference_of, settings_of
 from stripewise.calibration._tables import Cell, Table
 from stripewise.errors import UsageError
 from stripewise.machines import Storage
-from stripewise.simulation import Flow, Phase, chosen_transport, layout_of, phase_times
+from stripewise.simulation import Flow, Phase, Rates, chosen_transport, layout_of, phase_times
 from stripewise.simulation.stacks import STACKS, Layout, Setup
 
 KEPT = 24
@@ -58,11 +60,50 @@ class Predictor:
         self._best.clear()
 
 
+class Ready(NamedTuple):
+    """The requests of a case, which do not depend on how fast the storage is.
+
+    Attributes:
+        phases: Of the stack.
+        layout: Of the files.
+        bytes: That the program asks to move.
+        transport: Environment that chooses a variant of the storage.
+    """
+
+    phases: tuple[Phase, ...]
+    layout: Layout
+    bytes: int
+    transport: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, storage: Storage, case: Case) -> Ready:
+        """Make the requests of a case on a storage."""
+        system = _system(storage, case.transport)
+        layout = layout_of(_roomy(system, case), dict(case.settings))
+        return cls(_phases(case, layout), layout, case.workload.bytes, case.transport)
+
+    def seconds(self, rates: Rates) -> float:
+        """Return how long they take."""
+        return sum(one.seconds for one in phase_times(self.phases, rates, self.layout))
+
+
+def bandwidths(storage: Storage, ready: Sequence[Ready]) -> list[float]:
+    """Return the bytes a second of several cases on a storage, made ready on a like one.
+
+    Args:
+        storage: With the targets and the default striping of that on which they were made.
+        ready: The cases.
+    """
+    rates = {
+        one: Rates.of(_system(storage, one))
+        for one in dict.fromkeys(case.transport for case in ready)
+    }
+    return [one.bytes / one.seconds(rates[one.transport]) for one in ready]
+
+
 def seconds(storage: Storage, case: Case) -> float:
     """Return how long a case takes on a storage."""
-    system = storage.over(chosen_transport(storage, dict(case.transport)))
-    layout = layout_of(_roomy(system, case), dict(case.settings))
-    return sum(one.seconds for one in phase_times(_phases(case, layout), system, layout))
+    return Ready.of(storage, case).seconds(Rates.of(_system(storage, case.transport)))
 
 
 def first_flow(storage: Storage, case: Case) -> Flow:
@@ -74,6 +115,10 @@ def first_flow(storage: Storage, case: Case) -> Flow:
 def bandwidth(storage: Storage, case: Case) -> float:
     """Return the bytes a second of a case on a storage."""
     return case.workload.bytes / seconds(storage, case)
+
+
+def _system(storage: Storage, transport: tuple[tuple[str, str], ...]) -> Storage:
+    return storage.over(chosen_transport(storage, dict(transport)))
 
 
 def _roomy(storage: Storage, case: Case) -> Storage:

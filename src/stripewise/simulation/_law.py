@@ -32,7 +32,9 @@ class FlowTime(NamedTuple):
         data: Member of `DATA` -> for which one request uses it, if it is alone.
         uses: Member of `DATA`, or "lock" -> for which all requests together use the instance of
             it that is used most.
-        crowds: "file", "node", "target" or "lock" -> who meets at its instances.
+        busiest: "file", "node", "target" or "lock" -> processes, or pairs of a process and an
+            object, at the instance of it that most of them use.
+        targets: Of the storage.
         seconds: From the first request to the end of the last one.
     """
 
@@ -44,7 +46,8 @@ class FlowTime(NamedTuple):
     held: float
     data: Mapping[str, float]
     uses: Mapping[str, float]
-    crowds: Mapping[str, Crowd]
+    busiest: Mapping[str, float]
+    targets: int
     seconds: float
 
     @property
@@ -56,6 +59,22 @@ class FlowTime(NamedTuple):
     def alone(self) -> float:
         """Seconds of one request that meets no other."""
         return _alone(self.waits, self.lock, self.part, self.data)
+
+    @property
+    def crowds(self) -> dict[str, Crowd]:
+        """Return who meets at the instances of "file", "node", "target" and "lock"."""
+        flow = self.flow
+        pairs = flow.processes * flow.objects_per_process
+        objects = float(flow.files * flow.objects)
+        places = {
+            "file": float(flow.nodes * flow.files), "node": float(flow.nodes), "lock": objects,
+            "target": min(objects, float(self.targets)),
+        }  # fmt: skip
+        numbers = {"file": flow.processes, "node": flow.processes, "target": pairs, "lock": pairs}
+        return {
+            name: Crowd(numbers[name], most, places[name], self.uses[name])
+            for name, most in self.busiest.items()
+        }
 
 
 def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
@@ -95,22 +114,12 @@ def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
         "whole": flow.processes * count * whole,
         "lock": (on_object if flow.writing else 1) * share * parts * lock,
     }
-    pairs = flow.processes * flow.objects_per_process
-    on = {"file": in_file, "node": per_node, "target": on_target, "lock": on_object}
-    objects = float(flow.files * flow.objects)
-    places = {
-        "file": float(flow.nodes * flow.files), "node": float(flow.nodes), "lock": objects,
-        "target": min(objects, float(layout.targets)),
-    }  # fmt: skip
-    crowds = {
-        name: Crowd(
-            pairs if name in ("target", "lock") else flow.processes, on[name], places[name],
-            uses[name],
-        )
-        for name in on
-    }  # fmt: skip
+    busiest = {"file": in_file, "node": per_node, "target": on_target, "lock": on_object}
     seconds = _seconds(max(count, 1.0), rates.request, lock, longest, data, uses)
-    return FlowTime(flow, rates.request, ahead, lock, longest, held, data, uses, crowds, seconds)
+    return FlowTime(
+        flow, rates.request, ahead, lock, longest, held, data, uses, busiest, layout.targets,
+        seconds,
+    )  # fmt: skip
 
 
 def _seconds(

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from stripewise.machines import Storage
 from stripewise.simulation._law import FlowTime, flow_time
 from stripewise.simulation._rates import Rates
 from stripewise.simulation._requests import Phase
@@ -25,9 +24,8 @@ class PhaseTime(NamedTuple):
         exchange: Seconds of the exchange in one repetition.
         copy: Seconds for which the processes of a node copy first, in one repetition.
         metadata: Seconds of the metadata server in one repetition.
-        uses: Member of `DATA` but "process", or "lock" -> seconds for which all flows of one
-            repetition together use the instance of it that is used most.
         flows: Of one repetition.
+        taken: Of flows that take turns, their `uses`; None: as all begin at once.
     """
 
     phase: Phase
@@ -35,21 +33,26 @@ class PhaseTime(NamedTuple):
     exchange: float
     copy: float
     metadata: float
-    uses: Mapping[str, float]
     flows: tuple[FlowTime, ...]
+    taken: Mapping[str, float] | None = None
+
+    @property
+    def uses(self) -> Mapping[str, float]:
+        """Return for how long what flows share is used, all of them in one repetition together.
+
+        Member of `DATA` but "process", or "lock" -> seconds of the instance that is used most.
+        """
+        return _uses(self.flows, self.phase.nodes) if self.taken is None else self.taken
 
 
-def phase_times(
-    phases: Iterable[Phase], storage: Storage, layout: Layout
-) -> tuple[PhaseTime, ...]:
+def phase_times(phases: Iterable[Phase], rates: Rates, layout: Layout) -> tuple[PhaseTime, ...]:
     """Return how long each phase takes.
 
     Args:
         phases: Of a stack, in order.
-        storage: That serves them.
+        rates: Of the storage that serves them.
         layout: Of the files.
     """
-    rates = Rates.of(storage)
     return tuple(_phase(one, rates, layout) for one in phases)
 
 
@@ -63,11 +66,10 @@ def _phase(phase: Phase, rates: Rates, layout: Layout) -> PhaseTime:
     flows = tuple(flow_time(flow, rates, layout) for flow in phase.flows if flow.processes > 0)
     if phase.turns:
         once, metadata, uses = turns_times(phase.turns, flows, rates, layout)
-        return PhaseTime(phase, once * phase.repeats, 0.0, 0.0, metadata, uses, flows)
-    uses = _uses(flows, phase.nodes)
+        return PhaseTime(phase, once * phase.repeats, 0.0, 0.0, metadata, flows, uses)
     copy = phase.copied_bytes / rates.memory
-    once = exchange + copy + metadata + _together(flows, uses)
-    return PhaseTime(phase, once * phase.repeats, exchange, copy, metadata, uses, flows)
+    once = exchange + copy + metadata + _together(flows, phase.nodes)
+    return PhaseTime(phase, once * phase.repeats, exchange, copy, metadata, flows)
 
 
 def _uses(flows: tuple[FlowTime, ...], nodes: int) -> dict[str, float]:
@@ -75,18 +77,20 @@ def _uses(flows: tuple[FlowTime, ...], nodes: int) -> dict[str, float]:
     if not flows:
         return {}
     found = {"whole": sum(one.uses["whole"] for one in flows)}
+    meeting = [one.crowds for one in flows]
     for name in ("file", "node", "target", "lock"):
-        crowds = [one.crowds[name] for one in flows]
+        crowds = [one[name] for one in meeting]
         on_nodes = float(nodes) if name in ("file", "node") else 0.0
         found[name] = busiest_together(crowds, on_nodes)
     return found
 
 
-def _together(flows: tuple[FlowTime, ...], uses: Mapping[str, float]) -> float:
+def _together(flows: tuple[FlowTime, ...], nodes: int) -> float:
     """Seconds of flows of different processes that run at the same time."""
     if not flows:
         return 0.0
     if len(flows) == 1:
         return flows[0].seconds
     begin = min(one.waits for one in flows)
-    return max(begin + max(uses.values()), *(one.seconds for one in flows))
+    busiest = max(_uses(flows, nodes).values())
+    return max(begin + busiest, *(one.seconds for one in flows))

@@ -15,6 +15,7 @@ from stripewise.model import Value
 from stripewise.simulation._layouts import LAYOUT_SETTINGS, layout_of
 from stripewise.simulation._limits import Limit, limits_of
 from stripewise.simulation._phases import PhaseTime, phase_times
+from stripewise.simulation._rates import Rates
 from stripewise.simulation._requests import Phase
 from stripewise.simulation._summary import RequestSummary, summary_of
 from stripewise.simulation._workload import Workload
@@ -116,7 +117,7 @@ def simulate(
     if private:
         _check_private(workload, chosen)
     phases = _phases(workload, chosen, Setup(layout, known, hosts or workload.nodes))
-    times = phase_times(phases, system, layout)
+    times = phase_times(phases, Rates.of(system), layout)
     hangs = _hangs(variant, workload)
     notes = _notes(storage, workload, chosen, known, hangs)
     of_own = _own_notes(workload, chosen, bool(stack))

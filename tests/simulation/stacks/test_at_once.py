@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from stripewise.machines import find_storage
-from stripewise.simulation import Workload, phase_times, play
+from stripewise.simulation import Rates, Workload, phase_times, play
 from stripewise.simulation.stacks import Layout, Setup, find_stack
 from stripewise.simulation.stacks._at_once import at_once, spread
 from support.stack_workloads import pattern_of
@@ -60,7 +60,7 @@ def test_classes_take_the_time_of_the_requests(storage, stack, pattern, stripes,
     setup = Setup(Layout(min(stripes, targets), MIB, targets), settings, hosts=8)
     work = Workload((pattern,), 8, 8)
     phases = [one for one in member.phases(work, setup) if one.flows and one.name[:5] != "index"]
-    times = phase_times(phases, system, setup.layout)
+    times = phase_times(phases, Rates.of(system), setup.layout)
     seconds = sum(one.seconds - one.exchange * one.phase.repeats for one in times)
     played = play(member.requests(work, setup), system, setup.layout, np.arange(64) // 8)
     assert seconds == pytest.approx(played.ends.max(), rel=0.15)
