@@ -20,6 +20,11 @@ from support.slurm_study import SlurmStudy, until
 pytestmark = [pytest.mark.slurm, pytest.mark.mpi, pytest.mark.timeout(600)]
 
 SMALL = ("--trials", "2", "--runs", "16", "--vary", "mpiio.cb_nodes=1,2")
+# At least twelve runs, whether a configuration seems to be worth fresh pairs or not.
+LONGER = (
+    *("--trials", "7", "--runs", "16"),
+    *("--vary", "mpiio.cb_nodes=1,2,3,4", "--vary", "mpiio.cb_buffer_size=1MiB,2MiB"),
+)
 
 
 @pytest.fixture
@@ -80,7 +85,7 @@ def test_a_study_is_one_job_and_asks_rarely(begin):
 
 
 def test_the_controller_and_the_database_are_killed(cluster, begin):
-    study = begin()
+    study = begin(*LONGER)
     study.until_finished(2)
     cluster.kill("slurmctld")
     before = len(study.finished)
@@ -94,7 +99,7 @@ def test_the_controller_and_the_database_are_killed(cluster, begin):
 
 
 def test_jobs_and_nodes_are_lost(cluster, begin):
-    study = begin()
+    study = begin(*LONGER)
     study.until_finished(2)
     assert cluster.run("scancel", study.running()).returncode == 0
     study.until_finished(4)
@@ -115,7 +120,7 @@ def test_jobs_and_nodes_are_lost(cluster, begin):
 
 
 def test_the_tuner_is_killed_and_goes_on(begin):
-    study = begin()
+    study = begin(*LONGER)
     for number in (1, 4, 7):
         study.until_finished(number)
         before = study.finished
