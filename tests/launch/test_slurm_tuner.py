@@ -94,7 +94,7 @@ if sys.argv[2] == "wait":
         words = [sys.executable, "-c", code, str(uuid4()), how]
         subprocess.run(words, check=True, env=jobs.fake.environment)
         until(lambda states=states: jobs.fake.state() in states)
-    assert jobs.fake.processes() == []
+    until(lambda: jobs.fake.processes() == [])
 
 
 def test_cancel_of_a_run_whose_agent_is_stopped(jobs, monkeypatch):
