@@ -8,7 +8,6 @@ import json
 import sys
 from itertools import islice
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pytest
@@ -47,9 +46,10 @@ stripe_count = {{ value = 1, {by} }}
 stripe_size = {{ value = "1 MiB", {by} }}
 """
 
-ATTEMPTS, COUNTED = 6, 3
+ATTEMPTS, COUNTED = 8, 5
 """Runs at most, and those that have to count: a host with other work may be too slow for a moment.
-Their median is compared, for the order in which processes come is another each time."""
+The least disturbed one is compared: where ranks wait for a processor or for the host's own disk,
+they come in another order, in which locks change hands more often, and never less."""
 
 MANY_FILES = """
 import os
@@ -78,7 +78,7 @@ def agreed(work: Path, program: list[str], nodes: int) -> None:
     requests = {one["writes"] + one["reads"] for one in counted}
     assert requests == {simulated["requests"]["requests"]}
     # Of each process, without what this host was late.
-    emulated = median(one["model_seconds"] for one in counted) / nodes
+    emulated = min(one["model_seconds"] for one in counted) / nodes
     assert simulated["seconds"] == pytest.approx(emulated, rel=0.15)
 
 
