@@ -67,7 +67,7 @@ def check(cluster, work: Path, job: str, state: str) -> str:
 
 def begun(cluster, work: Path, job: str) -> None:
     place = work.parent / "place"
-    until(lambda: len(list(place.glob(f"stripewise-{job}-*/work/out-*"))) == 2, 60, lambda: job)
+    until(lambda: len(list(place.glob(f"stripewise-{job}-*/*/out-*"))) == 2, 60, lambda: job)
 
 
 @pytest.mark.parametrize(("code", "state"), [("exit 0", "COMPLETED"), ("exit 3", "FAILED")])
