@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from stripewise.bench import import_campaign
-from stripewise.calibration.readers import Test, read_tests
+from stripewise.calibration.readers import Found, Test, read_tests
 from support.peers import FAMILIES, peer
 
 pytestmark = [
@@ -25,6 +25,9 @@ pytestmark = [
         reason="STRIPEWISE_PEERS does not name the archives of IOR, mdtest and benchio",
     ),
 ]
+
+
+ROWS = [("write", 1), ("read", 1), ("write", 2), ("read", 2)]
 
 
 def program(family: str, name: str) -> Path:
@@ -40,11 +43,15 @@ def printed(family: str, place: Path, *words: str, ranks: int = 2) -> str:
     return made.stdout
 
 
-def outputs_of(place: Path, text: str) -> tuple[Test, ...]:
+def read(place: Path, text: str) -> Found:
     file = place / "printed.out"
     file.write_text(text)
     assert import_campaign([file], "peers", 2).runs
-    return read_tests([file], 2).tests
+    return read_tests([file], 2)
+
+
+def outputs_of(place: Path, text: str) -> tuple[Test, ...]:
+    return read(place, text).tests
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -55,11 +62,16 @@ def test_each_form_of_ior(tmp_path: Path, family: str, form: str, verbose: str) 
     words = ["-a", "POSIX", "-F", "-w", "-r", "-i", "2", "-b", "1m", "-t", "256k", "-e", "-o", "f"]
     text = printed(family, tmp_path, ior, *words, "-O", f"summaryFormat={form}",
                    *([verbose] if verbose else []))  # fmt: skip
-    (test,) = outputs_of(tmp_path, text)
-    assert [(one.operation, one.repeat) for one in test.timed] == [
-        ("write", 1), ("read", 1), ("write", 2), ("read", 2),
-    ]  # fmt: skip
-    assert {one.amount for one in test.timed} == {2 << 20}
+    found = read(tmp_path, text)
+    (test,) = found.tests
+    rows = [(one.operation, one.repeat) for one in test.timed]
+    if len(rows) < len(ROWS) and verbose == "-vvvv":
+        # Ranks that print at the same time tear one another's lines: such a row is named.
+        assert rows == [row for row in ROWS if row in rows], text
+        assert any("cannot be read" in note for note in found.notes), text
+    else:
+        assert rows == ROWS, text
+    assert {one.amount for one in test.timed} == {2 << 20}, text
     if form != "CSV":
         assert test.work.layout == "per-process"  # type: ignore[union-attr]
         assert test.work.sync is True  # type: ignore[union-attr]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -25,6 +26,11 @@ from stripewise.inputs import RESULTS
 
 HEADER = "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),"
 _COLUMNS = 12
+_SLACK = 0.01
+"""Relative difference that rounding in IOR's own sums may leave.  Assumed."""
+_HALF = 5e-5
+"""Seconds: half of the last digit of a time."""
+_CANDIDATES = 10
 _SAID = (
     "IOR's CSV does not say the API, the number of files, segments and nodes: taken for a shared "
     "file through POSIX; summaryFormat=JSON says them"
@@ -53,16 +59,55 @@ class IorCsv(PrintedReader):
                 RESULTS.check_entries(rows, name)
                 row = _row(line)
                 if row is not None:
-                    if groups[-1].kind not in (row[0], (0, 0, 0)):
-                        groups.append(_Group(row[0]))
-                    groups[-1].kind = row[0]
-                    groups[-1].timed.append(row[1])
+                    if groups[-1].kind not in (row.kind, (0, 0, 0)):
+                        groups.append(_Group(row.kind))
+                    groups[-1].kind = row.kind
+                    groups[-1].rows.append(row)
                 elif len(notes) < 20:
                     notes.append(f"{name}: a row cannot be read: {shown(line)!r}.")
-        found = tuple(_test(one, name, ranks_per_node) for one in groups if one.timed)
+        found = tuple(one for group in groups for one in _test(group, name, ranks_per_node))
         if not found:
             raise UsageError(f"{name}: IOR's CSV without a result: check that the run ended")
         return Found(found, tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One row.
+
+    Attributes:
+        kind: Block, transfer and ranks.
+        operation: "write" or "read".
+        repeat: From 1.
+        rate: Bytes a second.
+        product: Of rate and time, in blocks of all ranks.
+        low / high: Between which the blocks of all ranks are: the time has four decimals, which
+            for some tens of microseconds say little.
+        phases: Name -> seconds.
+    """
+
+    kind: tuple[int, int, int]
+    operation: str
+    repeat: int
+    rate: float
+    product: float
+    low: float
+    high: float
+    phases: dict[str, float]
+
+    def admits(self, segments: int) -> bool:
+        """Whether so many segments were moved."""
+        return self.low <= segments <= self.high
+
+    def timed(self, blocks: float) -> Timed | None:
+        """Return what was timed if it moved so many blocks of all ranks; None: it cannot be."""
+        amount = blocks * self.kind[0] * self.kind[2]
+        seconds = amount / self.rate
+        longest = seconds * (1 + SLACK) + _HALF
+        if not possible(self.operation, self.rate, amount):
+            return None
+        phases = {phase: one for phase, one in self.phases.items() if one <= longest}
+        return Timed(self.operation, amount, seconds, self.repeat, phases)
 
 
 @dataclass
@@ -70,11 +115,27 @@ class _Group:
     """Rows of one block, transfer and number of ranks."""
 
     kind: tuple[int, int, int]
-    timed: list[Timed] = field(default_factory=list)
+    rows: list[_Row] = field(default_factory=list)
+
+    def segments(self) -> int:
+        """Return the segments on which more than half of the rows agree; 0: there are none.
+
+        The rows whose time says most are asked first.
+        """
+        rows = sorted(self.rows, key=lambda row: row.high - row.low)
+        likely = dict.fromkeys(1 if row.admits(1) else round(row.product) for row in rows)
+        for number_of in list(likely)[:_CANDIDATES]:
+            if number_of and 2 * sum(row.admits(number_of) for row in rows) > len(rows):
+                return number_of
+        return 0
+
+    def is_ambiguous(self, segments: int) -> bool:
+        """Whether every row's time is too short to tell so many segments from one more."""
+        return all(row.admits(segments + 1) for row in self.rows)
 
 
-def _row(line: str) -> tuple[tuple[int, int, int], Timed] | None:
-    """Return block, transfer and ranks of a row, and what was timed; None: it is damaged."""
+def _row(line: str) -> _Row | None:
+    """Return a row; None: it is damaged."""
     cells = [cell.strip() for cell in line.split(",")]
     if len(cells) != _COLUMNS:
         return None
@@ -86,33 +147,48 @@ def _row(line: str) -> tuple[tuple[int, int, int], Timed] | None:
     rate, block_bytes = bandwidth * MIB, round(block * 1024)
     if not possible(cells[0], rate) or not 1 <= round(transfer * 1024) <= block_bytes < MOST_BYTES:
         return None
-    amount = _amount(rate, total, half_digit(cells[9]), ranks * block_bytes)
-    if not amount or not possible(cells[0], rate, amount):
+    each, half = ranks * block_bytes, half_digit(cells[9])
+    low, high = rate * max(total - half, 0.0) / each, rate * (total + half) / each
+    if not 1 <= high * (1 + _SLACK) < MOST_BYTES / each:
         return None
-    longest = amount / rate * (1 + SLACK) + half_digit(cells[9])
-    told = {"open": opened, "transfer": moved, "close": closed}
-    phases = {phase: seconds for phase, seconds in told.items() if seconds <= longest}
-    return ((block_bytes, round(transfer * 1024), ranks),
-            Timed(cells[0], amount, amount / rate, repeat + 1, phases))  # fmt: skip
+    phases = {"open": opened, "transfer": moved, "close": closed}
+    return _Row((block_bytes, round(transfer * 1024), ranks), cells[0], repeat + 1, rate,
+                rate * total / each, low * (1 - _SLACK), high * (1 + _SLACK), phases)  # fmt: skip
 
 
-def _amount(rate: float, total: float, half: float, each: int) -> float:
-    """Return the bytes that were moved: segments of all ranks' blocks if the time tells them.
-
-    0: even one segment takes longer than the time, or no storage holds what it says.
-    """
-    low = rate * max(total - half, 0.0) * 0.99 / each
-    high = rate * (total + half) * 1.01 / each
-    if not 1 <= high < MOST_BYTES / each:
-        return 0.0
-    segments = max(round(rate * total / each), 1)
-    return float(segments * each) if low <= segments <= high else rate * total
-
-
-def _test(group: _Group, name: str, ranks_per_node: int) -> Test:
+def _test(group: _Group, name: str, ranks_per_node: int) -> Iterator[Test]:
+    """Yield the test of a group, if any of its rows can be used."""
     block, transfer, ranks = group.kind
-    segments = round(median(one.amount for one in group.timed) / (ranks * block))
+    segments = group.segments()
+    is_told = 0 < segments * _SLACK < 0.5
+    notes = [f"{_SAID}."]
+    if is_told and group.is_ambiguous(segments):
+        notes.append(f"Its times are too short to tell the segments: taken for {segments}.")
+    timed = []
+    for row in group.rows:
+        if segments and row.admits(segments):
+            one = row.timed(segments)
+        elif is_told:
+            one = None
+        else:
+            one = row.timed(row.product)
+        if one is not None:
+            timed.append(one)
+        elif len(notes) < 20:
+            notes.append(
+                f"{row.operation} {row.repeat} is left out: its bandwidth for its time is "
+                f"{row.product:.3g} times the blocks of all ranks, others' {segments}: "
+                "it is damaged."
+            )
+    if not timed:
+        return
+    if len({one.amount for one in timed}) > 1:
+        notes.append(
+            "Rows moved different amounts: a stonewall stopped them, or some are damaged."
+        )
+    if not segments:
+        segments = round(median(one.amount for one in timed) / (ranks * block))
     work = Data("posix", "shared", "independent", block_bytes=block, transfer_bytes=transfer,
                 steps=max(segments, 1))  # fmt: skip
-    return Test("ior", f"{name}: IOR", nodes_of(name, ranks, ranks_per_node), ranks, work,
-                tuple(group.timed), notes=(f"{_SAID}.",))  # fmt: skip
+    yield Test("ior", f"{name}: IOR", nodes_of(name, ranks, ranks_per_node), ranks, work,
+               tuple(timed), notes=tuple(notes))  # fmt: skip
