@@ -8,6 +8,7 @@ one more for each thread: the call that was ending.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -125,7 +126,9 @@ class Victim:
             time.sleep(0.001)
         time.sleep(chance.uniform(0, 0.2))
         for pid in self.completed()[:, 0, 1].tolist():
-            os.kill(pid, signal.SIGKILL)
+            # The launcher kills the other ranks as soon as one is gone.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         process.wait(timeout=60)
         return self.completed()[:, : self.case.threads, 0].reshape(-1)
 

@@ -80,12 +80,20 @@ static void *work(void *thread)
     return NULL;
 }
 #else
+static MPI_File files[THREADS];
+
+/* MPI_File_open is collective: threads may not make it at the same time on one communicator. */
+static void open_files(int threads)
+{
+    for (intptr_t i = 0; i < threads; i++)
+        MPI_File_open(MPI_COMM_SELF, name_of(i), MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL,
+                      &files[i]);
+}
+
 static void *work(void *thread)
 {
     char data[64] = {0};
-    MPI_File file;
-    MPI_File_open(MPI_COMM_SELF, name_of((intptr_t)thread), MPI_MODE_CREATE | MPI_MODE_WRONLY,
-                  MPI_INFO_NULL, &file);
+    MPI_File file = files[(intptr_t)thread];
     for (uint64_t k = 0;; k++) {
         if (MPI_File_write_at(file, (MPI_Offset)row_of(k) * 64, data, 64, MPI_BYTE,
                               MPI_STATUS_IGNORE) != MPI_SUCCESS)
@@ -110,6 +118,9 @@ int main(int count, char **arguments)
     if (fd < 0 || counters == MAP_FAILED)
         return 1;
     counters[(rank * THREADS) * 8 + 1] = (uint64_t)getpid();
+#if !defined VICTIM_POSIX && !defined VICTIM_HDF5
+    open_files(atoi(arguments[2]));
+#endif
     for (intptr_t i = 1; i < atoi(arguments[2]); i++) {
         pthread_t thread;
         pthread_create(&thread, NULL, work, (void *)i);

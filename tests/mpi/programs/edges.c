@@ -16,10 +16,12 @@
 static MPI_File shared;
 static const char *name;
 
-static MPI_File open_file(const char *path, int mode)
+static MPI_Comm comms[THREADS]; /* threads may not open files at once on one communicator */
+
+static MPI_File open_file(MPI_Comm comm, const char *path, int mode)
 {
     MPI_File file;
-    MPI_File_open(MPI_COMM_SELF, path, mode, MPI_INFO_NULL, &file);
+    MPI_File_open(comm, path, mode, MPI_INFO_NULL, &file);
     MPI_File_set_errhandler(file, MPI_ERRORS_ARE_FATAL);
     return file;
 }
@@ -27,7 +29,8 @@ static MPI_File open_file(const char *path, int mode)
 static void sequential(void)
 {
     char data[16] = "sequential";
-    MPI_File file = open_file(name, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL);
+    MPI_File file =
+        open_file(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL);
     MPI_File_write_shared(file, data, 16, MPI_BYTE, MPI_STATUS_IGNORE);
     MPI_File_write_shared(file, data, 0, MPI_BYTE, MPI_STATUS_IGNORE);
     MPI_File_close(&file);
@@ -39,7 +42,7 @@ static void nothing(void)
     MPI_Datatype empty;
     MPI_Type_contiguous(0, MPI_INT, &empty);
     MPI_Type_commit(&empty);
-    MPI_File file = open_file(name, MPI_MODE_RDWR);
+    MPI_File file = open_file(MPI_COMM_SELF, name, MPI_MODE_RDWR);
     MPI_File_write(file, &data, 0, MPI_INT, MPI_STATUS_IGNORE);
     MPI_File_write(file, &data, 3, empty, MPI_STATUS_IGNORE);
     MPI_File_write_at(file, 4, &data, 1, MPI_INT, MPI_STATUS_IGNORE);
@@ -52,7 +55,7 @@ static void *work(void *number)
     char path[4096], data[64] = "thread";
     int thread = (int)(size_t)number;
     snprintf(path, sizeof path, "%s.%d", name, thread);
-    MPI_File own = open_file(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+    MPI_File own = open_file(comms[thread], path, MPI_MODE_CREATE | MPI_MODE_RDWR);
     MPI_File_set_view(own, 64 * thread, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
     for (int i = 0; i < CALLS; i++) {
         MPI_Offset at = (MPI_Offset)(thread * CALLS + i) * 64;
@@ -72,11 +75,15 @@ int main(int argc, char **argv)
     sequential();
     nothing();
     if (provided == MPI_THREAD_MULTIPLE) {
-        shared = open_file(name, MPI_MODE_RDWR);
+        shared = open_file(MPI_COMM_SELF, name, MPI_MODE_RDWR);
+        for (size_t i = 0; i < THREADS; i++)
+            MPI_Comm_dup(MPI_COMM_SELF, &comms[i]);
         for (size_t i = 0; i < THREADS; i++)
             pthread_create(&threads[i], NULL, work, (void *)i);
-        for (int i = 0; i < THREADS; i++)
+        for (int i = 0; i < THREADS; i++) {
             pthread_join(threads[i], NULL);
+            MPI_Comm_free(&comms[i]);
+        }
         MPI_File_close(&shared);
     }
     MPI_Finalize();
