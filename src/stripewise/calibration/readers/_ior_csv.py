@@ -26,11 +26,8 @@ from stripewise.inputs import RESULTS
 
 HEADER = "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),"
 _COLUMNS = 12
-_SLACK = 0.01
-"""Relative difference that rounding in IOR's own sums may leave.  Assumed."""
-_HALF = 5e-5
-"""Seconds: half of the last digit of a time."""
 _CANDIDATES = 10
+"""Numbers of segments that are tried: a file of nothing but damage takes no longer."""
 _SAID = (
     "IOR's CSV does not say the API, the number of files, segments and nodes: taken for a shared "
     "file through POSIX; summaryFormat=JSON says them"
@@ -102,12 +99,9 @@ class _Row:
     def timed(self, blocks: float) -> Timed | None:
         """Return what was timed if it moved so many blocks of all ranks; None: it cannot be."""
         amount = blocks * self.kind[0] * self.kind[2]
-        seconds = amount / self.rate
-        longest = seconds * (1 + SLACK) + _HALF
         if not possible(self.operation, self.rate, amount):
             return None
-        phases = {phase: one for phase, one in self.phases.items() if one <= longest}
-        return Timed(self.operation, amount, seconds, self.repeat, phases)
+        return Timed(self.operation, amount, amount / self.rate, self.repeat, self.phases)
 
 
 @dataclass
@@ -147,20 +141,22 @@ def _row(line: str) -> _Row | None:
     rate, block_bytes = bandwidth * MIB, round(block * 1024)
     if not possible(cells[0], rate) or not 1 <= round(transfer * 1024) <= block_bytes < MOST_BYTES:
         return None
-    each, half = ranks * block_bytes, half_digit(cells[9])
-    low, high = rate * max(total - half, 0.0) / each, rate * (total + half) / each
-    if not 1 <= high * (1 + _SLACK) < MOST_BYTES / each:
+    half = half_digit(cells[9])
+    least, longest = max(total - half, 0.0) * (1 - SLACK), (total + half) * (1 + SLACK)
+    blocks = rate / (ranks * block_bytes)
+    if not 1 <= blocks * longest < MOST_BYTES / (ranks * block_bytes):
         return None
-    phases = {"open": opened, "transfer": moved, "close": closed}
+    told = {"open": opened, "transfer": moved, "close": closed}
+    phases = {phase: seconds for phase, seconds in told.items() if seconds <= longest}
     return _Row((block_bytes, round(transfer * 1024), ranks), cells[0], repeat + 1, rate,
-                rate * total / each, low * (1 - _SLACK), high * (1 + _SLACK), phases)  # fmt: skip
+                blocks * total, blocks * least, blocks * longest, phases)  # fmt: skip
 
 
 def _test(group: _Group, name: str, ranks_per_node: int) -> Iterator[Test]:
     """Yield the test of a group, if any of its rows can be used."""
     block, transfer, ranks = group.kind
     segments = group.segments()
-    is_told = 0 < segments * _SLACK < 0.5
+    is_told = 0 < segments * SLACK < 0.5
     notes = [f"{_SAID}."]
     if is_told and group.is_ambiguous(segments):
         notes.append(f"Its times are too short to tell the segments: taken for {segments}.")
