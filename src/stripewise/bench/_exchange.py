@@ -32,6 +32,7 @@ from stripewise.outputs import write_file
 from stripewise.text import finite
 from stripewise.tunables import first_problem
 
+_REMEDY = "give a file that `stripewise bench export` wrote"
 _KNOWN = tuple(
     {
         name
@@ -142,7 +143,7 @@ def read_exchange(path: Path) -> Campaign:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: no campaign: it is not UTF-8 text") from error
+        raise UsageError(f"{path}: no campaign: it is not UTF-8 text: {_REMEDY}") from error
     return parse_campaign(text, str(path))
 
 
@@ -159,7 +160,7 @@ def parse_campaign(text: str, name: str) -> Campaign:
     try:
         data = parse_json(text)
     except ValueError as error:
-        raise UsageError(f"{name}: no campaign: it is not JSON ({error})") from error
+        raise UsageError(f"{name}: no campaign: it is not JSON ({error}): {_REMEDY}") from error
     _check_version(data, name)
     try:
         form = CampaignForm.model_validate(data)
@@ -171,10 +172,7 @@ def parse_campaign(text: str, name: str) -> Campaign:
 
 def _check_version(data: Any, name: str) -> None:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise UsageError(
-            f'{name}: no campaign: it has no "format": "{FORMAT}": give a file that '
-            "`stripewise bench export` wrote"
-        )
+        raise UsageError(f'{name}: no campaign: it has no "format": "{FORMAT}": {_REMEDY}')
     version = data.get("version")
     if version != VERSION or isinstance(version, bool):
         shown = version if isinstance(version, int) else repr(version)[:40]
