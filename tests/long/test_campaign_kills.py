@@ -20,15 +20,17 @@ from stripewise.runtime import find_runtime
 from support.amounts import share_of
 
 KILLS = 20
-SUITE = """
+REPEATS = share_of(24, 6)
+"""So many that a fast host is still at work at the last kill."""
+SUITE = f"""
 version = 1
 name = "kills"
 title = "Small cases"
-repeats = 6
+repeats = {REPEATS}
 
 [directories]
-one = { stripe_count = 1 }
-all = { stripe_count = -1 }
+one = {{ stripe_count = 1 }}
+all = {{ stripe_count = -1 }}
 
 [all]
 rank_size = "1 MiB"
@@ -61,6 +63,7 @@ def test_twenty_kills_lose_and_repeat_no_case(tmp_path: Path, seed: int) -> None
     for _ in range(kills):
         process = _begin(tmp_path, *words)
         time.sleep(chance.uniform(0.4, 2.2))
+        assert process.poll() is None, "it ended before it was killed: make more repeats"
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         if (tmp_path / "kills.campaign" / "journal.jsonl").exists():
@@ -68,7 +71,7 @@ def test_twenty_kills_lose_and_repeat_no_case(tmp_path: Path, seed: int) -> None
     done = _begin(tmp_path, *words)
     assert done.wait(600) == 0
     campaign = read_directory(tmp_path / "kills.campaign")
-    planned = {(case.key, n) for case in campaign.suite.cases for n in range(1, 7)}
+    planned = {(case.key, n) for case in campaign.suite.cases for n in range(1, REPEATS + 1)}
     made = Counter((run.key, run.repeat) for run in campaign.runs)
     assert campaign.ended_because == "all runs are made"
     assert set(made) == planned
