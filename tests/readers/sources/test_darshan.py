@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -153,12 +154,21 @@ def test_recognised_by_content(tmp_path: Path) -> None:
     assert recognise(copy).name == "darshan"
 
 
+@pytest.fixture
+def fresh_reader() -> Iterator[None]:
+    """The worker is started anew in the test, and not kept after it."""
+    _isolated._READER.stop()
+    yield
+    _isolated._READER.stop()
+
+
 def _replace_worker(monkeypatch: pytest.MonkeyPatch, folder: Path, body: str) -> None:
     script = folder / "worker.py"
     script.write_text(body)
     monkeypatch.setattr(_isolated._worker, "__file__", str(script))
 
 
+@pytest.mark.usefixtures("fresh_reader")
 def test_a_crash_of_the_library_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,12 +177,14 @@ def test_a_crash_of_the_library_is_one_line(
         DarshanSource().read(EXAMPLES / "example.darshan")
 
 
+@pytest.mark.usefixtures("fresh_reader")
 def test_a_library_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _replace_worker(monkeypatch, tmp_path, "import time; time.sleep(60)")
     with pytest.raises(TraceError, match="cannot be read within"):
         _isolated.read_log(EXAMPLES / "example.darshan", timeout_seconds=0.5)
 
 
+@pytest.mark.usefixtures("fresh_reader")
 def test_missing_pydarshan_fails_only_when_a_log_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +193,22 @@ def test_missing_pydarshan_fails_only_when_a_log_is_read(
     assert recognise(EXAMPLES / "example.darshan").name == "darshan"
     with pytest.raises(RuntimeMissingError, match=r"stripewise\[darshan\]"):
         DarshanSource().read(EXAMPLES / "example.darshan")
+
+
+@pytest.mark.usefixtures("fresh_reader")
+def test_one_process_reads_all_logs_and_is_started_again_if_it_is_gone() -> None:
+    first = _isolated.read_log(EXAMPLES / "example.darshan")
+    process = _isolated._READER.process
+    assert process is not None
+    with pytest.raises(TraceError, match="no Darshan log"):
+        DarshanSource().read(Path(__file__))
+    again = _isolated.read_log(EXAMPLES / "example.darshan")
+    assert again.meta == first.meta
+    assert _isolated._READER.process is process
+    process.kill()
+    process.wait()
+    assert _isolated.read_log(EXAMPLES / "example.darshan").meta == first.meta
+    assert _isolated._READER.process is not process
 
 
 def test_lustre_counters_of_both_kinds() -> None:
@@ -260,6 +288,7 @@ def test_dxt_newer_than_the_library_is_told_and_the_counters_stay(tmp_path: Path
     assert "DXT was off" not in text
 
 
+@pytest.mark.usefixtures("fresh_reader")
 def test_a_log_beyond_its_budget_says_so(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(_isolated, "DARSHAN_SECONDS", 0)
     with pytest.raises(TraceError, match=r"cannot be read within .* the budget of a Darshan log"):

@@ -1,14 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run the worker and take in what it found; a crash of Darshan's library stays in there."""
+"""Have the worker read a log and take in what it found; a crash of the library stays there."""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
+import threading
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,24 +72,82 @@ def read_log(path: Path, timeout_seconds: float = DARSHAN_SECONDS) -> RawLog:
 
 
 def _run(path: Path, output: Path, timeout_seconds: float) -> tuple[str, ...]:
-    limits = (str(DARSHAN_MEMORY_BYTES), str(DARSHAN_SECONDS))
-    command = [sys.executable, "-P", _worker.__file__, os.path.abspath(path), str(output), *limits]
+    errors = output.with_suffix(".errors")
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env=_environment(),
-            timeout=timeout_seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+        code = _READER.ask([os.path.abspath(path), str(output), str(errors)], timeout_seconds)
+    except TimeoutError:
         raise _too_large(path, timeout_seconds) from None
-    complaints = _lines(done.stderr)
-    if done.returncode:
-        raise _failure(path, done.returncode, complaints)
+    complaints = _lines(errors.read_bytes() if errors.exists() else b"")
+    if code:
+        raise _failure(path, code, complaints)
     return complaints
+
+
+class _Reader:
+    """The worker's process: started when a log is first read, and again if it is gone."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+        self.owner = 0
+        self.lock = threading.Lock()
+
+    def ask(self, request: list[str], timeout_seconds: float) -> int:
+        """Have a log read; return the exit code.
+
+        Raises:
+            TimeoutError: It takes too long.
+        """
+        with self.lock:
+            process = self._running()
+            try:
+                return _answer(process, request, timeout_seconds)
+            except BaseException:
+                self.stop()
+                raise
+
+    def stop(self) -> None:
+        """End the process, with the log that it reads."""
+        process, self.process = self.process, None
+        if process is None or self.owner != os.getpid():
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        process = self.process
+        if process is None or process.poll() is not None or self.owner != os.getpid():
+            process = subprocess.Popen(
+                [
+                    *(sys.executable, "-P", _worker.__file__),
+                    *(str(DARSHAN_MEMORY_BYTES), str(DARSHAN_SECONDS)),
+                ],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=_environment(),
+                start_new_session=True,
+            )
+            self.process, self.owner = process, os.getpid()
+        return process
+
+
+_READER = _Reader()
+atexit.register(_READER.stop)
+
+
+def _answer(process: subprocess.Popen[bytes], request: list[str], timeout_seconds: float) -> int:
+    """Return the exit code of the fork that read a log, or of the worker if it is gone."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(json.dumps(request).encode() + b"\n")
+        process.stdin.flush()
+    ready, _, _ = select.select([process.stdout], [], [], timeout_seconds)
+    if not ready:
+        raise TimeoutError
+    line = process.stdout.readline()
+    return int(line) if line else process.wait()
 
 
 def _environment() -> dict[str, str]:

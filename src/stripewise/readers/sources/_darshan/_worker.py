@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Darshan log -> arrays; runs in a process of its own, as Darshan's C library trusts its input.
 
-Called as `python -P _worker.py LOG OUTPUT MEMORY_BYTES SECONDS`: it imports nothing of
-Stripewise.  OUTPUT becomes an npz without pickles: "meta" is a JSON text, all else is numbers.
+Called as `python -P _worker.py MEMORY_BYTES SECONDS`: it imports nothing of Stripewise.  Each line
+of its input is a JSON list [LOG, OUTPUT, ERRORS]; the log is read in a fork, so that a crash and
+the limits are those of one log while the library is loaded once.  OUTPUT becomes an npz without
+pickles: "meta" is a JSON text, all else is numbers.  ERRORS takes what the library prints.  The
+answer is one line: the exit code of the fork, or minus the signal that ended it.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import resource
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +26,7 @@ DXT = ("DXT_POSIX", "DXT_MPIIO")
 MISSING = 3
 UNREADABLE = 4
 TOO_LARGE = 5
+FAILED = 1
 OWNER = np.dtype([("id", "<u8"), ("rank", "<i8"), ("n_writes", "<i8"), ("n_reads", "<i8")])
 SEGMENT = np.dtype([("offset", "<i8"), ("length", "<i8"), ("start", "<f8"), ("end", "<f8")])
 
@@ -57,17 +63,44 @@ class Extract:
 
 
 def main(arguments: list[str]) -> int:
-    """Read one log; returns the exit code."""
-    path, output = arguments[:2]
-    memory_bytes, seconds = map(int, arguments[2:])
+    """Read logs until the input ends; returns the exit code."""
+    memory_bytes, seconds = map(int, arguments)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     try:
         from darshan.backend import cffi_backend as backend
-    except ImportError as error:
-        print(error, file=sys.stderr)
+    except ImportError:
         return MISSING
+    for line in sys.stdin:
+        path, output, errors = json.loads(line)
+        child = os.fork()
+        if not child:
+            _in_fork(backend, path, output, errors, (memory_bytes, seconds))
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+    return 0
+
+
+def _in_fork(backend: Any, path: str, output: str, errors: str, limits: tuple[int, int]) -> None:
+    """Read one log and exit."""
+    code = UNREADABLE
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 2)
+        memory_bytes, seconds = limits
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+        code = _read(backend, path, output)
+    except MemoryError:
+        code = TOO_LARGE
+    except BaseException:
+        traceback.print_exc()
+        code = FAILED
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _read(backend: Any, path: str, output: str) -> int:
     log = backend.log_open(path)
     if not log["handle"]:
         return UNREADABLE
@@ -215,7 +248,4 @@ def _read_lustre(extract: Extract) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except MemoryError:
-        sys.exit(TOO_LARGE)
+    sys.exit(main(sys.argv[1:]))
