@@ -12,10 +12,10 @@ import jsonschema
 import numpy as np
 import pytest
 
-from stripewise.diagnosis import diagnose
+from stripewise.diagnosis import diagnose, profile_to_json
 from stripewise.model import Distribution, IoLayer, Op, Pattern, PatternKind
+from stripewise.report import files_to_csv
 from stripewise.report._profile_drishti import CODES, drishti_csv
-from stripewise.report._profile_json import files_to_csv, profile_to_json
 from stripewise.report._profile_text import print_profile
 from stripewise.text import finite
 

@@ -84,7 +84,7 @@ def command(
     The reference defines every figure.  Every finding has its evidence, its cost in seconds and
     a remedy.  The exit code is 0 whatever is found, and 9 if PATH cannot be read.
     """
-    from stripewise.diagnosis import diagnose
+    from stripewise.diagnosis import diagnose, findings_to_json, profile_to_json
     from stripewise.machines import storage_of_files
     from stripewise.outputs import write_file
     from stripewise.patterns import find_patterns
@@ -92,10 +92,8 @@ def command(
     from stripewise.report import drishti_csv as drishti_text
     from stripewise.report import (
         files_to_csv,
-        findings_to_json,
         mpiio_stats_text,
         print_profile,
-        profile_to_json,
     )
 
     if as_json + as_csv + mpiio_stats > 1:

@@ -8,6 +8,8 @@ from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
     from stripewise.diagnosis._diagnose import diagnose as diagnose
+    from stripewise.diagnosis._document import findings_to_json as findings_to_json
+    from stripewise.diagnosis._document import profile_to_json as profile_to_json
     from stripewise.diagnosis._records import Diagnosis as Diagnosis
     from stripewise.diagnosis._records import Figures as Figures
     from stripewise.diagnosis._records import FileRow as FileRow

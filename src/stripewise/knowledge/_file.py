@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from stripewise.errors import StorageError
 from stripewise.knowledge._schema import MIGRATIONS, migrate, version_of
+from stripewise.policy import data_directory
 
 WAIT_SECONDS = 10.0
 """How long another writer is waited for."""
@@ -101,7 +102,4 @@ def own_path() -> Path:
     """Return where the user's own store is."""
     if given := os.environ.get(OWN_VARIABLE):
         return Path(given)
-    base = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
-    if not os.path.isabs(base):  # a user without a home: nothing can be kept, and that is said
-        base = os.devnull
-    return Path(base) / "stripewise" / "knowledge.sqlite"
+    return data_directory() / "knowledge.sqlite"

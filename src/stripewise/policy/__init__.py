@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from stripewise.policy._load import parse_policy as parse_policy
     from stripewise.policy._places import SITE_DIRECTORY as SITE_DIRECTORY
     from stripewise.policy._places import SITE_POLICY as SITE_POLICY
+    from stripewise.policy._places import data_directory as data_directory
     from stripewise.policy._places import installed_packs as installed_packs
     from stripewise.policy._places import packs_in as packs_in
     from stripewise.policy._places import site_packs as site_packs

@@ -29,12 +29,20 @@ def user_directory() -> Path:
     return Path(base) / "stripewise"
 
 
+def data_directory() -> Path:
+    """Return where the user's own data are; it need not exist.
+
+    Of a user without a home it is a place where nothing can be kept.
+    """
+    base = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    if not os.path.isabs(base):
+        base = os.devnull
+    return Path(base) / "stripewise"
+
+
 def user_packs() -> Path:
     """Return where packs that the user installed are; it need not exist."""
-    base = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
-    if not os.path.isabs(base):  # a user without a home has none
-        base = os.devnull
-    return Path(base) / "stripewise" / "packs"
+    return data_directory() / "packs"
 
 
 def site_packs() -> Path:

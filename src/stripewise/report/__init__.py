@@ -66,11 +66,9 @@ if TYPE_CHECKING:
     from stripewise.report._observed import observation as observation
     from stripewise.report._observed import observed_lines as observed_lines
     from stripewise.report._outputs import write_outputs as write_outputs
+    from stripewise.report._profile_csv import files_to_csv as files_to_csv
     from stripewise.report._profile_drishti import drishti_csv as drishti_csv
     from stripewise.report._profile_html import render_profile_html as render_profile_html
-    from stripewise.report._profile_json import files_to_csv as files_to_csv
-    from stripewise.report._profile_json import findings_to_json as findings_to_json
-    from stripewise.report._profile_json import profile_to_json as profile_to_json
     from stripewise.report._profile_mpiio import mpiio_stats_text as mpiio_stats_text
     from stripewise.report._profile_text import print_profile as print_profile
     from stripewise.report._progress import progress_observer as progress_observer

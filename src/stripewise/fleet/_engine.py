@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the database is, and connections to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, event
+from sqlalchemy import create_engine as create
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+
+from stripewise.errors import StorageError, UsageError
+from stripewise.extras import require
+from stripewise.policy import data_directory
+
+VARIABLE = "STRIPEWISE_DB"
+_WAIT_SECONDS = 30
+_SQLITE = "sqlite"
+_POSTGRES = "postgresql+psycopg"
+
+
+def database_url(given: str = "") -> str:
+    """Return the URL of the database: given, of the environment, or a file of the user's own.
+
+    Args:
+        given: A URL, the path of a file of SQLite, or "".
+
+    Raises:
+        UsageError: It is no URL of SQLite or PostgreSQL.
+    """
+    text = given or os.environ.get(VARIABLE, "") or str(data_directory() / "fleet.sqlite")
+    if "://" not in text:
+        return f"{_SQLITE}:///{Path(text).expanduser().absolute()}"
+    try:
+        url = make_url(text)
+    except ArgumentError as error:
+        raise UsageError(f"{text!r} is no URL of a database: {_FORMS}") from error
+    kind = url.get_backend_name()
+    if kind not in ("sqlite", "postgresql"):
+        raise UsageError(f"{kind} is no database that Stripewise uses: {_FORMS}")
+    if kind == "postgresql":
+        url = url.set(drivername=_POSTGRES)
+    return url.render_as_string(hide_password=False)
+
+
+_FORMS = "give the path of a file, or postgresql://USER@HOST/NAME"
+
+
+def create_engine(given: str = "") -> Engine:
+    """Return the engine of the database; nothing is opened yet.
+
+    Raises:
+        UsageError: It is no URL of SQLite or PostgreSQL.
+        RuntimeMissingError: SQLAlchemy or psycopg is not installed.
+    """
+    require("db", "the statistics database")
+    url = database_url(given)
+    try:
+        if url.startswith(_SQLITE):
+            engine = create(url, connect_args={"timeout": _WAIT_SECONDS})
+            event.listen(engine, "connect", _tune_sqlite)
+            event.listen(engine, "begin", _begin_sqlite)
+        else:
+            engine = create(url, pool_pre_ping=True, connect_args={"connect_timeout": 10})
+    except (ArgumentError, NoSuchModuleError) as error:
+        raise UsageError(f"{shown(url)} cannot be used ({error}): {_FORMS}") from error
+    return engine
+
+
+def shown(url: str) -> str:
+    """Return a URL for people, without its password."""
+    return make_url(url).render_as_string(hide_password=True)
+
+
+def sqlite_file(engine: Engine) -> Path | None:
+    """Return the file of a database of SQLite; None: it is another one."""
+    name = engine.url.database
+    if engine.dialect.name != _SQLITE or not name or name == ":memory:":
+        return None
+    return Path(name)
+
+
+@contextmanager
+def refusals_said(engine: Engine) -> Iterator[None]:
+    """Turn what the database refuses into errors of Stripewise.
+
+    Raises:
+        StorageError: It cannot be reached, is full, locked or damaged.
+    """
+    try:
+        yield
+    except DBAPIError as error:
+        what = " ".join(str(error.orig).split()) or type(error.orig).__name__
+        remedy = _remedy(engine, what, error)
+        raise StorageError(f"{shown(str_of(engine))}: {what}: {remedy}") from error
+
+
+def str_of(engine: Engine) -> str:
+    """Return the URL of an engine, its password included."""
+    return engine.url.render_as_string(hide_password=False)
+
+
+def _remedy(engine: Engine, what: str, error: DBAPIError) -> str:
+    if "full" in what or "No space" in what:
+        return "make room on the disk; what was stored before is whole"
+    if "locked" in what:
+        return "another process writes to it; try again when it has ended"
+    if "malformed" in what or "not a database" in what:
+        return "restore a backup (`stripewise db restore`)"
+    if "readonly" in what or "permission" in what or "unable to open" in what:
+        return "check that its directory exists and may be written to"
+    if isinstance(error, OperationalError) and engine.dialect.name != _SQLITE:
+        return "check that PostgreSQL runs, and the user and name in the URL"
+    return "check the database (`stripewise db status`)"
+
+
+def _tune_sqlite(connection: Any, _record: Any) -> None:
+    """Readers do not wait for a writer; foreign keys hold; Stripewise begins transactions."""
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for line in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON",
+                 "cache_size = -65536", "mmap_size = 1073741824"):  # fmt: skip
+        cursor.execute(f"PRAGMA {line}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Any) -> None:
+    """Begin for real: the driver would begin only at the first change."""
+    writing = connection.get_execution_options().get("writing")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")

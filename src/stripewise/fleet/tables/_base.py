@@ -1,0 +1,34 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all tables share: names of constraints, types that SQLite and PostgreSQL both have.
+
+Times are seconds since 1970 (UTC), amounts are bytes, durations seconds.  NULL means that a
+figure is not known; it never means zero.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from sqlalchemy import BigInteger, Double, Integer, LargeBinary, MetaData, String, Text
+from sqlalchemy.orm import DeclarativeBase, mapped_column
+
+_NAMES = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s",
+    "pk": "pk_%(table_name)s",
+}
+Key = Annotated[int, mapped_column(BigInteger().with_variant(Integer, "sqlite"), primary_key=True)]
+Long = Annotated[int, mapped_column(BigInteger)]
+Real = Annotated[float, mapped_column(Double)]
+Name = Annotated[str, mapped_column(String(255))]
+Word = Annotated[str, mapped_column(String(64))]
+Words = Annotated[str, mapped_column(Text)]
+Blob = Annotated[bytes, mapped_column(LargeBinary)]
+
+
+class Base(DeclarativeBase):
+    """Root of all tables."""
+
+    metadata = MetaData(naming_convention=_NAMES)

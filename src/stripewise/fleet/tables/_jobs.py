@@ -1,0 +1,252 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs, and what is known of their I/O from each source."""
+
+from __future__ import annotations
+
+from sqlalchemy import ForeignKey, Index, UniqueConstraint
+from sqlalchemy.orm import Mapped
+
+from stripewise.fleet.tables._base import (
+    Base,
+    Blob,
+    Key,
+    Long,
+    Name,
+    Real,
+    Word,
+    Words,
+    mapped_column,
+)
+
+SORTED = (
+    *("start_at", "run_seconds", "io_seconds", "io_share", "read_bytes", "write_bytes"),
+    *("meta_operations", "avoidable_seconds", "avoidable_node_seconds", "name", "raw_id"),
+)
+"""Columns by which lists of jobs are sorted and searched."""
+
+
+class Job(Base):
+    """One run of a job: a requeued job is several, each with a submit time of its own.
+
+    Attributes:
+        raw_id / submit_at: Of Slurm; submit_at is NULL as long as only evidence tells of the job.
+        sluid: Slurm's own identity of the run (24.11 and newer).
+        is_recorded: A record of the scheduler is there.
+        source_count: Of `JobSource`.
+        no_data_reason: Why figures of I/O are missing; NULL: they are there.
+        avoidable_seconds: Expected gain of the finding that gains most: findings overlap.
+        pattern: Of the file class that took most time, without its sizes.
+        slurm_read_bytes / slurm_write_bytes: By Slurm's own accounting.
+        server_read_bytes / server_write_bytes: By the storage's counters of jobs.
+        changed_at: When anything of the row last changed.
+    """
+
+    __tablename__ = "job"
+    __table_args__ = (
+        UniqueConstraint("cluster_id", "raw_id", "submit_at"),
+        *(Index(None, owner, "start_at") for owner in ("person_id", "project_id", "program_id")),
+        *(Index(None, column) for column in SORTED),
+    )
+    id: Mapped[Key]
+    cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
+    raw_id: Mapped[Long | None]
+    submit_at: Mapped[Long | None]
+    sluid: Mapped[Word | None]
+    array_job_id: Mapped[Long | None]
+    array_task_id: Mapped[Long | None]
+    het_job_id: Mapped[Long | None]
+    het_offset: Mapped[Long | None]
+    is_recorded: Mapped[bool] = mapped_column(default=False)
+    name: Mapped[Name | None]
+    state: Mapped[Word | None]
+    exit_code: Mapped[int | None]
+    exit_signal: Mapped[int | None]
+    person_id: Mapped[int | None] = mapped_column(ForeignKey("person.id"))
+    uid: Mapped[Long | None]
+    project_id: Mapped[int | None] = mapped_column(ForeignKey("project.id"))
+    partition: Mapped[Word | None]
+    qos: Mapped[Word | None]
+    node_list: Mapped[Words | None]
+    node_count: Mapped[int | None]
+    cpu_count: Mapped[int | None]
+    rank_count: Mapped[int | None]
+    restart_count: Mapped[int | None]
+    time_limit_seconds: Mapped[Long | None]
+    eligible_at: Mapped[Long | None]
+    start_at: Mapped[Long | None]
+    end_at: Mapped[Long | None]
+    run_seconds: Mapped[Real | None]
+    program_id: Mapped[int | None] = mapped_column(ForeignKey("program.id"))
+    source_count: Mapped[int] = mapped_column(default=0)
+    no_data_reason: Mapped[Word | None]
+    io_seconds: Mapped[Real | None]
+    io_share: Mapped[Real | None]
+    read_bytes: Mapped[Long | None]
+    write_bytes: Mapped[Long | None]
+    read_seconds: Mapped[Real | None]
+    write_seconds: Mapped[Real | None]
+    meta_seconds: Mapped[Real | None]
+    meta_operations: Mapped[Long | None]
+    file_count: Mapped[int | None]
+    shared_file_count: Mapped[int | None]
+    bytes_per_second: Mapped[Real | None]
+    finding_count: Mapped[int | None]
+    top_finding: Mapped[Word | None]
+    avoidable_seconds: Mapped[Real | None]
+    avoidable_node_seconds: Mapped[Real | None]
+    pattern: Mapped[Name | None]
+    slurm_read_bytes: Mapped[Long | None]
+    slurm_write_bytes: Mapped[Long | None]
+    server_read_bytes: Mapped[Long | None]
+    server_write_bytes: Mapped[Long | None]
+    changed_at: Mapped[Long]
+
+
+class JobSource(Base):
+    """One profile of one run of a program in a job: a log, a trace, a report of a run.
+
+    Attributes:
+        kind: "darshan", "trace", "report", ...
+        digest: SHA-256 of the content, hexadecimal.
+        name: Of the file, without directories.
+        match_rule / confidence: How the job was found, and how sure that is (0 to 1).
+        document: The profile as JSON, without its lists of files; compressed.
+        rows: Those lists; compressed.
+    """
+
+    __tablename__ = "job_source"
+    id: Mapped[Key]
+    job_id: Mapped[int] = mapped_column(ForeignKey("job.id"), index=True)
+    kind: Mapped[Word]
+    digest: Mapped[Word] = mapped_column(unique=True)
+    name: Mapped[Name]
+    program_id: Mapped[int | None] = mapped_column(ForeignKey("program.id"))
+    match_rule: Mapped[Word]
+    confidence: Mapped[Real]
+    start_at: Mapped[Real | None]
+    end_at: Mapped[Real | None]
+    rank_count: Mapped[int | None]
+    is_partial: Mapped[bool] = mapped_column(default=False)
+    io_seconds: Mapped[Real | None]
+    document: Mapped[Blob]
+    rows: Mapped[Blob]
+
+
+class JobIo(Base):
+    """What a source says of one file system."""
+
+    __tablename__ = "job_io"
+    source_id: Mapped[int] = mapped_column(ForeignKey("job_source.id"), primary_key=True)
+    file_system: Mapped[Name] = mapped_column(primary_key=True)
+    read_bytes: Mapped[Long]
+    write_bytes: Mapped[Long]
+    seconds: Mapped[Real]
+    meta_operations: Mapped[Long]
+    file_count: Mapped[int]
+
+
+class JobFile(Base):
+    """One file of a source."""
+
+    __tablename__ = "job_file"
+    __table_args__ = {"sqlite_with_rowid": False}  # noqa: RUF012
+    source_id: Mapped[int] = mapped_column(ForeignKey("job_source.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    path: Mapped[Words]
+    file_class: Mapped[Words]
+    interface: Mapped[Word]
+    read_bytes: Mapped[Long]
+    write_bytes: Mapped[Long]
+    read_calls: Mapped[Long]
+    write_calls: Mapped[Long]
+    meta_operations: Mapped[Long]
+    elapsed_seconds: Mapped[Real | None]
+    rank_count: Mapped[int]
+    stripe_count: Mapped[int | None]
+    stripe_bytes: Mapped[Long | None]
+
+
+class JobPattern(Base):
+    """In which pattern the ranks access the files of one class.
+
+    Attributes:
+        form: Without sizes: "<3D, (BLOCK, *, *)>".
+        notation: With them.
+        lost_seconds: What findings about these files expect to gain.
+    """
+
+    __tablename__ = "job_pattern"
+    source_id: Mapped[int] = mapped_column(ForeignKey("job_source.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    file_class: Mapped[Words]
+    dataset: Mapped[Words]
+    is_write: Mapped[bool]
+    form: Mapped[Name] = mapped_column(index=True)
+    notation: Mapped[Words]
+    element_bytes: Mapped[Long]
+    moved_bytes: Mapped[Long]
+    lost_seconds: Mapped[Real | None]
+
+
+class FindingRow(Base):
+    """What a source shows that costs time; its words are in the document."""
+
+    __tablename__ = "finding"
+    source_id: Mapped[int] = mapped_column(ForeignKey("job_source.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    code: Mapped[Word] = mapped_column(index=True)
+    severity: Mapped[Word]
+    phrase: Mapped[Words]
+    cost_seconds: Mapped[Real | None]
+    least_seconds: Mapped[Real | None]
+    most_seconds: Mapped[Real | None]
+    is_measured: Mapped[bool]
+    file_count: Mapped[int]
+
+
+class SettingRow(Base):
+    """A setting of one class of files: requested, applied, and what the library reported."""
+
+    __tablename__ = "setting"
+    source_id: Mapped[int] = mapped_column(ForeignKey("job_source.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    file_class: Mapped[Words]
+    name: Mapped[Word]
+    requested: Mapped[Words | None]
+    applied: Mapped[Words | None]
+    effective: Mapped[Words | None]
+
+
+class PairedRun(Base):
+    """A gain that was shown by fresh pairs of runs in a study.
+
+    Attributes:
+        digest: Of the study.
+        speedup / low / high: Median of the ratios of I/O time, and its interval at 95 %.
+        pair_count: Pairs that were run.
+        saved_seconds: Of I/O in one run.
+        configuration: TOML.
+        hints: The same as lines that need no Stripewise; "" if they cannot say it.
+        verification: What comparing the outputs gave.
+    """
+
+    __tablename__ = "paired_run"
+    id: Mapped[Key]
+    digest: Mapped[Word] = mapped_column(unique=True)
+    program_id: Mapped[int | None] = mapped_column(ForeignKey("program.id"), index=True)
+    person_id: Mapped[int | None] = mapped_column(ForeignKey("person.id"), index=True)
+    project_id: Mapped[int | None] = mapped_column(ForeignKey("project.id"))
+    made_at: Mapped[Long]
+    speedup: Mapped[Real]
+    low: Mapped[Real | None]
+    high: Mapped[Real | None]
+    pair_count: Mapped[int]
+    elapsed_speedup: Mapped[Real | None]
+    saved_seconds: Mapped[Real]
+    node_count: Mapped[int | None]
+    rank_count: Mapped[int | None]
+    pattern: Mapped[Name | None]
+    verification: Mapped[Word]
+    configuration: Mapped[Words]
+    hints: Mapped[Words]
