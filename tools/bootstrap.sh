@@ -17,6 +17,7 @@ cd "$(dirname "$0")/.."
 # What each group is for; the names are Debian 12's.
 packages() {
     case $1 in
+    portal) echo "python3 python3-venv" ;;
     build) echo "python3 python3-venv gcc libc6-dev make cmake pkg-config" ;;
     mpi) echo "mpich libmpich-dev libhdf5-mpich-dev openmpi-bin libopenmpi-dev libhdf5-openmpi-dev
         libnetcdf-mpi-dev libpnetcdf-dev" ;;
@@ -25,7 +26,8 @@ packages() {
     peers) echo "autoconf automake gfortran" ;;
     cargo) echo "cargo-web" ;;
     test) echo "gfortran python3-mpi4py python3-h5py-mpi hdf5-tools procps strace util-linux bsdutils
-        chromium minisign tcl tcsh" ;;
+        chromium chromium-driver minisign tcl tcsh postgresql-15 slapd ldap-utils" ;;
+    dev) echo "python3-dev libldap2-dev libsasl2-dev" ;; # bonsai is built from source
     lint) echo "shellcheck git" ;;
     slurm) echo "slurmctld slurmd slurmdbd slurm-client slurm-wlm-basic-plugins munge
         mariadb-server-core mariadb-client-core util-linux" ;;
@@ -87,6 +89,7 @@ venv() {
         return 0
     fi
     [ -x .venv/bin/python ] || "$(python)" -m venv .venv
+    [ "$extra" != dev ] || system dev
     echo "installing Python packages${extra:+ ($extra)}"
     # Readers of Darshan logs and Parquet files come along where they have packages.
     .venv/bin/python -m pip install --quiet --disable-pip-version-check \

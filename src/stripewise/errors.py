@@ -66,3 +66,15 @@ class TraceError(StripewiseError, ValueError):
     """A trace, log or profile is of no known form, cannot be read, or is too large."""
 
     exit_code = 9
+
+
+class LoginError(StripewiseError, PermissionError):
+    """Somebody may not log in; the message is for them."""
+
+    exit_code = 4
+
+
+class LoginServiceError(StripewiseError, ConnectionError):
+    """A directory or an identity provider cannot be reached, or does not do as it is to."""
+
+    exit_code = 8

@@ -10,13 +10,29 @@ from stripewise.errors import RuntimeMissingError
 
 MODULES = {
     "adios2": ("adios2",),
+    "client": ("httpx",),
     "darshan": ("darshan",),
+    "db": ("alembic", "jsonschema", "psycopg", "sqlalchemy"),
+    "ldap": ("bonsai",),
     "models": ("sklearn",),
     "packs": ("minisign",),
     "parquet": ("pyarrow",),
     "report": ("jinja2", "vl_convert"),
+    "slurmdbd": ("pymysql",),
     "tpe": ("optuna",),
     "tune": ("h5py", "netCDF4"),
+    "web": (
+        "argon2",
+        "authlib",
+        "fastapi",
+        "httpx",
+        "jinja2",
+        "joserfc",
+        "limits",
+        "markdown_it",
+        "python_multipart",
+        "uvicorn",
+    ),
 }
 """Extra to the modules that it brings."""
 

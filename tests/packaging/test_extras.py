@@ -21,7 +21,10 @@ from stripewise.runtime import find_runtime
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PACKAGES = {
+    "argon2": "argon2-cffi",
+    "markdown_it": "markdown-it-py",
     "minisign": "py-minisign",
+    "python_multipart": "python-multipart",
     "sklearn": "scikit-learn",
     "vl_convert": "vl-convert-python",
 }
@@ -31,8 +34,8 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def packages(extra: str) -> set[str]:
-    names = {re.split(r"[<>=]", text)[0] for text in PROJECT["optional-dependencies"][extra]}
-    return {name for name in names if not name.startswith("stripewise[")}
+    names = {re.split(r"[<>=\[]", text)[0] for text in PROJECT["optional-dependencies"][extra]}
+    return names - {"stripewise"}
 
 
 @pytest.fixture
