@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from support.postgres import postgres  # noqa: F401  # one server for all directories
+
 # A shell's background jobs ignore Ctrl-C, and all that they start does too; the programs under
 # test are to meet it as in a terminal.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from stripewise.policy import data_directory
 
 VARIABLE = "STRIPEWISE_DB"
 _WAIT_SECONDS = 30
+_ANALYSED_ROWS = 4000
 _SQLITE = "sqlite"
 _POSTGRES = "postgresql+psycopg"
 
@@ -68,6 +69,7 @@ def create_engine(given: str = "") -> Engine:
             event.listen(engine, "begin", _begin_sqlite)
         else:
             engine = create(url, pool_pre_ping=True, connect_args={"connect_timeout": 10})
+            event.listen(engine, "connect", _tune_postgres)
     except (ArgumentError, NoSuchModuleError) as error:
         raise UsageError(f"{shown(url)} cannot be used ({error}): {_FORMS}") from error
     return engine
@@ -84,6 +86,26 @@ def sqlite_file(engine: Engine) -> Path | None:
     if engine.dialect.name != _SQLITE or not name or name == ":memory:":
         return None
     return Path(name)
+
+
+def make_private(engine: Engine) -> None:
+    """Make the file of a new database of SQLite for its owner alone: it tells of all users."""
+    path = sqlite_file(engine)
+    if path is not None:
+        with suppress(OSError):  # it is there already, or SQLite says why it cannot be
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+
+
+def refresh_statistics(engine: Engine) -> None:
+    """Let SQLite look anew at how many rows its indexes tell apart; PostgreSQL does so itself.
+
+    Without it, a search by several conditions may follow the wrong index through all jobs.
+    """
+    if engine.dialect.name != _SQLITE:
+        return
+    with engine.execution_options(writing=True).begin() as connection:
+        connection.exec_driver_sql(f"PRAGMA analysis_limit = {_ANALYSED_ROWS}")
+        connection.exec_driver_sql("ANALYZE")
 
 
 @contextmanager
@@ -128,6 +150,12 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
                  "cache_size = -65536", "mmap_size = 1073741824"):  # fmt: skip
         cursor.execute(f"PRAGMA {line}")
     cursor.close()
+
+
+def _tune_postgres(connection: Any, _record: Any) -> None:
+    """Let plans follow indexes: what pages ask for lies in memory or on flash, not on a disk."""
+    connection.execute("SET random_page_cost = 1.1")
+    connection.commit()
 
 
 def _begin_sqlite(connection: Any) -> None:

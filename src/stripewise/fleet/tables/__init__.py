@@ -2,7 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables of the statistics database; the migrations make them."""
 
-from stripewise.fleet.tables._access import Audit, Ledger, Principal, SeenFile, Session, Token
+from stripewise.fleet.tables._access import (
+    Audit,
+    Ledger,
+    LoginAttempt,
+    Principal,
+    SeenFile,
+    Session,
+    Token,
+)
 from stripewise.fleet.tables._base import Base
 from stripewise.fleet.tables._jobs import (
     FindingRow,
@@ -40,6 +48,7 @@ __all__ = [
     "JobPattern",
     "JobSource",
     "Ledger",
+    "LoginAttempt",
     "Member",
     "PairedRun",
     "Person",

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from sqlalchemy import ForeignKey
-from sqlalchemy.orm import Mapped
+from sqlalchemy.orm import Mapped, mapped_column
 
-from stripewise.fleet.tables._base import Base, Key, Long, Name, Word, Words, mapped_column
+from stripewise.fleet.tables._base import Base, Key, Long, Name, Word, Words
 
 
 class Principal(Base):
@@ -49,13 +49,33 @@ class Token(Base):
 
 
 class Session(Base):
-    """Somebody who is logged in; the hash of the secret that their browser has."""
+    """Somebody who is logged in; the hash of the secret that their browser has.
+
+    Attributes:
+        expires_at: Moves on with every page, up to the longest life of a session.
+    """
 
     __tablename__ = "session"
     hash: Mapped[Word] = mapped_column(primary_key=True)
     principal_id: Mapped[int] = mapped_column(ForeignKey("principal.id"), index=True)
     csrf: Mapped[Word]
     made_at: Mapped[Long]
+    expires_at: Mapped[Long]
+
+
+class LoginAttempt(Base):
+    """Somebody who was sent to an identity provider and has not come back yet.
+
+    Attributes:
+        hash: Of the state that the provider hands back, and the cookie of the browser.
+        next_path: Page of the portal that was asked for.
+    """
+
+    __tablename__ = "login_attempt"
+    hash: Mapped[Word] = mapped_column(primary_key=True)
+    nonce: Mapped[Name]
+    verifier: Mapped[Name]
+    next_path: Mapped[Words]
     expires_at: Mapped[Long]
 
 
@@ -86,7 +106,7 @@ class Ledger(Base):
     size_bytes: Mapped[Long]
     outcome: Mapped[Word] = mapped_column(index=True)
     reason: Mapped[Words]
-    at: Mapped[Long]
+    at: Mapped[Long] = mapped_column(index=True)
 
 
 class SeenFile(Base):

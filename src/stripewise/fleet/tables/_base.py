@@ -22,8 +22,15 @@ _NAMES = {
 Key = Annotated[int, mapped_column(BigInteger().with_variant(Integer, "sqlite"), primary_key=True)]
 Long = Annotated[int, mapped_column(BigInteger)]
 Real = Annotated[float, mapped_column(Double)]
-Name = Annotated[str, mapped_column(String(255))]
-Word = Annotated[str, mapped_column(String(64))]
+
+
+def _text(length: int) -> String:
+    """Return a type of text that both databases sort by its bytes."""
+    return String(length).with_variant(String(length, collation="C"), "postgresql")
+
+
+Name = Annotated[str, mapped_column(_text(255))]
+Word = Annotated[str, mapped_column(_text(64))]
 Words = Annotated[str, mapped_column(Text)]
 Blob = Annotated[bytes, mapped_column(LargeBinary)]
 

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint
-from sqlalchemy.orm import Mapped
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
 
 from stripewise.fleet.tables._base import (
     Base,
@@ -16,7 +16,6 @@ from stripewise.fleet.tables._base import (
     Real,
     Word,
     Words,
-    mapped_column,
 )
 
 SORTED = (
@@ -24,6 +23,9 @@ SORTED = (
     *("meta_operations", "avoidable_seconds", "avoidable_node_seconds", "name", "raw_id"),
 )
 """Columns by which lists of jobs are sorted and searched."""
+
+
+_IN_ARRAY = text("array_job_id IS NOT NULL")
 
 
 class Job(Base):
@@ -35,6 +37,9 @@ class Job(Base):
         is_recorded: A record of the scheduler is there.
         source_count: Of `JobSource`.
         no_data_reason: Why figures of I/O are missing; NULL: they are there.
+        read_seconds / write_seconds / meta_seconds: Of the slowest rank.
+        read_only_count / write_only_count: Of `file_count`.
+        cumulated_read_seconds: And for writes and metadata: the sum over ranks.
         avoidable_seconds: Expected gain of the finding that gains most: findings overlap.
         pattern: Of the file class that took most time, without its sizes.
         slurm_read_bytes / slurm_write_bytes: By Slurm's own accounting.
@@ -46,7 +51,15 @@ class Job(Base):
     __table_args__ = (
         UniqueConstraint("cluster_id", "raw_id", "submit_at"),
         *(Index(None, owner, "start_at") for owner in ("person_id", "project_id", "program_id")),
-        *(Index(None, column) for column in SORTED),
+        *(Index(None, column, "id") for column in SORTED),
+        Index("ix_job_array", "array_job_id", sqlite_where=_IN_ARRAY, postgresql_where=_IN_ARRAY),
+        Index(
+            "ix_job_unrecorded",
+            "cluster_id",
+            "uid",
+            sqlite_where=text("NOT is_recorded"),
+            postgresql_where=text("NOT is_recorded"),
+        ),
     )
     id: Mapped[Key]
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
@@ -90,6 +103,11 @@ class Job(Base):
     meta_operations: Mapped[Long | None]
     file_count: Mapped[int | None]
     shared_file_count: Mapped[int | None]
+    read_only_count: Mapped[int | None]
+    write_only_count: Mapped[int | None]
+    cumulated_read_seconds: Mapped[Real | None]
+    cumulated_write_seconds: Mapped[Real | None]
+    cumulated_meta_seconds: Mapped[Real | None]
     bytes_per_second: Mapped[Real | None]
     finding_count: Mapped[int | None]
     top_finding: Mapped[Word | None]
@@ -110,14 +128,17 @@ class JobSource(Base):
         kind: "darshan", "trace", "report", ...
         digest: SHA-256 of the content, hexadecimal.
         name: Of the file, without directories.
+        cluster_id: Where it ran; NULL: not told.
         match_rule / confidence: How the job was found, and how sure that is (0 to 1).
         document: The profile as JSON, without its lists of files; compressed.
         rows: Those lists; compressed.
     """
 
     __tablename__ = "job_source"
+    __table_args__ = (Index(None, "job_id", "kind", "id"),)
     id: Mapped[Key]
-    job_id: Mapped[int] = mapped_column(ForeignKey("job.id"), index=True)
+    job_id: Mapped[int] = mapped_column(ForeignKey("job.id"))
+    cluster_id: Mapped[int | None] = mapped_column(ForeignKey("cluster.id"))
     kind: Mapped[Word]
     digest: Mapped[Word] = mapped_column(unique=True)
     name: Mapped[Name]
@@ -126,6 +147,8 @@ class JobSource(Base):
     confidence: Mapped[Real]
     start_at: Mapped[Real | None]
     end_at: Mapped[Real | None]
+    uid: Mapped[Long | None]
+    user: Mapped[Name | None]
     rank_count: Mapped[int | None]
     is_partial: Mapped[bool] = mapped_column(default=False)
     io_seconds: Mapped[Real | None]
@@ -134,14 +157,14 @@ class JobSource(Base):
 
 
 class JobIo(Base):
-    """What a source says of one file system."""
+    """What a source says of one file system; its seconds are a sum over ranks."""
 
     __tablename__ = "job_io"
     source_id: Mapped[int] = mapped_column(ForeignKey("job_source.id"), primary_key=True)
     file_system: Mapped[Name] = mapped_column(primary_key=True)
     read_bytes: Mapped[Long]
     write_bytes: Mapped[Long]
-    seconds: Mapped[Real]
+    cumulated_seconds: Mapped[Real | None]
     meta_operations: Mapped[Long]
     file_count: Mapped[int]
 
@@ -177,12 +200,15 @@ class JobPattern(Base):
     """
 
     __tablename__ = "job_pattern"
+    __table_args__ = (
+        Index("ix_job_pattern_form", "form", "source_id", "is_write", "lost_seconds"),
+    )
     source_id: Mapped[int] = mapped_column(ForeignKey("job_source.id"), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True)
     file_class: Mapped[Words]
     dataset: Mapped[Words]
     is_write: Mapped[bool]
-    form: Mapped[Name] = mapped_column(index=True)
+    form: Mapped[Name]
     notation: Mapped[Words]
     element_bytes: Mapped[Long]
     moved_bytes: Mapped[Long]
@@ -193,9 +219,10 @@ class FindingRow(Base):
     """What a source shows that costs time; its words are in the document."""
 
     __tablename__ = "finding"
+    __table_args__ = (Index(None, "code", "source_id"),)
     source_id: Mapped[int] = mapped_column(ForeignKey("job_source.id"), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True)
-    code: Mapped[Word] = mapped_column(index=True)
+    code: Mapped[Word]
     severity: Mapped[Word]
     phrase: Mapped[Words]
     cost_seconds: Mapped[Real | None]

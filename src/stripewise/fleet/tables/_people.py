@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from sqlalchemy import ForeignKey, UniqueConstraint
-from sqlalchemy.orm import Mapped
+from sqlalchemy.orm import Mapped, mapped_column
 
-from stripewise.fleet.tables._base import Base, Key, Long, Name, Word, mapped_column
+from stripewise.fleet.tables._base import Base, Key, Long, Name, Word
 
 
 class Cluster(Base):
@@ -27,12 +27,16 @@ class Person(Base):
 
 
 class PersonUid(Base):
-    """The number that a user has on a cluster, as Slurm says it."""
+    """The number that a user has on a cluster, as Slurm says it.
+
+    Attributes:
+        person_id: NULL: it has been of several users.
+    """
 
     __tablename__ = "person_uid"
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"), primary_key=True)
     uid: Mapped[Long] = mapped_column(primary_key=True)
-    person_id: Mapped[int] = mapped_column(ForeignKey("person.id"))
+    person_id: Mapped[int | None] = mapped_column(ForeignKey("person.id"))
 
 
 class Project(Base):
@@ -55,8 +59,13 @@ class Member(Base):
 
 
 class Program(Base):
-    """An executable by its name, without directories."""
+    """An executable by its name, without directories.
+
+    Attributes:
+        area: Field of research, as the centre names it; NULL: not told.
+    """
 
     __tablename__ = "program"
     id: Mapped[Key]
     name: Mapped[Name] = mapped_column(unique=True)
+    area: Mapped[Name | None]

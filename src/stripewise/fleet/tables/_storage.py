@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from sqlalchemy import ForeignKey, Index
-from sqlalchemy.orm import Mapped
+from sqlalchemy.orm import Mapped, mapped_column
 
 from stripewise.fleet.tables._base import (
     Base,
@@ -16,7 +16,6 @@ from stripewise.fleet.tables._base import (
     Real,
     Word,
     Words,
-    mapped_column,
 )
 
 

@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which job a profile belongs to, by which rule, and how sure that is.  Pure.
+
+A job id alone does not tell: ids wrap, clusters have their own, a requeued job keeps its id.  The
+answer follows from all profiles and records with one job id, whatever the order they came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+CLOCKS_SECONDS = 120.0
+"""By which clocks of nodes, and the moment at which a job is said to start, may differ
+(assumed)."""
+ZONES_SECONDS = 86400.0
+"""By which they differ at most if one of them is wrong, such as in its time zone (assumed)."""
+SAME_JOB_SECONDS = 31 * 86400.0
+"""Profiles with one job id that lie closer together are of one job, if no record says otherwise
+(assumed: longer than jobs run, shorter than ids take to wrap)."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """When and whose a job, or a run of a program, was.
+
+    Attributes:
+        start / end: None: not known; of a job that runs its end is not known.
+        uid / user: None and "" if not known.
+    """
+
+    start: float | None
+    end: float | None
+    uid: int | None = None
+    user: str = ""
+
+    def is_anothers(self, other: Span) -> bool:
+        """Whether both are known to be of different users."""
+        if self.user and other.user:
+            return self.user != other.user
+        return self.uid is not None and other.uid is not None and self.uid != other.uid
+
+    def distance(self, moment: float) -> float:
+        """Return the seconds between a moment and this span; 0 inside."""
+        if self.start is None:
+            return 0.0
+        after = 0.0 if self.end is None else moment - self.end
+        return max(self.start - moment, after, 0.0)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A job, by the scheduler's record, that has the job id of a profile.
+
+    Attributes:
+        job_id: Its key in the database.
+        cluster_id: Its cluster.
+        submit_at: When it was submitted; tells it from others with its job id.
+        span: Of the job.
+    """
+
+    job_id: int
+    cluster_id: int
+    submit_at: int
+    span: Span
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a profile tells about its run of a program.
+
+    Attributes:
+        digest: Of the profile.
+        cluster_id: None: not told.
+        span: Of the run.
+    """
+
+    digest: str
+    cluster_id: int | None
+    span: Span
+
+
+class Match(NamedTuple):
+    """The job of a profile; `job_id` None: no record tells of it."""
+
+    job_id: int | None
+    rule: str
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Whose profiles are whose.
+
+    Attributes:
+        matches: Of each run, by its digest.
+        groups: Runs without a record, those of one job together.
+    """
+
+    matches: dict[str, Match]
+    groups: tuple[tuple[Run, ...], ...]
+
+
+def assign(runs: Iterable[Run], candidates: Sequence[Candidate]) -> Assignment:
+    """Return the jobs of all runs with one job id.
+
+    Args:
+        runs: All of them, of all clusters.
+        candidates: Likewise.
+    """
+    ordered = sorted(runs, key=_order)
+    matches = {run.digest: match(run, candidates) for run in ordered}
+    left = [run for run in ordered if matches[run.digest].job_id is None]
+    groups = _grouped(left)
+    for group in groups:
+        for run in group if len(group) > 1 else ():
+            if matches[run.digest].rule == "no record":
+                matches[run.digest] = Match(None, "job id, no record", 0.7)
+    return Assignment(matches, groups)
+
+
+def match(run: Run, candidates: Sequence[Candidate]) -> Match:
+    """Return the job to which a run of a program belongs.
+
+    Args:
+        run: When, where and whose it was.
+        candidates: Jobs with its job id.
+    """
+    here = [one for one in candidates if run.cluster_id in (None, one.cluster_id)]
+    own = [one for one in here if not one.span.is_anothers(run.span)]
+    if not own:
+        return Match(None, "job id of another user" if here else "no record", 0.0)
+    start = run.span.start
+    if start is None:
+        if len(own) == 1:
+            return Match(own[0].job_id, "job id", 0.8)
+        return Match(None, "job id of several jobs, no time", 0.0)
+    inside = [one for one in own if one.span.distance(start) <= CLOCKS_SECONDS]
+    near = [one for one in own if one.span.distance(start) <= ZONES_SECONDS]
+    if not near:
+        return Match(None, "job id of another time", 0.0)
+    exact = [one for one in inside if one.span.distance(start) == 0.0]
+    return _nearest(start, exact or inside or near, bool(inside))
+
+
+def _nearest(start: float, found: Sequence[Candidate], is_inside: bool) -> Match:
+    if len({one.cluster_id for one in found}) > 1:
+        return Match(None, "job id on several clusters", 0.0)
+    nearest = min(found, key=lambda one: _nearness(start, one))
+    if is_inside:
+        return Match(nearest.job_id, "job id and time", 1.0 if len(found) == 1 else 0.9)
+    if len(found) == 1:
+        return Match(nearest.job_id, "job id, clocks apart", 0.5)
+    return Match(nearest.job_id, "job id, nearest in time", 0.3)
+
+
+def _nearness(start: float, one: Candidate) -> tuple[float, float, int]:
+    begin = float("-inf") if one.span.start is None else one.span.start
+    return one.span.distance(start), -begin, -one.submit_at
+
+
+def _order(run: Run) -> tuple[float, str]:
+    return float("-inf") if run.span.start is None else run.span.start, run.digest
+
+
+def _grouped(runs: Sequence[Run]) -> tuple[tuple[Run, ...], ...]:
+    """Put runs of one cluster and user that follow each other closely into one group."""
+    groups: list[tuple[int | None, Span, list[Run]]] = []
+    for run in runs:
+        for index in range(len(groups) - 1, -1, -1):
+            cluster_id, span, members = groups[index]
+            if run.cluster_id == cluster_id and _is_close(run.span, span):
+                members.append(run)
+                groups[index] = (cluster_id, _joined(span, run.span), members)
+                break
+        else:
+            groups.append((run.cluster_id, run.span, [run]))
+    return tuple(tuple(members) for _, _, members in groups)
+
+
+def _is_close(run: Span, group: Span) -> bool:
+    if run.start is None or group.start is None or group.is_anothers(run):
+        return False
+    end = group.start if group.end is None else max(group.start, group.end)
+    return run.start - end <= SAME_JOB_SECONDS
+
+
+def _joined(group: Span, run: Span) -> Span:
+    ends = [end for end in (group.end, run.end, run.start) if end is not None]
+    uid = group.uid if group.uid is not None else run.uid
+    return replace(group, end=max(ends), uid=uid, user=group.user or run.user)

@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Engine, inspect, text
+
+from stripewise.errors import StorageError
+from stripewise.fleet._engine import create_engine
+from stripewise.fleet._schema import check, current, initialise, newest
+from stripewise.fleet.tables import Base
+
+
+def test_an_empty_database_is_told_what_to_run(empty_engine: Engine) -> None:
+    with pytest.raises(StorageError, match="holds no statistics: run `stripewise db init`"):
+        check(empty_engine)
+
+
+def test_initialise_makes_all_tables_once(empty_engine: Engine) -> None:
+    assert initialise(empty_engine) == newest()
+    check(empty_engine)
+    assert set(Base.metadata.tables) < set(inspect(empty_engine).get_table_names())
+    assert initialise(empty_engine) == newest()
+
+
+def test_migrations_make_what_the_models_say(engine: Engine) -> None:
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection)
+        differences = compare_metadata(context, Base.metadata)
+    assert differences == []
+
+
+def test_tables_of_a_newer_version_are_refused(engine: Engine) -> None:
+    _set_revision(engine, "9999")
+    for use in (check, initialise):
+        with pytest.raises(StorageError, match=r"newer Stripewise .*9999.*update Stripewise"):
+            use(engine)
+    with engine.connect() as connection:
+        assert current(connection) == "9999"
+
+
+def test_tables_of_an_older_version_are_told_how_to_go_on(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stripewise.fleet._schema.newest", lambda: "9999")
+    with pytest.raises(StorageError, match=r"older version.*9999.*db backup.*db init"):
+        check(engine)
+
+
+def test_a_refusal_hides_the_password() -> None:
+    engine = create_engine("postgresql://me:secret@127.0.0.1:9/nothing")
+    with pytest.raises(StorageError, match="check that PostgreSQL runs") as told:
+        check(engine)
+    assert "secret" not in str(told.value)
+
+
+def test_what_is_no_database_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("no database at all, but text of some length\n" * 100)
+    engine = create_engine(str(path))
+    with pytest.raises(StorageError, match="restore a backup"):
+        check(engine)
+
+
+def _set_revision(engine: Engine, revision: str) -> None:
+    with engine.execution_options(writing=True).begin() as connection:
+        connection.execute(
+            text("UPDATE alembic_version SET version_num = :name"), {"name": revision}
+        )
