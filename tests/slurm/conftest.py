@@ -54,3 +54,10 @@ def large_cluster() -> Iterator[cluster_tool.Cluster]:
     """One with 8 nodes of 32 processors, on which nothing that large can be run."""
     with running(nodes=8, cpus=32, accounting=False) as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def sampled_cluster() -> Iterator[cluster_tool.Cluster]:
+    """One on which Slurm looks every second at what jobs read and write."""
+    with running(nodes=2, sampled_seconds=1) as made:
+        yield made

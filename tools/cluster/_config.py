@@ -32,6 +32,7 @@ class Settings:
         slowdown: Of the emulated storages.
         bb_nodes / granularity_bytes: Of the pool of burst-buffer nodes.
         accounting: Whether slurmdbd and MariaDB run.
+        sampled_seconds: How often slurmd looks at what jobs read and write; 0: never.
         ports: Of slurmctld, slurmdbd, MariaDB and the slurmd of each node.
         password: Of the database.
     """
@@ -46,6 +47,7 @@ class Settings:
     bb_nodes: int = 8
     granularity_bytes: int = 1 << 30
     accounting: bool = True
+    sampled_seconds: int = 0
     ports: tuple[int, ...] = ()
     password: str = ""
 
@@ -124,6 +126,7 @@ def _slurm(settings: Settings) -> str:
         for name, port in zip(settings.node_names, nodes, strict=True)
     )
     every = ",".join(settings.node_names)
+    gatherer = "linux" if settings.sampled_seconds else "none"
     return f"""\
 ClusterName=stripewise
 SlurmctldHost={host}(127.0.0.1)
@@ -151,7 +154,8 @@ ReturnToService=2
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 JobRequeue=1
-JobAcctGatherType=jobacct_gather/none
+JobAcctGatherType=jobacct_gather/{gatherer}
+JobAcctGatherFrequency={settings.sampled_seconds}
 JobCompType=jobcomp/none
 SchedulerType=sched/backfill
 SchedulerParameters=batch_sched_delay=0,sched_interval=2,sched_min_interval=100000,bf_interval=2

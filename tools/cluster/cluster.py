@@ -46,7 +46,8 @@ class Cluster:
     Attributes:
         directory: Where all of it lies; removed by `stop`.
         user: To whom it belongs.
-        options: Of `Settings`: nodes, cpus, slowdown, bb_nodes, granularity_bytes, accounting.
+        options: Of `Settings`: nodes, cpus, slowdown, bb_nodes, granularity_bytes, accounting,
+            sampled_seconds.
     """
 
     directory: Path
