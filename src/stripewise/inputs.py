@@ -75,6 +75,7 @@ HISTORY = Budget("the figures of a history", 256 * _MIB)
 SURVEY = Budget("a survey of applications", _MIB, error=ConfigurationError)
 JOB_SCRIPT = Budget("a job script", 4 * _MIB)
 """Source: slurm.conf(5), max_script_size: 4 MiB unless the site says otherwise (documented)."""
+SITE_ADVICE = Budget("a page of advice", _MIB)
 SPACE = Budget("a file of values to vary", _MIB)
 PACK = Budget("a pack of knowledge", 512 * _MIB)
 KEY = Budget("a key or a signature", _MIB)
@@ -88,6 +89,8 @@ PAIRS = Budget(
 )
 SURFACE = Budget("a surface", 256 * _MIB)
 MODEL = Budget("a model", 16 * _MIB)
+RESULT = Budget("the result of a study", 64 * _MIB, error=TraceError)
+REPORT = Budget("the report of a run", 16 * _MIB, error=TraceError)
 MPIIO_STATS = Budget(
     "the output of a job", 256 * _MIB, remedy="cut out the blocks", error=TraceError
 )

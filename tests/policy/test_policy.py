@@ -239,6 +239,14 @@ def test_the_users_preference_comes_before_the_sites():
         parse_policy('hybrid = "copies"\n', "site")
 
 
+def test_where_runs_report_themselves():
+    site, user = (parse_policy(f'reports = "{where}"\n', where) for where in ("/s", "/u"))
+    assert site.narrowed(Policy()).reports == "/s"
+    assert site.narrowed(user).reports == "/u"
+    with pytest.raises(ConfigurationError, match="absolute path"):
+        parse_policy('reports = "spool"\n', "site")
+
+
 @pytest.mark.parametrize(
     "text", ['models = ["m"]', 'models = "/m"', 'pack_keys = ["RWshort"]', 'pack_keys = ["a.pub"]']
 )

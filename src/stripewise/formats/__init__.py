@@ -22,5 +22,6 @@ if TYPE_CHECKING:
     from stripewise.formats._registry import format_names as format_names
     from stripewise.formats._registry import get as get
     from stripewise.formats._registry import load_configuration as load_configuration
+    from stripewise.formats._toml import parse_document as parse_document
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -74,19 +74,10 @@ class TomlFormat(Format):
 
     def parse(self, text: str, name: str = "configuration") -> LoadedConfiguration:
         try:
-            document = _Document.model_validate(parse_toml(text))
-        except ValidationError as error:
-            raise ConfigurationError(f"{name}: {first_problem(error, _KNOWN_KEYS)}") from error
+            data = parse_toml(text)
         except ValueError as error:
             raise ConfigurationError(f"{name}: not TOML: {error}") from error
-        if document.version != VERSION:
-            raise ConfigurationError(
-                f"{name}: version = {document.version} is not known: this Stripewise reads"
-                f" version = {VERSION}"
-            )
-        rules = tuple(_file_rule(table) for table in document.file)
-        job = JobSettings(**document.job.model_dump())
-        return LoadedConfiguration(canonical(Configuration(rules, job)))
+        return LoadedConfiguration(parse_document(data, name))
 
     def write(self, configuration: Configuration) -> Written:
         """Write TOML; only what is not Unicode can be lost."""
@@ -107,6 +98,29 @@ class TomlFormat(Format):
             lines += [f"{name} = {_value(value)}" for name, value in numbers.items()]
             lines += _inline("mca", job.mca, lost) + _inline("environment", job.environment, lost)
         return Written("\n".join(lines) + "\n", tuple(lost))
+
+
+def parse_document(data: Mapping[str, Any], name: str) -> Configuration:
+    """Return the configuration that data in the structure of the canonical form hold.
+
+    Args:
+        data: As they stand in TOML, or in the result of a study.
+        name: Of the source, for messages.
+
+    Raises:
+        ConfigurationError: They are not of this form.
+    """
+    try:
+        document = _Document.model_validate(data)
+    except ValidationError as error:
+        raise ConfigurationError(f"{name}: {first_problem(error, _KNOWN_KEYS)}") from error
+    if document.version != VERSION:
+        raise ConfigurationError(
+            f"{name}: version = {document.version} is not known: this Stripewise reads"
+            f" version = {VERSION}"
+        )
+    rules = tuple(_file_rule(table) for table in document.file)
+    return canonical(Configuration(rules, JobSettings(**document.job.model_dump())))
 
 
 def _file_rule(table: _Rule) -> FileRule:

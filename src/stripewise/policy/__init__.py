@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from stripewise.policy._places import SITE_DIRECTORY as SITE_DIRECTORY
     from stripewise.policy._places import SITE_POLICY as SITE_POLICY
     from stripewise.policy._places import data_directory as data_directory
+    from stripewise.policy._places import has_policy as has_policy
     from stripewise.policy._places import installed_packs as installed_packs
     from stripewise.policy._places import packs_in as packs_in
     from stripewise.policy._places import site_packs as site_packs

@@ -76,6 +76,7 @@ class _Document(_Strict):
     models: list[Annotated[str, AfterValidator(_absolute)]] = Field(default_factory=list)
     hybrid: Literal["links", "redirect"] | None = None
     pack_keys: list[Annotated[str, AfterValidator(_key)]] = Field(default_factory=list)
+    reports: Annotated[str, AfterValidator(_absolute)] | None = None
     # Policies of earlier versions call this table "tunables".
     tunables: _Tunables = Field(
         default_factory=_Tunables, validation_alias=AliasChoices("tunables", "knobs")
@@ -151,6 +152,7 @@ def parse_policy(text: str, name: str) -> Policy:
         models=tuple(document.models),
         hybrid=document.hybrid or "",
         pack_keys=tuple(document.pack_keys),
+        reports=document.reports or "",
         sources=(name,),
         **document.caps.model_dump(),
     )

@@ -23,6 +23,11 @@ def user_policy_path() -> Path:
     return user_directory() / "policy.toml"
 
 
+def has_policy() -> bool:
+    """Whether the site or the user has a policy at all; to read one takes a while."""
+    return os.path.lexists(SITE_POLICY) or os.path.lexists(user_policy_path())
+
+
 def user_directory() -> Path:
     """Return the user's own directory; it need not exist."""
     base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")

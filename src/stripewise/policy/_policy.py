@@ -35,6 +35,7 @@ class Policy:
         hybrid: How hybrid jobs lead large files to the burst buffer: "links", "redirect"; "": no
             preference.
         pack_keys: Public keys whose packs of knowledge may be installed.
+        reports: Directory in which runs report themselves; "": they do not.
         sources: Files that it was read from.
     """
 
@@ -49,6 +50,7 @@ class Policy:
     models: tuple[str, ...] = ()
     hybrid: str = ""
     pack_keys: tuple[str, ...] = ()
+    reports: str = ""
     sources: tuple[str, ...] = ()
 
     def narrowed(self, other: Policy) -> Policy:
@@ -57,6 +59,7 @@ class Policy:
         lists = ("allowed", "denied", "knowledge", "models", "pack_keys", "sources")
         both: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in lists}
         both |= {name: _smaller(getattr(self, name), getattr(other, name)) for name in caps}
+        both["reports"] = other.reports or self.reports
         both["hybrid"] = other.hybrid or self.hybrid  # the user's own: it permits nothing more
         return Policy(lock_layout=self.lock_layout or other.lock_layout, **both)
 

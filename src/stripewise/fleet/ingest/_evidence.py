@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Profiles and traces of runs: all that `stripewise profile` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+from stripewise.fleet._of_profile import Origin, source_of
+from stripewise.fleet.ingest._base import Claim, Feed, Reading
+from stripewise.readers import read_evidence
+from stripewise.readers.sources import SOURCES
+
+_KINDS = {"stripewise": "trace", "hdf5-recorder": "recorder"}
+"""Names of sources that the tables call otherwise."""
+_CONTAINER = ".sw"
+_TRACE = ".trace"
+
+
+class EvidenceFeed(Feed):
+    """A log, trace or profile of one run of a program."""
+
+    name = "evidence"
+    summary = "a Darshan log, a trace of Stripewise or Recorder, or output of MPICH_MPIIO_STATS"
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Whether a source does."""
+        return any(source.recognises(path) for source in SOURCES)
+
+    def read(self, path: Path, origin: Origin) -> Reading:
+        """Read a run, with the diagnosis of it."""
+        source = next(source for source in SOURCES if source.recognises(path))
+        kind = _KINDS.get(source.name, source.name)
+        return Reading((source_of(read_evidence(path), replace(origin, kind=kind)),))
+
+    def claim(self, directory: Path, names: Collection[str]) -> Claim | None:
+        """Take the containers of a run, or the files of a Recorder."""
+        containers = tuple(sorted(name for name in names if name.endswith(_CONTAINER)))
+        if containers:
+            return Claim(containers)
+        of_recorder = {"recorder.mt", "VERSION"} <= set(names) or "_text" in names
+        numbered = any(name in names for name in ("0.txt", "log.0"))
+        if not (of_recorder or numbered or directory.name.endswith(_TRACE)):
+            return None
+        if not self.recognises(directory, b""):
+            return None
+        found = [path for path in directory.rglob("*") if path.is_file()]
+        return Claim(tuple(sorted(str(path.relative_to(directory)) for path in found)), whole=True)

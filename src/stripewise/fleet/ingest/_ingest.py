@@ -1,0 +1,274 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Inputs of directory trees into the database: workers read, this process writes.
+
+Whatever ends it, each input is in the database wholly or not at all: its records, its row of the
+ledger and its file's state are written in one transaction.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+
+from sqlalchemy import Engine
+
+from stripewise.errors import UsageError
+from stripewise.fleet._engine import refresh_statistics, refusals_said
+from stripewise.fleet._schema import check
+from stripewise.fleet.ingest._book import (
+    OF_NO_KIND,
+    REFUSED,
+    STORED,
+    Entry,
+    mounts,
+    outcomes,
+    unseen,
+    write,
+)
+from stripewise.fleet.ingest._options import IngestOptions
+from stripewise.fleet.ingest._pool import Done, Pool
+from stripewise.fleet.ingest._registry import summaries
+from stripewise.fleet.ingest._tally import Tally
+from stripewise.fleet.ingest._walk import Input, walk
+from stripewise.fleet.ingest._work import (
+    Later,
+    Look,
+    Looked,
+    Read,
+    Refused,
+    Stored,
+    Task,
+    digest_of_owner,
+)
+
+UNRECOGNISED = "of no kind that is taken in"
+_ASKED_AT_ONCE = 256
+_BATCH = 64
+_BATCH_SECONDS = 0.5
+_READY_FOR_EACH = 4
+_WAIT_SECONDS = 0.2
+_MANY = 500
+
+
+def ingest(
+    engine: Engine,
+    options: IngestOptions,
+    *,
+    observe: Callable[[Tally], None] = lambda _: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Tally:
+    """Take in what is new below the roots.
+
+    Args:
+        engine: Of the database.
+        options: What is taken in, and how.
+        observe: Called now and then with the counts so far.
+        stop: Asked often; once it says True, what was read is written and nothing else begun.
+
+    Raises:
+        UsageError: A root is not there.
+        StorageError: The database refuses; what was written before is whole.
+    """
+    for root in options.roots:
+        if not root.exists():
+            raise UsageError(f"{root}: there is no such file or directory: check the path")
+    check(engine)
+    with closing(_Pass(engine, options, observe, stop)) as one:
+        return one.run()
+
+
+class _Pass:
+    """One pass over the roots."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        options: IngestOptions,
+        observe: Callable[[Tally], None],
+        stop: Callable[[], bool],
+    ) -> None:
+        self.engine, self.options, self.stop = engine, options, stop
+        self.observe = observe
+        self.tally = Tally()
+        self.pool = Pool(options.jobs, options.timeout_seconds)
+        self.mounts = mounts(engine)
+        self.new = self._new()
+        self.is_walked = False
+        self.ready: deque[Read] = deque()
+        self.under_way: dict[tuple[str, int], list[Input]] = {}
+        self.batch: list[Entry] = []
+        self.since = time.monotonic()
+        self.next_read = 0.0
+        self.named = {str(root.resolve()) for root in options.roots}
+
+    def close(self) -> None:
+        """End the workers."""
+        self.pool.close()
+
+    def run(self) -> Tally:
+        """Go over all inputs."""
+        began = time.monotonic()
+        while not self.stop():
+            self._give()
+            if not self.pool.busy and not self.ready and self.is_walked:
+                break
+            if not self.pool.busy:
+                time.sleep(min(_WAIT_SECONDS, max(0.0, self.next_read - time.monotonic())))
+            self._take(self.pool.wait(_WAIT_SECONDS))
+            if len(self.batch) >= _BATCH or time.monotonic() - self.since > _BATCH_SECONDS:
+                self._write()
+        self._write()
+        self.tally.stopped = self.stop()
+        if self.tally.stored.total() >= _MANY:
+            with refusals_said(self.engine):
+                refresh_statistics(self.engine)
+        self.tally.seconds = time.monotonic() - began
+        return self.tally
+
+    # ---- what is there -------------------------------------------------------------------
+
+    def _new(self) -> Iterator[Input]:
+        """Yield the inputs that are to be looked at."""
+        found = filter(self._is_settled, filter(self._is_mine, self._counted()))
+        while some := list(itertools.islice(found, _ASKED_AT_ONCE)):
+            fresh = unseen(self.engine, some)
+            self.tally.unchanged += len(some) - len(fresh)
+            yield from fresh
+
+    def _counted(self) -> Iterator[Input]:
+        for one in walk(self.options.roots, self.tally.passed):
+            self.tally.found += 1
+            yield one
+
+    def _is_mine(self, one: Input) -> bool:
+        number, total = self.options.part
+        return int(one.place[:12], 16) % total == number - 1
+
+    def _is_settled(self, one: Input) -> bool:
+        seconds = self.options.settle_seconds
+        if abs(time.time() - one.stamp.modified_seconds) >= seconds:
+            return True
+        self.tally.passed.add(f"changed in the last {seconds:g} s", one.path)
+        return False
+
+    # ---- work ----------------------------------------------------------------------------
+
+    def _give(self) -> None:
+        while not self.pool.is_full and (task := self._next()) is not None:
+            self.pool.give(task)
+
+    def _next(self) -> Task | None:
+        now = time.monotonic()
+        if self.ready and now >= self.next_read:
+            if self.options.rate:
+                self.next_read = max(self.next_read, now - 1.0) + 1.0 / self.options.rate
+            return self.ready.popleft()
+        if self.is_walked or len(self.ready) >= _READY_FOR_EACH * self.options.jobs:
+            return None
+        one = next(self.new, None)
+        self.is_walked = one is None
+        return None if one is None else Look(one)
+
+    def _take(self, done: list[Done]) -> None:
+        looked: list[tuple[Input, Looked]] = []
+        for task, answer in done:
+            if isinstance(answer, Looked):
+                looked.append((task.input, answer))
+            elif isinstance(answer, Later):
+                self._leave(task, answer)
+            else:
+                self._read(task, answer)
+        if looked:
+            self._looked(looked)
+
+    def _looked(self, looked: list[tuple[Input, Looked]]) -> None:
+        """Have what is new read; contents that are in the ledger only get their places noted."""
+        for one, it in looked:
+            if not it.feed:
+                self._unrecognised(one)
+        recognised = [(one, it) for one, it in looked if it.feed]
+        digests = [
+            (it.digest, digest_of_owner(it.digest, one.stamp.owner)) for one, it in recognised
+        ]
+        known = outcomes(self.engine, itertools.chain.from_iterable(digests))
+        for (one, it), either in zip(recognised, digests, strict=True):
+            in_ledger = next((digest for digest in either if digest in known), "")
+            if in_ledger:
+                self.tally.known += 1
+                self._add(Entry([one], in_ledger))
+            else:
+                self._plan(one, it)
+
+    def _plan(self, one: Input, it: Looked) -> None:
+        """Have an input read, once where equal contents lie in several places."""
+        if self.options.dry_run:
+            self.tally.stored[it.feed] += 1
+            return
+        same = self.under_way.setdefault((it.digest, one.stamp.owner), [])
+        same.append(one)
+        if len(same) == 1:
+            self.ready.append(Read(one, it.feed, it.digest, self.options.cluster, self.mounts))
+
+    def _unrecognised(self, one: Input) -> None:
+        if str(one.path) in self.named:
+            what = "; ".join(summaries())
+            self.tally.refuse(str(one.path), f"{UNRECOGNISED}; what can be taken in is {what}")
+        else:
+            self.tally.passed.add(UNRECOGNISED, one.path)
+            self._add(Entry([one], OF_NO_KIND))
+
+    def _leave(self, task: Task, answer: Later) -> None:
+        for one in self._inputs(task):
+            self.tally.passed.add(answer.reason, one.path)
+
+    def _inputs(self, task: Task) -> list[Input]:
+        if isinstance(task, Look):
+            return [task.input]
+        return self.under_way.pop((task.digest, task.input.stamp.owner), [task.input])
+
+    def _read(self, task: Task, answer: Stored | Refused) -> None:
+        if isinstance(task, Look):  # whoever looked at it died: its content is not known
+            self.tally.refuse(str(task.input.path), answer.reason if isinstance(answer, Refused)
+                              else "")  # fmt: skip
+            return
+        digest = task.digest
+        if isinstance(answer, Refused):
+            answer = replace(answer, kind=answer.kind or task.feed)
+            if answer.of_owner:
+                digest = digest_of_owner(digest, task.input.stamp.owner)
+        self._add(Entry(self._inputs(task), digest, answer))
+
+    # ---- writing -------------------------------------------------------------------------
+
+    def _add(self, entry: Entry) -> None:
+        if not self.options.dry_run:
+            self.batch.append(entry)
+
+    def _write(self) -> None:
+        self.since = time.monotonic()
+        if self.stop():  # what ends this process may have ended its workers before
+            self.batch = [one for one in self.batch if not isinstance(one.answer, Refused)]
+        batch, self.batch = self.batch, []
+        if batch:
+            with refusals_said(self.engine):
+                write(self.engine, batch)
+        for one in batch:
+            self._count(one)
+        self.observe(self.tally)
+
+    def _count(self, entry: Entry) -> None:
+        name, answer = str(entry.inputs[0].path), entry.answer
+        if entry.outcome == STORED and isinstance(answer, Stored):
+            self.tally.stored[answer.kind] += 1
+            self.tally.problems += [(name, text) for text in answer.problems]
+            self.tally.known += len(entry.inputs) - 1
+        elif entry.outcome == REFUSED and isinstance(answer, Refused):
+            self.tally.refuse(name, answer.reason)
+            self.tally.known += len(entry.inputs) - 1
+        elif answer is not None:
+            self.tally.known += len(entry.inputs)

@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Records of the scheduler in a file: of sacct, or of Slurm's REST interface."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stripewise.errors import TraceError
+from stripewise.fleet._of_profile import Origin
+from stripewise.fleet.ingest._base import HEAD_BYTES, Feed, Reading
+from stripewise.fleet.scheduler import parse_rest, parse_sacct, recognises_rest, recognises_sacct
+from stripewise.inputs import open_input
+
+
+class SchedulerFeed(Feed):
+    """What the scheduler says of jobs; it tells of everybody, so not every user's is believed."""
+
+    name = "scheduler"
+    summary = "output of sacct, as text or JSON, or of Slurm's REST interface"
+    needs_trust = True
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Whether it begins as one of them does."""
+        return path.is_file() and (recognises_rest(head) or recognises_sacct(head))
+
+    def read(self, path: Path, origin: Origin) -> Reading:
+        """Read records; jobs that cannot be read are named.
+
+        Raises:
+            TraceError: There is not one job in it that can be read.
+        """
+        with open_input(path) as file:
+            data = file.read()
+        text = data.decode("utf-8", "replace")
+        read = parse_rest if recognises_rest(data[:HEAD_BYTES]) else parse_sacct
+        found = read(text, origin.cluster)
+        if found.problems and not found.records:
+            raise TraceError(f"{path}: no job in it can be read: {found.problems[0]}")
+        return Reading(found.records, found.problems)

@@ -1,0 +1,18 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+
+from stripewise.fleet._engine import create_engine
+from stripewise.fleet._schema import initialise
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Engine:
+    engine = create_engine(str(tmp_path / "base.sqlite"))
+    initialise(engine)
+    return engine

@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Records of the scheduler and samples of the storage, from files and from Slurm."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, func, select
+
+from stripewise.errors import StorageError
+from stripewise.fleet._records import JobRecord
+from stripewise.fleet.ingest import IngestOptions, ingest, next_window, take_jobs
+from stripewise.fleet.scheduler import Parsed, Window
+from stripewise.fleet.tables import Event, Job, Ledger, Rollup, Sample
+
+SACCT = """\
+jobid|jobidraw|cluster|user|uid|account|submit|start|end|elapsed|state|nnodes|jobname
+17|17|alpha|ada|1000|physics|2026-03-01T10:00:00|2026-03-01T10:01:00|2026-03-01T10:02:00|00:01:00|COMPLETED|2|run|1
+broken
+18|18|alpha|ada|1000|physics|2026-03-01T10:00:00|Unknown|Unknown|00:00:00|PENDING|2|later
+"""
+SAMPLES = """\
+{"file_system": "scratch", "server": "oss1", "target": "OST0", "metric": "read_bytes", "unit": "bytes", "counter": true, "at": 1789000020, "seconds": 60, "value": 600}
+{"file_system": "scratch", "metric": "read_bytes", "unit": "bytes", "counter": true, "at": "soon", "seconds": 60, "value": 600}
+{"event": "failover", "file_system": "scratch", "at": 1789000000, "until": 1789001800, "text": "oss2 took over"}
+"""  # noqa: E501
+
+
+def take(engine: Engine, *paths: Path) -> tuple[int, int, list[str]]:
+    tally = ingest(engine, IngestOptions(roots=paths, settle_seconds=0, jobs=1))
+    return sum(tally.stored.values()), tally.refused, [text for _, text in tally.problems]
+
+
+def test_output_of_sacct(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "jobs.txt"
+    path.write_text(SACCT)
+    stored, refused, problems = take(engine, path)
+    assert (stored, refused) == (1, 0)
+    assert any("line 3" in text for text in problems)
+    with engine.connect() as connection:
+        rows = connection.execute(select(Job.raw_id, Job.name, Job.run_seconds)).all()
+    assert sorted(rows) == [(17, "run|1", 60.0), (18, "later", None)]
+    path.write_text(SACCT.replace("PENDING", "CANCELLED by 1000"))
+    take(engine, path)
+    with engine.connect() as connection:
+        assert connection.scalar(select(Job.state).where(Job.raw_id == 18)) == "CANCELLED"
+
+
+def test_samples_and_events(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "samples.jsonl"
+    path.write_text(SAMPLES)
+    stored, refused, problems = take(engine, path)
+    assert (stored, refused, len(problems)) == (1, 0, 1)
+    with engine.connect() as connection:
+        assert connection.scalar(select(Sample.value)) == 600
+        assert connection.scalar(select(func.count()).select_from(Rollup)) == 3
+        assert connection.scalar(select(Event.kind)) == "failover"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "word"),
+    [
+        ("jobs.txt", "\n".join(SACCT.splitlines()[::2][:2]), "no job"),
+        ("samples.jsonl", SAMPLES.splitlines()[1], "no line"),
+    ],
+)
+def test_an_input_of_which_nothing_can_be_used_is_refused(
+    engine: Engine, tmp_path: Path, name: str, text: str, word: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    tally = ingest(engine, IngestOptions(roots=(path,), settle_seconds=0, jobs=1))
+    assert tally.refused == 1
+    assert word in tally.reasons[0][1]
+
+
+def test_slurm_is_asked_from_where_it_was_last(engine: Engine) -> None:
+    now = int(time.time())
+    first = next_window(engine, "sacct")
+    assert now - first.start == pytest.approx(30 * 86400, abs=60)
+    record = JobRecord("alpha", 1, now - 100, user="ada")
+    asked = take_jobs(engine, "sacct", first, [Parsed((record,), ("line 1: odd",)), Parsed()])
+    assert (asked.jobs, asked.problems) == (1, ("line 1: odd",))
+    again = next_window(engine, "sacct")
+    assert now - again.start == pytest.approx(2 * 86400, abs=60)
+    other = next_window(engine, "sacct beta")
+    assert now - other.start == pytest.approx(30 * 86400, abs=60)
+    assert next_window(engine, "sacct", since=1000).start == 1000
+
+
+def test_what_was_not_read_whole_is_asked_for_again(engine: Engine) -> None:
+    def parts() -> object:
+        yield Parsed((JobRecord("alpha", 1, 100, user="ada"),))
+        raise StorageError("slurmdbd went away: try again")
+
+    with pytest.raises(StorageError):
+        take_jobs(engine, "sacct", Window(0, 1000), parts())  # type: ignore[arg-type]
+    with engine.connect() as connection:
+        assert connection.scalar(select(func.count()).select_from(Job)) == 1
+        assert connection.scalar(select(func.count()).select_from(Ledger)) == 0
