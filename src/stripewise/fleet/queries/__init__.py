@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is asked of the statistics database, for a viewer with their rights."""
+
+from typing import TYPE_CHECKING
+
+from stripewise._lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.fleet.queries._benchmarks import FEWEST_BEFORE as FEWEST_BEFORE
+    from stripewise.fleet.queries._benchmarks import CaseHistory as CaseHistory
+    from stripewise.fleet.queries._benchmarks import benchmark_history as benchmark_history
+    from stripewise.fleet.queries._changes import Change as Change
+    from stripewise.fleet.queries._changes import RunFacts as RunFacts
+    from stripewise.fleet.queries._changes import are_close as are_close
+    from stripewise.fleet.queries._changes import changes as changes
+    from stripewise.fleet.queries._changes import typical as typical
+    from stripewise.fleet.queries._costs import FEWEST_RUNS as FEWEST_RUNS
+    from stripewise.fleet.queries._costs import LEAST_SECONDS as LEAST_SECONDS
+    from stripewise.fleet.queries._costs import costly_programs as costly_programs
+    from stripewise.fleet.queries._costs import ignored_advice as ignored_advice
+    from stripewise.fleet.queries._coverage import GROUPS as GROUPS
+    from stripewise.fleet.queries._coverage import coverage as coverage
+    from stripewise.fleet.queries._coverage import reasons as reasons
+    from stripewise.fleet.queries._everybody import public_period as public_period
+    from stripewise.fleet.queries._everybody import public_survey as public_survey
+    from stripewise.fleet.queries._filters import JobFilter as JobFilter
+    from stripewise.fleet.queries._history import MOST_RUNS as MOST_RUNS
+    from stripewise.fleet.queries._history import facts_of_runs as facts_of_runs
+    from stripewise.fleet.queries._history import list_runs as list_runs
+    from stripewise.fleet.queries._intake import audit_trail as audit_trail
+    from stripewise.fleet.queries._intake import intake_hours as intake_hours
+    from stripewise.fleet.queries._intake import intake_sums as intake_sums
+    from stripewise.fleet.queries._intake import refused_inputs as refused_inputs
+    from stripewise.fleet.queries._job import MOST_SOURCES as MOST_SOURCES
+    from stripewise.fleet.queries._job import JobView as JobView
+    from stripewise.fleet.queries._job import Source as Source
+    from stripewise.fleet.queries._job import find_job as find_job
+    from stripewise.fleet.queries._job import full_profile as full_profile
+    from stripewise.fleet.queries._job import list_files as list_files
+    from stripewise.fleet.queries._job import list_sources as list_sources
+    from stripewise.fleet.queries._job import view_job as view_job
+    from stripewise.fleet.queries._job_pairs import is_of_pattern as is_of_pattern
+    from stripewise.fleet.queries._job_pairs import pairs_of as pairs_of
+    from stripewise.fleet.queries._jobs import SORTS as SORTS
+    from stripewise.fleet.queries._jobs import count_jobs as count_jobs
+    from stripewise.fleet.queries._jobs import exported_jobs as exported_jobs
+    from stripewise.fleet.queries._jobs import list_jobs as list_jobs
+    from stripewise.fleet.queries._load import StorageLoad as StorageLoad
+    from stripewise.fleet.queries._load import loads_beside as loads_beside
+    from stripewise.fleet.queries._next_run import NextRun as NextRun
+    from stripewise.fleet.queries._next_run import next_run as next_run
+    from stripewise.fleet.queries._own import BEFORE_DAYS as BEFORE_DAYS
+    from stripewise.fleet.queries._own import OWN_DAYS as OWN_DAYS
+    from stripewise.fleet.queries._own import OwnSummary as OwnSummary
+    from stripewise.fleet.queries._own import own_summary as own_summary
+    from stripewise.fleet.queries._paging import COUNTED as COUNTED
+    from stripewise.fleet.queries._paging import MOST_ROWS as MOST_ROWS
+    from stripewise.fleet.queries._paging import Listing as Listing
+    from stripewise.fleet.queries._pairs import PairSettings as PairSettings
+    from stripewise.fleet.queries._pairs import pair_settings as pair_settings
+    from stripewise.fleet.queries._pairs import program_pairs as program_pairs
+    from stripewise.fleet.queries._patterns import PatternFilter as PatternFilter
+    from stripewise.fleet.queries._patterns import public_patterns as public_patterns
+    from stripewise.fleet.queries._patterns import public_seconds as public_seconds
+    from stripewise.fleet.queries._patterns import search_patterns as search_patterns
+    from stripewise.fleet.queries._period import Period as Period
+    from stripewise.fleet.queries._program import find_program as find_program
+    from stripewise.fleet.queries._program import job_times as job_times
+    from stripewise.fleet.queries._program import median_job as median_job
+    from stripewise.fleet.queries._program import program_findings as program_findings
+    from stripewise.fleet.queries._program import program_patterns as program_patterns
+    from stripewise.fleet.queries._program import program_settings as program_settings
+    from stripewise.fleet.queries._quality import USUAL_RATIO as USUAL_RATIO
+    from stripewise.fleet.queries._quality import Agreement as Agreement
+    from stripewise.fleet.queries._quality import agreements as agreements
+    from stripewise.fleet.queries._quality import clocks_apart as clocks_apart
+    from stripewise.fleet.queries._quality import disagreements as disagreements
+    from stripewise.fleet.queries._quality import match_rules as match_rules
+    from stripewise.fleet.queries._quality import unrecorded_jobs as unrecorded_jobs
+    from stripewise.fleet.queries._savings import Saving as Saving
+    from stripewise.fleet.queries._savings import SavingsLedger as SavingsLedger
+    from stripewise.fleet.queries._savings import savings_ledger as savings_ledger
+    from stripewise.fleet.queries._series import Curve as Curve
+    from stripewise.fleet.queries._spread import Spread as Spread
+    from stripewise.fleet.queries._storage import FileSystemState as FileSystemState
+    from stripewise.fleet.queries._storage import Rate as Rate
+    from stripewise.fleet.queries._storage import Space as Space
+    from stripewise.fleet.queries._storage import find_file_system as find_file_system
+    from stripewise.fleet.queries._storage import view_names as view_names
+    from stripewise.fleet.queries._storage import view_storage as view_storage
+    from stripewise.fleet.queries._storage_events import EventFilter as EventFilter
+    from stripewise.fleet.queries._storage_events import advice_now as advice_now
+    from stripewise.fleet.queries._storage_events import kinds_of_events as kinds_of_events
+    from stripewise.fleet.queries._storage_events import list_events as list_events
+    from stripewise.fleet.queries._storage_load import PERIODS as PERIODS
+    from stripewise.fleet.queries._storage_load import FileSystemLoad as FileSystemLoad
+    from stripewise.fleet.queries._storage_load import LoadPeriod as LoadPeriod
+    from stripewise.fleet.queries._storage_load import TargetLoad as TargetLoad
+    from stripewise.fleet.queries._storage_load import events_within as events_within
+    from stripewise.fleet.queries._storage_load import view_load as view_load
+    from stripewise.fleet.queries._storage_top import TOP_PERIODS as TOP_PERIODS
+    from stripewise.fleet.queries._storage_top import Share as Share
+    from stripewise.fleet.queries._storage_top import Top as Top
+    from stripewise.fleet.queries._storage_top import view_top as view_top
+    from stripewise.fleet.queries._survey import ProgramSurvey as ProgramSurvey
+    from stripewise.fleet.queries._survey import survey as survey
+    from stripewise.fleet.queries._viewer import FEWEST_USERS as FEWEST_USERS
+    from stripewise.fleet.queries._viewer import NOBODY as NOBODY
+    from stripewise.fleet.queries._viewer import Role as Role
+    from stripewise.fleet.queries._viewer import Sight as Sight
+    from stripewise.fleet.queries._viewer import Viewer as Viewer
+    from stripewise.fleet.queries._viewer import jobs_of as jobs_of
+    from stripewise.fleet.queries._viewer import viewer_of as viewer_of
+    from stripewise.fleet.queries._witnesses import Statement as Statement
+    from stripewise.fleet.queries._witnesses import statements as statements
+else:
+    __getattr__, __all__ = lazy_exports(__name__)

@@ -1,0 +1,236 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is searched in lists of jobs: words of a form or a URL -> conditions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, exists, false, func, or_, select
+
+from stripewise.errors import UsageError
+from stripewise.fleet.tables import (
+    Cluster,
+    FindingRow,
+    Job,
+    JobPattern,
+    JobSource,
+    Person,
+    Program,
+    Project,
+)
+from stripewise.text import printable
+
+LONGEST = 200
+"""Characters of one word of a search."""
+RARE = 5000
+"""Rows of so many sources are looked up before their jobs are."""
+MOST_NAMES = 500
+"""Names that one word may stand for."""
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_LARGEST_ID = 1 << 62
+_LAST_MOMENT = 253_402_300_799
+"""The end of the year 9999: no calendar of Python goes further."""
+
+
+@dataclass(frozen=True)
+class JobFilter:
+    """Conditions on jobs; what is None is not asked.
+
+    Attributes:
+        q: Words: a job id, or part of the name of a program, user or project, or the beginning
+            of a job's name.
+        job_id: Slurm's raw job id.
+        cluster: Name of the cluster.
+        user: Name of the user.
+        project: Name of the project.
+        program: Name of the program.
+        state: As Slurm names it: "COMPLETED".
+        finding: Code of a finding: "small-requests".
+        pattern: Form of a pattern: "<3D, (BLOCK, *, *)>".
+        direction: "read" or "write": of that pattern.
+        least_lost_seconds: Least gain that findings expect for the files of that pattern.
+        source: Kind of the source, "any" or "none".
+        since: Jobs that started at or after this moment, in seconds since 1970.
+        until: Jobs that started before it.
+        least_io_seconds: Least I/O time.
+        least_avoidable_seconds: Least gain that a finding expects.
+    """
+
+    q: str | None = None
+    job_id: int | None = None
+    cluster: str | None = None
+    user: str | None = None
+    project: str | None = None
+    program: str | None = None
+    state: str | None = None
+    finding: str | None = None
+    pattern: str | None = None
+    direction: str | None = None
+    source: str | None = None
+    since: int | None = None
+    until: int | None = None
+    least_io_seconds: float | None = None
+    least_avoidable_seconds: float | None = None
+    least_lost_seconds: float | None = None
+
+    @classmethod
+    def parse(cls, words: Mapping[str, str]) -> JobFilter:
+        """Return the filter that the words of a URL ask for; empty ones ask nothing.
+
+        Raises:
+            UsageError: A value cannot be used.
+        """
+        found: dict[str, Any] = {}
+        for field in fields(cls):
+            text = words.get(field.name, "").strip()
+            if text:
+                found[field.name] = _value(field.name, text)
+        if found.get("direction") not in (None, "read", "write"):
+            raise UsageError(f"direction={found['direction']!r}: give read or write")
+        return cls(**found)
+
+    def words(self) -> dict[str, str]:
+        """Return the filter as words of a URL."""
+        asked = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: str(value) for name, value in asked.items() if value is not None}
+
+
+def conditions(connection: Connection, asked: JobFilter) -> list[ColumnElement[bool]]:
+    """Return the conditions of a filter; names are looked up first."""
+    found: list[ColumnElement[bool]] = []
+    for text, table, column in (
+        (asked.cluster, Cluster, Job.cluster_id),
+        (asked.user, Person, Job.person_id),
+        (asked.project, Project, Job.project_id),
+        (asked.program, Program, Job.program_id),
+    ):
+        if text is not None:
+            key = connection.scalar(select(table.id).where(table.name == text))
+            found.append(false() if key is None else column == key)
+    if asked.q is not None:
+        found += [_word(connection, word) for word in asked.q.split()]
+    if asked.job_id is not None:
+        found.append(Job.raw_id == asked.job_id)
+    if asked.state is not None:
+        found.append(Job.state == asked.state)
+    found += _evidence(connection, asked)
+    bounds: tuple[tuple[Any, Any, bool], ...] = (
+        (asked.since, Job.start_at, True),
+        (asked.until, Job.start_at, False),
+        (asked.least_io_seconds, Job.io_seconds, True),
+        (asked.least_avoidable_seconds, Job.avoidable_seconds, True),
+    )
+    for value, column, is_least in bounds:
+        if value is not None:
+            found.append(column >= value if is_least else column < value)
+    return found
+
+
+def _evidence(connection: Connection, asked: JobFilter) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = []
+    if asked.finding is not None:
+        found.append(_told_by(connection, FindingRow, [FindingRow.code == asked.finding]))
+    about: list[ColumnElement[bool]] = []
+    if asked.pattern is not None:
+        about.append(JobPattern.form == asked.pattern)
+    if asked.direction is not None:
+        about.append(JobPattern.is_write.is_(asked.direction == "write"))
+    if asked.least_lost_seconds is not None:
+        about.append(JobPattern.lost_seconds >= asked.least_lost_seconds)
+    if about:
+        found.append(_told_by(connection, JobPattern, about))
+    if asked.source == "none":
+        found.append(Job.source_count == 0)
+    elif asked.source == "any":
+        found.append(Job.source_count > 0)
+    elif asked.source is not None:
+        found.append(exists().where(JobSource.job_id == Job.id, JobSource.kind == asked.source))
+    return found
+
+
+def _told_by(
+    connection: Connection, table: Any, about: list[ColumnElement[bool]]
+) -> ColumnElement[bool]:
+    """Return the condition that a source of a job has such a row.
+
+    Of rare rows the jobs are looked up; of others each job is asked until a page is full.
+    """
+    some = select(table.source_id).where(*about).limit(RARE + 1).subquery()
+    if (connection.scalar(select(func.count()).select_from(some)) or 0) <= RARE:
+        sources = select(table.source_id).where(*about)
+        return Job.id.in_(select(JobSource.job_id).where(JobSource.id.in_(sources)))
+    of_source = exists().where(table.source_id == JobSource.id, *about)
+    return exists().where(JobSource.job_id == Job.id, of_source)
+
+
+def _word(connection: Connection, word: str) -> ColumnElement[bool]:
+    """Return what one word may stand for."""
+    if word.isascii() and word.isdecimal() and int(word) < _LARGEST_ID:
+        return or_(Job.raw_id == int(word), Job.array_job_id == int(word), _begins(word))
+    means = [_begins(word)]
+    for table, column in (
+        (Program, Job.program_id), (Person, Job.person_id), (Project, Job.project_id),
+    ):  # fmt: skip
+        like = func.lower(table.name).contains(word.lower(), autoescape=True)
+        keys = connection.scalars(
+            select(table.id).where(like).order_by(table.name).limit(MOST_NAMES)
+        ).all()
+        if keys:
+            means.append(column.in_(keys))
+    return or_(*means)
+
+
+def _begins(word: str) -> ColumnElement[bool]:
+    """Return the condition that a job's name begins with a word, as a range of the index."""
+    return and_(Job.name >= word, Job.name < word + "\U0010ffff")
+
+
+def _value(name: str, text: str) -> str | int | float:
+    if len(text) > LONGEST:
+        raise UsageError(f"{name}: {len(text)} characters; at most {LONGEST} can be searched")
+    if name == "job_id":
+        return _job_id(text)
+    if name in ("since", "until"):
+        return _moment(name, text)
+    if name.startswith("least_"):
+        return _number(name, text)
+    return form_as_stored(printable(text)) if name == "pattern" else printable(text)
+
+
+def form_as_stored(text: str) -> str:
+    """Return the form of a pattern with its blanks: "<3D,(BLOCK,*)>" -> "<3D, (BLOCK, *)>"."""
+    return ", ".join(part.strip() for part in text.split(","))
+
+
+def _job_id(text: str) -> int:
+    if text.isascii() and text.isdecimal() and int(text) < _LARGEST_ID:
+        return int(text)
+    raise UsageError(f"job_id={text!r} is no job id of Slurm, such as 4711")
+
+
+def _moment(name: str, text: str) -> int:
+    """Return a moment: a day (UTC), or seconds since 1970."""
+    try:
+        if _DAY.fullmatch(text):
+            return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
+        moment = int(text)
+        if text.isascii() and 0 <= moment <= _LAST_MOMENT:
+            return moment
+    except ValueError:
+        pass
+    raise UsageError(f"{name}={text!r} is no day: write it as in 2026-03-31")
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 1e18:
+        raise UsageError(f"{name}={text!r} is no number of seconds, such as 10")
+    return number

@@ -1,0 +1,231 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""One job: its row, its sources and their profiles, its files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from stripewise.fleet._documents import join, unpack
+from stripewise.fleet._totals import Told, distinct
+from stripewise.fleet.queries._jobs import with_names
+from stripewise.fleet.queries._paging import MOST_ROWS, Listing, Order, page
+from stripewise.fleet.queries._viewer import HIDDEN, Sight, Viewer, jobs_of
+from stripewise.fleet.tables import (
+    Cluster,
+    FindingRow,
+    Job,
+    JobFile,
+    JobIo,
+    JobPattern,
+    JobSource,
+    Person,
+    Program,
+    Project,
+    SettingRow,
+)
+
+Row = Mapping[str, Any]
+MOST_SOURCES = 10
+"""Sources of one job that are shown, those with most I/O time."""
+_NAMES = (
+    *(Cluster.name.label("cluster"), Person.name.label("user")),
+    *(Project.name.label("project"), Program.name.label("program")),
+)
+_ABOUT_SOURCE = (
+    *(JobSource.id, JobSource.kind, JobSource.name, JobSource.match_rule, JobSource.confidence),
+    *(JobSource.start_at, JobSource.end_at, JobSource.rank_count, JobSource.is_partial),
+    *(JobSource.io_seconds, JobSource.program_id, Program.name.label("program")),
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What one source tells of a job.
+
+    Attributes:
+        about: Kind, name, match_rule, confidence, times, program; `is_counted`: the job's figures
+            are made of it; otherwise another source tells more of the same run.
+        figures: Of the profile, as `stripewise profile --json` prints them.
+        document: The profile without its lists of files; None: names of files are hidden from
+            this viewer, and with them all text that may hold one.
+        io / patterns / findings / settings: Rows of the tables, without names of files where
+            those are hidden.
+    """
+
+    about: dict[str, Any]
+    figures: Row
+    document: Row | None
+    io: Sequence[Row]
+    patterns: Sequence[Row]
+    findings: Sequence[Row]
+    settings: Sequence[Row]
+
+
+@dataclass(frozen=True)
+class JobView:
+    """One job as a viewer sees it.
+
+    Attributes:
+        row: All columns of `tables.Job`, and cluster, user, project and program by name.
+        sight: How the viewer comes to see it.
+        shows_names: Names of files are shown.
+        sources: What tells of it: the `MOST_SOURCES` with most I/O time, in the order of time.
+    """
+
+    row: Row
+    sight: Sight
+    shows_names: bool
+    sources: Sequence[Source]
+
+    @property
+    def counted(self) -> list[Source]:
+        """The sources of which the job's figures are made: one for each run."""
+        return [one for one in self.sources if one.about["is_counted"]]
+
+
+def find_job(connection: Connection, viewer: Viewer, job_id: int) -> Row | None:
+    """Return the row of a job with its names; None: there is none that the viewer sees."""
+    if not 0 < job_id < 1 << 62:
+        return None
+    query = with_names(jobs_of(viewer, *Job.__table__.c, *_NAMES)).where(Job.id == job_id)
+    found = connection.execute(query).one_or_none()
+    return None if found is None else dict(found._mapping)
+
+
+def view_job(connection: Connection, viewer: Viewer, job_id: int) -> JobView | None:
+    """Return a job with what its sources tell; None: there is none that the viewer sees."""
+    row = find_job(connection, viewer, job_id)
+    if row is None:
+        return None
+    sight = viewer.sight(row)
+    assert sight is not None
+    shows = viewer.reads_names(row)
+    query = (
+        select(*_ABOUT_SOURCE, JobSource.document)
+        .outerjoin(Program, Program.id == JobSource.program_id)
+        .where(JobSource.job_id == job_id)
+        .order_by(JobSource.io_seconds.desc().nulls_last(), JobSource.id)
+        .limit(MOST_SOURCES)
+    )
+    sources = [
+        _source(connection, dict(found._mapping), shows) for found in connection.execute(query)
+    ]
+    _mark_counted(sources)
+    sources.sort(key=lambda one: (one.about["start_at"] or 0.0, one.about["id"]))
+    return JobView(row, sight, shows, sources)
+
+
+def _mark_counted(sources: Sequence[Source]) -> None:
+    """Say of each source whether the job's figures are made of it."""
+    told = [
+        Told(one.about["kind"], one.about["program_id"], one.about["start_at"],
+             one.about["end_at"], one.figures)
+        for one in sources
+    ]  # fmt: skip
+    counted = {id(one) for one in distinct(told)}
+    for source, one in zip(sources, told, strict=True):
+        source.about["is_counted"] = id(one) in counted
+
+
+def _source(connection: Connection, about: dict[str, Any], shows: bool) -> Source:
+    document = unpack(about.pop("document"))
+    if not shows:
+        about["name"] = ""
+    key = about["id"]
+    return Source(
+        about,
+        document["figures"],
+        document if shows else None,
+        _rows(connection, JobIo, key, ()),
+        _rows(connection, JobPattern, key, () if shows else ("file_class", "dataset")),
+        _rows(connection, FindingRow, key, () if shows else ("phrase",)),
+        _setting_rows(connection, key, shows),
+    )
+
+
+def _setting_rows(connection: Connection, key: int, shows: bool) -> Sequence[Row]:
+    rows = _rows(connection, SettingRow, key, () if shows else ("file_class",))
+    if shows:
+        return rows
+    return [
+        {name: HIDDEN if "/" in str(value) else value for name, value in row.items()}
+        for row in rows
+    ]
+
+
+def _rows(connection: Connection, table: Any, key: int, hidden: Sequence[str]) -> Sequence[Row]:
+    columns = [column for column in table.__table__.c if column.name != "source_id"]
+    query = select(*columns).where(table.source_id == key).order_by(*columns[:1])
+    rows = [dict(row._mapping) for row in connection.execute(query)]
+    for row in rows:
+        row.update(dict.fromkeys(hidden))
+    return rows
+
+
+def full_profile(
+    connection: Connection, viewer: Viewer, job_id: int, source_id: int
+) -> dict[str, Any] | None:
+    """Return a whole profile, as `stripewise profile --json` prints it.
+
+    None: there is none, or the viewer may not read the names of its files.
+    """
+    row = find_job(connection, viewer, job_id)
+    if row is None or not viewer.reads_names(row) or not 0 < source_id < 1 << 62:
+        return None
+    found = connection.execute(
+        select(JobSource.document, JobSource.rows).where(
+            JobSource.id == source_id, JobSource.job_id == job_id
+        )
+    ).one_or_none()
+    return None if found is None else join(found.document, found.rows)
+
+
+def list_sources(connection: Connection, viewer: Viewer, job_id: int) -> list[Row]:
+    """Return the sources of a job, at most 500, without their profiles; [] if none is visible."""
+    row = find_job(connection, viewer, job_id)
+    if row is None:
+        return []
+    query = (
+        select(*_ABOUT_SOURCE)
+        .outerjoin(Program, Program.id == JobSource.program_id)
+        .where(JobSource.job_id == job_id)
+        .order_by(JobSource.start_at, JobSource.id)
+        .limit(MOST_ROWS)
+    )
+    hidden = () if viewer.reads_names(row) else ("name",)
+    found = connection.execute(query)
+    return [{**one._mapping, **dict.fromkeys(hidden, "")} for one in found]
+
+
+def list_files(
+    connection: Connection,
+    viewer: Viewer,
+    job_id: int,
+    source_id: int,
+    *,
+    after: str = "",
+    limit: int = 50,
+) -> Listing | None:
+    """Return one page of the files of a source, in the order of the profile.
+
+    Where names are hidden, path and class are None.  None: no such source is visible.
+
+    Raises:
+        UsageError: The cursor cannot be used.
+    """
+    row = find_job(connection, viewer, job_id)
+    if row is None or not 0 < source_id < 1 << 62:
+        return None
+    is_of_job = select(JobSource.id).where(JobSource.id == source_id, JobSource.job_id == job_id)
+    if connection.scalar(is_of_job) is None:
+        return None
+    hidden = () if viewer.reads_names(row) else ("path", "file_class")
+    query = select(*JobFile.__table__.c).where(JobFile.source_id == source_id)
+    listing = page(connection, query, Order(JobFile.number, JobFile.number, False), after, limit)
+    rows = [{**row._mapping, **dict.fromkeys(hidden)} for row in listing.rows]
+    return Listing(rows, listing.next)

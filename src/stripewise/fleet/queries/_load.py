@@ -1,0 +1,263 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the storage moved for everybody while a job ran: "you or them?".
+
+Only sums over all users are read here; nothing tells whose they are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, func, select
+
+from stripewise.fleet.queries._job import JobView
+from stripewise.fleet.tables import FileSystem, Rollup, Series
+
+METRICS = ("read_bytes", "write_bytes")
+HOUR = 3600
+DAYS_BEFORE = 28
+"""With so many days before it a run is compared: four of each day of the week."""
+LEAST_HOURS = 24
+"""With fewer hours before it nothing is said of what is usual."""
+_RESOLUTIONS = (60, HOUR, 24 * HOUR)
+_MOST_POINTS = 1500
+_LEAST_MARGIN, _LEAST_AROUND = 1800, 12
+"""Before and after a run at least so many seconds, and so many intervals, are returned."""
+_MOST_HOURS = 24
+
+Rates = dict[int, float]
+"""Begin of an interval -> bytes per second of all parts of a storage together."""
+
+
+@dataclass(frozen=True)
+class StorageLoad:
+    """A storage beside a job that used it.
+
+    Attributes:
+        file_system: Its name.
+        begin / end: When the job ran.
+        job_bytes: What the job moved there.
+        resolution_seconds: Width of the intervals.
+        at: Begins of the intervals, before, during and after the run.
+        read / write: Bytes per second in each; None: not known.
+        storage_bytes: Moved for everybody in the intervals that cover the run; None: not known.
+        covered_share: Of these intervals, how many are known.
+        busier_than: Share of the hours of the days before in which less was moved than in the
+            hours of the run; None: not known.
+        compared_hours: How many hours that are.
+    """
+
+    file_system: str
+    begin: int
+    end: int
+    job_bytes: int
+    resolution_seconds: int
+    at: Sequence[int]
+    read: Sequence[float | None]
+    write: Sequence[float | None]
+    storage_bytes: float | None
+    covered_share: float
+    busier_than: float | None
+    compared_hours: int
+
+    @property
+    def job_share(self) -> float | None:
+        """Share of the job in what the storage moved; None: not known."""
+        if not self.storage_bytes or self.covered_share < 1:
+            return None
+        return min(self.job_bytes / self.storage_bytes, 1.0)
+
+    @property
+    def job_bytes_per_second(self) -> float:
+        """Average rate of the job over its run."""
+        return self.job_bytes / max(self.end - self.begin, 1)
+
+    @property
+    def storage_bytes_per_second(self) -> float | None:
+        """Average rate of the storage in the intervals that cover the run."""
+        if self.storage_bytes is None:
+            return None
+        number = len(_covering(self.begin, self.end, self.resolution_seconds))
+        return self.storage_bytes / (number * self.resolution_seconds * self.covered_share)
+
+
+def loads_beside(connection: Connection, view: JobView, most: int = 3) -> list[StorageLoad]:
+    """Return the storages of a job that are sampled, the one that it used most first.
+
+    Args:
+        connection: To the database.
+        view: The job as its viewer sees it.
+        most: Storages that are returned.
+    """
+    span = _span(view)
+    if span is None:
+        return []
+    moved: dict[str, int] = defaultdict(int)
+    for source in view.counted:
+        for row in source.io:
+            moved[row["file_system"]] += row["read_bytes"] + row["write_bytes"]
+    found: list[StorageLoad] = []
+    for name in sorted(moved, key=lambda name: -moved[name]):
+        if moved[name] > 0 and len(found) < most:
+            load = _load(connection, name, span, moved[name])
+            found += [load] if load is not None else []
+    return found
+
+
+def rates_in_hours(
+    connection: Connection, name: str, spans: Mapping[int, tuple[int, int]]
+) -> dict[int, float]:
+    """Return the mean rate of a storage in the hours of some spans; unknown ones are left out.
+
+    Args:
+        connection: To the database.
+        name: Of the storage, or where its files lie.
+        spans: Key -> begin and end; of long ones the first `_MOST_HOURS` hours count.
+    """
+    hours = {
+        key: list(_covering(begin, end, HOUR))[:_MOST_HOURS] for key, (begin, end) in spans.items()
+    }
+    wanted = sorted({at for some in hours.values() for at in some})
+    sampled = _sampled(connection, name)
+    if sampled is None or not wanted:
+        return {}
+    rates = _sum(_rates(connection, sampled.series, HOUR, Rollup.at.in_(wanted)).values())
+    return {
+        key: sum(rates[at] for at in some) / len(some)
+        for key, some in hours.items()
+        if all(at in rates for at in some)
+    }
+
+
+def _span(view: JobView) -> tuple[int, int] | None:
+    row = view.row
+    begin, end = row["start_at"], row["end_at"]
+    if begin is None:
+        return None
+    if end is None and row["run_seconds"] is not None:
+        end = begin + row["run_seconds"]
+    return None if end is None or end < begin else (int(begin), int(end))
+
+
+def _load(
+    connection: Connection, name: str, span: tuple[int, int], moved: int
+) -> StorageLoad | None:
+    sampled = _sampled(connection, name)
+    if sampled is None:
+        return None
+    series = sampled.series
+    begin, end = span
+    for resolution in _RESOLUTIONS:
+        margin = max(end - begin, _LEAST_MARGIN, _LEAST_AROUND * resolution)
+        first, last = begin - margin, end + margin
+        if (last - first) / resolution > _MOST_POINTS:
+            continue
+        at = list(_covering(first, last, resolution))
+        within = Rollup.at.between(at[0], at[-1])
+        rates = _rates(connection, series, resolution, within)
+        during, total = _covering(begin, end, resolution), _sum(rates.values())
+        if any(one in total for one in during):
+            break
+    else:
+        return None
+    known = [total[one] * resolution for one in during if one in total]
+    usual, hours = _compared(connection, series, span)
+    return StorageLoad(
+        sampled.name, begin, end, moved, resolution, at,
+        [rates["read_bytes"].get(one) for one in at],
+        [rates["write_bytes"].get(one) for one in at],
+        sum(known) if known else None, len(known) / len(during), usual, hours,
+    )  # fmt: skip
+
+
+def _compared(
+    connection: Connection, series: Mapping[str, Sequence[int]], span: tuple[int, int]
+) -> tuple[float | None, int]:
+    """Return in which share of the hours before the run less was moved, and their number."""
+    begin, end = span
+    hours = list(_covering(begin, end, HOUR))
+    first = hours[0] - DAYS_BEFORE * 24 * HOUR
+    within = Rollup.at.between(first, hours[-1])
+    rates = _sum(_rates(connection, series, HOUR, within).values())
+    before = [rate for at, rate in rates.items() if at < hours[0]]
+    during = [rates[at] for at in hours if at in rates]
+    if len(before) < LEAST_HOURS or not during:
+        return None, len(before)
+    mean = sum(during) / len(during)
+    return sum(rate < mean for rate in before) / len(before), len(before)
+
+
+def _covering(begin: float, end: float, resolution: int) -> range:
+    """Return the begins of the intervals that cover a span, at least one."""
+    first = int(begin) - int(begin) % resolution
+    return range(first, max(int(end), first + 1), resolution)
+
+
+class _Sampled(NamedTuple):
+    """A storage that is sampled: its name, and the series of each metric that are its total."""
+
+    name: str
+    series: Mapping[str, Sequence[int]]
+
+
+def _sampled(connection: Connection, name: str) -> _Sampled | None:
+    """Return the storage with a name, or below a directory; None: it is not sampled.
+
+    Its total is the series of the whole, else those of all targets, else those of all servers.
+    """
+    systems = connection.execute(select(FileSystem.id, FileSystem.name, FileSystem.mount)).all()
+    named = [one for one in systems if name == one.name or name in one.mount.splitlines()]
+    if not named:
+        return None
+    rows = connection.execute(
+        select(Series.id, Series.server, Series.target, Series.metric).where(
+            Series.file_system_id == named[0].id, Series.metric.in_(METRICS), Series.is_counter
+        )
+    ).all()
+    found: dict[str, list[int]] = {}
+    for metric in METRICS:
+        some = [one for one in rows if one.metric == metric]
+        whole = [one for one in some if not one.server and not one.target]
+        targets = [one for one in some if one.target]
+        found[metric] = [one.id for one in whole or targets or some]
+    return _Sampled(named[0].name, found) if all(found.values()) else None
+
+
+def _rates(
+    connection: Connection,
+    series: Mapping[str, Sequence[int]],
+    resolution: int,
+    within: ColumnElement[bool],
+) -> dict[str, Rates]:
+    """Return the rate of each metric over time: where at least half of it was sampled."""
+    found = {}
+    for metric, keys in series.items():
+        query = (
+            select(
+                Rollup.at,
+                func.sum(Rollup.total / Rollup.covered_seconds),
+                func.sum(Rollup.covered_seconds),
+            )
+            .where(Rollup.series_id.in_(keys), Rollup.resolution_seconds == resolution, within)
+            .where(Rollup.covered_seconds > 0)
+            .group_by(Rollup.at)
+        )
+        least = 0.5 * resolution * len(keys)
+        found[metric] = {
+            at: rate for at, rate, covered in connection.execute(query) if covered >= least
+        }
+    return found
+
+
+def _sum(rates: Iterable[Rates]) -> Rates:
+    """Add up rates where all of them are known."""
+    first, *others = rates
+    return {
+        at: rate + sum(other[at] for other in others)
+        for at, rate in sorted(first.items())
+        if all(at in other for other in others)
+    }

@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Of which time figures are: always bounded, so that no page reads all there is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement
+
+from stripewise.errors import UsageError
+from stripewise.fleet.queries._filters import JobFilter
+from stripewise.fleet.tables import Job
+
+DAY = 86400
+USUAL_DAYS = 90
+MOST_DAYS = 366
+
+
+@dataclass(frozen=True)
+class Period:
+    """From one moment to before another, in seconds since 1970.
+
+    Attributes:
+        words: By which it was asked for: since, until; empty: nobody asked.
+    """
+
+    since: int
+    until: int
+    words: Mapping[str, str]
+
+    @classmethod
+    def parse(cls, words: Mapping[str, str], now: float, days: int = USUAL_DAYS) -> Period:
+        """Return the period that the words of a URL ask for.
+
+        Args:
+            words: "since" and "until" as in a search for jobs; without them the last days,
+                from the beginning of a day (UTC) on.
+            now: Seconds since 1970.
+            days: How many days there are if "since" is not given.
+
+        Raises:
+            UsageError: It is empty, or too long.
+        """
+        given = {name: words[name] for name in ("since", "until") if words.get(name, "").strip()}
+        asked = JobFilter.parse(given)
+        since, until = asked.since, asked.until
+        if until is None:
+            end = int(now) + 1
+            until = end if since is None else max(min(end, since + MOST_DAYS * DAY), since + 1)
+        if since is None:
+            since = max(until - days * DAY, 0) // DAY * DAY
+        if since >= until:
+            raise UsageError(
+                f"since={given.get('since')}: this is not before the end of the period"
+            )
+        if until - since > MOST_DAYS * DAY:
+            raise UsageError(
+                f"since={given.get('since')}: these are {(until - since) // DAY} days; at most "
+                f"{MOST_DAYS} can be looked at together"
+            )
+        return cls(since, until, given)
+
+    @property
+    def jobs(self) -> tuple[ColumnElement[bool], ...]:
+        """The condition that a job started within it."""
+        return (Job.start_at >= self.since, Job.start_at < self.until)
+
+    @property
+    def link_words(self) -> Mapping[str, str]:
+        """The words that choose the same period on another page."""
+        return {"since": _day(self.since), **self.words}
+
+    @property
+    def text(self) -> str:
+        """The period for people: "from 2026-01-01 to 2026-03-31"."""
+        return f"from {_day(self.since)} to {_day(self.until - 1)}"
+
+
+def whole_months(now: float, number: int) -> Period:
+    """Return the last months that are over.
+
+    Args:
+        now: Seconds since 1970.
+        number: Of months.
+    """
+    at = datetime.fromtimestamp(now, UTC)
+    end = at.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    months = end.year * 12 + end.month - 1 - number
+    begin = end.replace(year=months // 12, month=months % 12 + 1)
+    return Period(int(begin.timestamp()), int(end.timestamp()), {})
+
+
+def _day(at: int) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
+
+
+def rows_of(result: Any) -> list[dict[str, Any]]:
+    """Return the rows of a result as dictionaries."""
+    return [dict(row) for row in result.mappings()]

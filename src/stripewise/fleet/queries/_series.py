@@ -1,0 +1,312 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What servers counted over time: which series tell of a thing, and their sums.
+
+All sums are made by the database.  A sum over targets is known where nearly all of them reported
+that were in service then: otherwise it is a gap, since a target that is silent would read as one
+without load.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from stripewise.fleet._samples import DAY, KEPT_DAYS, RESOLUTIONS
+from stripewise.fleet.queries._metrics import KINDS, METADATA
+from stripewise.fleet.tables import Rollup, Sample, Series
+
+MOST_READ = 150_000
+"""Roll-ups that are read for one curve; with more series, they are read at less resolution."""
+ENOUGH = 0.9
+"""Share of the series that a known sum of rates has (chosen)."""
+_ASKED = 50
+"""Series that are asked how often they are sampled."""
+RETIRED_SECONDS = 7 * DAY
+"""A series that has been silent for longer is taken to be out of service (chosen)."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One series: the whole of a file system, a server, or a target."""
+
+    id: int
+    server: str
+    target: str
+    metric: str
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Values by moment.
+
+    Attributes:
+        values: Moment -> rate or level; a moment that is missing is a gap.
+        gaps: Moments at which too few series reported for a sum.
+    """
+
+    values: Mapping[int, float]
+    gaps: int = 0
+
+    def at(self, moments: Iterable[int]) -> list[float | None]:
+        """Return a value for each moment; None: not known."""
+        return [self.values.get(moment) for moment in moments]
+
+
+NOTHING = Curve({})
+
+
+def parts_of(
+    connection: Connection, file_system_id: int, metrics: Sequence[str] = ()
+) -> list[Part]:
+    """Return the series of a file system; of all metrics if none are given."""
+    query = select(Series.id, Series.server, Series.target, Series.metric).where(
+        Series.file_system_id == file_system_id
+    )
+    if metrics:
+        query = query.where(Series.metric.in_(metrics))
+    query = query.order_by(Series.server, Series.target, Series.metric)
+    return [Part(*row) for row in connection.execute(query)]
+
+
+def for_whole(parts: Sequence[Part], metric: str) -> list[int]:
+    """Return the series whose sum is the whole file system's; each byte counts once."""
+    same = _same(parts, metric)
+    levels: tuple[list[Part], ...] = (
+        [one for one in same if not one.server and not one.target],
+        [one for one in same if one.target],
+        [one for one in same if one.server and not one.target],
+    )
+    return next(([one.id for one in level] for level in levels if level), [])
+
+
+def for_servers(parts: Sequence[Part], metric: str) -> dict[str, list[int]]:
+    """Return the series of each server: its own, otherwise those of its targets."""
+    same = [one for one in _same(parts, metric) if one.server]
+    own = [one for one in same if not one.target]
+    found: dict[str, list[int]] = {}
+    for one in own or same:
+        found.setdefault(one.server, []).append(one.id)
+    return found
+
+
+def for_targets(parts: Sequence[Part], metric: str) -> dict[tuple[str, str], list[int]]:
+    """Return the series of each (server, target)."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for one in _same(parts, metric):
+        if one.target:
+            found.setdefault((one.server, one.target), []).append(one.id)
+    return found
+
+
+def _same(parts: Sequence[Part], metric: str) -> list[Part]:
+    same = [one for one in parts if one.metric == metric]
+    if metric == METADATA and not same:
+        same = [one for one in parts if one.metric in KINDS]
+    return same
+
+
+def resolution_for(wanted: int, series: int, since: int, until: int, now: float) -> int:
+    """Return the finest resolution of roll-ups that is kept for a time and not too much to read.
+
+    Args:
+        wanted: No finer than this.
+        series: How many are read.
+        since: Begin of the time.
+        until: End of it.
+        now: Seconds since 1970.
+    """
+    for resolution in RESOLUTIONS:
+        is_kept = resolution not in KEPT_DAYS or now - since <= KEPT_DAYS[resolution] * DAY
+        is_small = series * (until - since) / resolution <= MOST_READ
+        if resolution >= wanted and is_kept and is_small:
+            return resolution
+    return RESOLUTIONS[-1]
+
+
+def curve(
+    connection: Connection,
+    ids: Sequence[int],
+    since: int,
+    until: int,
+    resolution: int,
+    enough: float = ENOUGH,
+    width: int = 0,
+) -> Curve:
+    """Return the sum of the rates, or levels, of some series in each interval.
+
+    Args:
+        connection: To the database.
+        ids: Of the series.
+        since: Begin of the time.
+        until: End of it.
+        resolution: Of the roll-ups that are read, in seconds.
+        enough: Share of the series in service that has to be known.
+        width: Of the intervals, a multiple of the resolution; 0: the resolution.
+    """
+    if not ids:
+        return NOTHING
+    width = width or resolution
+    begin = Rollup.at - Rollup.at % width
+    each = (
+        select(
+            begin.label("begin"),
+            (func.sum(Rollup.total) / func.sum(Rollup.covered_seconds)).label("rate"),
+        )
+        .where(*_within(ids, since - since % width, until, resolution))
+        .group_by(Rollup.series_id, begin)
+        .subquery()
+    )
+    query: Any = select(each.c.begin, func.sum(each.c.rate), func.count())
+    rows: Any = connection.execute(query.group_by(each.c.begin).order_by(each.c.begin)).all()
+    service = _Service.read(connection, ids, since, until)
+    values = {at: value for at, value, number in rows if number >= enough * service.at(at)}
+    return Curve(values, len(rows) - len(values))
+
+
+@dataclass(frozen=True)
+class _Service:
+    """How many series were in service when.
+
+    Attributes:
+        begins / ends: Of each series, sorted.
+    """
+
+    begins: Sequence[int]
+    ends: Sequence[int]
+
+    @classmethod
+    def read(cls, connection: Connection, ids: Sequence[int], since: int, until: int) -> _Service:
+        """Read the days of the first and the last sample of each series within a time."""
+        query = (
+            select(func.min(Rollup.at), func.max(Rollup.at))
+            .where(*_within(ids, since - since % DAY, until, DAY))
+            .group_by(Rollup.series_id)
+        )
+        rows = connection.execute(query).all()
+        ends = [until if last + RETIRED_SECONDS > until else last + DAY for _, last in rows]
+        return cls(sorted(first for first, _ in rows), sorted(ends))
+
+    def at(self, moment: int) -> int:
+        """Return the number at a moment."""
+        return bisect_right(self.begins, moment) - bisect_right(self.ends, moment)
+
+
+def width_for(connection: Connection, ids: Sequence[int], resolution: int) -> int:
+    """Return the width of intervals that are good for a curve, a multiple of `resolution`.
+
+    A sample counts in the minute in which it begins.  So an interval is at least two samples wide:
+    samples that drift would leave holes in narrower ones.
+    """
+    last = (
+        select(Sample.seconds)
+        .where(Sample.series_id == Series.id)
+        .order_by(Sample.at.desc())
+        .limit(1)
+        .correlate(Series)
+        .scalar_subquery()
+    )
+    found: Any = connection.scalars(select(last).where(Series.id.in_(ids[:_ASKED])))
+    steps = [seconds for seconds in found if seconds is not None]
+    return resolution * max(1, math.ceil(2 * median(steps) / resolution)) if steps else resolution
+
+
+def resolution_there(
+    connection: Connection, ids: Sequence[int], since: int, until: int, finest: int
+) -> int:
+    """Return the finest resolution at which some series have roll-ups in a time."""
+    for resolution in RESOLUTIONS:
+        if resolution >= finest:
+            within = _within(ids, since - since % resolution, until, resolution)
+            if connection.execute(select(Rollup.at).where(*within).limit(1)).first():
+                return resolution
+    return finest
+
+
+def means(
+    connection: Connection, ids: Sequence[int], since: int, until: int, resolution: int
+) -> dict[int, float]:
+    """Return the mean rate, or level, of each series over the time that its samples cover."""
+    if not ids:
+        return {}
+    query = (
+        select(Rollup.series_id, func.sum(Rollup.total) / func.sum(Rollup.covered_seconds))
+        .where(*_within(ids, since - since % resolution, until, resolution))
+        .group_by(Rollup.series_id)
+    )
+    return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def means_there(
+    connection: Connection, ids: Sequence[int], since: int, until: int, finest: int
+) -> dict[int, float]:
+    """Return the same means; series that are not kept at a resolution are read at the next."""
+    found: dict[int, float] = {}
+    for resolution in RESOLUTIONS:
+        left = [one for one in ids if one not in found]
+        if resolution >= finest:
+            found |= means(connection, left, since, until, resolution)
+    return found
+
+
+@dataclass(frozen=True)
+class Newest:
+    """The newest roll-up of a series.
+
+    Attributes:
+        end: When it ends.
+        value: Rate or level.
+    """
+
+    end: float
+    value: float
+
+
+def newest(connection: Connection, ids: Sequence[int]) -> dict[int, Newest]:
+    """Return the newest roll-up of each series that has one, the finest that is kept."""
+    found: dict[int, Newest] = {}
+    for resolution in RESOLUTIONS:
+        left = [one for one in ids if one not in found]
+        if not left:
+            break
+        query = select(
+            Series.id,
+            _last(Rollup.at + Rollup.covered_seconds, resolution),
+            _last(Rollup.total / Rollup.covered_seconds, resolution),
+        ).where(Series.id.in_(left))
+        for row in connection.execute(query):
+            if row[1] is not None:
+                found[row[0]] = Newest(row[1], row[2])
+    return found
+
+
+def _last(column: Any, resolution: int) -> Any:
+    """Return a value of the newest roll-up of a series, which is one step of the index."""
+    return (
+        select(column)
+        .where(
+            Rollup.series_id == Series.id,
+            Rollup.resolution_seconds == resolution,
+            Rollup.covered_seconds > 0,
+        )
+        .order_by(Rollup.at.desc())
+        .limit(1)
+        .correlate(Series)
+        .scalar_subquery()
+    )
+
+
+def _within(ids: Sequence[int], since: int, until: int, resolution: int) -> tuple[Any, ...]:
+    return (
+        Rollup.series_id.in_(ids),
+        Rollup.resolution_seconds == resolution,
+        Rollup.at >= since,
+        Rollup.at < until,
+        Rollup.covered_seconds > 0,
+    )

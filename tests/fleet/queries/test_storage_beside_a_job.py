@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import Engine
+
+from stripewise.fleet._records import Record, SampleRecord
+from stripewise.fleet.queries import StorageLoad, loads_beside, view_job
+from support.portal_jobs import START, document, job, profile, samples, store, viewer
+
+HOUR, DAY = 3600, 86400
+MIB = 1 << 20
+
+
+def moved(number: int, read: int, write: int) -> dict[str, object]:
+    """Return a profile that moved so much on one file system."""
+    made = document(number)
+    for place, one in enumerate(made["files"]):
+        one["read_bytes"], one["write_bytes"] = (read, write) if place == 0 else (0, 0)
+    return made
+
+
+def loads(engine: Engine, records: Sequence[Record]) -> list[StorageLoad]:
+    keys = store(engine, records)
+    with engine.connect() as connection:
+        view = view_job(connection, viewer(connection, "ada"), keys[1])
+        assert view is not None
+        return loads_beside(connection, view)
+
+
+def base(read: int = 60 * MIB, write: int = 40 * MIB) -> list[Record]:
+    return [job(1), profile(1, made=moved(1, read, write))]
+
+
+def hourly(rates: Sequence[float]) -> list[Record]:
+    """Return hours that end when the job begins."""
+    first = START - len(rates) * HOUR
+    return [samples(metric, first, rates, HOUR) for metric in ("read_bytes", "write_bytes")]
+
+
+def test_share_and_rates_are_those_of_the_intervals_of_the_run(engine: Engine) -> None:
+    during = [
+        samples("read_bytes", START - 600, [2.0 * MIB] * 30),
+        samples("write_bytes", START - 600, [3.0 * MIB] * 30),
+    ]
+    (load,) = loads(engine, [*base(), *during])
+    assert (load.file_system, load.begin, load.end) == ("scratch", START, START + 64)
+    assert load.resolution_seconds == 60
+    assert load.job_bytes == 100 * MIB
+    assert load.storage_bytes == pytest.approx(2 * 60 * 5 * MIB)  # two minutes cover the run
+    assert load.covered_share == 1
+    assert load.job_share == pytest.approx(100 / 600)
+    assert load.storage_bytes_per_second == pytest.approx(5 * MIB)
+    assert load.job_bytes_per_second == pytest.approx(100 * MIB / 64)
+    assert (load.busier_than, load.compared_hours) == (None, 0)
+    known = dict(zip(load.at, load.read, strict=True))
+    assert known[START] == pytest.approx(2 * MIB)
+    assert known[START - 1800] is None  # not sampled, and not zero
+
+
+def test_the_hours_of_the_run_are_compared_with_those_of_four_weeks(engine: Engine) -> None:
+    before = [float(10 + place % 4) for place in range(30 * 24)]
+    during = [samples(metric, START, [12.5] * 60) for metric in ("read_bytes", "write_bytes")]
+    (load,) = loads(engine, [*base(), *hourly(before), *during])
+    assert load.compared_hours == 28 * 24
+    assert load.busier_than == pytest.approx(0.75)
+
+
+def test_few_hours_before_say_nothing_of_what_is_usual(engine: Engine) -> None:
+    during = [samples(metric, START, [12.5] * 60) for metric in ("read_bytes", "write_bytes")]
+    (load,) = loads(engine, [*base(), *hourly([1.0] * 23), *during])
+    assert (load.busier_than, load.compared_hours) == (None, 23)
+
+
+def test_a_gap_in_the_run_leaves_the_share_unknown(engine: Engine) -> None:
+    during = [samples(metric, START, [12.5]) for metric in ("read_bytes", "write_bytes")]
+    (load,) = loads(engine, [*base(), *during])
+    assert load.covered_share == 0.5
+    assert load.job_share is None
+    assert load.storage_bytes_per_second == pytest.approx(25)
+
+
+def test_without_samples_or_with_one_direction_alone_there_is_no_load(engine: Engine) -> None:
+    assert loads(engine, [*base(), samples("read_bytes", START, [1.0] * 9)]) == []
+
+
+def test_targets_add_up_where_the_whole_is_not_sampled(engine: Engine) -> None:
+    def of_target(record: SampleRecord, target: str) -> SampleRecord:
+        return replace(record, server=f"oss-{target}", target=target)
+
+    records: list[Record] = [*base()]
+    for metric in ("read_bytes", "write_bytes"):
+        for target in ("OST0000", "OST0001"):
+            records.append(of_target(samples(metric, START, [5.0] * 5), target))
+            records.append(replace(samples(metric, START, [99.0] * 5), server=f"oss-{target}"))
+    (load,) = loads(engine, records)
+    assert load.read[load.at.index(START)] == pytest.approx(10)
+
+
+def test_old_jobs_are_seen_by_the_hour(engine: Engine) -> None:
+    hours = [samples(metric, START - 6 * HOUR, [7.0] * 24, HOUR)
+             for metric in ("read_bytes", "write_bytes")]  # fmt: skip
+    long = replace(job(1), end_at=START + 12 * HOUR, columns={"run_seconds": 12.0 * HOUR})
+    (load,) = loads(engine, [long, profile(1, made=moved(1, 5, 5)), *hours])
+    assert load.storage_bytes == pytest.approx(14 * 12 * HOUR)
+
+
+def test_a_share_is_never_more_than_all(engine: Engine) -> None:
+    during = [samples(metric, START, [1.0] * 9) for metric in ("read_bytes", "write_bytes")]
+    (load,) = loads(engine, [*base(), *during])
+    assert load.job_share == 1
