@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A copy of the database that names nobody, to be shared with others.
+
+Every column has a rule here; a column without one stops the copy.  Names become pseudonyms that
+are the same throughout a copy and cannot be turned back: their key is random and forgotten.
+Times and sizes stay: who knows a job's times can find it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Table, func, insert, select
+
+from stripewise.errors import StorageError
+from stripewise.fleet._documents import pack, unpack
+from stripewise.fleet.tables import Base, Job, Program
+
+ROWS = 2000
+SKIPPED = ("audit", "ledger", "login_attempt", "principal", "seen_file", "session", "token")
+"""Tables that a copy does not have: accounts, and what was taken in."""
+FEWEST_USERS = 5
+"""A program that fewer users run is named like them."""
+_VEILED = {
+    "cluster.name": "cluster", "person.name": "user", "project.name": "project",
+    "file_system.name": "file-system", "job_io.file_system": "file-system",
+    "job.name": "job", "job.partition": "partition", "job.qos": "qos",
+    "job_source.name": "source", "job_source.user": "user", "job_file.path": "file",
+    "job_file.file_class": "class", "job_pattern.file_class": "class",
+    "job_pattern.dataset": "dataset", "setting.file_class": "class", "series.server": "server",
+    "series.target": "target", "campaign.name": "campaign", "campaign.storage": "storage",
+}  # fmt: skip
+_NUMBERED = ("job.raw_id", "job.array_job_id", "job.het_job_id", "job.uid", "job_source.uid",
+             "person_uid.uid")  # fmt: skip
+_EMPTIED: Mapping[str, Any] = {
+    "job.sluid": None, "job.node_list": None, "file_system.mount": "", "event.text": "",
+    "paired_run.configuration": "", "paired_run.hints": "", "finding.phrase": "",
+    "setting.requested": None, "setting.applied": None, "setting.effective": None,
+}  # fmt: skip
+_HASHED = ("job_source.digest", "paired_run.digest", "campaign.digest")
+_PACKED = ("job_source.document", "job_source.rows", "campaign.document")
+_OF_PROGRAM = ("program.name",)
+_KEPT_TEXT = (
+    *("job.state", "job.no_data_reason", "job.top_finding", "job.pattern", "job_source.kind"),
+    *("job_source.match_rule", "job_file.interface", "job_pattern.form"),
+    *("job_pattern.notation", "finding.code", "finding.severity", "setting.name"),
+    *("series.metric", "series.unit", "event.kind", "campaign.suite", "campaign_figure.case"),
+    *("campaign_figure.operation", "campaign_figure.unit", "paired_run.pattern"),
+    *("paired_run.verification", "program.area"),
+)
+_KEPT_WORDS = frozenset({
+    "interface", "layer", "severity", "code", "kind", "view", "direction", "notation",
+})  # fmt: skip
+"""Members of a profile whose text says nothing of names."""
+_RANKS = re.compile(r"(ranks?|process|thread) [\d\-–,. to]{1,40}", re.ASCII)
+
+
+class Veil:
+    """Pseudonyms of one copy."""
+
+    def __init__(self, key: bytes = b"") -> None:
+        """Take a key; by default a random one that nobody keeps."""
+        self._key = key or os.urandom(32)
+
+    def name(self, kind: str, text: str | None) -> str | None:
+        """Return the pseudonym of a name; nothing stays nothing."""
+        return f"{kind}-{self._hash(kind, text)[:12]}" if text else text
+
+    def number(self, kind: str, number: int | None) -> int | None:
+        """Return the pseudonym of a number, less than 2^53."""
+        return None if number is None else int(self._hash(kind, str(number))[:13], 16)
+
+    def digest(self, text: str) -> str:
+        """Return the pseudonym of a digest."""
+        return self._hash("digest", text)
+
+    def document(self, data: Any, name: str = "") -> Any:
+        """Return data of a profile or a campaign with its numbers, and without its words."""
+        if isinstance(data, dict):
+            return {key: self.document(value, key) for key, value in data.items()}
+        if isinstance(data, list):
+            return [self.document(value, name) for value in data]
+        if not isinstance(data, str) or not data or name in _KEPT_WORDS:
+            return data
+        if name == "labels" and _RANKS.fullmatch(data):
+            return data
+        return self.name("file", data) if name in ("path", "file", "labels") else ""
+
+    def _hash(self, kind: str, text: str) -> str:
+        message = json.dumps([kind, text]).encode()
+        return hmac.new(self._key, message, hashlib.sha256).hexdigest()
+
+
+def anonymise(
+    source: Connection,
+    target: Engine,
+    *,
+    veil: Veil | None = None,
+    done: Callable[[str, int], None] = lambda table, rows: None,
+) -> int:
+    """Copy a database into an empty one, without names; return how many rows there are.
+
+    Args:
+        source: To read from.
+        target: With tables, and nothing in them.
+        veil: Makes pseudonyms; None: with a key of its own.
+        done: Told the table and its rows after each.
+
+    Raises:
+        StorageError: The target is not empty.
+    """
+    veil = veil or Veil()
+    total = 0
+    with target.execution_options(writing=True).begin() as connection:
+        if connection.scalar(select(func.count()).select_from(Job)):
+            raise StorageError("the copy is to go into a database that has jobs: give a new one")
+        for table in Base.metadata.sorted_tables:
+            if table.name not in SKIPPED:
+                number = _copy(source, connection, table, veil)
+                done(table.name, number)
+                total += number
+                _count_on(connection, table)
+    return total
+
+
+def _count_on(connection: Connection, table: Table) -> None:
+    """Let PostgreSQL go on behind the keys that were copied."""
+    if connection.dialect.name == "postgresql" and "id" in table.c:
+        last = select(func.coalesce(func.max(table.c.id), 0) + 1).scalar_subquery()
+        sequence = func.pg_get_serial_sequence(table.name, "id")
+        connection.execute(select(func.setval(sequence, last, False)))
+
+
+def _copy(source: Connection, target: Connection, table: Table, veil: Veil) -> int:
+    rules = {column.name: _rule(f"{table.name}.{column.name}", column, veil)
+             for column in table.c}  # fmt: skip
+    few = _of_few(source) if table.name == "program" else frozenset()
+    number = 0
+    for rows in _parts(source, table):
+        made = [{name: rule(row[name]) for name, rule in rules.items()} for row in rows]
+        for row, was in zip(made, rows, strict=True):
+            if was.get("name") in few:
+                row["name"] = veil.name("program", was["name"])
+        target.execute(insert(table), made)
+        number += len(made)
+    return number
+
+
+def _parts(source: Connection, table: Table) -> Iterator[Sequence[Any]]:
+    keys = list(table.primary_key.columns)
+    found = source.execute(select(table).order_by(*keys).execution_options(yield_per=ROWS))
+    yield from found.mappings().partitions(ROWS)
+
+
+def _rule(place: str, column: Any, veil: Veil) -> Callable[[Any], Any]:
+    """Return what becomes of a value of a column.
+
+    Raises:
+        StorageError: The column has no rule.
+    """
+    if place in _EMPTIED:
+        return lambda value: _EMPTIED[place]
+    if place in _VEILED:
+        return lambda value: veil.name(_VEILED[place], value)
+    if place in _NUMBERED:
+        kind = "uid" if place.endswith("uid") else "job"
+        return lambda value: veil.number(kind, value)
+    if place in _HASHED:
+        return lambda value: veil.digest(value)
+    if place in _PACKED:
+        return lambda value: pack(veil.document(unpack(value)))
+    if place in _KEPT_TEXT or place in _OF_PROGRAM or column.type.python_type is not str:
+        return lambda value: value
+    raise StorageError(f"{place}: nothing says what an anonymous copy has there")
+
+
+def _of_few(source: Connection) -> frozenset[str]:
+    """Return the programs that few users run."""
+    users = func.count(Job.person_id.distinct())
+    query = select(Program.name).outerjoin(Job, Job.program_id == Program.id)
+    found = source.scalars(query.group_by(Program.name).having(users < FEWEST_USERS))
+    return frozenset(found)
