@@ -1,0 +1,208 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the demo's servers counted: the I/O of its jobs, and some of others (assumed)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.fleet._records import EventRecord, SampleRecord
+from stripewise.fleet.demo._behaviour import TARGETS
+from stripewise.fleet.demo._run import Ran
+from stripewise.fleet.demo._weather import (
+    DAY,
+    HOME,
+    HOUR,
+    MINUTE,
+    SCRATCH,
+    SLOW_TARGET,
+    Weather,
+)
+
+SAMPLED_DAYS = 14
+_OTHERS = {"read_bytes": 2e8, "write_bytes": 1.2e8, "metadata_operations": 900.0}
+"""A second, by logins, transfers and jobs of no cluster here (assumed)."""
+_HOME_SHARE = 0.02
+_SIZE = {SCRATCH: 2.0e15, HOME: 2.0e14}
+_ADVICE = (
+    "Stripe files that many ranks write over 8 targets: lfs setstripe -c 8 DIR. (synthetic)",
+    "Files on scratch that were not read for 60 days are removed. (synthetic)",
+    "Keep small files that every rank reads off scratch: use sbcast. (synthetic)",
+)
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class History:
+    """One series over the year.
+
+    Attributes:
+        series: With samples of the last days, or without any.
+        rollups: Rows of `tables.Rollup`, without their series.
+    """
+
+    series: SampleRecord
+    rollups: list[dict[str, Any]]
+
+
+class Servers:
+    """The series of both file systems."""
+
+    def __init__(self, seed: int, weather: Weather, jobs: Sequence[Ran]) -> None:
+        self._random = np.random.default_rng([seed, 4])
+        self._weather = weather
+        self._hours = weather.hours()
+        self._first_minute = weather.until // HOUR * HOUR - SAMPLED_DAYS * DAY
+        last = weather.until // MINUTE * MINUTE
+        self._minutes = np.arange(self._first_minute, last, MINUTE)
+        self._seconds = np.minimum(float(HOUR), last - self._hours.astype(np.float64))
+        self._jobs = _Traffic(jobs)
+
+    def histories(self) -> Iterator[History]:
+        """Yield each series."""
+        for metric, unit in (
+            ("read_bytes", "bytes"), ("write_bytes", "bytes"),
+            ("metadata_operations", "operations"),
+        ):  # fmt: skip
+            minutes, hours = (
+                self._rates(metric, moments, step)
+                for moments, step in ((self._minutes, MINUTE), (self._hours, HOUR))
+            )
+            for name, share in ((SCRATCH, 1.0), (HOME, _HOME_SHARE)):
+                yield self._sampled(name, metric, unit, share * minutes, share * hours)
+            if unit == "bytes":
+                yield from self._targets(metric, hours)
+        for name in (SCRATCH, HOME):
+            yield from self._filled(name)
+
+    def _rates(self, metric: str, moments: NDArray[np.int64], step: int) -> Values:
+        """(n,) a second, of each interval."""
+        edges = np.append(moments, moments[-1] + step).astype(np.float64)
+        jobs = np.diff(self._jobs.moved_until(metric, edges)) / step
+        busy = np.array(
+            [self._weather.business(int(at)) for at in moments[:: max(HOUR // step, 1)]]
+        )
+        busy = np.repeat(busy, max(HOUR // step, 1))[: len(moments)]
+        noise = np.exp(self._random.normal(0.0, 0.25, len(moments)))
+        return np.asarray(jobs + _OTHERS[metric] * busy * noise)
+
+    def _sampled(
+        self, name: str, metric: str, unit: str, minutes: Values, hours: Values
+    ) -> History:
+        """Return a series of a whole file system: samples of the last days, then older hours."""
+        hours = hours.copy()
+        recent = self._hours >= self._first_minute
+        begin = np.arange(0, len(minutes), HOUR // MINUTE)
+        hours[recent] = np.add.reduceat(minutes, begin) * MINUTE / self._seconds[recent]
+        low, high = 0.4 * hours, 1.9 * hours
+        low[recent] = np.minimum.reduceat(minutes, begin)
+        high[recent] = np.maximum.reduceat(minutes, begin)
+        values = tuple(
+            (at, float(MINUTE), value)
+            for at, value in zip(self._minutes.tolist(), (minutes * MINUTE).tolist(), strict=True)
+        )
+        rows = _rows(self._minutes, MINUTE, minutes, minutes, minutes)
+        rows += self._of_hours(hours, low, high)
+        return History(SampleRecord(name, "", "", metric, unit, True, values), rows)
+
+    def _targets(self, metric: str, hours: Values) -> Iterator[History]:
+        """Yield hours of each target; one is slow for a while, others have a gap."""
+        weights = self._random.dirichlet(np.full(TARGETS, 60.0))
+        for target in range(TARGETS):
+            server = "oss1" if target < TARGETS // 2 else "oss2"
+            noise = np.exp(self._random.normal(0.0, 0.1, len(hours)))
+            mine = hours * weights[target] * noise
+            covered = self._seconds.copy()
+            for one in self._weather.incidents:
+                during = (self._hours >= one.at) & (self._hours < one.until)
+                if one.kind == "target slow" and target == SLOW_TARGET:
+                    mine[during] *= 0.3
+                if one.kind == "failover" and server == "oss2":
+                    covered[during] = 0.0  # nobody counted
+            rows = self._of_hours(mine, 0.4 * mine, 1.9 * mine, covered)
+            name = f"OST{target:04d}"
+            yield History(SampleRecord(SCRATCH, server, name, metric, "bytes", True, ()), rows)
+
+    def _filled(self, name: str) -> Iterator[History]:
+        """Yield what is stored and what there is room for: it grows, and is cleaned up."""
+        size, n = _SIZE[name], len(self._hours)
+        level = 0.58 + 0.27 * np.arange(n) / n - 0.05 * (np.arange(n) % (45 * 24)) / (45 * 24)
+        for metric, values in (("used_bytes", level * size), ("total_bytes", np.full(n, size))):
+            record = SampleRecord(name, "", "", metric, "bytes", False, ())
+            yield History(record, self._of_hours(values, values, values))
+
+    def _of_hours(
+        self, rates: Values, low: Values, high: Values, covered: Values | None = None
+    ) -> list[dict[str, Any]]:
+        """Return roll-ups of hours and of days; an hour that is not covered has none."""
+        seconds = self._seconds if covered is None else covered
+        known = seconds > 0
+        moved = rates[known] * seconds[known]
+        rows = _as_rows(self._hours[known], HOUR, seconds[known], moved, low[known], high[known])
+        days = self._hours[known] // DAY * DAY
+        starts, place = np.unique(days, return_index=True)
+        total = np.add.reduceat(moved, place)
+        parts = (
+            np.add.reduceat(seconds[known], place), total,
+            np.minimum.reduceat(low[known], place), np.maximum.reduceat(high[known], place),
+        )  # fmt: skip
+        return rows + _as_rows(starts, DAY, *parts)
+
+
+class _Traffic:
+    """What all jobs together had moved at a moment, if each moves evenly."""
+
+    def __init__(self, jobs: Sequence[Ran]) -> None:
+        ran = [one for one in jobs if one.job.start_at is not None]
+        starts = [float(one.job.start_at or 0) for one in ran]
+        self._start = np.array(starts)
+        self._end = np.array([float(one.job.end_at or 0) for one in ran])
+        self._end = np.maximum(self._end, self._start + 1.0)
+        self._amount = {
+            "read_bytes": np.array([float(one.read_bytes) for one in ran]),
+            "write_bytes": np.array([float(one.write_bytes) for one in ran]),
+            "metadata_operations": np.array([float(one.meta_operations) for one in ran]),
+        }
+
+    def moved_until(self, metric: str, moments: Values) -> Values:
+        """(n,) amount that was moved before each moment: slopes begin and end with jobs."""
+        slope = self._amount[metric] / (self._end - self._start)
+        bends = np.concatenate([self._start, self._end])
+        changes = np.concatenate([slope, -slope])
+        order = np.argsort(bends, kind="stable")
+        bends, slopes = bends[order], np.cumsum(changes[order])
+        reached = np.concatenate([[0.0], np.cumsum(slopes[:-1] * np.diff(bends))])
+        return np.asarray(np.interp(moments, bends, reached))
+
+
+def _rows(
+    moments: NDArray[np.int64], seconds: int, rates: Values, low: Values, high: Values
+) -> list[dict[str, Any]]:
+    covered = np.full(len(moments), float(seconds))
+    return _as_rows(moments, seconds, covered, rates * seconds, low, high)
+
+
+def _as_rows(
+    moments: NDArray[np.int64], seconds: int, covered: Values, total: Values, low: Values,
+    high: Values,
+) -> list[dict[str, Any]]:  # fmt: skip
+    columns = (moments, covered, total, low, high)
+    names = ("at", "covered_seconds", "total", "low", "high")
+    return [
+        {"resolution_seconds": seconds, **dict(zip(names, row, strict=True))}
+        for row in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+
+
+def events(weather: Weather) -> Iterator[EventRecord]:
+    """Yield what happened, and advice of the site."""
+    for one in weather.incidents:
+        if one.at < weather.until:
+            yield EventRecord(SCRATCH, one.at, one.until, one.kind, one.text)
+    for number, text in enumerate(_ADVICE):
+        yield EventRecord(SCRATCH, weather.start + number * 90 * DAY, None, "advice", text)

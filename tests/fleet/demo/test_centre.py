@@ -1,0 +1,238 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The synthetic centre as it stands in a database."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, func, select, text
+
+from stripewise.errors import UsageError
+from stripewise.fleet import create_engine, initialise
+from stripewise.fleet._documents import unpack
+from stripewise.fleet.accounts import Accounts
+from stripewise.fleet.demo import CASES, Centre, _centre, make_centre, open_accounts
+from stripewise.fleet.demo._weather import DAY, FAILOVER_DAY, SLOW_TARGET, Weather
+from stripewise.fleet.queries._recipe import recipe_of_study
+from stripewise.fleet.tables import (
+    Base,
+    CampaignFigure,
+    CampaignRow,
+    FileSystem,
+    Job,
+    JobSource,
+    Member,
+    PairedRun,
+    Program,
+    Rollup,
+    Sample,
+    Series,
+)
+
+UNTIL = 1_790_000_000
+JOBS = 240
+FIGURES = ("io_seconds", "io_share", "read_bytes", "write_bytes", "meta_operations",
+           "file_count", "finding_count", "avoidable_seconds", "bytes_per_second")  # fmt: skip
+
+
+def _empty(path: Path) -> Engine:
+    engine = create_engine(str(path))
+    initialise(engine)
+    return engine
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Engine, Centre]]:
+    engine = _empty(tmp_path_factory.mktemp("centre") / "demo.sqlite")
+    yield engine, make_centre(engine, 1, until=UNTIL, jobs=JOBS, workers=1)
+    engine.dispose()
+
+
+@pytest.fixture
+def rows(made: tuple[Engine, Centre]) -> Any:
+    """Answers queries."""
+    engine, _ = made
+
+    def ask(query: Any) -> Any:
+        with engine.connect() as connection:
+            return connection.execute(query).all()
+
+    return ask
+
+
+def test_most_jobs_have_a_profile_and_others_say_why_not(made: Any, rows: Any) -> None:
+    centre = made[1]
+    assert centre.jobs == JOBS + len(CASES)
+    found = rows(select(Job))
+    reasons = {"no profile", "did not run"}
+    seen = [job for job in found if job.source_count]
+    assert len(seen) == centre.profiles
+    assert 0.45 < len(seen) / len(found) < 0.7
+    for job in found:
+        if job.source_count:
+            assert job.no_data_reason is None
+            assert all(getattr(job, name) is not None for name in FIGURES)
+        else:
+            assert job.no_data_reason in reasons
+            assert all(getattr(job, name) is None for name in FIGURES), "unknown is not zero"
+    assert {job.state for job in found} >= {"COMPLETED", "FAILED", "TIMEOUT", "CANCELLED"}
+
+
+def test_figures_of_a_job_are_those_of_its_document(rows: Any) -> None:
+    query = select(Job.io_seconds, Job.read_bytes, Job.meta_operations, JobSource.document,
+                   Job.start_at, Job.end_at, JobSource.start_at, JobSource.end_at,
+                   JobSource.match_rule).join(JobSource)  # fmt: skip
+    apart = 0
+    for io_seconds, read, operations, document, start, end, first, last, rule in rows(query):
+        figures = unpack(document)["figures"]
+        assert io_seconds == figures["io_seconds"]
+        assert (read, operations) == (figures["read_bytes"], figures["meta_operations"])
+        if rule == "job id and time":
+            assert start <= first < last <= end
+        apart += "clocks apart" in rule
+    assert apart
+
+
+def test_oddities_of_real_accounting_are_there(rows: Any) -> None:
+    found = rows(select(Job))
+    ids = [(job.cluster_id, job.raw_id) for job in found]
+    assert len({raw for _, raw in ids}) < len(set(ids)), "clusters share job ids"
+    assert len(set(ids)) < len(ids), "a requeued job keeps its id"
+    assert any(job.array_task_id is not None for job in found)
+    assert any(job.slurm_read_bytes is None for job in found)
+    assert any(job.server_read_bytes is not None for job in found if not job.source_count)
+
+
+def test_jobs_fill_the_whole_year(rows: Any) -> None:
+    started = sorted(at for (at,) in rows(select(Job.start_at)) if at is not None)
+    assert UNTIL - 365 * DAY <= started[0] < UNTIL - 355 * DAY
+    assert UNTIL - 10 * DAY < started[-1] < UNTIL
+    gaps = [after - before for before, after in itertools.pairwise(started)]
+    assert max(gaps) < 21 * DAY
+
+
+def test_survey_runs_have_the_published_figures(rows: Any) -> None:
+    query = select(Job, Program.name).join(Program).where(Job.name == "survey")
+    found = {row.name_1: row for row in rows(query)}
+    for case in CASES:
+        job = found[case.program]
+        assert (job.file_count, job.meta_operations) == (case.n_files, case.meta_operations)
+        assert (job.read_bytes, job.write_bytes) == (case.read_bytes, case.write_bytes)
+        expected = case.io_seconds if case.n_ranks > 1 else case.cumulated_seconds
+        assert job.io_seconds == pytest.approx(expected)
+
+
+def test_storage_grows_and_has_bad_days(rows: Any) -> None:
+    weather = Weather(1, UNTIL)
+    slow = next(one for one in weather.incidents if one.kind == "target slow")
+    failed = next(one for one in weather.incidents if one.kind == "failover")
+    by_target: dict[str, dict[int, float]] = {}
+    query = select(Series.target, Rollup.at, Rollup.total).join(
+        Rollup, Rollup.series_id == Series.id
+    ).where(Series.metric == "write_bytes", Rollup.resolution_seconds == 3600)  # fmt: skip
+    for target, at, total in rows(query):
+        by_target.setdefault(target, {})[at] = total
+
+    def share(target: str, first: int, last: int) -> float:
+        others = [name for name in by_target if name.startswith("OST")]
+        inside = {name: sum(v for at, v in by_target[name].items() if first <= at < last)
+                  for name in others}  # fmt: skip
+        return inside[target] / sum(inside.values())
+
+    name = f"OST{SLOW_TARGET:04d}"
+    assert share(name, slow.at, slow.until) < 0.5 * share(name, slow.at - DAY, slow.at)
+    assert failed.at in by_target["OST0000"]
+    assert failed.at not in by_target["OST0015"], "nobody counted: a gap, not zero"
+    level = select(Rollup.total / Rollup.covered_seconds)
+    hourly = level.join(Series, Series.id == Rollup.series_id).where(
+        Series.metric == "used_bytes", Rollup.resolution_seconds == 3600
+    )
+    used = rows(hourly.order_by(Series.id, Rollup.at))
+    assert used[0][0] < used[len(used) // 2 - 1][0]
+
+
+def test_rollups_agree_with_samples(rows: Any) -> None:
+    whole = select(Series.id).where(Series.metric == "read_bytes", Series.target == "")
+    (series_id,) = rows(whole.order_by(Series.id).limit(1))[0]
+    samples = rows(select(Sample.at, Sample.value).where(Sample.series_id == series_id))
+    assert len(samples) == 14 * 24 * 60 + UNTIL % 3600 // 60
+    assert UNTIL - 60 < samples[-1][0] + 60 <= UNTIL
+    for step in (60, 3600):
+        sums: dict[int, float] = {}
+        for at, value in samples:
+            sums[at - at % step] = sums.get(at - at % step, 0.0) + value
+        found = dict(map(tuple, rows(select(Rollup.at, Rollup.total).where(
+            Rollup.series_id == series_id, Rollup.resolution_seconds == step
+        ))))  # fmt: skip
+        assert all(found[at] == pytest.approx(total) for at, total in sums.items())
+
+
+def test_benchmarks_dip_in_the_bad_month(rows: Any) -> None:
+    query = select(CampaignRow.made_at, CampaignFigure.median).join(CampaignFigure).where(
+        CampaignFigure.number == 0, CampaignRow.is_emulated
+    )  # fmt: skip
+    found = dict(map(tuple, rows(query)))
+    failure = Weather(1, UNTIL).start + FAILOVER_DAY * DAY
+    bad = [rate for at, rate in found.items() if abs(at - failure) < 16 * DAY]
+    good = [rate for at, rate in found.items() if abs(at - failure) >= 16 * DAY]
+    assert len(found) == 12
+    assert bad
+    assert max(bad) < 0.75 * median(good)
+
+
+def test_gains_have_intervals_and_programs_have_areas(rows: Any) -> None:
+    for pair in rows(select(PairedRun)):
+        assert 1 < pair.low < pair.speedup < pair.high
+        assert pair.program_id is not None
+        assert recipe_of_study(pair.configuration, pair.hints) is not None
+    assert not rows(select(Program.name).where(Program.area.is_(None)))
+    mounts = dict(map(tuple, rows(select(FileSystem.name, FileSystem.mount))))
+    assert mounts == {"demo-scratch": "/scratch", "demo-home": "/home"}
+
+
+def test_accounts_of_every_role_let_in(made: Any, rows: Any) -> None:
+    engine, centre = made
+    passwords = open_accounts(engine, centre.logins)
+    assert [one.role for one in passwords] == ["user", "user", "support", "admin"]
+    accounts = Accounts(engine)
+    for one, password in passwords.items():
+        account = accounts.check_password(one.login, password)
+        assert account is not None
+        assert account.role == one.role
+    mine = Job.person_id == accounts.find(centre.logins[0].login).person_id  # type: ignore[union-attr]
+    assert rows(select(func.count()).select_from(Job).where(mine))[0][0] > 5
+    assert len(rows(select(Member).where(Member.is_manager))) == 1
+
+
+def test_database_with_jobs_is_left_alone(made: Any) -> None:
+    with pytest.raises(UsageError, match="a synthetic centre is made only in one of its own"):
+        make_centre(made[0], 1, until=UNTIL, jobs=1, workers=1)
+
+
+def test_same_seed_makes_the_same_centre(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_centre, "CASES", ())
+    one, two = (_content(tmp_path / f"{workers}.sqlite", workers) for workers in (1, 2))
+    assert one == two
+
+
+def _content(path: Path, workers: int) -> dict[str, list[Any]]:
+    """All rows of all tables, but for when they were written."""
+    engine = _empty(path)
+    make_centre(engine, 3, until=UNTIL, jobs=30, workers=workers)
+    found = {}
+    with engine.connect() as connection:
+        for name, table in Base.metadata.tables.items():
+            columns = [one for one in table.c if one.name != "changed_at"]
+            if amount := {"sample": "value", "rollup": "total"}.get(name):
+                sums = text(f"SELECT count(*), sum(at), sum({amount}) FROM {name}")
+                found[name] = list(map(tuple, connection.execute(sums)))
+            else:
+                found[name] = sorted(map(repr, connection.execute(select(*columns))))
+    engine.dispose()
+    return found

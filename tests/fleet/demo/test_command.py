@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise db demo`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from stripewise.cli import _db_demo
+from stripewise.fleet import create_engine
+from stripewise.fleet.accounts import Accounts
+from stripewise.fleet.demo import JOBS, _centre
+
+
+@pytest.fixture(autouse=True)
+def _without_survey(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its runs have thousands of files."""
+    monkeypatch.setattr(_centre, "CASES", ())
+
+
+def test_accounts_that_it_prints_let_in(tmp_path: Path) -> None:
+    file = str(tmp_path / "demo.sqlite")
+    words = ["--jobs", "20", "--until", "1790000000"]
+    result = CliRunner().invoke(_db_demo.demo, [*words, "--json", file], catch_exceptions=False)
+    assert result.exit_code == 0
+    document = json.loads(result.output)
+    assert document["jobs"] == 20
+    engine = create_engine(file)
+    for one in document["accounts"]:
+        account = Accounts(engine).check_password(one["login"], one["password"])
+        assert account is not None
+        assert account.role == one["role"]
+    engine.dispose()
+
+
+def test_default_is_that_of_the_library() -> None:
+    assert _db_demo._JOBS == JOBS
+
+
+def test_help_says_that_nothing_is_real() -> None:
+    text = CliRunner().invoke(_db_demo.demo, ["--help"]).output
+    assert "made-up" in text
+    assert "nothing in it was measured" in " ".join(text.split())
