@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The contract of a login back end.
+
+A back end says who somebody is, by one of three ways: a form with name and password, a redirect to
+an identity provider, or headers of a proxy.  It knows nothing of accounts (`Entrance` does), nor
+of the web framework.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+_V6_NETWORK = 64
+"""One site has as many addresses of IPv6 as it likes, but as a rule one such network."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who somebody is, by a back end.
+
+    Attributes:
+        login: Name of the account.
+        backend: Name of the back end.
+        role: Of the account, if the back end decides about it; None: it does not.
+    """
+
+    login: str
+    backend: str
+    role: str | None = None
+
+
+@dataclass(frozen=True)
+class Departure:
+    """Where a browser is sent to log in.
+
+    Attributes:
+        url: Of the identity provider.
+        cookie: Value that the browser has to bring back: HttpOnly, Secure, SameSite=Lax.
+    """
+
+    url: str
+    cookie: str
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Somebody who comes back from an identity provider.
+
+    Attributes:
+        next_path: Page of the portal that was asked for.
+    """
+
+    identity: Identity
+    next_path: str
+
+
+class Login:
+    """A way to log in; this one lets nobody in, and is the start of a new one.
+
+    A back end overrides one of: `password`; `start` and `finish`; `from_headers`; and sets
+    the attribute that tells so.  None of them raises because of what a visitor sends, other than
+    `LoginError`, whose message is for the visitor, and `LoginServiceError`, if a service that
+    it needs cannot be reached; the next login tries that again.
+
+    Attributes:
+        name: Of the back end, as in the settings.
+        title: What the page with the form calls it.
+    """
+
+    name: ClassVar[str] = "none"
+    takes_password: ClassVar[bool] = False
+    redirects: ClassVar[bool] = False
+    reads_headers: ClassVar[bool] = False
+    title: str = ""
+
+    def password(self, user: str, secret: str) -> Identity | None:
+        """Return who has a name and a password; None: nobody.
+
+        Args:
+            user: What was typed as name.
+            secret: What was typed as password; never empty in what is sent anywhere.
+
+        Raises:
+            LoginServiceError: The service cannot be reached.
+        """
+        del user, secret
+        return None
+
+    def start(self, next_path: str) -> Departure:
+        """Begin a login elsewhere.
+
+        Args:
+            next_path: Page of the portal that was asked for.
+
+        Raises:
+            LoginServiceError: The provider cannot be reached.
+        """
+        raise NotImplementedError(next_path)
+
+    def finish(self, query: Mapping[str, str], cookie: str) -> Arrival:
+        """Return who comes back.
+
+        Args:
+            query: Parameters of the address that the provider sent the browser to.
+            cookie: Of the departure; "": the browser has none.
+
+        Raises:
+            LoginError: The login was not begun here, is too old, or is not to be believed.
+            LoginServiceError: The provider cannot be reached.
+        """
+        raise NotImplementedError(query, cookie)
+
+    def from_headers(self, peer: str, headers: Iterable[tuple[str, str]]) -> Identity | None:
+        """Return whom a proxy names; None: nobody, or it is not to be believed.
+
+        Args:
+            peer: Address at the other end of the socket, never one out of a header.
+            headers: All of the request, each as often as it came.
+        """
+        del peer, headers
+        return None
+
+
+def throttle_keys(user: str, peer: str) -> tuple[str, str]:
+    """Return what failed logins are counted by: the name, and where they come from.
+
+    Args:
+        user: What was typed as name.
+        peer: Address of the client.
+    """
+    digest = hashlib.sha256(user.strip().casefold().encode("utf-8", "surrogatepass")).hexdigest()
+    return f"user:{digest}", f"peer:{_network(peer)}"
+
+
+def _network(peer: str) -> str:
+    try:
+        address = ipaddress.ip_address(peer)
+    except ValueError:
+        return "unknown"
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((address.packed, _V6_NETWORK), strict=False))

@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a name and a password, a provider's answer or a header to an account."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+
+from sqlalchemy import Engine
+
+from stripewise.errors import LoginError, LoginServiceError
+from stripewise.fleet.accounts import Account, Accounts, Attempts
+from stripewise.web.logins._base import Departure, Identity, Login
+from stripewise.web.logins._registry import make_logins
+from stripewise.web.logins._settings import AccessSettings
+
+
+class Entrance:
+    """The way in: all back ends, and the accounts that they open.
+
+    Attributes:
+        logins: The back ends.
+    """
+
+    def __init__(
+        self,
+        settings: AccessSettings,
+        engine: Engine,
+        callback_url: str,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Take the settings.
+
+        Args:
+            settings: Of the portal.
+            engine: Of the database.
+            callback_url: Address of the portal that identity providers send browsers back to.
+            now: The clock, seconds since 1970.
+
+        Raises:
+            RuntimeMissingError: What a back end needs is not installed.
+        """
+        limits = settings.accounts.limits()
+        self._create = settings.accounts.create
+        self._accounts = Accounts(engine, limits, now)
+        attempts = Attempts(engine, limits, now)
+        self.logins: tuple[Login, ...] = make_logins(
+            settings.login, self._accounts, attempts, callback_url
+        )
+
+    @property
+    def has_form(self) -> bool:
+        """Whether a name and a password can be given."""
+        return any(login.takes_password for login in self.logins)
+
+    @property
+    def providers(self) -> dict[str, str]:
+        """Name and title of each back end that sends browsers elsewhere."""
+        return {login.name: login.title for login in self.logins if login.redirects}
+
+    def by_password(self, user: str, secret: str) -> Account | None:
+        """Return the account that a name and a password open; None: they open none.
+
+        A service that cannot be reached does not keep others from being asked.
+
+        Args:
+            user: What was typed as name.
+            secret: What was typed as password.
+
+        Raises:
+            LoginError: They are right, but there is no account, or it is disabled.
+            LoginServiceError: A service cannot be reached, and no other knows them.
+        """
+        trouble: LoginServiceError | None = None
+        for login in self.logins:
+            try:
+                identity = login.password(user, secret) if login.takes_password else None
+            except LoginServiceError as error:
+                trouble = error
+                continue
+            if identity is not None:
+                return self._account(identity)
+        if trouble is not None:
+            raise trouble
+        return None
+
+    def leave(self, name: str, next_path: str) -> Departure:
+        """Begin a login at an identity provider.
+
+        Args:
+            name: Of the back end.
+            next_path: Page of the portal that was asked for.
+
+        Raises:
+            LoginError: There is no such back end.
+            LoginServiceError: The provider cannot be reached.
+        """
+        return self._provider(name).start(next_path)
+
+    def come_back(self, name: str, query: Mapping[str, str], cookie: str) -> tuple[Account, str]:
+        """Return the account of who comes back, and the page that was asked for.
+
+        Args:
+            name: Of the back end.
+            query: Parameters of the address.
+            cookie: Of the departure; "": the browser has none.
+
+        Raises:
+            LoginError: The login is not to be believed, or there is no account for it.
+            LoginServiceError: The provider cannot be reached.
+        """
+        arrival = self._provider(name).finish(query, cookie)
+        return self._account(arrival.identity), arrival.next_path
+
+    def by_headers(self, peer: str, headers: Iterable[tuple[str, str]]) -> Account | None:
+        """Return the account of whom a trusted proxy names; None: it names nobody.
+
+        Args:
+            peer: Address at the other end of the socket, never one out of a header.
+            headers: All of the request, each as often as it came.
+
+        Raises:
+            LoginError: There is no account, or it is disabled.
+        """
+        given = list(headers)
+        for login in self.logins:
+            identity = login.from_headers(peer, given) if login.reads_headers else None
+            if identity is not None:
+                return self._account(identity)
+        return None
+
+    def _provider(self, name: str) -> Login:
+        for login in self.logins:
+            if login.redirects and login.name == name:
+                return login
+        raise LoginError("this portal has no such way to log in: go back to its front page")
+
+    def _account(self, identity: Identity) -> Account:
+        if identity.backend == "local":
+            account = self._accounts.find(identity.login)
+            if account is None or account.is_disabled:
+                raise LoginError(f"the account {identity.login} was changed: log in again")
+            return account
+        return self._accounts.admit(
+            identity.login, backend=identity.backend, create=self._create, role=identity.role
+        )

@@ -1,0 +1,282 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Settings of the portal that concern accounts and logins: part of portal.toml."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Self, TypeVar, get_args
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+
+from stripewise.errors import ConfigurationError
+from stripewise.fleet.accounts import Limits
+from stripewise.inputs import POLICY, parse_toml, read_input
+from stripewise.tunables import first_problem
+from stripewise.web.logins._secrets import IS_OPEN, everybody_reads, resolve
+
+FEWEST_SECRET_SIGNS = 16
+_HEADER = re.compile(r"[A-Za-z0-9-]+")
+
+
+def _secret(value: object, info: ValidationInfo) -> SecretStr:
+    if not isinstance(value, str):
+        raise ValueError("give text, file:PATH or env:NAME")
+    is_open = bool((info.context or {}).get(IS_OPEN))
+    return SecretStr(resolve(value, is_open=is_open))
+
+
+def _long(value: SecretStr) -> SecretStr:
+    if len(value.get_secret_value()) < FEWEST_SECRET_SIGNS:
+        raise ValueError(
+            f"the secret is shorter than {FEWEST_SECRET_SIGNS} characters: make one with "
+            "`openssl rand -hex 32`"
+        )
+    return value
+
+
+def _network(value: str) -> str:
+    network = ipaddress.ip_network(value)
+    if network.prefixlen == 0:
+        raise ValueError("this network is everybody: list the addresses of the proxy")
+    return value
+
+
+def _header(value: str) -> str:
+    if not _HEADER.fullmatch(value):
+        raise ValueError('give the name of a header, such as "X-Remote-User"')
+    return value
+
+
+def _one_user(value: str) -> str:
+    if value.count("{user}") != 1:
+        raise ValueError("write {user} once, where the name goes")
+    return value
+
+
+def _filled(value: str) -> str:
+    if not value.strip():
+        raise ValueError("an empty text is of no use here: fill it in")
+    return value
+
+
+def _absolute(value: str) -> str:
+    if not value.startswith("/"):
+        raise ValueError("give an absolute path")
+    return value
+
+
+Secret = Annotated[SecretStr, BeforeValidator(_secret)]
+LongSecret = Annotated[SecretStr, BeforeValidator(_secret), AfterValidator(_long)]
+Text = Annotated[str, AfterValidator(_filled)]
+Place = Annotated[str, AfterValidator(_absolute)]
+Network = Annotated[str, AfterValidator(_network)]
+Header = Annotated[str, AfterValidator(_header)]
+Template = Annotated[str, AfterValidator(_one_user)]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+
+
+class AccountSettings(_Form):
+    """[accounts]: how accounts come into being, and how long a login is good.
+
+    Attributes:
+        create: A user whom LDAP, OIDC or the proxy names gets an account at the first login.
+        session_hours: Longest time between two logins.
+        idle_minutes: Longest time without a page.
+        token_days: Longest lifetime of a token of the API.
+    """
+
+    create: bool = True
+    session_hours: int = Field(default=12, ge=1, le=24 * 31)
+    idle_minutes: int = Field(default=120, ge=1, le=60 * 24 * 31)
+    token_days: int = Field(default=366, ge=1, le=3660)
+
+    def limits(self) -> Limits:
+        """Return the lifetimes."""
+        return Limits(
+            session_seconds=3600 * self.session_hours,
+            idle_seconds=60 * self.idle_minutes,
+            token_days=self.token_days,
+        )
+
+
+class LocalSettings(_Form):
+    """[login.local]: passwords that the portal keeps."""
+
+    enabled: bool = True
+
+
+class LdapSettings(_Form):
+    """[login.ldap]: a directory server.
+
+    Attributes:
+        url: "ldaps://HOST" or "ldap://HOST".
+        start_tls: Encrypt a connection of ldap://.
+        allow_plain: Send passwords over it as they are; for a server on this machine alone.
+        ca_file: Certificates that the server's is checked with; "": the system's.
+        base / filter: Where and how a user is searched, before the bind as this user.
+        bind_dn / bind_password: Who searches; without them, nobody in particular.
+        user_dn: Instead of all these: the name of a user's entry.
+        attribute: Has the name of the account.
+        timeout_seconds: For all that one login asks.
+    """
+
+    url: Text
+    start_tls: bool = False
+    allow_plain: bool = False
+    ca_file: Place | None = None
+    base: str = ""
+    filter: Template = "(uid={user})"
+    bind_dn: str = ""
+    bind_password: Secret | None = None
+    user_dn: Template | None = None
+    attribute: Text = "uid"
+    timeout_seconds: int = Field(default=10, ge=1, le=60)
+    title: str = ""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        scheme = urlsplit(self.url).scheme
+        if scheme not in ("ldap", "ldaps") or not urlsplit(self.url).hostname:
+            raise ValueError(f'{self.url!r} is no server: write "ldaps://HOST"')
+        if scheme == "ldaps" and self.start_tls:
+            raise ValueError("ldaps:// is encrypted from the start: leave start_tls out")
+        if scheme == "ldap" and not self.start_tls and not self.allow_plain:
+            raise ValueError("passwords would go in plain: use ldaps:// or start_tls = true")
+        if bool(self.base) == bool(self.user_dn):
+            raise ValueError("give either base (search) or user_dn (direct bind)")
+        if bool(self.bind_dn) != bool(self.bind_password):
+            raise ValueError("give bind_dn and bind_password together")
+        return self
+
+
+class OidcSettings(_Form):
+    """[login.oidc]: an identity provider of OpenID Connect.
+
+    Attributes:
+        issuer: As the provider writes it.
+        username_claim: Has the name of the user at the centre; users must not be able to choose
+            it, or they choose whose jobs they see.
+        groups_claim: Has the groups that `roles` knows.
+        roles: Role to the groups that have it; with it, the provider decides about roles.
+        allow_plain: The provider is reached by http://; for tests on this machine alone.
+        ca_file: Certificates that the provider's is checked with; None: the usual ones.
+    """
+
+    issuer: Text
+    client_id: Text
+    client_secret: Secret
+    username_claim: Text
+    scopes: list[str] = Field(default_factory=lambda: ["openid", "profile"])
+    groups_claim: str = ""
+    roles: dict[str, list[str]] = Field(default_factory=dict)
+    allow_plain: bool = False
+    ca_file: Place | None = None
+    title: str = "the centre's login"
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        parts = urlsplit(self.issuer)
+        schemes = ("https", "http") if self.allow_plain else ("https",)
+        if parts.scheme not in schemes or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError(f'{self.issuer!r} is no issuer: write "https://HOST/..."')
+        if "openid" not in self.scopes:
+            raise ValueError('scopes lacks "openid"')
+        if bool(self.groups_claim) != bool(self.roles):
+            raise ValueError("give groups_claim and roles together")
+        if unknown := sorted(set(self.roles) - {"support", "admin"}):
+            raise ValueError(f"roles has {unknown[0]!r}: name groups for support and admin")
+        return self
+
+
+class ProxySettings(_Form):
+    """[login.proxy]: a proxy that logs people in.
+
+    Attributes:
+        networks: Addresses of the proxy.
+        secret: Which the proxy sends with each request.
+    """
+
+    networks: Annotated[list[Network], Field(min_length=1)]
+    secret: LongSecret
+    user_header: Header = "X-Remote-User"
+    secret_header: Header = "X-Stripewise-Secret"
+
+
+class LoginSettings(_Form):
+    """[login]: the back ends; those without a section are off, but for local accounts."""
+
+    local: LocalSettings = Field(default_factory=LocalSettings)
+    ldap: LdapSettings | None = None
+    oidc: OidcSettings | None = None
+    proxy: ProxySettings | None = None
+
+
+class AccessSettings(BaseModel):
+    """The sections that this package reads; all settings of a portal derive from it."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    accounts: AccountSettings = Field(default_factory=AccountSettings)
+    login: LoginSettings = Field(default_factory=LoginSettings)
+
+
+_Settings = TypeVar("_Settings", bound=BaseModel)
+
+
+def read_settings(path: Path, form: type[_Settings]) -> _Settings:
+    """Read the settings of a portal.
+
+    Args:
+        path: Of portal.toml.
+        form: `AccessSettings`, or one with more sections.
+
+    Raises:
+        ConfigurationError: The file cannot be read, or something in it is not right.
+    """
+    try:
+        data = parse_toml(read_input(path, POLICY).decode("utf-8"))
+        is_open = everybody_reads(path)
+    except OSError as error:
+        reason = error.strerror or "error"
+        raise ConfigurationError(f"{path} cannot be read ({reason}): check its path") from error
+    except ValueError as error:
+        raise ConfigurationError(f"{path} is not TOML in UTF-8: {error}") from error
+    try:
+        return form.model_validate(data, context={IS_OPEN: is_open})
+    except ValidationError as error:
+        raise ConfigurationError(f"{path}: {_problem(error, form)}") from error
+
+
+def _problem(error: ValidationError, form: type[BaseModel]) -> str:
+    """Say the first problem; never what a secret is."""
+    first: Any = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "value_error" and where:
+        return f"{where}: {str(first['msg']).removeprefix('Value error, ')}"
+    return first_problem(error, set(_keys(form)))
+
+
+def _keys(form: type[BaseModel]) -> Iterator[str]:
+    """Return all keys of a form and the forms in it."""
+    for name, field in form.model_fields.items():
+        yield name
+        for inner in (field.annotation, *get_args(field.annotation)):
+            if isinstance(inner, type) and issubclass(inner, BaseModel):
+                yield from _keys(inner)

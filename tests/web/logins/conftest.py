@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+
+from stripewise.fleet._engine import create_engine
+from stripewise.fleet._schema import initialise
+from stripewise.fleet.accounts import Accounts, Attempts
+from support import slapd as slapd_support
+from support.clock import Clock
+from support.slapd import Slapd
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("empty") / "fleet.sqlite"
+    made = create_engine(str(path))
+    initialise(made)
+    made.dispose()
+    return path
+
+
+@pytest.fixture
+def engine(tmp_path: Path, empty_database: Path) -> Iterator[Engine]:
+    shutil.copy(empty_database, tmp_path / "fleet.sqlite")
+    made = create_engine(str(tmp_path / "fleet.sqlite"))
+    yield made
+    made.dispose()
+
+
+@pytest.fixture
+def accounts(engine: Engine, clock: Clock) -> Accounts:
+    return Accounts(engine, now=clock)
+
+
+@pytest.fixture
+def attempts(engine: Engine, clock: Clock) -> Attempts:
+    return Attempts(engine, now=clock)
+
+
+@pytest.fixture(scope="session")
+def slapd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slapd]:
+    pytest.importorskip("bonsai", reason="bonsai is not installed (stripewise[ldap])")
+    why = slapd_support.missing()
+    if why:
+        pytest.skip(why)
+    with slapd_support.running(tmp_path_factory.mktemp("slapd")) as server:
+        yield server
