@@ -71,7 +71,10 @@ if TYPE_CHECKING:
     from stripewise.report._profile_html import render_profile_html as render_profile_html
     from stripewise.report._profile_mpiio import mpiio_stats_text as mpiio_stats_text
     from stripewise.report._profile_text import print_profile as print_profile
+    from stripewise.report._profile_words import evidence_figure as evidence_figure
+    from stripewise.report._profile_words import phase_words as phase_words
     from stripewise.report._progress import progress_observer as progress_observer
+    from stripewise.report._prose import prose as prose
     from stripewise.report._simulation import Simulation as Simulation
     from stripewise.report._simulation import SimulationRow as SimulationRow
     from stripewise.report._simulation import simulation_json as simulation_json
@@ -88,6 +91,8 @@ if TYPE_CHECKING:
     from stripewise.report._surface_picture import draw_surface as draw_surface
     from stripewise.report._text import format_bandwidth as format_bandwidth
     from stripewise.report._text import format_bytes as format_bytes
+    from stripewise.report._text import format_count as format_count
+    from stripewise.report._text import format_percent as format_percent
     from stripewise.report._text import format_seconds as format_seconds
     from stripewise.report._text import format_settings as format_settings
     from stripewise.report._text import plural as plural

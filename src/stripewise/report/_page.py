@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 
 from stripewise.report import _text
 from stripewise.report._chart import VEGA_VERSION
+from stripewise.report._prose import prose
 from stripewise.text import printable
 
 
@@ -46,7 +47,7 @@ def _environment() -> Environment:
         command=_text.command_line,
         lines=_lines,
         plural=_text.plural,
-        prose=_prose,
+        prose=prose,
         when=_when,
     )
     environment.globals["script"] = _script(loader.get_source(environment, "page.js")[0])
@@ -64,17 +65,6 @@ def _finalize(value: object) -> object:
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
     return printable(value)
-
-
-def _prose(text: str) -> Markup:
-    """Escape a sentence; what stands between backticks becomes code."""
-    parts = [escape(printable(part)) for part in text.split("`")]
-    if len(parts) % 2 == 0:
-        return Markup("`").join(parts)
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part) if place % 2 else part
-        for place, part in enumerate(parts)
-    )
 
 
 def _when(unix_seconds: float) -> str:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,14 +13,13 @@ from stripewise.model import Evidence, Pattern
 from stripewise.report import _profile_view as view
 from stripewise.report._page import page_template
 from stripewise.report._profile_groups import MOST_PATTERNS, pattern_groups
+from stripewise.report._profile_words import evidence_figure
 from stripewise.report._text import (
-    format_bandwidth,
     format_bytes,
     format_count,
     format_percent,
     format_seconds,
     known,
-    significant,
 )
 
 _MOST = {"files": 25, "variance": 30, "requests": 30, "patterns": MOST_PATTERNS, "names": 6}
@@ -58,29 +56,12 @@ def render_profile_html(
     )
 
 
-def _figure(value: float | int | str, name: str) -> str:
-    """Format a number of a finding's evidence by its name: bytes, seconds, shares."""
-    if isinstance(value, str):
-        return value
-    if not math.isfinite(value):
-        return "not known"
-    if name.endswith("bytes_per_second"):
-        return format_bandwidth(value)
-    if name.endswith("bytes"):
-        return format_bytes(value)
-    if name.endswith("seconds"):
-        return format_seconds(value)
-    if name.endswith("share"):
-        return format_percent(value)
-    return format_count(value) if value == int(value) else significant(value)
-
-
 _FILTERS: dict[str, Callable[..., Any]] = {
     "percent": lambda value: known(value, format_percent, "–"),
     "number": lambda value: known(value, format_count, "–"),
     "maybe_seconds": lambda value: known(value, format_seconds, "–"),
     "mean": lambda value: known(value, format_bytes, "–"),
-    "figure": _figure,
+    "figure": evidence_figure,
     "base": lambda path: path.rstrip("/").rpartition("/")[2] or path,
     "parent": lambda path: path.rstrip("/").rpartition("/")[0],
 }

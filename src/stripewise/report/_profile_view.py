@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.diagnosis import Diagnosis, Figures, Finding, Periodicity, size_labels
+from stripewise.diagnosis import Diagnosis, Figures, Finding, size_labels
 from stripewise.diagnosis import heat_cells as heat
 from stripewise.diagnosis.heat_cells import Cells, TimeAxis, time_axis
 from stripewise.model import IoLayer, RunProfile
+from stripewise.report._profile_words import phase_words
 from stripewise.report._text import (
     format_bandwidth,
     format_bytes,
@@ -211,21 +212,3 @@ def _active(parts: tuple[Cells, ...], edges: NDArray[np.int64]) -> list[int]:
     n_ranks = int(rank.max(initial=0)) + 3
     pairs = np.unique(span * n_ranks + rank + 2)
     return [int(n) for n in np.bincount(pairs // n_ranks, minlength=len(edges) - 1)]
-
-
-def phase_words(phase: Periodicity) -> str:
-    """Say what was found of the phases of one direction."""
-    verb = {"write": "Writes", "read": "Reads"}.get(phase.direction, phase.direction)
-    burst = f"{format_seconds(phase.phase_seconds)} and {format_bytes(phase.phase_bytes)}"
-    if phase.periodic:
-        return (
-            f"{verb} come every {format_seconds(phase.period_seconds)} "
-            f"(confidence {100 * phase.confidence:.0f} %): {phase.n_phases} phases of {burst} "
-            "each (medians)."
-        )
-    if phase.n_phases <= 1:
-        return f"{verb}: one phase of {burst}." if phase.n_phases else f"{verb}: no phases."
-    return (
-        f"{verb}: {phase.n_phases} phases of {burst} each (medians), at no regular period. "
-        f"Spans shorter than {format_seconds(phase.resolution_seconds)} cannot be told apart."
-    )

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""One page for one request: rights, content, audit, form."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Engine, func, select
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+
+from stripewise.errors import UsageError
+from stripewise.fleet.accounts import note_look
+from stripewise.fleet.queries import Viewer
+from stripewise.fleet.tables import Ledger
+from stripewise.web import _render
+from stripewise.web._gate import Gate, Guest
+from stripewise.web._settings import PortalSettings
+from stripewise.web._urls import address
+from stripewise.web.content import Content, Download
+from stripewise.web.pages import MENU, PAGES, Asked, Audience, Page
+
+FORMS = ("html", "json", "csv")
+
+
+class Desk:
+    """Serves pages of one database.
+
+    Attributes:
+        engine: Of the database.
+        gate: Tells who asks.
+        settings: Of the portal.
+    """
+
+    def __init__(self, engine: Engine, gate: Gate, settings: PortalSettings) -> None:
+        self.engine = engine
+        self.gate = gate
+        self.settings = settings
+
+    def endpoint(self, page: Page) -> Callable[[Request], Response]:
+        """Return the function that answers requests for a page."""
+
+        def answer(request: Request) -> Response:
+            return self._answer(page, request)
+
+        return answer
+
+    def frame(self, connection: Connection, request: Request, guest: Guest) -> _render.Frame:
+        """Return what stands around a page that is no page of the family."""
+        return self._frame(connection, request, guest, {}, "")
+
+    def _answer(self, page: Page, request: Request) -> Response:
+        words = dict(request.query_params)
+        form = words.pop("as", "html")
+        if form not in FORMS:
+            raise UsageError(f"as={form[:40]!r}: a page is shown as {', '.join(FORMS)}")
+        with self.engine.connect() as connection:
+            guest = self.gate.guest(connection, request)
+            if not page.audience.admits(guest.viewer):
+                return self._turned_away(page, request, guest, form)
+            content = page.build(
+                Asked(connection, guest.viewer, dict(request.path_params), words,
+                      time.time(), self.settings.site.name, self.settings.site.advice)
+            )  # fmt: skip
+            if content is None:
+                return self.missing(request)
+            audited = content.audited
+            if not audited and page.lists_others and guest.viewer.is_staff:
+                audited = address(request.url.path, words)
+            if audited:
+                self.audit(guest.viewer, audited)
+            if isinstance(content, Download):
+                return _download(content)
+            if form == "json":
+                return Response(_render.as_json(content), media_type="application/json")
+            if form == "csv":
+                table = words.pop("table", "")
+                return _csv(content, table)
+            frame = self._frame(connection, request, guest, words, page.section)
+            return HTMLResponse(_render.html(content, frame))
+
+    def missing(self, request: Request) -> Response:
+        """Answer that there is nothing: the same for what is not there and what is not theirs."""
+        return self.error(request, 404, "There is nothing here",
+                          "No such page, or none that you may see.")  # fmt: skip
+
+    def error(self, request: Request, code: int, title: str, text: str) -> Response:
+        """Answer with an error, as HTML or JSON."""
+        is_page = "as" not in request.query_params and not request.url.path.startswith("/api/")
+        if not is_page:
+            return JSONResponse({"error": {"code": code, "message": text}}, code)
+        try:
+            with self.engine.connect() as connection:
+                guest = self.gate.guest(connection, request)
+                frame = self.frame(connection, request, guest)
+        except Exception:  # the database may be what fails
+            frame = _render.Frame("/", {}, "", (), site=self.settings.site.name)
+        return HTMLResponse(
+            _render.template("error.html.j2", frame=frame, title=title, text=text), code
+        )
+
+    def _turned_away(self, page: Page, request: Request, guest: Guest, form: str) -> Response:
+        if page.audience is Audience.LOGIN and guest.viewer.role is None:
+            if form == "html":
+                target = address(request.url.path, dict(request.query_params))
+                return RedirectResponse(address("/login", {"next": target}), 303)
+            return JSONResponse({"error": {"code": 401, "message": "Log in first."}}, 401)
+        return self.missing(request)
+
+    def _frame(
+        self,
+        connection: Connection,
+        request: Request,
+        guest: Guest,
+        words: Mapping[str, str],
+        section: str,
+    ) -> _render.Frame:
+        viewer = guest.viewer
+        site = self.settings.site
+        return _render.Frame(
+            request.url.path,
+            words,
+            section,
+            menu_of(viewer),
+            login=viewer.login,
+            role=viewer.role or "",
+            csrf=guest.csrf,
+            site=site.name,
+            help=site.help,
+            fresh_at=connection.scalar(select(func.max(Ledger.at))),
+        )
+
+    def audit(self, viewer: Viewer, target: str) -> None:
+        """Note that somebody looked at what is another's."""
+        with self.engine.execution_options(writing=True).begin() as connection:
+            note_look(connection, viewer.login, target)
+
+
+def menu_of(viewer: Viewer) -> list[tuple[str, str]]:
+    """Return the entries of the menu that a viewer has."""
+    open_to: dict[str, Any] = {page.path: page.audience for page in PAGES}
+    return [
+        (title, target)
+        for title, target in MENU
+        if target in open_to and open_to[target].admits(viewer)
+    ]
+
+
+def _download(content: Download) -> Response:
+    headers = {"content-disposition": f'attachment; filename="{content.name}"'}
+    return Response(content.text, media_type=content.media_type, headers=headers)
+
+
+def _csv(content: Content, table: str) -> Response:
+    name = _render.slug(content.title) or "page"
+    headers = {"content-disposition": f'attachment; filename="{name}.csv"'}
+    text = _render.as_csv(content, table)
+    return Response(text, media_type="text/csv", headers=headers)

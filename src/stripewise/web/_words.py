@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""How values are written for people, by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from stripewise.report import (
+    format_bandwidth,
+    format_bytes,
+    format_count,
+    format_percent,
+    format_seconds,
+)
+from stripewise.text import format_ratio, printable
+
+UNKNOWN = "–"
+_LAST_MOMENT = 253_402_300_799  # end of the year 9999
+
+
+def written(value: Any, kind: str) -> str:
+    """Return a value in words; what is not known is a dash.
+
+    Args:
+        value: None: not known.
+        kind: A key of `WRITERS`.
+    """
+    return UNKNOWN if value is None else WRITERS[kind](value)
+
+
+def moment(at: float) -> str:
+    """Return a moment as day and minute, in UTC."""
+    if not 0 <= at <= _LAST_MOMENT:
+        return UNKNOWN
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}"
+
+
+def _day(at: float) -> str:
+    return moment(at)[:10]
+
+
+def _node_hours(seconds: float) -> str:
+    return f"{seconds / 3600:,.1f} node-hours" if seconds >= 360 else f"{seconds:.0f} node-seconds"
+
+
+WRITERS: dict[str, Callable[[Any], str]] = {
+    "text": lambda value: printable(str(value)),
+    "code": lambda value: printable(str(value)),
+    "flag": lambda value: "yes" if value else "no",
+    "count": format_count,
+    "id": str,
+    "number": lambda value: f"{value:.4g}",
+    "factor": lambda value: f"{format_ratio(value)}x",
+    "bytes": format_bytes,
+    "rate": lambda value: format_bandwidth(value) if value else "0 B/s",
+    "operations": lambda value: f"{format_count(value)}/s",
+    "seconds": format_seconds,
+    "node-seconds": _node_hours,
+    "node-hours": lambda value: f"{value / 3600:,.1f}",
+    "hours": lambda value: f"{value / 3600:,.1f} h",
+    "share": format_percent,
+    "moment": moment,
+    "day": _day,
+}
+NUMBERS = frozenset(WRITERS) - {"text", "code", "flag", "moment", "day"}
+"""Kinds that stand at the right of their column."""

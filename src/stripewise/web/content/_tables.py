@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures: tables, single ones, comparisons, parts of a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stripewise.web.content._block import Block, Grid, Row
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes:
+        name: Key of the rows.
+        title: For people.
+        kind: How a value is written: see `_words.WRITERS`.
+        kinds: Key of the rows with the kind, where it differs from row to row; "": `kind` it is.
+        link: Key of the rows with the address that a value leads to; "" for none.
+        sort: Address that sorts by this column; "" if the list cannot.
+        sorted: "ascending" or "descending" if the list is sorted so now.
+        instead: Key of the rows with a text that is shown where the value is not known; "": none.
+        is_shown: False: it is in CSV and JSON alone.
+    """
+
+    name: str
+    title: str
+    kind: str = "text"
+    kinds: str = ""
+    link: str = ""
+    sort: str = ""
+    sorted: str = ""
+    instead: str = ""
+    is_shown: bool = True
+
+
+@dataclass(frozen=True)
+class Table(Block):
+    """Rows with named columns.
+
+    Attributes:
+        columns: In their order.
+        rows: Values by name of column, and addresses of links.
+        note: What a reader should know of the figures.
+        empty: What is said if there are no rows.
+        next: Address of the next page of rows; "" at the end.
+        total: How many there are in all, in words.
+    """
+
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    note: str = ""
+    empty: str = "There is nothing to show."
+    next: str = ""
+    total: str = ""
+
+    @property
+    def shown(self) -> list[Column]:
+        """The columns that people see."""
+        return [one for one in self.columns if one.is_shown]
+
+    def data(self) -> Any:
+        """Return rows, and where the next ones are."""
+        names = [one.name for one in self.columns]
+        names += dict.fromkeys(one.link for one in self.columns if one.link)
+        rows = [{name: row.get(name) for name in names} for row in self.rows]
+        return {"rows": rows, "next": self.next or None}
+
+    def grid(self) -> Grid | None:
+        """Return the rows."""
+        names = [one.name for one in self.columns]
+        return names, [[row.get(name) for name in names] for row in self.rows]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One figure.
+
+    Attributes:
+        value: None: not known; `note` says why.
+        kind: How it is written.
+        link: Address that it leads to.
+    """
+
+    name: str
+    title: str
+    value: Any
+    kind: str = "text"
+    note: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Facts(Block):
+    """Figures with names; `is_large`: the few that matter most."""
+
+    items: Sequence[Fact]
+    is_large: bool = False
+
+    def data(self) -> Any:
+        """Return values by name."""
+        return {item.name: item.value for item in self.items}
+
+    def grid(self) -> Grid | None:
+        """Return a row for each figure."""
+        return ("name", "value"), [(item.name, item.value) for item in self.items]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One figure of several things; each value is written as `kind` says, None is not known."""
+
+    name: str
+    title: str
+    values: Sequence[Any]
+    kind: str = "text"
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison(Block):
+    """Figures of several things side by side.
+
+    Attributes:
+        heads: What is compared, in words.
+        rows: Each has a value for each of them.
+        links: Address of each; () for none.
+    """
+
+    heads: Sequence[str]
+    rows: Sequence[Compared]
+    note: str = ""
+    empty: str = "There is nothing to compare."
+    links: Sequence[str] = ()
+
+    def data(self) -> Any:
+        """Return the values of each figure, by its name."""
+        return {"heads": list(self.heads), **{one.name: list(one.values) for one in self.rows}}
+
+    def grid(self) -> Grid | None:
+        """Return a row for each figure."""
+        return ("name", *self.heads), [(one.name, *one.values) for one in self.rows]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Part of a whole; colours are "io", "rest", "read", "write", "meta"."""
+
+    name: str
+    title: str
+    value: float
+    colour: str
+
+
+@dataclass(frozen=True)
+class Split(Block):
+    """A whole in its parts, as one bar.
+
+    Attributes:
+        kind: How values are written.
+    """
+
+    parts: Sequence[Part]
+    kind: str = "seconds"
+    note: str = ""
+
+    def data(self) -> Any:
+        """Return the parts by name."""
+        return {part.name: part.value for part in self.parts}
+
+    def grid(self) -> Grid | None:
+        """Return a row for each part."""
+        return ("name", "value"), [(part.name, part.value) for part in self.parts]

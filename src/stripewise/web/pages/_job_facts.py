@@ -1,0 +1,194 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Facts of a job: its figures, whose it is and where it ran, what tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stripewise.fleet.queries import MOST_SOURCES, JobView
+from stripewise.web._finding_words import finding_words
+from stripewise.web._urls import address, part
+from stripewise.web._words import written
+from stripewise.web.content import Column, Fact, Facts, Table
+from stripewise.web.pages import _job_words
+
+Row = Mapping[str, Any]
+_CONFIDENCE = ((0.95, "certain"), (0.75, "likely"), (0.45, "uncertain"), (0.01, "a guess"))
+"""Least confidence -> how sure it is that a profile belongs to a job."""
+_RULES = {
+    "job id and time": "matched by job id and time",
+    "job id": "matched by job id alone: the profile has no time",
+    "job id, clocks apart": "matched by job id, though the times do not agree",
+    "job id, nearest in time": "matched by job id, to the run nearest in time",
+    "job id, no record": "matched by job id to other profiles: there is no scheduler's record",
+    "no record": "no scheduler's record of this job id",
+    "no job id": "the profile names no job",
+    "job id of another time": "the jobs with this id ran at another time",
+    "job id of another user": "the job id belongs to another user's job",
+    "job id of several jobs, no time": "several jobs had this id, and the profile has no time",
+    "job id on several clusters": "several clusters had this job id",
+}
+_KINDS = {
+    "darshan": "Darshan log", "trace": "trace of Stripewise", "report": "report of stripewise run",
+    "recorder": "trace of Recorder", "mpiio-stats": "statistics of Cray MPICH",
+}  # fmt: skip
+
+
+def figures(view: JobView) -> Facts:
+    """Return the few figures that matter most."""
+    row = view.row
+    why = row["no_data_reason"] or ""
+    share = row["io_share"]
+    of_run = "" if share is None else f"{written(min(share, 1.0), 'share')} of the run"
+    best = finding_words(row["top_finding"]).title if row["top_finding"] else ""
+    items = [
+        Fact("run_seconds", "Run time", row["run_seconds"], "seconds", _ran_on(row)),
+        Fact("io_seconds", "I/O time", row["io_seconds"], "seconds", of_run or why),
+        Fact("avoidable_seconds", "Avoidable", row["avoidable_seconds"], "seconds", best or why),
+        Fact("read_bytes", "Read", row["read_bytes"], "bytes", why),
+        Fact("write_bytes", "Written", row["write_bytes"], "bytes", why),
+        Fact("state", "State", row["state"], "text", _exit(row)),
+    ]
+    return Facts("figures", "", items, is_large=True)
+
+
+def about(row: Row, now: float) -> Facts:
+    """Say whose job it is, where and when it ran."""
+    items = [
+        _linked("user", "User", row["user"]),
+        _linked("project", "Project", row["project"]),
+        Fact("program", "Program", row["program"],
+             link=f"/programs/{part(row['program'])}" if row["program"] else ""),
+        _linked("cluster", "Cluster", row["cluster"] or None),
+        Fact("raw_id", "Job id", row["raw_id"], "id", _group(row)),
+        Fact("partition", "Partition", row["partition"]),
+        Fact("qos", "Quality of service", row["qos"]),
+        Fact("node_count", "Nodes", row["node_count"], "count"),
+        Fact("node_list", "Node list", row["node_list"]),
+        Fact("rank_count", "Ranks", row["rank_count"], "count"),
+        Fact("cpu_count", "Processors", row["cpu_count"], "count"),
+        Fact("submit_at", "Submitted", row["submit_at"], "moment", _restarts(row)),
+        Fact("start_at", "Started", row["start_at"], "moment"),
+        Fact("end_at", "Ended", row["end_at"], "moment"),
+        Fact("wait_seconds", "Waited in the queue", _wait(row, now), "seconds", _still(row)),
+        Fact("time_limit_seconds", "Time limit", row["time_limit_seconds"], "seconds",
+             _used(row)),
+        Fact("file_count", "Files", row["file_count"], "count", _shared(row)),
+        Fact("meta_operations", "Metadata operations", row["meta_operations"], "count"),
+        Fact("bytes_per_second", "I/O rate", row["bytes_per_second"], "rate",
+             "bytes moved, divided by the I/O time"),
+    ]  # fmt: skip
+    return Facts("about", "Whose, where and when", items)
+
+
+def sources(view: JobView) -> Table:
+    """List what tells of the job, and how sure it is that it belongs to it."""
+    number = view.row["source_count"]
+    rows = [_source(view, one.about) for one in view.sources]
+    return Table(
+        "sources",
+        "What tells of this job",
+        [
+            Column("kind", "Source"),
+            Column("name", "File", link="profile_url"),
+            Column("program", "Program"),
+            Column("start_at", "Began", "moment"),
+            Column("rank_count", "Ranks", "count"),
+            Column("io_seconds", "I/O time", "seconds"),
+            Column("match", "Belongs to this job because"),
+            Column("confidence", "Confidence", "share"),
+            Column("sure", "That is"),
+            Column("use", "Used for the figures"),
+        ],
+        rows,
+        note="A file name downloads the whole profile, as `stripewise profile --json` prints it."
+        if view.shows_names
+        else "",
+        empty="No profile of this job has been taken in.",
+        total=f"{MOST_SOURCES} of {number} sources, those with most I/O time"
+        if number > len(rows)
+        else "",
+    )
+
+
+def _source(view: JobView, about: Row) -> dict[str, Any]:
+    if about["is_partial"]:
+        use = "yes, but it is not complete: some of the run is missing"
+    elif about["is_counted"]:
+        use = "yes"
+    else:
+        use = "no: another source tells more of the same run"
+    return {
+        **about,
+        "kind": _KINDS.get(about["kind"], about["kind"]),
+        "name": about["name"] or None,
+        "match": _RULES.get(about["match_rule"], about["match_rule"]),
+        "sure": next(
+            (word for least, word in _CONFIDENCE if about["confidence"] >= least), "not known"
+        ),
+        "use": use,
+        "profile_url": address(f"/jobs/{view.row['id']}/profile/{about['id']}")
+        if view.shows_names
+        else "",
+    }
+
+
+def _linked(name: str, title: str, value: str | None) -> Fact:
+    return Fact(name, title, value, link=address("/jobs", {name: value}) if value else "")
+
+
+def _ran_on(row: Row) -> str:
+    words = [
+        f"{number:,} {noun}{'s'[: number != 1]}"
+        for number, noun in ((row["rank_count"], "rank"), (row["node_count"], "node"))
+        if number
+    ]
+    return " on ".join(words)
+
+
+def _exit(row: Row) -> str:
+    if row["exit_signal"]:
+        return f"ended by signal {row['exit_signal']}"
+    return f"exit code {row['exit_code']}" if row["exit_code"] else ""
+
+
+def _group(row: Row) -> str:
+    shown = _job_words.job_id(row)
+    if row["array_job_id"] is not None:
+        return f"task {row['array_task_id']} of array {row['array_job_id']}"
+    if row["het_job_id"] is not None:
+        return f"component {row['het_offset']} of heterogeneous job {row['het_job_id']} ({shown})"
+    return ""
+
+
+def _restarts(row: Row) -> str:
+    number = row["restart_count"]
+    return f"put back into the queue {number} time{'s'[: number != 1]}" if number else ""
+
+
+def _wait(row: Row, now: float) -> float | None:
+    if row["submit_at"] is None:
+        return None
+    if row["start_at"] is None:
+        is_over = row["end_at"] is not None or row["no_data_reason"] == "did not run"
+        return None if is_over and row["state"] != "PENDING" else max(now - row["submit_at"], 0.0)
+    return max(float(row["start_at"] - row["submit_at"]), 0.0)
+
+
+def _still(row: Row) -> str:
+    eligible, start = row["eligible_at"], row["start_at"]
+    if eligible is None or start is None or start < eligible:
+        return ""
+    return f"{written(float(start - eligible), 'seconds')} of it ready to run"
+
+
+def _used(row: Row) -> str:
+    limit, run = row["time_limit_seconds"], row["run_seconds"]
+    return f"{written(run / limit, 'share')} of it used" if limit and run is not None else ""
+
+
+def _shared(row: Row) -> str:
+    number = row["shared_file_count"]
+    return f"{number:,} shared by ranks" if number else ""

@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What costs time in a job, what to do, and what has been proved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stripewise.fleet.queries import JobView, Source, is_of_pattern
+from stripewise.web._finding_words import finding_words
+from stripewise.web._words import written
+from stripewise.web.content import Advice, Block, Column, Findings, Part, Split, Table
+
+Row = Mapping[str, Any]
+_MOST = 20
+_MOST_NAMES = 4
+
+
+def findings(view: JobView, pairs: Sequence[Row]) -> list[Block]:
+    """Return the findings of all runs of the job, the most costly first."""
+    if not view.counted:
+        return []
+    proof = proof_of(view.row, pairs)
+    items = [advice for source in view.counted for advice in _advice(source, proof)]
+    items.sort(key=lambda one: -(one.cost_seconds or 0.0))
+    return [Findings("findings", "What costs time, and what to do", items[:_MOST])]
+
+
+def seconds(view: JobView) -> list[Block]:
+    """Return the I/O seconds by reason: by kind of call, and by finding."""
+    row = view.row
+    parts = [
+        Part(name, title, row[f"{name}_seconds"], name)
+        for name, title in (("read", "reading"), ("write", "writing"), ("meta", "metadata"))
+        if row[f"{name}_seconds"] is not None
+    ]
+    found: list[Block] = []
+    if parts:
+        note = (
+            "Time of the slowest rank in each of the three, which need not be the same rank: "
+            "they need not add up to the I/O time."
+        )
+        found.append(Split("io_by_call", "I/O time by kind of call", parts, note=note))
+    rows = [one for source in view.counted for one in _by_finding(source, row["io_seconds"])]
+    if rows:
+        found.append(_by_reason(rows))
+    return found
+
+
+def proof_of(job: Row, pairs: Sequence[Row]) -> str:
+    """Return what pairs of runs of the job's program showed, in words; "" without any."""
+    pair = next((one for one in pairs if is_of_pattern(one, job)), None)
+    return "" if pair is None else proof_words(pair)
+
+
+def proof_words(pair: Row) -> str:
+    """Return what a study showed: its speed-up with interval and number of pairs."""
+    speedup = written(pair["speedup"], "factor")
+    interval = ""
+    if pair["low"] is not None and pair["high"] is not None:
+        interval = (
+            f" ({written(pair['low'], 'factor')} to {written(pair['high'], 'factor')}, 95 %)"
+        )
+    number = pair["pair_count"]
+    return (
+        f"Tuned settings made the I/O of this program {speedup} as fast{interval} in {number} "
+        f"pair{'s'[: number != 1]} of runs, {written(pair['made_at'], 'day')}; they saved "
+        f"{written(pair['saved_seconds'], 'seconds')} of I/O in a run."
+    )
+
+
+def _advice(source: Source, proof: str) -> list[Advice]:
+    if source.document is None:
+        return [_general(one, proof) for one in source.findings]
+    return [_full(one, proof) for one in source.document["findings"]]
+
+
+def _general(found: Row, proof: str) -> Advice:
+    """Return a finding in words that name no file."""
+    words = finding_words(found["code"])
+    return Advice(
+        found["code"],
+        found["severity"],
+        words.title,
+        cost_seconds=found["cost_seconds"],
+        least_seconds=found["least_seconds"],
+        most_seconds=found["most_seconds"],
+        remedy=words.remedy,
+        proof=proof if words.tunes else "",
+    )
+
+
+def _full(found: Row, proof: str) -> Advice:
+    tunes = bool(found["lines"] or found["tune"])
+    return Advice(
+        found["code"],
+        found["severity"],
+        found["title"],
+        found["text"],
+        found["cost_seconds"],
+        found["least_seconds"],
+        found["most_seconds"],
+        found["remedy"],
+        tuple(found["lines"]),
+        found["tune"],
+        _basis(found),
+        proof if tunes else "",
+        {**found["evidence"], **_files(found)},
+    )
+
+
+def _basis(found: Row) -> str:
+    costs = "measured" if found["measured"] else "assumed"
+    return f"After it remains: {found['cost_basis']}; what that costs on this storage is {costs}."
+
+
+def _files(found: Row) -> dict[str, str]:
+    names = found["files"][:_MOST_NAMES]
+    if not names:
+        return {}
+    more = found["n_files"] - len(names)
+    return {"files": ", ".join(names) + (f" and {more} more" if more > 0 else "")}
+
+
+def _by_finding(source: Source, io_seconds: float | None) -> list[dict[str, Any]]:
+    stakes = [None] * len(source.findings)
+    if source.document is not None:
+        stakes = [one["stake_seconds"] for one in source.document["findings"]]
+    return [
+        {
+            "code": one["code"],
+            "title": finding_words(one["code"]).title,
+            "stake_seconds": stake,
+            "stake_share": stake / io_seconds if stake is not None and io_seconds else None,
+            "cost_seconds": one["cost_seconds"],
+            "file_count": one["file_count"],
+        }
+        for one, stake in zip(source.findings, stakes, strict=True)
+    ]
+
+
+def _by_reason(rows: Sequence[Row]) -> Table:
+    return Table(
+        "io_by_finding",
+        "I/O time by finding",
+        [
+            Column("title", "Finding"),
+            Column("code", "Code", "code"),
+            Column("stake_seconds", "Time in the calls concerned", "seconds"),
+            Column("stake_share", "Share of the I/O time", "share"),
+            Column("cost_seconds", "Avoidable", "seconds"),
+            Column("file_count", "Files", "count"),
+        ],
+        sorted(rows, key=lambda one: -(one["cost_seconds"] or 0.0)),
+        note="Calls may be concerned by several findings: do not add these times up.",
+    )

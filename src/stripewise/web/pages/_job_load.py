@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The storage beside a job: "you or them?"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stripewise.fleet.queries import JobView, StorageLoad
+from stripewise.web._urls import part
+from stripewise.web._words import written
+from stripewise.web.content import Block, Chart, Fact, Facts, Line, Notice, Span
+from stripewise.web.pages import _job_words
+
+_MOSTLY_YOU = 0.5
+_BUSY = 0.9
+"""Share of the hours before in which the storage moved less: from here on it was busy (chosen)."""
+
+
+def loads(view: JobView, found: Sequence[StorageLoad]) -> list[Block]:
+    """Return what each storage of the job did meanwhile, and what follows."""
+    if not view.counted:
+        return []
+    if not found:
+        text = (
+            "The counters of this job's storage are not sampled, or not for the time of its run, "
+            "so nothing can be said of the load by others."
+        )
+        return [Notice("load", "You or others?", [text])]
+    several = len(found) > 1
+    return [
+        block
+        for number, load in enumerate(found, 1)
+        for block in _of_storage(view, load, f"_{number}" if several else "")
+    ]
+
+
+def verdict(load: StorageLoad) -> str:
+    """Say whether the job or the load by others is the likelier cause of slow I/O."""
+    share, usual = load.job_share, load.busier_than
+    if share is None:
+        return (
+            f"The counters of {load.file_system} cover {written(load.covered_share, 'share')} of "
+            "the run, too little to say who kept the storage busy."
+        )
+    part = f"{written(share, 'share')} of all that {load.file_system} moved during the run"
+    if share >= _MOSTLY_YOU:
+        return f"Mostly you: this job moved {part}. How it does its I/O decides how long it takes."
+    if usual is None:
+        return (
+            f"This job moved {part}. Whether that load is usual is not known: there are too few "
+            "hours before it to compare with."
+        )
+    compared = (
+        f"the storage was busier than in {written(usual, 'share')} of the hours of the four weeks "
+        "before"
+    )
+    if usual >= _BUSY:
+        return f"Others, at least in part: {compared}, and this job moved only {part}."
+    return (
+        f"Nothing points to others: {compared}, which is no unusual load, and this job moved "
+        f"{part}."
+    )
+
+
+def _of_storage(view: JobView, load: StorageLoad, ending: str) -> list[Block]:
+    share = load.job_share
+    tone = (
+        "warn"
+        if share is not None and share < _MOSTLY_YOU and (load.busier_than or 0) >= _BUSY
+        else "calm"
+    )
+    facts = [
+        Fact("job_bytes_per_second", "This job, average of its run", load.job_bytes_per_second,
+             "rate"),
+        Fact("storage_bytes_per_second", "All jobs together, same time",
+             load.storage_bytes_per_second, "rate",
+             f"{written(load.covered_share, 'share')} of the run is sampled",
+             f"/storage/{part(load.file_system)}"),
+        Fact("job_share", "Share of this job", share, "share"),
+        Fact("busier_than", "Busier than", load.busier_than, "share",
+             f"of {load.compared_hours} hours in the four weeks before"),
+    ]  # fmt: skip
+    return [
+        Notice(f"load{ending}", f"You or others? {load.file_system}", [verdict(load)], tone),
+        Facts(f"load_facts{ending}", "", facts),
+        _chart(view, load, ending),
+    ]
+
+
+def _chart(view: JobView, load: StorageLoad, ending: str) -> Chart:
+    last = max(load.end, load.begin + 1)
+    during = [load.begin - load.resolution_seconds < one < last for one in load.at]
+    mine = [load.job_bytes_per_second if inside else None for inside in during]
+    width = written(load.resolution_seconds, "seconds")
+    return Chart(
+        f"load_chart{ending}",
+        f"Load of {load.file_system} around the run",
+        load.at,
+        [
+            Line("read_bytes_per_second", "Read by all jobs", load.read),
+            Line("write_bytes_per_second", "Written by all jobs", load.write),
+            Line("job_bytes_per_second", "This job, average", mine),
+        ],
+        "rate",
+        spans=[Span(f"Job {_job_words.job_id(view.row)}", load.begin, last)],
+        description=f"Rates in intervals of {width}; the run is marked.",
+        note="Sums over all users; whose load it was is not shown. Gaps were not sampled.",
+        style="steps",
+    )

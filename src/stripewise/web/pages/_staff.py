@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pages for staff: an overview, and programs by what could be saved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stripewise.fleet.queries import (
+    FEWEST_RUNS,
+    LEAST_SECONDS,
+    JobFilter,
+    Period,
+    costly_programs,
+    coverage,
+    ignored_advice,
+    intake_sums,
+)
+from stripewise.web._urls import address
+from stripewise.web._words import written
+from stripewise.web.content import Block, Content, Fact, Facts, Field, Link, Links, Table
+from stripewise.web.pages._base import Asked, Audience, Page
+from stripewise.web.pages._figures import columns, counted, period_search, program_url, some
+
+DAYS = 30
+
+
+class Staff(Page):
+    """Where to look."""
+
+    path = "/staff"
+    section = "Staff"
+    audience = Audience.STAFF
+
+    def build(self, asked: Asked) -> Content:
+        """Sum up the last days."""
+        period = Period.parse(asked.words, asked.now, DAYS)
+        days = coverage(asked.connection, asked.viewer, period)
+        jobs, profiled = (
+            sum(row[name] for row in days) for name in ("job_count", "profiled_count")
+        )
+        programs = costly_programs(asked.connection, asked.viewer, period)
+        avoidable = sum(row["avoidable_node_seconds"] or 0.0 for row in programs)
+        spent = sum(row["node_seconds"] or 0.0 for row in programs)
+        sums = intake_sums(asked.connection, asked.viewer, period)
+        refused = sum(row["input_count"] for row in sums if row["outcome"] == "refused")
+        last = max((row["last_at"] for row in sums), default=None)
+        facts = [
+            Fact("job_count", "Jobs", jobs, "count"),
+            Fact("profiled_share", "of them with a profile", profiled / jobs if jobs else None,
+                 "share", link="/staff/coverage"),
+            Fact("avoidable_node_seconds", "Avoidable", avoidable, "node-seconds",
+                 f"of {written(spent, 'node-seconds')} of known programs", "/staff/programs"),
+            Fact("refused_count", "Inputs refused", refused, "count", link="/staff/ingest"),
+            Fact("last_at", "Last input", last, "moment",
+                 "" if last is not None else f"none {period.text}", "/staff/ingest"),
+        ]  # fmt: skip
+        blocks: list[Block] = [
+            period_search(self.path, period),
+            Facts("overview", "", facts, is_large=True),
+            _links(asked.viewer.is_admin),
+        ]
+        return Content("Staff", _lead(jobs, profiled, avoidable, period), blocks)
+
+
+def _lead(jobs: int, profiled: int, avoidable: float, period: Period) -> str:
+    if not jobs:
+        return f"No job started {period.text}."
+    return (
+        f"{counted(jobs, 'job')} started {period.text}; {written(profiled / jobs, 'share')} have "
+        f"a profile, and findings expect that {written(avoidable, 'node-seconds')} could have "
+        "been avoided."
+    )
+
+
+def _links(is_admin: bool) -> Links:
+    found = [
+        Link("Programs", "/staff/programs", "by the node-hours that could be avoided"),
+        Link("Ignored advice", "/staff/ignored", "findings that come back in job after job"),
+        Link("Coverage", "/staff/coverage", "which jobs are seen, and by what"),
+        Link("Quality", "/staff/quality", "whether profiles, storage and Slurm agree"),
+        Link("Ingest", "/staff/ingest", "what was taken in, and what was refused"),
+        Link("Savings", "/savings", "what proved settings have saved"),
+    ]
+    if is_admin:
+        found.append(Link("Audit", "/staff/audit", "who looked at what"))
+    return Links("links", "Look further", found)
+
+
+class StaffPrograms(Page):
+    """Programs by avoidable node-hours."""
+
+    path = "/staff/programs"
+    section = "Staff"
+    audience = Audience.STAFF
+
+    def build(self, asked: Asked) -> Content:
+        """List them."""
+        period = Period.parse(asked.words, asked.now)
+        rows = [
+            {**row, "url": program_url(row["program"]),
+             "avoidable_share":
+                 _share(row["avoidable_node_seconds"], row["profiled_node_seconds"])}
+            for row in costly_programs(asked.connection, asked.viewer, period)
+        ]  # fmt: skip
+        shown, following = some(rows, self.path, period.words, asked.words.get("from", ""))
+        specs = (
+            ("program", "Program", "text"), ("area", "Research area", "text"),
+            ("avoidable_node_seconds", "Avoidable node-hours", "node-hours"),
+            ("avoidable_share", "of profiled node-hours", "share"),
+            ("node_seconds", "Node-hours", "node-hours"), ("job_count", "Jobs", "count"),
+            ("profiled_count", "With a profile", "count"), ("user_count", "Users", "count"),
+            ("top_finding", "Costliest finding", "code"),
+        )  # fmt: skip
+        table = Table(
+            "programs", "Programs", columns(specs, {"program": "url"}), shown,
+            "Avoidable is the expected gain of each job's costliest finding, times its nodes.",
+            empty="No job of this period names its program.", next=following,
+        )  # fmt: skip
+        known = [row for row in rows if row["avoidable_node_seconds"]]
+        lead = f"No finding expects that time could be saved {period.text}."
+        if known:
+            most = written(known[0]["avoidable_node_seconds"], "node-seconds")
+            every = sum(row["avoidable_node_seconds"] for row in known)
+            lead = (
+                f"{written(every, 'node-seconds')} could have been avoided {period.text}, most in "
+                f"{known[0]['program']}: {most}."
+            )
+        blocks: list[Block] = [period_search(self.path, period), table]
+        return Content("Programs by what could be saved", lead, blocks)
+
+
+def _share(part: float | None, whole: float | None) -> float | None:
+    return None if part is None or not whole else part / whole
+
+
+class StaffIgnored(Page):
+    """Advice that nobody follows."""
+
+    path = "/staff/ignored"
+    section = "Staff"
+    lists_others = True
+    audience = Audience.STAFF
+
+    def build(self, asked: Asked) -> Content:
+        """List it, the most costly first."""
+        period = Period.parse(asked.words, asked.now)
+        word = asked.words.get("least_avoidable_seconds", "")
+        least = JobFilter.parse({"least_avoidable_seconds": word}).least_avoidable_seconds
+        seconds = LEAST_SECONDS if least is None else least
+        rows = [
+            {**row, "url": program_url(row["program"]), "jobs_url": _jobs_url(row)}
+            for row in ignored_advice(
+                asked.connection, asked.viewer, period, least_seconds=seconds
+            )
+        ]
+        words = {**period.words, "least_avoidable_seconds": word}
+        shown, following = some(rows, self.path, words, asked.words.get("from", ""))
+        specs = (
+            ("user", "User", "text"), ("program", "Program", "text"), ("code", "Finding", "code"),
+            ("job_count", "Jobs in a row", "count"), ("since_at", "Since", "day"),
+            ("last_at", "Last", "day"), ("lost_seconds", "Lost", "hours"),
+            ("lost_node_seconds", "in node-hours", "node-hours"),
+        )  # fmt: skip
+        table = Table(
+            "ignored", "Ignored advice",
+            columns(specs, {"program": "url", "job_count": "jobs_url"}), shown,
+            f"A finding counts from {FEWEST_RUNS} jobs with a profile in a row on, up to the "
+            f"latest one, each with an expected gain of at least {written(seconds, 'seconds')}. "
+            "Jobs before the period are not looked at.",
+            empty="No finding came back so often.", next=following,
+        )  # fmt: skip
+        every = sum(row["lost_node_seconds"] or 0.0 for row in rows)
+        lead = f"No advice was ignored {period.text}."
+        if rows:
+            lead = (
+                f"{counted(len(rows), 'finding')} came back in job after job {period.text} and "
+                f"cost {written(every, 'node-seconds')}."
+            )
+        field = Field("least_avoidable_seconds", "Least gain in a job (s)", word, kind="number")
+        return Content("Ignored advice", lead, [period_search(self.path, period, [field]), table])
+
+
+def _jobs_url(row: Any) -> str:
+    words = {name: row[name] for name in ("user", "program")}
+    return address("/jobs", {**words, "finding": row["code"], "since": row["since_at"]})

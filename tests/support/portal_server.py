@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The portal as a process of its own, started by the command line."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import stripewise
+
+_COMMAND = "from stripewise.cli import main; main()"
+
+
+@contextmanager
+def serving(database: Path, *words: str) -> Iterator[str]:
+    """Serve a database at a free port; yield the portal's address, and stop it at the end."""
+    command = [sys.executable, "-c", _COMMAND, "serve", "--db", str(database), "--port", "0"]
+    places = [str(Path(stripewise.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places)),
+                   "PYTHONUNBUFFERED": "1"}  # fmt: skip
+    server = subprocess.Popen(
+        [*command, *words], stdout=subprocess.PIPE, text=True, env=environment
+    )
+    try:
+        assert server.stdout is not None
+        said = server.stdout.readline()
+        found = re.search(r"https?://\S+", said)
+        assert found, f"the portal did not start: {said!r}"
+        yield found[0]
+    finally:
+        server.terminate()
+        server.wait(30)

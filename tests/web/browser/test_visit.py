@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a user does in the portal, in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+
+from stripewise import formats
+from support.browser import Browser, Place
+
+
+def rows(browser: Browser) -> list[str]:
+    return [str(one.text) for one in browser.all("#jobs tbody tr")]
+
+
+def open_job(browser: Browser, number: str) -> None:
+    browser.open(f"/jobs?q={number}")
+    browser.link(number).click()
+    browser.wait(lambda: browser.all(".finding"))
+
+
+def test_a_user_finds_a_job_and_reads_the_advice(user: Browser, place: Place) -> None:
+    number = place.job
+    user.open("/jobs")
+    user.one("#f-q").send_keys(number)
+    user.one(".search button").click()
+    user.wait(lambda: f"q={number}" in user.path and len(rows(user)) == 1)
+    assert user.text(".lead") == "1 job matches this search."
+    user.link(number).click()
+    user.wait(lambda: user.all(".finding"))
+    assert number in user.text("h1")
+    finding = user.text(".finding")
+    assert "A change saves about 2.50 s (2.00 s to 3.00 s)" in finding
+    assert "What to do: Enable collective buffering" in finding
+    assert user.complaints() == []
+
+
+def test_settings_for_the_next_run_come_in_both_forms(user: Browser, place: Place) -> None:
+    number = place.job
+    open_job(user, number)
+    user.one("a[download][href$='settings.toml']").click()
+    loaded = formats.get("toml").read(user.downloaded(f"settings-{number}.toml")).configuration
+    assert dict(loaded.files[0].mpiio) == {"romio_cb_write": "enable"}
+    user.one("a[download][href$='settings.sh']").click()
+    lines = user.downloaded(f"settings-{number}.txt")
+    assert "export " in lines
+    assert "stripewise" not in lines.lower()
+    assert user.complaints() == []
+
+
+def test_lines_of_a_finding_are_copied(user: Browser, place: Place) -> None:
+    open_job(user, place.job)
+    box = user.one(".finding .copy")
+    user.driver.set_permissions("clipboard-read", "granted")
+    button = user.wait(lambda: box.find_element("css selector", "button"))
+    button.click()
+    user.wait(lambda: button.text == "Copied")
+    copied = user.driver.execute_async_script(
+        "navigator.clipboard.readText().then(arguments[0], (why) => arguments[0](String(why)))"
+    )
+    assert copied.strip() == box.find_element("css selector", "code").text.strip()
+
+
+def test_the_list_is_sorted_and_paged_without_loading_the_page_anew(admin: Browser) -> None:
+    admin.open("/jobs")
+    admin.run("window.stayed = true")
+    first = rows(admin)
+    admin.link("Run time").click()
+    admin.wait(lambda: "sort=-run_seconds" in admin.path and rows(admin) != first)
+    assert "descending" in admin.one("th[aria-sort]").get_attribute("aria-sort")
+    longest = rows(admin)
+    admin.one("a[rel=next]").click()
+    admin.wait(lambda: "after=" in admin.path and rows(admin) != longest)
+    assert not set(rows(admin)) & set(longest)
+    assert admin.run("return window.stayed")
+    admin.driver.back()
+    admin.wait(lambda: "after=" not in admin.path and rows(admin) == longest)
+    admin.driver.back()
+    admin.wait(lambda: admin.path == "/jobs" and rows(admin) == first)
+    assert admin.complaints() == []
+
+
+def test_charts_are_drawn_anew_after_the_back_button(user: Browser) -> None:
+    user.open("/storage/demo-scratch")
+    user.wait(lambda: user.all("figure.chart canvas"))
+    user.link("Programs").click()
+    user.wait(lambda: user.path == "/programs")
+    user.driver.back()
+    user.wait(lambda: user.all("figure.chart canvas"))
+    assert user.complaints() == []
+
+
+def test_after_logging_out_nothing_is_left(user: Browser) -> None:
+    user.open("/jobs")
+    user.one("form[action='/logout'] button").click()
+    user.wait(lambda: user.all("a[href='/login']"))
+    user.driver.back()
+    user.wait(lambda: user.path.startswith("/login") or user.path == "/jobs")
+    user.open("/jobs")
+    assert user.path.startswith("/login?next=")
+    assert rows(user) == []
+
+
+def test_a_wrong_password_is_said_and_a_right_one_leads_where_one_wanted(
+    browser: Browser, place: Place
+) -> None:
+    browser.open("/jobs?sort=-run_seconds")
+    for word in ("wrong", place.passwords[place.user]):
+        browser.one("#user").clear()
+        browser.one("#user").send_keys(place.user)
+        browser.one("#secret").send_keys(word)
+        browser.one("form[action='/login'] button").click()
+        if word == "wrong":
+            assert browser.wait(lambda: browser.text("[role=alert]"))
+    browser.wait(lambda: browser.path == "/jobs?sort=-run_seconds")
+
+
+def test_tokens_are_made_and_revoked(user: Browser) -> None:
+    user.open("/account")
+    user.one("#name").send_keys("notebook")
+    user.one("form[action='/account/tokens'] button").click()
+    assert user.wait(lambda: user.text(".notice.good code")).startswith("sw")
+    assert "notebook" in user.text("table")
+    user.one("form[action$='/revoke'] button").click()
+    user.wait(lambda: "You have no tokens." in user.text())
+
+
+def test_the_keyboard_is_enough(user: Browser) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    user.open("/jobs")
+    assert user.press(Keys.TAB).text == "Skip to the content"
+    seen = [user.press(Keys.TAB) for _ in range(60)]
+    places = [one.get_attribute("href") or one.get_attribute("id") or one.tag_name for one in seen]
+    menu = places.index(f"{user.address}/programs")
+    search = places.index("f-q")
+    table = next(place for place, one in enumerate(places) if "/jobs/" in one)
+    assert menu < search < table
+    for one in seen[:3]:
+        one.send_keys("")  # gives it the focus
+        assert user.run("return getComputedStyle(arguments[0]).outlineStyle", one) != "none"
+    user.open("/jobs")
+    user.press(Keys.TAB, Keys.ENTER)
+    following = user.press(Keys.TAB)
+    assert user.run("return document.getElementById('content').contains(arguments[0])", following)
+
+
+def test_the_keyboard_stays_where_it_is_when_a_list_is_sorted(user: Browser) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    user.open("/jobs")
+    for word in ("sort=-run_seconds", "sort=run_seconds"):
+        user.one("#sort-jobs-run_seconds").send_keys(Keys.ENTER)
+        user.wait(lambda word=word: word in user.path and user.all("th[aria-sort]"))
+        user.wait(lambda: user.run("return document.activeElement.id") == "sort-jobs-run_seconds")
+
+
+def test_the_keyboard_searches_and_opens_a_job(user: Browser, place: Place) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    number = place.job
+    user.open("/jobs")
+    user.one("#f-q").send_keys(number, Keys.ENTER)
+    user.wait(lambda: len(rows(user)) == 1)
+    user.one("#jobs tbody a").send_keys(Keys.ENTER)
+    user.wait(lambda: number in user.text("h1"))
+
+
+@pytest.mark.parametrize("path", ["/jobs", "/storage/demo-scratch", "/programs"])
+def test_all_can_be_read_without_scripts(admin: Browser, path: str) -> None:
+    admin.open(path)
+    with_scripts = admin.text("main h1"), admin.text(".lead")
+    admin.use(scripts=False)
+    admin.open(path)
+    assert (admin.text("main h1"), admin.text(".lead")) == with_scripts
+    assert not admin.all("canvas")
+    assert admin.all("main table tbody tr") or admin.all("main dl")
+    for figure in admin.all("figure.chart"):
+        assert figure.get_attribute("aria-label")
+        assert figure.find_elements("xpath", "..//a[contains(@href, 'as=csv')]")
+
+
+def test_a_job_is_found_and_read_without_scripts(user: Browser, place: Place) -> None:
+    number = place.job
+    user.use(scripts=False)
+    user.open("/jobs")
+    user.one("#f-q").send_keys(number)
+    user.one(".search button").click()
+    user.wait(lambda: len(rows(user)) == 1)
+    user.link(number).click()
+    assert "What to do:" in user.text(".finding")
+    user.link("Programs").click()
+    assert user.path == "/programs"
+    user.one("form[action='/logout'] button").click()
+    user.wait(lambda: user.all("a[href='/login']"))
