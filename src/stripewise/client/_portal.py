@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A client of the portal's API, version 1."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from stripewise.errors import StripewiseError, UsageError
+from stripewise.extras import require
+
+if TYPE_CHECKING:
+    import httpx
+
+_API = "/api/v1"
+_PART = 500
+_TRIES = 4
+_TIMEOUT_SECONDS = 60.0
+
+
+class PortalError(StripewiseError):
+    """The portal does not answer, or refuses.
+
+    Attributes:
+        code: HTTP status; 0: there was no answer.
+    """
+
+    def __init__(self, message: str, code: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Portal:
+    """A portal, for the owner of a token.
+
+    Use it as a context manager, or call `close`.  Every call may raise `PortalError`.
+    """
+
+    def __init__(self, url: str = "", token: str = "", *, client: httpx.Client | None = None):
+        """Connect to a portal; nothing is sent yet.
+
+        Args:
+            url: As browsers see it: "https://io.example.org"; "": of STRIPEWISE_PORTAL.
+            token: Of the account's page; "": of STRIPEWISE_TOKEN.
+            client: To send with; None: one of its own.
+
+        Raises:
+            UsageError: No address or token is given, or the address is not http(s).
+            RuntimeMissingError: httpx is not installed.
+        """
+        require("client", "the client of the portal")
+        import httpx
+
+        url = url or os.environ.get("STRIPEWISE_PORTAL", "")
+        token = token or os.environ.get("STRIPEWISE_TOKEN", "")
+        if not url.startswith(("https://", "http://")):
+            raise UsageError(f"{url!r} is no portal's address: give one, or set STRIPEWISE_PORTAL")
+        if not token:
+            raise UsageError("no token is given: make one in the portal, set STRIPEWISE_TOKEN")
+        self._client = client or httpx.Client(timeout=_TIMEOUT_SECONDS)
+        self._base = url.rstrip("/") + _API
+        self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+        self._known: dict[str, tuple[str, Any]] = {}
+
+    def __enter__(self) -> Portal:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
+    def me(self) -> dict[str, Any]:
+        """Return login, role and rights of the token."""
+        return dict(self._get("/me"))
+
+    def jobs(self, *, sort: str = "-start_at", **conditions: object) -> Iterator[dict[str, Any]]:
+        """Yield the jobs that meet all conditions, as the API's reference names them.
+
+        Args:
+            sort: Column, with a minus before it for the largest first.
+            **conditions: As in `program="wrf"`, `least_avoidable_seconds=10`.
+        """
+        yield from self._parts("/jobs", {"sort": sort, **conditions})
+
+    def job(self, key: int) -> dict[str, Any]:
+        """Return one job, by its key in the portal, with all that its sources tell."""
+        return dict(self._get(f"/jobs/{int(key)}"))
+
+    def files(self, key: int, source: int) -> Iterator[dict[str, Any]]:
+        """Yield the files of one source of a job."""
+        yield from self._parts(f"/jobs/{int(key)}/sources/{int(source)}/files", {})
+
+    def profile(self, key: int, source: int) -> dict[str, Any]:
+        """Return the whole profile of one source, as `stripewise profile --json` prints it."""
+        return dict(self._get(f"/jobs/{int(key)}/sources/{int(source)}/profile"))
+
+    def programs(self, **period: object) -> list[dict[str, Any]]:
+        """Return the programs of the jobs that you see, in a period (`since`, `until`)."""
+        return list(self._get("/programs", period)["items"])
+
+    def storage(self) -> list[dict[str, Any]]:
+        """Return how each file system is now."""
+        return list(self._get("/storage")["items"])
+
+    def load(self, name: str, **period: object) -> dict[str, Any]:
+        """Return the load of a file system (`period="week"`, `until`)."""
+        return dict(self._get(f"/storage/{quote(name, safe='')}/load", period))
+
+    def benchmarks(self, name: str) -> list[dict[str, Any]]:
+        """Return what benchmarks of a file system measured."""
+        return list(self._get(f"/storage/{quote(name, safe='')}/benchmarks")["items"])
+
+    def events(self, **conditions: object) -> Iterator[dict[str, Any]]:
+        """Yield events of the storage, the newest first (`file_system`, `kind`, `since`)."""
+        yield from self._parts("/events", conditions)
+
+    def _parts(self, path: str, words: dict[str, object]) -> Iterator[dict[str, Any]]:
+        after = ""
+        while True:
+            part = self._get(path, {**words, "after": after, "limit": _PART})
+            yield from part["items"]
+            after = part["next"] or ""
+            if not after:
+                return
+
+    def _get(self, path: str, words: dict[str, object] | None = None) -> Any:
+        """Return an answer; what did not change since it was last asked is not sent again."""
+        import httpx
+
+        asked = {
+            name: str(value) for name, value in (words or {}).items() if value not in (None, "")
+        }
+        for attempt in range(_TRIES):
+            request = self._client.build_request(
+                "GET", self._base + path, params=asked, headers=self._headers
+            )
+            key = str(request.url)
+            if key in self._known:
+                request.headers["If-None-Match"] = self._known[key][0]
+            try:
+                answer = self._client.send(request)
+            except httpx.HTTPError as error:
+                raise PortalError(
+                    f"{self._base} does not answer ({error}): is it right?"
+                ) from error
+            if answer.status_code not in (429, 503) or attempt == _TRIES - 1:
+                break
+            time.sleep(min(float(answer.headers.get("Retry-After") or 2**attempt), 60.0))
+        if answer.status_code == 304:
+            return self._known[key][1]
+        if answer.status_code != 200:
+            raise PortalError(_refusal(answer), answer.status_code)
+        found = answer.json()
+        if tag := answer.headers.get("ETag"):
+            self._known = {key: (tag, found)} if len(self._known) > 100 else self._known
+            self._known[key] = (tag, found)
+        return found
+
+
+def _refusal(answer: httpx.Response) -> str:
+    try:
+        text = str(answer.json()["error"]["message"])
+    except (ValueError, KeyError, TypeError):
+        text = "no reason is given"
+    return f"{answer.request.url.path}: {answer.status_code}: {text}"
