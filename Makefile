@@ -3,7 +3,7 @@
 #
 # Every target does its own set-up and is quick the second time.
 
-.PHONY: all abis adios2 cluster cluster-stop default-to-best demo lustre-mpi peers test test-ci test-long lint docs bench bench-effects bench-jobs gallery clean setup setup-dev
+.PHONY: all abis adios2 cluster cluster-stop default-to-best demo lustre-mpi peers test test-ci test-long lint docs portal bench bench-effects bench-jobs gallery clean setup setup-dev
 
 BIN := .venv/bin
 
@@ -53,6 +53,11 @@ cluster: setup ## a Slurm cluster with burst buffers on this host, for trying an
 cluster-stop: ## end it, and remove what it left
 	$(BIN)/python tools/cluster/cluster.py stop
 
+portal: ## the portal over a year of a synthetic centre, open and ready to look at
+	@tools/bootstrap.sh system portal
+	@tools/bootstrap.sh venv web
+	@tools/portal.sh
+
 demo: setup ## tune a kernel, verify, run it again under best.toml, write the report
 	@tools/demo.sh
 
@@ -87,6 +92,7 @@ bench: setup ## what the library and the analysis cost; figures side by side fro
 	$(BIN)/python native/bench/cost_of_capture.py
 	$(BIN)/python native/bench/emulation.py
 	$(BIN)/python benchmarks/fixed_cost.py
+	$(BIN)/python benchmarks/fleet_scale.py
 	$(BIN)/python benchmarks/pattern_analysis.py
 	$(BIN)/python benchmarks/read_trace.py
 	$(BIN)/python benchmarks/simulate.py --check

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from stripewise.errors import ConfigurationError, ProgramError, UsageError
 
 if TYPE_CHECKING:
     from stripewise.model import Configuration
+    from stripewise.runtime import InPlaceRun
 
 
 @click.command(
@@ -165,10 +167,41 @@ def command(
             note(what_next(done.containers))
     for text in seen.warnings:
         note(text, kind="warning")
+    if storage is None:
+        _report(done, configuration)
     for text in seen.errors:
         note(text, kind="error")
     failed = ProgramError.exit_code if seen.errors else 0
     click.get_current_context().exit(done.shell_exit_code or failed)
+
+
+def _report(done: InPlaceRun, configuration: Configuration) -> None:
+    """Leave a report of the run where the user or the site wants it; a note says if it fails."""
+    directory = os.environ.get("STRIPEWISE_REPORTS")
+    try:
+        if directory is None:
+            directory = _reports_by_policy()
+        if not directory or not done.handshake.ok or done.problem:
+            return
+        from stripewise.fleet import leave_report, report_of
+        from stripewise.model import Evidence
+
+        evidence = done.evidence or Evidence(done.profile)
+        report = report_of(evidence, done.elapsed_seconds, done.exit_code, configuration)
+        if why := leave_report(report, Path(directory)):
+            note(why)
+    except Exception as error:  # the job has done its work: whatever happens here is one note
+        note(f"the run is not reported: {type(error).__name__}: {error}")
+
+
+def _reports_by_policy() -> str:
+    from stripewise.policy import has_policy
+
+    if not has_policy():
+        return ""
+    from stripewise.policy import load_policy
+
+    return load_policy().reports
 
 
 def _say_resources(program: tuple[str, ...], configuration: Configuration) -> None:

@@ -1,0 +1,233 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise db ingest`: logs, traces, studies, campaigns and reports into the database."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stripewise.cli._common import EXIT_INTERRUPTED, echo, examples, json_option, note, print_json
+from stripewise.cli._db_slurm import Scheduler
+from stripewise.errors import UsageError
+
+if TYPE_CHECKING:
+    from stripewise.fleet.ingest import IngestOptions, Tally
+
+db_option = click.option(
+    "--db", "database", default="", metavar="URL|FILE", help="The database.  [env: STRIPEWISE_DB]"
+)
+_PART = re.compile(r"(\d{1,6})/(\d{1,6})", re.ASCII)
+_MOST_LINES = 20
+
+
+@click.command(
+    epilog=examples(
+        "stripewise db ingest /var/log/darshan/2026 --cluster archer2",
+        "stripewise db ingest program.trace program.stripewise july.campaign",
+        "stripewise db ingest /var/log/darshan /var/spool/stripewise --watch 300",
+        "stripewise db ingest --slurm --slurm-since 2026-01-01",
+        "stripewise db ingest /logs --part $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT",
+        "stripewise db ingest /logs --dry-run --json",
+    ),
+)
+@click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path(path_type=Path))
+@db_option
+@click.option("--cluster", default="", metavar="NAME", help="Cluster that the inputs come from.")
+@click.option("--jobs", type=click.IntRange(1, 1024), default=None, metavar="N",
+              help="Processes that read.  [default: cores]")  # fmt: skip
+@click.option("--settle", type=click.FloatRange(min=0), default=None, metavar="SECONDS",
+              help="Leave files that changed since for the next time.  [default: 60]")  # fmt: skip
+@click.option("--rate", type=click.FloatRange(min=0), default=0.0, metavar="N",
+              help="Read at most N inputs a second.")  # fmt: skip
+@click.option("--part", default="1/1", metavar="I/N",
+              help="Only the I-th of N shares, for the tasks of an array of jobs.")  # fmt: skip
+@click.option("--watch", type=click.FloatRange(min=0.1), default=None, metavar="SECONDS",
+              help="Look again every so many seconds, until a signal comes.")  # fmt: skip
+@click.option(
+    "--slurm",
+    is_flag=True,
+    help="Also ask sacct for the jobs since it was last asked (at first: of 30 days).",
+)
+@click.option(
+    "--slurmdbd",
+    default="",
+    metavar="URL",
+    help="Read them from slurmdbd's database instead: mysql://USER@HOST/slurm_acct_db.",
+)
+@click.option(
+    "--slurm-since",
+    default="",
+    metavar="DAY",
+    help="Ask Slurm for the jobs from this day on, as in 2026-01-31.",
+)
+@click.option("--dry-run", is_flag=True, help="Only tell what would be read.")
+@json_option
+def ingest(
+    paths: tuple[Path, ...],
+    database: str,
+    jobs: int | None,
+    settle: float | None,
+    part: str,
+    watch: float | None,
+    slurm: bool,
+    slurmdbd: str,
+    slurm_since: str,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Take what is in PATHs into the database: files, and directories with all below them.
+
+    Taken in are Darshan logs, traces of Stripewise and Recorder, output of MPICH_MPIIO_STATS,
+    studies of `stripewise tune`, campaigns of `stripewise bench`, output of IOR, mdtest and
+    benchio, and reports of `stripewise run`.  What did not change since is not read again, equal
+    contents are stored once, files that still grow are left for the next time.  It may be broken
+    off at any moment and begun again: nothing is lost or doubled.
+
+    A log counts only if its file belongs to the user whose run it tells of, to root, or to
+    whoever takes it in.  Inputs that cannot be read are refused with a reason (`stripewise db
+    status`), and looked at again when they change.
+    """
+    from stripewise.fleet import create_engine
+    from stripewise.fleet.ingest import IngestOptions
+    from stripewise.fleet.ingest import ingest as take_in
+
+    scheduler = Scheduler.of(slurm, slurmdbd, slurm_since, given["cluster"])
+    if not paths and scheduler is None:
+        raise UsageError("nothing to take in: name files or directories, or give --slurm")
+    chosen: dict[str, Any] = {"jobs": jobs, "settle_seconds": settle}
+    options = IngestOptions(
+        roots=paths,
+        part=_part_of(part),
+        **{name: value for name, value in chosen.items() if value is not None},
+        **given,
+    )
+    engine = create_engine(database)
+    with _signals() as stop, _progress(as_json) as observe:
+        if watch is not None:
+            _watch(engine, options, watch, observe, stop, scheduler, as_json)
+            return
+        if scheduler is not None and not options.dry_run:
+            scheduler.ask(engine, as_json)
+        tally = take_in(engine, options, observe=observe, stop=stop)
+    _say(tally, options, as_json)
+    if tally.stopped:
+        click.get_current_context().exit(EXIT_INTERRUPTED)
+
+
+def _watch(
+    engine: Any,
+    options: IngestOptions,
+    seconds: float,
+    observe: Callable[[Tally], None],
+    stop: Callable[[], bool],
+    scheduler: Scheduler | None,
+    as_json: bool,
+) -> None:
+    from stripewise.fleet.ingest import watch
+
+    def ahead() -> None:
+        if scheduler is not None:
+            scheduler.ask(engine, as_json=True)
+
+    def passed(tally: Tally) -> None:
+        if as_json:
+            print_json(tally.as_json(), indent=None)
+        elif tally.stored or tally.refused:
+            _say(tally, options, as_json=False)
+
+    watch(
+        engine, options, seconds, ahead=ahead, observe=observe, passed=passed,
+        troubled=lambda text: note(text, kind="warning"), stop=stop,
+    )  # fmt: skip
+
+
+def _part_of(text: str) -> tuple[int, int]:
+    match = _PART.fullmatch(text)
+    number, total = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not 1 <= number <= total:
+        raise UsageError(f"--part {text!r} is no share: give I/N, as in 3/8, with I from 1 to N")
+    return number, total
+
+
+@contextmanager
+def _signals() -> Iterator[Callable[[], bool]]:
+    """Let a first Ctrl-C, SIGTERM or SIGHUP end the ingest in order, and a second one at once."""
+    came: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def take(number: int, _frame: Any) -> None:
+        if came:
+            raise KeyboardInterrupt
+        came.append(number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    before = {number: signal.signal(number, take) for number in numbers}
+    try:
+        yield lambda: bool(came)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _progress(as_json: bool) -> Iterator[Callable[[Tally], None]]:
+    """Show counts on a terminal while they grow."""
+    if as_json or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("looking") as shown:
+        yield lambda tally: shown.update(_counts(tally))
+
+
+def _counts(tally: Tally) -> str:
+    new = sum(tally.stored.values())
+    return (
+        f"{tally.found} found, {tally.unchanged} unchanged, {new} stored, {tally.known} known, "
+        f"{tally.refused} refused"
+    )
+
+
+def _say(tally: Tally, options: IngestOptions, as_json: bool) -> None:
+    if as_json:
+        print_json(tally.as_json())
+        return
+    for line in _lines(tally, options):
+        echo(line)
+    for name, reason in tally.reasons[:_MOST_LINES]:
+        note(f"{name}: {reason}", kind="refused")
+    if tally.refused > _MOST_LINES:
+        note(f"{tally.refused - _MOST_LINES} more are refused: see `stripewise db status`")
+
+
+def _lines(tally: Tally, options: IngestOptions) -> Iterator[str]:
+    from stripewise.text import duration_text, plural
+
+    new = sum(tally.stored.values())
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(tally.stored.items()))
+    verb = "would be read" if options.dry_run else "stored"
+    yield (
+        f"{plural(tally.found, 'input')} found in {duration_text(tally.seconds)}: {new} {verb}"
+        + (f" ({kinds})" if kinds else "")
+        + f", {tally.unchanged} unchanged, {tally.known} known, {tally.refused} refused"
+    )
+    for reason, count in sorted(tally.passed.counts.items()):
+        first = tally.passed.names[reason][0]
+        more = f" and {count - 1} more" if count > 1 else ""
+        yield f"  passed over, {reason}: {first}{more}"
+    for name, text in tally.problems[:_MOST_LINES]:
+        yield f"  in part: {name}: {text}"
+    if tally.stopped:
+        yield "  broken off; what is stored stays: begin again to go on"

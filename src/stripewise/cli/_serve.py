@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise serve`: the portal."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from stripewise.cli._common import echo, examples, file_option, note
+from stripewise.cli._db_ingest import db_option
+from stripewise.errors import ConfigurationError, StorageError
+
+if TYPE_CHECKING:
+    from stripewise.web import PortalSettings
+
+_OPEN_SECONDS = 5
+
+
+@click.command(
+    epilog=examples(
+        "stripewise serve",
+        "stripewise serve --port 9000 --db jobs.sqlite",
+        "stripewise serve --config /etc/stripewise/portal.toml",
+    )
+)
+@file_option("--config", help="Settings of the portal (portal.toml).")
+@db_option
+@click.option("--host", default=None, metavar="NAME", help="Listen at this address.")
+@click.option("--port", type=click.IntRange(0, 65535), default=None, metavar="N",
+              help="Listen at this port; 0: any that is free.  [default: 8080]")  # fmt: skip
+def command(config: Path | None, database: str, host: str | None, port: int | None) -> None:
+    """Serve the portal: jobs, programs and storage, as pages for people and an API.
+
+    Without --config it listens on this host alone, and takes local accounts (`stripewise db user
+    add`).  Other hosts reach it by HTTPS only: by a certificate in portal.toml, or behind a proxy
+    whose address is `url` there.
+    """
+    from stripewise.extras import require
+    from stripewise.fleet import check, create_engine
+
+    require("web", "the portal")
+    import uvicorn
+
+    from stripewise.web import create_app
+
+    settings = _settings(config, host, port)
+    engine = create_engine(database)
+    check(engine)
+    server = settings.server
+    with _listening(server.host, server.port) as listener:
+        if server.port == 0:
+            number = listener.getsockname()[1]
+            settings = settings.model_copy(
+                update={"server": server.model_copy(update={"port": number})}
+            )
+        app = create_app(engine, settings=settings)
+        echo(f"the portal is at {settings.server.origin}")
+        _name_ways_in(engine)
+        uvicorn.Server(
+            uvicorn.Config(
+                app, log_level="warning", access_log=False, server_header=False,
+                proxy_headers=False, timeout_graceful_shutdown=_OPEN_SECONDS,
+                ssl_certfile=server.certificate, ssl_keyfile=server.key, lifespan="off",
+            )
+        ).run([listener])  # fmt: skip
+
+
+def _settings(config: Path | None, host: str | None, port: int | None) -> PortalSettings:
+    from stripewise.web import PortalSettings, read_settings
+
+    found = PortalSettings() if config is None else read_settings(config, PortalSettings)
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    server = found.server.model_copy(update=given)
+    if not server.is_secure and not _is_local(server.host):
+        raise ConfigurationError(
+            f"{server.host} is reached from other hosts, and passwords would go there in plain: "
+            "give certificate and key in [server], or listen at 127.0.0.1 behind a proxy"
+        )
+    return found.model_copy(update={"server": server})
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise StorageError(
+            f"cannot listen at {host}:{port} ({error.strerror}): give another --port"
+        ) from error
+    return listener
+
+
+def _name_ways_in(engine: object) -> None:
+    from sqlalchemy import Engine
+
+    from stripewise.fleet.accounts import Accounts
+
+    assert isinstance(engine, Engine)
+    if not Accounts(engine).list():
+        note("there are no accounts yet: make one with `stripewise db user add NAME --role admin`")

@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# The portal over a year of a synthetic centre, until Ctrl-C.
+#   PORTAL_PORT   port to listen at (8080)
+#   PORTAL_DB     file of the database; made if it is not there (.portal/centre.sqlite)
+set -eu
+cd "$(dirname "$0")/.."
+database=${PORTAL_DB:-.portal/centre.sqlite}
+port=${PORTAL_PORT:-8080}
+stripewise=.venv/bin/stripewise
+
+if [ ! -e "$database" ]; then
+    mkdir -p "$(dirname "$database")"
+    echo "making a year of a synthetic centre in $database (half a minute)"
+    part=$database.part
+    rm -f "$part" "$part-wal" "$part-shm" "$database.accounts"
+    (umask 077 && $stripewise db demo "$part" > "$database.accounts")
+    $stripewise db backup --db "$part" "$database"
+    rm -f "$part" "$part-wal" "$part-shm"
+fi
+cat "$database.accounts"
+exec $stripewise serve --db "$database" --port "$port"
