@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Generate the pages of the reference that come from the program itself.
 
-python docs/generate.py           write docs/reference/{cli,tunables,machines,suites}.md
-                                  and campaign.schema.json
+python docs/generate.py           write docs/reference/{cli,tunables,machines,suites}.md,
+                                  campaign.schema.json, portal-api.md and portal-api.json
 python docs/generate.py --check   exit 1 if they are out of date
 """
 
@@ -13,14 +13,17 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
 from stripewise.bench import Suite, exchange_schema, find_suite, suite_names
 from stripewise.cli import main as root
+from stripewise.fleet import create_engine
 from stripewise.machines import FIGURES, KINDS, Dimension, find_storage, preset_names
 from stripewise.text import plural, size_text
 from stripewise.tunables import Layer, Tunable, all_tunables
+from stripewise.web import create_app
 
 REFERENCE = Path(__file__).parent / "reference"
 WIDTH = 92
@@ -227,6 +230,65 @@ def _series_row(suite: Suite, series: str) -> str:
     return f"| {series} | `{one.runner}` | {plural(len(cases), 'case')}: {', '.join(words)} |"
 
 
+_API = """# The portal's API
+
+Generated from the program; `/api/v1/openapi.json` of a portal and
+[portal-api.json](portal-api.json) say the same for generators.
+[Ask the portal](../how-to/ask-the-portal.md) begins with examples. Within version 1 fields may be
+added; none changes or goes. Times are seconds since 1970, amounts bytes; `null` is not known,
+never zero.
+"""
+
+
+def openapi() -> dict[str, Any]:
+    """Return what a portal says of its API."""
+    return create_app(create_engine("none.sqlite")).openapi()
+
+
+def api_markdown() -> str:
+    """Return the page of the API: its addresses with their parameters, and its answers."""
+    api = openapi()
+    lines = [_API]
+    for path, methods in sorted(api["paths"].items()):
+        for method, call in methods.items():
+            answer = call["responses"]["200"]["content"]["application/json"]["schema"]
+            name = answer.get("$ref", "").rpartition("/")[2]
+            lines += [f"## `{method.upper()} {path}`", "", call["description"]]
+            lines += [f"Answers [{name}](#{name.lower()}).", ""] if name else [""]
+            lines += _parameters(call.get("parameters", []))
+    for name, model in sorted(api["components"]["schemas"].items()):
+        if not name.startswith(("HTTP", "Validation")):
+            lines += [f"## {name}", "", model.get("description", ""), ""]
+            lines += ["| field | type | |", "|---|---|---|"]
+            lines += [
+                f"| `{field}` | {_kind(of)} | {of.get('description', '')} |"
+                for field, of in model["properties"].items()
+            ]
+            lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _parameters(given: list[dict[str, Any]]) -> list[str]:
+    if not given:
+        return []
+    rows = [
+        f"| `{one['name']}` | {_kind(one['schema'])} | {one.get('description', '')} |"
+        for one in given
+    ]
+    return ["| parameter | type | |", "|---|---|---|", *rows, ""]
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    """Return the type of a value in words."""
+    if "anyOf" in schema:
+        return " or ".join(_kind(one) for one in schema["anyOf"])
+    if "$ref" in schema:
+        return str(schema["$ref"].rpartition("/")[2])
+    if schema.get("type") == "array":
+        return f"list of {_kind(schema.get('items', {}))}"
+    return str(schema.get("type", "any"))
+
+
 def pages() -> dict[Path, str]:
     """Return every generated page."""
     return {
@@ -234,6 +296,8 @@ def pages() -> dict[Path, str]:
         REFERENCE / "tunables.md": tunables_markdown(),
         REFERENCE / "machines.md": machines_markdown(),
         REFERENCE / "suites.md": suites_markdown(),
+        REFERENCE / "portal-api.md": api_markdown(),
+        REFERENCE / "portal-api.json": json.dumps(openapi(), indent=1) + "\n",
         REFERENCE / "campaign.schema.json": json.dumps(exchange_schema(), indent=2) + "\n",
     }
 
