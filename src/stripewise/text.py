@@ -78,7 +78,12 @@ def csv_cell(value: Any) -> Any:
 
 def finite(data: Any) -> Any:
     """Return the same data with every number that JSON cannot hold as None."""
-    if isinstance(data, float) and (data != data or data in (float("inf"), float("-inf"))):
+    kind = type(data)  # most are plain numbers and texts: nothing else is asked of them
+    if kind is float:
+        return data if math.isfinite(data) else None
+    if kind is str or kind is int:
+        return data
+    if isinstance(data, float) and not math.isfinite(data):
         return None
     if isinstance(data, dict):
         return {str(key): finite(value) for key, value in data.items()}

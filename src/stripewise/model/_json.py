@@ -17,11 +17,14 @@ from pathlib import PurePath
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Record = TypeVar("Record")
+_PLAIN = frozenset({int, float, str, bool, type(None)})
 _SMALLEST, _LARGEST = -(1 << 63), (1 << 64) - 1
 
 
 def to_json(value: Any) -> Any:
     """Turn a record into data: dataclasses to objects, tuples and arrays to lists."""
+    if type(value) in _PLAIN:
+        return value
     if is_dataclass(value) and not isinstance(value, type):
         return {item.name: to_json(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, Enum):

@@ -14,9 +14,12 @@ import subprocess
 import sys
 import threading
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,8 +63,7 @@ def read_log(path: Path, timeout_seconds: float = DARSHAN_SECONDS) -> RawLog:
     """
     if not path.is_file():
         raise TraceError(f"{path}: no such file")
-    with temporary_directory("darshan") as scratch:
-        output = scratch / "log.npz"
+    with _READER.output() as output:
         complaints = _run(path, output, timeout_seconds)
         try:
             with np.load(output, allow_pickle=False) as archive:
@@ -89,7 +91,23 @@ class _Reader:
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
         self.owner = 0
+        self.directory = Path()
+        self.owner_of_directory = 0
+        self.stack = contextlib.ExitStack()
+        self.inherited: list[contextlib.ExitStack] = []
         self.lock = threading.Lock()
+
+    @contextmanager
+    def output(self) -> Iterator[Path]:
+        """Give the name of a new file for what is read, in a directory of this process."""
+        with self.lock:
+            directory = self._directory()
+        path = directory / f"{uuid4().hex}.npz"
+        try:
+            yield path
+        finally:
+            for one in (path, path.with_suffix(".errors")):
+                one.unlink(missing_ok=True)
 
     def ask(self, request: list[str], timeout_seconds: float) -> int:
         """Have a log read; return the exit code.
@@ -105,6 +123,12 @@ class _Reader:
                 self.stop()
                 raise
 
+    def close(self) -> None:
+        """End the process, and remove its directory."""
+        self.stop()
+        if self.owner_of_directory == os.getpid():
+            self.stack.close()
+
     def stop(self) -> None:
         """End the process, with the log that it reads."""
         process, self.process = self.process, None
@@ -113,6 +137,15 @@ class _Reader:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
+
+    def _directory(self) -> Path:
+        """Return the directory of this process: to make one for each log takes as long as it."""
+        if self.owner_of_directory != os.getpid() or not self.directory.is_dir():
+            self.inherited.append(self.stack)  # that of the process which forked stays
+            self.stack = contextlib.ExitStack()
+            self.directory = self.stack.enter_context(temporary_directory("darshan"))
+            self.owner_of_directory = os.getpid()
+        return self.directory
 
     def _running(self) -> subprocess.Popen[bytes]:
         process = self.process
@@ -133,7 +166,7 @@ class _Reader:
 
 
 _READER = _Reader()
-atexit.register(_READER.stop)
+atexit.register(_READER.close)
 
 
 def _answer(process: subprocess.Popen[bytes], request: list[str], timeout_seconds: float) -> int:
