@@ -21,7 +21,7 @@ def write_case(path: Path, case: Case, *, job_id: int = 1, start: int = 1_530_00
     return write_log(
         path,
         case_records(case),
-        [f"/work/{case.program}/{name}" for name in case.paths],
+        [f"/scratch/{case.program}/{name}" for name in case.paths],
         command=f"/opt/survey/bin/{case.program} run.nml",
         n_ranks=case.n_ranks,
         start=start,

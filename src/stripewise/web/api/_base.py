@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -31,7 +32,7 @@ Since = Annotated[str | None, Query(description=f"From: {_DAY}", max_length=200)
 Until = Annotated[str | None, Query(description=f"Before: {_DAY}", max_length=200)]
 
 
-class Routes:
+class Routes(ABC):
     """Some routes of the API over one desk."""
 
     def __init__(self, desk: Desk) -> None:
@@ -39,9 +40,9 @@ class Routes:
         self.router = APIRouter(prefix=PREFIX, responses=_FAILURES)
         self.add_all()
 
+    @abstractmethod
     def add_all(self) -> None:
         """Add the routes."""
-        raise NotImplementedError
 
     def add(self, path: str, call: Callable[..., Any], model: Any, summary: str) -> None:
         """Add a route that reads."""

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ Grid = tuple[Sequence[str], Sequence[Sequence[Any]]]
 
 
 @dataclass(frozen=True)
-class Block:
+class Block(ABC):
     """Part of a page.
 
     Attributes:
@@ -25,9 +26,9 @@ class Block:
     name: str
     title: str
 
+    @abstractmethod
     def data(self) -> Any:
         """Return what JSON says."""
-        raise NotImplementedError
 
     def grid(self) -> Grid | None:
         """Return what CSV says; None: the block is no table."""

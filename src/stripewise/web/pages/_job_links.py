@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -102,9 +103,9 @@ class _Settings(Page):
             f"settings of job {key}" if view.sight is Sight.STAFF else "",
         )
 
+    @abstractmethod
     def text(self, found: NextRun) -> str:
         """Return the settings in this form; "" if it cannot say them."""
-        raise NotImplementedError
 
 
 class JobSettingsToml(_Settings):
