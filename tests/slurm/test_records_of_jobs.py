@@ -98,6 +98,8 @@ def submit_all(cluster: Any) -> dict[str, int]:
     cluster.run("scancel", str(ids["cancelled"]), str(ids["never"]))
     cluster.run("scontrol", "requeue", str(ids["requeued"]))
     until(cluster, True, "--states=PD", f"--jobs={ids['requeued']}")
+    until(cluster, False, "--states=CG", f"--jobs={ids['requeued']}")
+    time.sleep(2)  # a slurmd refuses a job that it killed in the same second ("already killed")
     cluster.run("scontrol", "update", f"jobid={ids['requeued']}", "StartTime=now")
     ended = ",".join(str(number) for name, number in ids.items() if name != "waits")
     until(cluster, False, "--states=PD,R,CG", f"--jobs={ended}")
