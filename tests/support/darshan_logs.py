@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Darshan logs with given records of POSIX, written by Darshan's own library.
+"""Darshan logs with given records of POSIX, or with those of another log, by Darshan's library.
 
 The library is that of PyDarshan, which exports what Darshan's own tools (darshan-convert) write
 logs with: darshan-logutils.h of Darshan 3.4 and 3.5.
@@ -21,6 +21,7 @@ _ZLIB = 0  # enum darshan_comp_type
 _POSIX = 1  # enum darshan_module_id
 _POSIX_VERSION = 4
 _LONGEST_MOUNT = 3015
+_LARGEST_MODULE = 64 << 20
 
 
 class _Job(ctypes.Structure):
@@ -33,6 +34,13 @@ class _Job(ctypes.Structure):
 
 class _Mount(ctypes.Structure):
     _fields_ = [("kind", ctypes.c_char * _LONGEST_MOUNT), ("path", ctypes.c_char * _LONGEST_MOUNT)]
+
+
+class _Module(ctypes.Structure):
+    """`struct darshan_mod_info`."""
+
+    _fields_ = [("name", ctypes.c_char_p), ("len", ctypes.c_int), ("ver", ctypes.c_int),
+                ("idx", ctypes.c_int), ("partial", ctypes.c_int)]  # fmt: skip
 
 
 class _Entry(ctypes.Structure):
@@ -56,7 +64,8 @@ def _library() -> Any:
 
     (path,) = Path(discover_darshan_wheel()).glob("libdarshan-util*.so*")
     library = ctypes.CDLL(str(path))
-    library.darshan_log_create.restype = ctypes.c_void_p
+    for name in ("create", "open"):
+        getattr(library, f"darshan_log_{name}").restype = ctypes.c_void_p
     return library
 
 
@@ -138,3 +147,59 @@ def _hash(ids: NDArray[np.uint64], names: Sequence[str]) -> Any:
         if place + 1 < len(names):
             entry.next = ctypes.pointer(entries[place + 1])
     return entries
+
+
+def copy_log(source: Path, path: Path, *, job_id: int) -> Path:
+    """Write a log that tells what another does, as of another job.
+
+    Args:
+        source: The other log.
+        path: Of the log, which must not exist.
+        job_id: Of Slurm.
+
+    Raises:
+        OSError: The library refuses.
+    """
+    library = _library()
+    old, new = (ctypes.c_void_p(made) for made in (
+        library.darshan_log_open(str(source).encode()),
+        library.darshan_log_create(str(path).encode(), _ZLIB, 0),
+    ))  # fmt: skip
+    if not old or not new:
+        raise OSError(f"{source if not old else path} cannot be opened")
+    try:
+        _copy(library, old, new, job_id)
+    finally:
+        library.darshan_log_close(new)
+        library.darshan_log_close(old)
+    return path
+
+
+def _copy(library: Any, old: ctypes.c_void_p, new: ctypes.c_void_p, job_id: int) -> None:
+    def get(what: str, *into: Any) -> None:
+        if getattr(library, f"darshan_log_get_{what}")(old, *into) < 0:
+            raise OSError(f"its {what} cannot be read")
+
+    def put(what: str, *values: Any) -> None:
+        if getattr(library, f"darshan_log_put_{what}")(new, *values) < 0:
+            raise OSError(f"its {what} cannot be written")
+
+    job, command = _Job(), ctypes.create_string_buffer(4096)
+    mounts, names = ctypes.c_void_p(), ctypes.c_void_p()
+    modules, number = ctypes.POINTER(_Module)(), ctypes.c_int()
+    get("job", ctypes.byref(job))
+    job.jobid = job_id
+    put("job", ctypes.byref(job))
+    get("exe", command)
+    put("exe", command)
+    get("mounts", ctypes.byref(mounts), ctypes.byref(number))
+    put("mounts", mounts, number)
+    get("namehash", ctypes.byref(names))
+    put("namehash", names)
+    library.darshan_log_get_modules(old, ctypes.byref(modules), ctypes.byref(number))
+    for module in modules[: number.value]:
+        data = ctypes.create_string_buffer(_LARGEST_MODULE)
+        length = library.darshan_log_get_mod(old, module.idx, data, _LARGEST_MODULE)
+        if length < 0:
+            raise OSError(f"its records of {module.name!r} cannot be read")
+        put("mod", module.idx, data, length, module.ver)

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select
 
 from stripewise.errors import UsageError
-from stripewise.fleet.queries._filters import Conditions, JobFilter, conditions
+from stripewise.fleet.queries._filters import RARE, Conditions, JobFilter, conditions
 from stripewise.fleet.queries._paging import Listing, Order, count, page
 from stripewise.fleet.queries._viewer import Viewer, jobs_of, readable
 from stripewise.fleet.tables import Cluster, Job, Person, Program, Project
@@ -83,7 +83,8 @@ def list_jobs(
     if wanted.all or not viewer.is_staff:
         few = _found(viewer, wanted)
     query = with_names(jobs_of(viewer, *COLUMNS, by_index=False))
-    return page(connection, query, order, after, limit, places=places, few=few)
+    most = RARE if wanted.is_rare else None
+    return page(connection, query, order, after, limit, places=places, few=few, most=most)
 
 
 def count_jobs(connection: Connection, viewer: Viewer, asked: JobFilter | None = None) -> int:

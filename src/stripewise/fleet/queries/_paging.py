@@ -18,8 +18,8 @@ from stripewise.errors import UsageError
 from stripewise.text import printable
 
 MOST_ROWS = 500
-COUNTED = 1_000
-"""Rows are counted up to here: beyond, a list says "1,000+".  So many are gathered and sorted."""
+COUNTED = 500
+"""Rows are counted up to here: beyond, a list says "500+".  So many are gathered and sorted."""
 LOOKED_AT = 4_000
 """Places along an index that are looked at before the database does it in its own way: some ms,
 and enough for a page of what holds for a few in a hundred."""
@@ -85,6 +85,7 @@ def page(
     *,
     places: Select[Any] | None = None,
     few: Select[Any] | None = None,
+    most: int | None = None,
 ) -> Listing:
     """Return one page of a query.
 
@@ -97,6 +98,7 @@ def page(
         places: A query of the keys of all rows, without what only a page shows; None: `query`.
         few: The same, written so that few rows of many are found fast: these are gathered and
             sorted, where an index of the sorted column would be followed through all the others.
+        most: So many rows are few; None: `COUNTED`.
 
     Raises:
         UsageError: The cursor is none of this list.
@@ -107,13 +109,14 @@ def page(
     places = query.with_only_columns(order.key) if places is None else places
     found: list[Cursor] = []
     if few is not None:
-        some = _places(connection, few, order, COUNTED + 1)
-        total = len(some)
-        if total <= COUNTED:
+        most = COUNTED if most is None else most
+        some = _places(connection, few, order, most + 1)
+        total = min(len(some), COUNTED + 1)
+        if len(some) <= most:
             found = _behind(some, order, begin)
         else:
             found = _ahead(connection, places, order, begin, limit + 1)
-    if total is None or (total > COUNTED and len(found) <= limit):
+    if few is None or (len(some) > most and len(found) <= limit):
         found = _along(connection, places, order, begin, limit + 1)
     shown = found[:limit]
     rows = _rows(connection, query, order, shown)

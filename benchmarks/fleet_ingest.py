@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""How many Darshan logs one core takes in a second, beside PyDarshan's job_stats on the same logs.
+
+python benchmarks/fleet_ingest.py [--copies 20] [--json] [--into docs/results.md]
+
+The logs are those that PyDarshan carries, each copied with its own library as of so many other
+jobs.  Both programs have the same single core.  job_stats adds up the records of one module
+(POSIX) and prints a line for each log; the ingest reads all modules, finds patterns and causes,
+and keeps profile, files and findings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Engine, func, select
+from strategies_output import replace_marked
+
+from stripewise.fleet import create_engine, initialise
+from stripewise.fleet.ingest import IngestOptions, ingest
+from stripewise.fleet.tables import Job, JobFile
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from support.darshan_logs import copy_log
+from support.fleet_inputs import darshan_logs, old
+
+GOAL = 20.0
+"""Median logs a second and core."""
+PART, PROGRAM = "fleet-ingest", "fleet_ingest.py"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What copies of one log took.
+
+    Attributes:
+        log: Name of it.
+        log_bytes: Size.
+        logs_per_second: That one core takes in.
+        stats_per_second: That job_stats adds up on one core.
+        kept_bytes: What the database grows by for each.
+    """
+
+    log: str
+    log_bytes: int
+    logs_per_second: float
+    stats_per_second: float
+    kept_bytes: float
+
+
+def main() -> None:
+    """Measure, print the table, and put it into a page if asked."""
+    options = _options()
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    with tempfile.TemporaryDirectory(prefix="fleet-ingest-") as name:
+        top = Path(name)
+        trees = [_copies(top / f"{place:02d}", log, 1000 * place, options.copies)
+                 for place, log in enumerate(darshan_logs(), 1)]  # fmt: skip
+        rows = [_measured(top, tree) for tree in trees]
+        whole = _whole(top, trees)
+    document = {"copies": options.copies, "rows": [asdict(row) for row in rows], "whole": whole}
+    print(json.dumps(document, indent=2) if options.json else markdown(document))
+    if options.into:
+        replace_marked(options.into, PART, f"\n{markdown(document)}\n\n", PROGRAM)
+
+
+def markdown(document: dict[str, Any]) -> str:
+    """Return the tables as Markdown."""
+    rows = sorted(document["rows"], key=lambda row: row["log_bytes"])
+    lines = [
+        f"{document['copies']} copies of each log, one core; the aim is a median of {GOAL:.0f} "
+        "logs a second.",
+        "",
+        "| log | bytes | logs/s taken in | logs/s by job_stats | KiB kept |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    for row in rows:
+        lines.append(
+            f"| {row['log']} | {row['log_bytes']:,} | {row['logs_per_second']:.1f} | "
+            f"{row['stats_per_second']:.1f} | {row['kept_bytes'] / 1024:.1f} |"
+        )
+    numbers = ("log_bytes", "logs_per_second", "stats_per_second", "kept_bytes")
+    size, taken, told, kept = (float(np.median([row[name] for row in rows])) for name in numbers)
+    lines.append(
+        f"| **median** | {size:,.0f} | **{taken:.1f}** | {told:.1f} | {kept / 1024:.1f} |"
+    )
+    lines += ["", "| all of them | ingest | job_stats |", "|---|--:|--:|"]
+    whole = document["whole"]
+    for what, name in (
+        ("logs", "logs"), ("seconds, with the start", "seconds"),
+        ("bytes kept or printed", "bytes"), ("rows of jobs", "jobs"), ("rows of files", "files"),
+    ):  # fmt: skip
+        cells = (f"{whole[by][name]:,.4g}" if name == "seconds" else f"{whole[by][name]:,}"
+                 for by in ("ingest", "job_stats"))  # fmt: skip
+        lines.append(f"| {what} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _copies(tree: Path, log: Path, first: int, number: int) -> Path:
+    tree.mkdir()
+    for place in range(number):
+        old(copy_log(log, tree / f"{log.stem}-{place}.darshan", job_id=first + place))
+    return tree
+
+
+def _measured(top: Path, tree: Path) -> Row:
+    """Measure the copies of one log; what one alone takes is the start, which does not count."""
+    logs = sorted(tree.iterdir())
+    engine = _database(top / f"{tree.name}.sqlite")
+    start, before = _ingest(engine, logs[:1]), _size(engine)
+    seconds = _ingest(engine, logs[1:]) - start
+    kept = (_size(engine) - before) / (len(logs) - 1)
+    told = _job_stats(logs)[0] - _job_stats(logs[:1])[0]
+    name = logs[0].stem.rpartition("-")[0]
+    return Row(
+        name if len(name) < 40 else f"{name[:37]}...",
+        logs[0].stat().st_size,
+        (len(logs) - 1) / seconds,
+        (len(logs) - 1) / told,
+        kept,
+    )
+
+
+def _whole(top: Path, trees: list[Path]) -> dict[str, dict[str, float]]:
+    logs = [log for tree in trees for log in sorted(tree.iterdir())]
+    engine = _database(top / "whole.sqlite")
+    empty = _size(engine)
+    seconds = _ingest(engine, logs)
+    with engine.connect() as connection:
+        jobs, files = (connection.scalar(select(func.count()).select_from(table)) or 0
+                       for table in (Job, JobFile))  # fmt: skip
+    told, text = _job_stats(logs)
+    return {
+        "ingest": {"logs": len(logs), "seconds": seconds, "bytes": _size(engine) - empty,
+                   "jobs": jobs, "files": files},
+        "job_stats": {"logs": len(logs), "seconds": told, "bytes": len(text),
+                      "jobs": text.count(b"\n") - 1, "files": 0},
+    }  # fmt: skip
+
+
+def _database(path: Path) -> Engine:
+    engine = create_engine(str(path))
+    initialise(engine)
+    return engine
+
+
+def _ingest(engine: Engine, logs: list[Path]) -> float:
+    """Take logs in; return the seconds."""
+    begun = time.perf_counter()
+    tally = ingest(engine, IngestOptions(tuple(logs), jobs=1, settle_seconds=0.0))
+    seconds = time.perf_counter() - begun
+    if tally.stored.total() != len(logs):
+        raise SystemExit(f"{tally.stored.total()} of {len(logs)} logs stored: {tally.reasons}")
+    return seconds
+
+
+def _size(engine: Engine) -> int:
+    with engine.connect() as connection:
+        pages, size = (connection.exec_driver_sql(f"PRAGMA page_{what}").scalar_one()
+                       for what in ("count", "size"))  # fmt: skip
+    return int(pages * size)
+
+
+def _job_stats(logs: list[Path]) -> tuple[float, bytes]:
+    command = [sys.executable, "-m", "darshan", "job_stats", "--csv", "--limit", "-1"]
+    begun = time.perf_counter()
+    done = subprocess.run([*command, *map(str, logs)], capture_output=True, check=True)
+    return time.perf_counter() - begun, done.stdout
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--copies", type=int, default=20, help="of each log")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the tables")
+    parser.add_argument("--into", type=Path, metavar="PAGE", help="replace the tables in a page")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
