@@ -138,6 +138,8 @@ def curve(
     resolution: int,
     enough: float = ENOUGH,
     width: int = 0,
+    moments: Sequence[int] = (),
+    covered: float = 0.0,
 ) -> Curve:
     """Return the sum of the rates, or levels, of some series in each interval.
 
@@ -149,18 +151,22 @@ def curve(
         resolution: Of the roll-ups that are read, in seconds.
         enough: Share of the series in service that has to be known.
         width: Of the intervals, a multiple of the resolution; 0: the resolution.
+        moments: Begins of the roll-ups that are read; (): all.
+        covered: Share of an interval that a series has to have been sampled in.
     """
     if not ids:
         return NOTHING
     width = width or resolution
+    chosen = (Rollup.at.in_(moments),) if moments else ()
     begin = Rollup.at - Rollup.at % width
     each = (
         select(
             begin.label("begin"),
             (func.sum(Rollup.total) / func.sum(Rollup.covered_seconds)).label("rate"),
         )
-        .where(*_within(ids, since - since % width, until, resolution))
+        .where(*_within(ids, since - since % width, until, resolution), *chosen)
         .group_by(Rollup.series_id, begin)
+        .having(func.sum(Rollup.covered_seconds) >= covered * width)
         .subquery()
     )
     query: Any = select(each.c.begin, func.sum(each.c.rate), func.count())
