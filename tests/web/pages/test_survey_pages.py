@@ -280,6 +280,9 @@ def test_pages_of_the_staff_have_their_figures(filled: SurveyPortal) -> None:
     assert (first["program"], first["avoidable_node_seconds"]) == ("ocean", 160.0)
     assert first["avoidable_share"] == 160.0 / 1000.0
     quality = filled.data("support", "/staff/quality")
+    assert quality["lead"].endswith(
+        "No profile began outside the time of the job; every job has a record of the scheduler."
+    )
     [odd] = _rows(quality, "outliers")
     assert (odd["raw_id"], odd["ratio"]) == (22, 1500.0)
     assert filled.get("support", "/staff/quality?least_ratio=0").status_code == 400
