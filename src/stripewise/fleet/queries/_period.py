@@ -110,7 +110,7 @@ def rows_of(result: Any) -> list[dict[str, Any]]:
     ]
 
 
-def total(one: Any, other: Any) -> Any:
+def total(one: Any, other: Any) -> ColumnElement[float]:
     """Return the sum of two columns of bytes as a floating-point number.
 
     As integers, the figures of one broken profile are too large for the database to add, and its
