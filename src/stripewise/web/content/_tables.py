@@ -64,11 +64,11 @@ class Table(Block):
         return [one for one in self.columns if one.is_shown]
 
     def data(self) -> Any:
-        """Return rows, and where the next ones are."""
+        """Return rows, and where the next ones are in the same form."""
         names = [one.name for one in self.columns]
         names += dict.fromkeys(one.link for one in self.columns if one.link)
         rows = [{name: row.get(name) for name in names} for row in self.rows]
-        return {"rows": rows, "next": self.next or None}
+        return {"rows": rows, "next": f"{self.next}&as=json" if self.next else None}
 
     def grid(self) -> Grid | None:
         """Return the rows."""
