@@ -68,7 +68,8 @@ class Table(Block):
         names = [one.name for one in self.columns]
         names += dict.fromkeys(one.link for one in self.columns if one.link)
         rows = [{name: row.get(name) for name in names} for row in self.rows]
-        return {"rows": rows, "next": f"{self.next}&as=json" if self.next else None}
+        following = f"{self.next.partition('#')[0]}&as=json" if self.next else None
+        return {"rows": rows, "next": following}
 
     def grid(self) -> Grid | None:
         """Return the rows."""
