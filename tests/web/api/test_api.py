@@ -203,6 +203,7 @@ def test_storage_and_programs(engine: Engine, keys: dict[int, int]) -> None:
     assert known
     assert set(known) == {1e6}
     assert set(load["write_bytes_per_second"]) == {None}
+    assert portal.get(path, params={"until": "1970-01-01"}).json()["at"] == []
     day = jobs.START - 86400
     (program,) = portal.get(f"{API}/programs", params={"since": day}).json()["items"]
     assert (program["program"], program["profiled_count"], program["user_count"]) == (

@@ -54,14 +54,13 @@ class Period:
             until = end if since is None else max(min(end, since + MOST_DAYS * DAY), since + 1)
         if since is None:
             since = max(until - days * DAY, 0) // DAY * DAY
+        said = ", ".join(f"{name}={text}" for name, text in given.items())
         if since >= until:
-            raise UsageError(
-                f"since={given.get('since')}: this is not before the end of the period"
-            )
+            raise UsageError(f"{said}: give a period that begins before it ends")
         if until - since > MOST_DAYS * DAY:
             raise UsageError(
-                f"since={given.get('since')}: these are {(until - since) // DAY} days; at most "
-                f"{MOST_DAYS} can be looked at together"
+                f"{said}: these are {(until - since) // DAY} days; at most {MOST_DAYS} can be "
+                "looked at together"
             )
         return cls(since, until, given)
 
