@@ -47,7 +47,7 @@ def test_what_is_empty_too_long_or_no_day_is_refused(words: dict[str, str]) -> N
 
 
 def test_what_was_not_asked_is_not_named_in_a_refusal() -> None:
-    with pytest.raises(UsageError, match="^until=1970-01-01: give a period"):
+    with pytest.raises(UsageError, match=r"^until=1970-01-01: give a period"):
         Period.parse({"until": "1970-01-01"}, NOW)
 
 
