@@ -133,7 +133,8 @@ def bobs() -> list[Record]:
                 start_at=start, end_at=start + 9000,
                 columns={"name": f"{OPEN} job", "state": "COMPLETED", "run_seconds": 9000.0,
                          "node_count": 77, "node_list": f"{OPEN}node[1-77]",
-                         "partition": f"{OPEN}part", "qos": f"{OPEN}qos"},
+                         "partition": f"{OPEN}part", "qos": f"{OPEN}qos",
+                         "unix_group": f"{OPEN}group"},
             )
         )  # fmt: skip
         found.append(_profile(number, BOB, start, cluster, _bobs_document(number)))

@@ -70,6 +70,7 @@ def used_by(
     users: Mapping[str, tuple[int, int]],
     *,
     account: str = "p",
+    group: str | None = None,
     start_at: int = NOW - 3600,
     seconds: int = 600,
     first: int = 1,
@@ -80,13 +81,15 @@ def used_by(
         connection: For writing.
         users: Name -> bytes that were read and written.
         account: Project of all of them.
+        group: Unix group of all of them.
         start_at: When they started.
         seconds: How long they ran.
         first: Job id of the first.
     """
     for number, (user, (read, written)) in enumerate(users.items(), start=first):
         made = job(number, start_at - 10, user=user, uid=number, account=account)
-        made = replace(made, end_at=start_at + seconds)
+        made = replace(made, end_at=start_at + seconds,
+                       columns={**made.columns, "unix_group": group})  # fmt: skip
         told = figures(read_bytes=read, write_bytes=written, run_seconds=float(seconds))
         io = {"read_bytes": read, "write_bytes": written, "cumulated_seconds": 1.0,
               "meta_operations": 30, "file_count": 3}  # fmt: skip

@@ -32,6 +32,7 @@ _VEILED = {
     "cluster.name": "cluster", "person.name": "user", "project.name": "project",
     "file_system.name": "file-system", "job_io.file_system": "file-system",
     "job.name": "job", "job.partition": "partition", "job.qos": "qos",
+    "job.unix_group": "group",
     "job_source.name": "source", "job_source.user": "user", "job_file.path": "file",
     "job_file.file_class": "class", "job_pattern.file_class": "class",
     "job_pattern.dataset": "dataset", "setting.file_class": "class", "series.server": "server",

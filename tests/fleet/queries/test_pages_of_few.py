@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from stripewise.errors import UsageError
 from stripewise.fleet._store import Writer
-from stripewise.fleet.queries import SORTS, JobFilter, Role, Viewer, count_jobs, list_jobs
+from stripewise.fleet.queries import SORTS, JobFilter, Role, Viewer, _paging, count_jobs, list_jobs
 from support.fleet_records import figures, job, source
 
 VIEWERS = (
@@ -31,7 +31,7 @@ def all_pages(connection: Connection, viewer: Viewer, asked: JobFilter, sort: st
     while True:
         listing = list_jobs(connection, viewer, asked, sort=sort, after=after, limit=7)
         found += [row._mapping["id"] for row in listing.rows]
-        if listing.total is not None:
+        if listing.total is not None and listing.total <= _paging.COUNTED:
             assert listing.total == count_jobs(connection, viewer, asked)
         after = listing.next
         if not after:
@@ -57,6 +57,7 @@ def test_both_ways_give_the_same_pages(
             few = all_pages(connection, viewer, asked, direction + sort)
             with monkeypatch.context() as patch:
                 patch.setattr("stripewise.fleet.queries._paging.COUNTED", 0)
+                patch.setattr("stripewise.fleet.queries._filters.RARE", 0)
                 assert all_pages(connection, viewer, asked, direction + sort) == few
             assert len(few) == len(set(few)) == count_jobs(connection, viewer, asked)
 

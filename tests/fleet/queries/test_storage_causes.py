@@ -25,7 +25,7 @@ def top_of(connection: Connection, viewer: Viewer, period: str = "day") -> Top:
 
 
 def test_staff_see_all_users_with_the_amounts_of_their_jobs(connection: Connection) -> None:
-    used_by(connection, MANY)
+    used_by(connection, MANY, group="staff")
     used_by(connection, {"u1": (5, 100_000)}, account="q", first=50)
     found = top_of(connection, STAFF)
     shares = {one.name: (one.jobs, one.read_bytes, one.write_bytes) for one in found.users}
@@ -34,6 +34,8 @@ def test_staff_see_all_users_with_the_amounts_of_their_jobs(connection: Connecti
     assert found.users[0].name == "u1"
     projects = {one.name: (one.jobs, one.read_bytes) for one in found.projects}
     assert projects == {"p": (7, 28_000.0), "q": (1, 5.0)}
+    groups = {one.name: (one.jobs, one.write_bytes) for one in found.groups}
+    assert groups == {"staff": (7, 70.0), None: (1, 100_000.0)}
     assert (found.seen.jobs, found.seen.read_bytes, found.others) == (8, 28_005.0, None)
     assert [row["user"] for row in found.jobs][:2] == ["u1", "u7"]
     assert found.jobs[0]["meta_operations"] == 30.0
@@ -86,7 +88,8 @@ def test_a_manager_sees_the_jobs_of_their_project(connection: Connection) -> Non
 def test_strangers_see_no_job(connection: Connection, viewer: Viewer) -> None:
     used_by(connection, dict(list(MANY.items())[:4]))
     found = top_of(connection, viewer)
-    assert (found.users, found.projects, found.jobs, found.others) == ([], [], [], None)
+    assert found.users == found.groups == found.projects == found.jobs == []
+    assert found.others is None
     assert found.seen.jobs == 0
 
 

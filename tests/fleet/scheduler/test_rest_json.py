@@ -87,6 +87,7 @@ class Shape:
             "association": {"account": "hp01", "cluster": "fugaku", "user": "alice", "id": 3},
             "cluster": "fugaku",
             "exit_code": self.exit(1, None),
+            "group": "g",
             "het": {"job_id": 0, "job_offset": self.value(None)},
             "job_id": 7,
             "name": "wave|x",
@@ -139,7 +140,8 @@ def test_every_version_tells_the_same(shape: Shape) -> None:
     assert told.pop("restart_count", None) == (3 if shape.number >= 42 else None)
     assert told == {
         "name": "wave|x", "state": "TIMEOUT", "exit_code": 1, "exit_signal": 0,
-        "partition": "large", "qos": "normal", "node_list": "n[1-2]", "node_count": 2,
+        "partition": "large", "qos": "normal", "unix_group": "g",
+        "node_list": "n[1-2]", "node_count": 2,
         "cpu_count": 96, "time_limit_seconds": 86400, "eligible_at": SUBMIT + 10,
         "run_seconds": 90005.0, "array_job_id": 5, "array_task_id": 12, "het_job_id": None,
         "het_offset": None, "slurm_read_bytes": 65635, "slurm_write_bytes": 2**33 + 7,

@@ -53,7 +53,8 @@ def test_a_line_becomes_a_record_in_base_units_and_utc() -> None:
     assert (record.start_at, record.end_at) == (SUBMIT + 60, SUBMIT + 90065)
     assert dict(record.columns) == {
         "name": "wave", "state": "COMPLETED", "exit_code": 0, "exit_signal": 0,
-        "partition": "large", "qos": "normal", "node_list": "n[1-2]", "node_count": 2,
+        "partition": "large", "qos": "normal", "unix_group": "g",
+        "node_list": "n[1-2]", "node_count": 2,
         "cpu_count": 96, "time_limit_seconds": 172800, "eligible_at": SUBMIT + 10,
         "run_seconds": 90005.0, "array_job_id": None, "array_task_id": None, "het_job_id": None,
         "het_offset": None,

@@ -22,7 +22,8 @@ WORDS = {"account", "array_task_str", "job_name", "nodelist", "partition", "tres
 JOB = {
     "job_db_inx": 1, "deleted": 0, "account": "hp01", "array_task_str": None, "cpus_req": 90,
     "exit_code": 0, "job_name": "wave", "id_assoc": 3, "id_array_job": 0,
-    "id_array_task": NO_VAL, "id_job": 7, "id_qos": 1, "id_user": 1000, "het_job_id": 0,
+    "id_array_task": NO_VAL, "id_job": 7, "id_group": 0, "id_qos": 1,
+    "id_user": 1000, "het_job_id": 0,
     "het_job_offset": NO_VAL, "nodelist": "n[1-2]", "nodes_alloc": 2, "partition": "large",
     "state": 3, "timelimit": 1440, "time_submit": SUBMIT, "time_eligible": SUBMIT + 10,
     "time_start": SUBMIT + 60, "time_end": SUBMIT + 160, "time_suspended": 40,
@@ -86,7 +87,8 @@ def test_a_row_becomes_a_record(tables: Tables) -> None:
     assert (record.start_at, record.end_at) == (SUBMIT + 60, SUBMIT + 160)
     assert dict(record.columns) == {
         "name": "wave", "state": "COMPLETED", "exit_code": 0, "exit_signal": 0,
-        "partition": "large", "qos": "normal", "node_list": "n[1-2]", "node_count": 2,
+        "partition": "large", "qos": "normal", "unix_group": "root",
+        "node_list": "n[1-2]", "node_count": 2,
         "cpu_count": 96, "time_limit_seconds": 86400, "eligible_at": SUBMIT + 10,
         "run_seconds": 60.0, "array_job_id": None, "array_task_id": None, "het_job_id": None,
         "het_offset": None, "slurm_read_bytes": 120, "slurm_write_bytes": 3,
@@ -171,3 +173,9 @@ def test_a_database_that_does_not_answer_is_said_without_its_password() -> None:
         next(read_slurmdbd("mysql://slurm:secret@127.0.0.1:1/slurm_acct_db", ALWAYS))
     assert "slurmdbd's database mysql://slurm:***@127.0.0.1:1" in str(caught.value)
     assert "secret" not in str(caught.value)
+
+
+def test_a_group_that_this_host_does_not_know_is_told_by_its_number(tables: Tables) -> None:
+    tables.job(id_group=4_294_967_000)
+    (record,) = tables.read().records
+    assert record.columns["unix_group"] == "4294967000"

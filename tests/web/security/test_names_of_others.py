@@ -55,7 +55,8 @@ def _records(number: int, attack: str) -> Sequence[Record]:
         one["path"] = f"/{name}/{name}{one['path']}"
         one["hints"] = {"requested": {name: name}, "applied": {}, "reported": {name: name + "x"}}
     columns = {"name": name, "state": name[:60], "node_list": name, "partition": name[:60],
-               "qos": name[:60], "run_seconds": 64.0, "node_count": 2}  # fmt: skip
+               "qos": name[:60], "unix_group": name,
+               "run_seconds": 64.0, "node_count": 2}  # fmt: skip
     program = made["command"]
     pair = {"made_at": start - 9, "speedup": 3.8, "low": 3.5, "high": 4.1, "pair_count": 12,
             "elapsed_speedup": 1.2, "saved_seconds": 2.9, "node_count": 2, "rank_count": 4,

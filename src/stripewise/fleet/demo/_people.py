@@ -35,6 +35,11 @@ class User:
     project: str
 
     @property
+    def group(self) -> str:
+        """Unix group of all who work in the project's area."""
+        return self.project[:3]
+
+    @property
     def programs(self) -> tuple[Program, ...]:
         """Programs of the project's area."""
         area = PROJECTS[self.project]

@@ -13,7 +13,7 @@ from stripewise.fleet.demo._people import User
 from stripewise.fleet.scheduler import parse_sacct
 
 _HEADER = (
-    "JobID|JobIDRaw|Cluster|Partition|QOS|Account|User|UID|Submit|Eligible|Start|End|Elapsed|"
+    "JobID|JobIDRaw|Cluster|Partition|QOS|Account|Group|User|UID|Submit|Eligible|Start|End|Elapsed|"
     "ExitCode|State|NNodes|NCPUS|Restarts|Timelimit|NodeList|TRESUsageInTot|TRESUsageOutTot|"
     "JobName"
 )
@@ -70,7 +70,8 @@ def text_of(entry: Entry) -> str:
     job = {
         "JobID": entry.visible_id, "JobIDRaw": str(entry.raw_id), "Cluster": entry.cluster,
         "Partition": "short" if entry.limit_seconds <= 3600 else "batch", "QOS": "normal",
-        "Account": user.project if user else "", "User": user.name if user else "",
+        "Account": user.project if user else "", "Group": user.group if user else "",
+        "User": user.name if user else "",
         "UID": str(user.uid) if user else "", "Submit": _moment(entry.submit),
         "Eligible": _moment(entry.submit), "Start": _moment(start), "End": _moment(entry.end),
         "Elapsed": _span(held), "ExitCode": entry.exit_code, "State": entry.state,

@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, exists, false, func, or_, select
 
 from stripewise.errors import UsageError
+from stripewise.fleet.queries._paging import count
 from stripewise.fleet.tables import (
     Cluster,
     FindingRow,
@@ -28,7 +29,7 @@ from stripewise.text import printable
 LONGEST = 200
 """Characters of one word of a search."""
 RARE = 5000
-"""Rows of so many sources are looked up before their jobs are."""
+"""What holds for so many jobs is looked up first, by the index of what is asked."""
 MOST_NAMES = 500
 """Names that one word may stand for."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
@@ -100,8 +101,34 @@ class JobFilter:
         return {name: str(value) for name, value in asked.items() if value is not None}
 
 
-def conditions(connection: Connection, asked: JobFilter) -> list[ColumnElement[bool]]:
-    """Return the conditions of a filter; names are looked up first."""
+@dataclass(frozen=True)
+class Conditions:
+    """What is asked of jobs.
+
+    Attributes:
+        all: Each holds for all jobs that are asked for.
+        is_rare: One holds for few jobs, and is a list of their keys.
+    """
+
+    all: tuple[ColumnElement[bool], ...] = ()
+    is_rare: bool = False
+
+
+def conditions(connection: Connection, asked: JobFilter) -> Conditions:
+    """Return the conditions of a filter; names, and what is rare, are looked up first."""
+    found = [*_of_names(connection, asked), *_evidence(connection, asked)]
+    by_index = [_word(connection, word) for word in (asked.q or "").split()]
+    if asked.job_id is not None:
+        by_index.append(Job.raw_id == asked.job_id)
+    by_index += _bounds(asked)
+    keys = [_keys_of_rare(connection, condition) for condition in by_index]
+    found += [
+        condition if rare is None else rare for condition, rare in zip(by_index, keys, strict=True)
+    ]
+    return Conditions(tuple(found), any(rare is not None for rare in keys))
+
+
+def _of_names(connection: Connection, asked: JobFilter) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
     for text, table, column in (
         (asked.cluster, Cluster, Job.cluster_id),
@@ -112,23 +139,33 @@ def conditions(connection: Connection, asked: JobFilter) -> list[ColumnElement[b
         if text is not None:
             key = connection.scalar(select(table.id).where(table.name == text))
             found.append(false() if key is None else column == key)
-    if asked.q is not None:
-        found += [_word(connection, word) for word in asked.q.split()]
-    if asked.job_id is not None:
-        found.append(Job.raw_id == asked.job_id)
     if asked.state is not None:
         found.append(Job.state == asked.state)
-    found += _evidence(connection, asked)
-    bounds: tuple[tuple[Any, Any, bool], ...] = (
-        (asked.since, Job.start_at, True),
-        (asked.until, Job.start_at, False),
-        (asked.least_io_seconds, Job.io_seconds, True),
-        (asked.least_avoidable_seconds, Job.avoidable_seconds, True),
-    )
-    for value, column, is_least in bounds:
-        if value is not None:
-            found.append(column >= value if is_least else column < value)
     return found
+
+
+def _bounds(asked: JobFilter) -> list[ColumnElement[bool]]:
+    """Return conditions on columns that have an index, one for each column."""
+    started: list[ColumnElement[bool]] = []
+    if asked.since is not None:
+        started.append(Job.start_at >= asked.since)
+    if asked.until is not None:
+        started.append(Job.start_at < asked.until)
+    found = [and_(*started)] if started else []
+    if asked.least_io_seconds is not None:
+        found.append(Job.io_seconds >= asked.least_io_seconds)
+    if asked.least_avoidable_seconds is not None:
+        found.append(Job.avoidable_seconds >= asked.least_avoidable_seconds)
+    return found
+
+
+def _keys_of_rare(
+    connection: Connection, condition: ColumnElement[bool]
+) -> ColumnElement[bool] | None:
+    """Return a condition as a list of the jobs that it holds for; None: they are too many."""
+    if count(connection, select(Job.id).where(condition), Job.id, RARE) > RARE:
+        return None
+    return Job.id.in_(select(Job.id).where(condition))
 
 
 def _evidence(connection: Connection, asked: JobFilter) -> list[ColumnElement[bool]]:
@@ -160,9 +197,8 @@ def _told_by(
 
     Of rare rows the jobs are looked up; of others each job is asked until a page is full.
     """
-    some = select(table.source_id).where(*about).limit(RARE + 1).subquery()
-    if (connection.scalar(select(func.count()).select_from(some)) or 0) <= RARE:
-        sources = select(table.source_id).where(*about)
+    sources = select(table.source_id).where(*about)
+    if count(connection, sources, table.source_id, RARE) <= RARE:
         return Job.id.in_(select(JobSource.job_id).where(JobSource.id.in_(sources)))
     of_source = exists().where(table.source_id == JobSource.id, *about)
     return exists().where(JobSource.job_id == Job.id, of_source)
@@ -172,7 +208,9 @@ def _word(connection: Connection, word: str) -> ColumnElement[bool]:
     """Return what one word may stand for."""
     if word.isascii() and word.isdecimal() and int(word) < _LARGEST_ID:
         return or_(Job.raw_id == int(word), Job.array_job_id == int(word), _begins(word))
-    means = [_begins(word)]
+    begins = _begins(word)
+    is_name = connection.scalar(select(Job.id).where(begins).limit(1)) is not None
+    means = [begins] if is_name else []
     for table, column in (
         (Program, Job.program_id), (Person, Job.person_id), (Project, Job.project_id),
     ):  # fmt: skip
@@ -182,7 +220,7 @@ def _word(connection: Connection, word: str) -> ColumnElement[bool]:
         ).all()
         if keys:
             means.append(column.in_(keys))
-    return or_(*means)
+    return or_(*means) if means else false()
 
 
 def _begins(word: str) -> ColumnElement[bool]:

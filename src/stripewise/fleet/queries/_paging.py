@@ -20,6 +20,9 @@ from stripewise.text import printable
 MOST_ROWS = 500
 COUNTED = 1_000
 """Rows are counted up to here: beyond, a list says "1,000+".  So many are gathered and sorted."""
+LOOKED_AT = 4_000
+"""Places along an index that are looked at before the database does it in its own way: some ms,
+and enough for a page of what holds for a few in a hundred."""
 _LONGEST_CURSOR = 1000
 
 
@@ -80,8 +83,8 @@ def page(
     after: str = "",
     limit: int = 50,
     *,
-    is_narrow: bool = False,
-    long: Select[Any] | None = None,
+    places: Select[Any] | None = None,
+    few: Select[Any] | None = None,
 ) -> Listing:
     """Return one page of a query.
 
@@ -91,9 +94,9 @@ def page(
         order: How it is sorted.
         after: Cursor that the page before gave; "" for the first.
         limit: Rows of the page, at most `MOST_ROWS`.
-        is_narrow: The query may have few rows of many: these are then gathered and sorted, where
-            an index of the sorted column would be followed through all the others.
-        long: The same query, for when it turns out not to have few rows.
+        places: A query of the keys of all rows, without what only a page shows; None: `query`.
+        few: The same, written so that few rows of many are found fast: these are gathered and
+            sorted, where an index of the sorted column would be followed through all the others.
 
     Raises:
         UsageError: The cursor is none of this list.
@@ -101,41 +104,68 @@ def page(
     limit = min(max(limit, 1), MOST_ROWS)
     begin = _read(after, order) if after else None
     total = None
-    if is_narrow:
-        places = query.with_only_columns(order.column, order.key).order_by(None).limit(COUNTED + 1)
-        few = [Cursor(row[0], row[1]) for row in connection.execute(places)]
-        if len(few) <= COUNTED:
-            listing = _page_of_few(connection, query, order, _behind(few, order, begin), limit)
-            return replace(listing, total=len(few))
-        total, query = len(few), query if long is None else long
-    rows: list[Any] = []
+    places = query.with_only_columns(order.key) if places is None else places
+    found: list[Cursor] = []
+    if few is not None:
+        some = _places(connection, few, order, COUNTED + 1)
+        total = len(some)
+        if total <= COUNTED:
+            found = _behind(some, order, begin)
+        else:
+            found = _ahead(connection, places, order, begin, limit + 1)
+    if total is None or (total > COUNTED and len(found) <= limit):
+        found = _along(connection, places, order, begin, limit + 1)
+    shown = found[:limit]
+    rows = _rows(connection, query, order, shown)
+    following = "" if len(found) <= limit else _write(order, shown[-1].value, shown[-1].key)
+    return Listing(rows, following, total)
+
+
+def _ahead(
+    connection: Connection, query: Select[Any], order: Order, begin: Cursor | None, limit: int
+) -> list[Cursor]:
+    """Return those of the next `LOOKED_AT` places along the index at which a query has rows.
+
+    Databases know how many rows a condition holds for, not where they are: they may sort all of
+    them, where the page is among the first places, or follow the index through all the others.
+    """
+    if not order.is_known or (begin is not None and begin.value is None):
+        return []
+    near = _known(select(order.key), order, begin).limit(LOOKED_AT)
+    return _places(connection, _in_order(query.where(order.key.in_(near)), order), order, limit)
+
+
+def _along(
+    connection: Connection, query: Select[Any], order: Order, begin: Cursor | None, limit: int
+) -> list[Cursor]:
+    """Return the places behind one of them, along the index of the sorted column."""
+    found: list[Cursor] = []
     if order.is_known and (begin is None or begin.value is not None):
-        known = _known(query, order, begin).limit(limit + 1)
-        rows += connection.execute(known).all()
+        found = _places(connection, _known(query, order, begin), order, limit)
         begin = None
-    if len(rows) <= limit:
+    if len(found) < limit:
         unknown = query.where(order.column.is_(None))
         if begin is not None:
             unknown = unknown.where(_beyond(order.key, begin.key, order.descending))
         unknown = unknown.order_by(_sorted(order.key, order.descending))
-        rows += connection.execute(unknown.limit(limit + 1 - len(rows))).all()
-    if len(rows) <= limit:
-        return Listing(rows, total=total)
-    last = rows[limit - 1]._mapping
-    following = _write(order, last[order.column.key], last[order.key.key])
-    return Listing(rows[:limit], following, total)
+        found += _places(connection, unknown, order, limit - len(found))
+    return found
 
 
-def _page_of_few(
-    connection: Connection, query: Select[Any], order: Order, places: Sequence[Cursor], limit: int
-) -> Listing:
-    shown = places[:limit]
-    found = connection.execute(query.where(order.key.in_([place.key for place in shown]))).all()
+def _places(connection: Connection, query: Select[Any], order: Order, limit: int) -> list[Cursor]:
+    asked = query.add_columns(order.column).limit(limit)
+    return [Cursor(row[-1], row[0]) for row in connection.execute(asked)]
+
+
+def _rows(
+    connection: Connection, query: Select[Any], order: Order, places: Sequence[Cursor]
+) -> list[Any]:
+    """Return the rows at places, in their order."""
+    if not places:
+        return []
+    found = connection.execute(query.where(order.key.in_([place.key for place in places])))
     by_key = {row._mapping[order.key.key]: row for row in found}
-    rows = [by_key[place.key] for place in shown if place.key in by_key]
-    if len(places) <= limit:
-        return Listing(rows)
-    return Listing(rows, _write(order, shown[-1].value, shown[-1].key))
+    return [by_key[place.key] for place in places if place.key in by_key]
 
 
 def _behind(few: Sequence[Cursor], order: Order, begin: Cursor | None) -> list[Cursor]:
@@ -155,9 +185,9 @@ def _is_beyond(one: Any, other: Any, order: Order) -> bool:
     return bool(one < other if order.descending else one > other)
 
 
-def count(connection: Connection, query: Select[Any], key: Any) -> int:
-    """Count the rows of a query, up to one more than `COUNTED`."""
-    some = query.with_only_columns(key).order_by(None).limit(COUNTED + 1).subquery()
+def count(connection: Connection, query: Select[Any], key: Any, most: int = COUNTED) -> int:
+    """Count the rows of a query, up to one more than the most that are to be counted."""
+    some = query.with_only_columns(key).order_by(None).limit(most + 1).subquery()
     return connection.scalar(select(func.count()).select_from(some)) or 0
 
 
@@ -175,6 +205,10 @@ def _known(query: Select[Any], order: Order, begin: Cursor | None) -> Select[Any
             order.column <= begin.value if order.descending else order.column >= begin.value
         )
         query = query.where(not_before, or_(further, tie))
+    return _in_order(query, order)
+
+
+def _in_order(query: Select[Any], order: Order) -> Select[Any]:
     return query.order_by(
         _sorted(order.column, order.descending), _sorted(order.key, order.descending)
     )

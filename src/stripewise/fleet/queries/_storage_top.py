@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who causes the load of a file system: users, projects and jobs by what their profiles tell.
+"""Who causes the load of a file system, by profiles: users, Unix groups, projects and jobs.
 
 A job's amounts are taken to be even over its run, so that the part counts that lies in the time.
 Its amounts on this file system are its share of the job's totals: two sources that tell of one
@@ -37,6 +37,7 @@ TOP_PERIODS = ("hour", "day", "week", "month")
 TOP = 10
 _LONGEST_RUN = 31 * DAY
 """Jobs that ran for longer are not found; the index is by their start."""
+_OWNERS = ("person_id", "unix_group", "project_id")
 _AMOUNTS = ("read_bytes", "write_bytes", "meta_operations")
 
 
@@ -45,7 +46,7 @@ class Share:
     """What somebody's jobs did to a file system.
 
     Attributes:
-        name: Of a user or project; None: not known.
+        name: Of a user, Unix group or project; None: not known.
         jobs: How many.
         read_bytes / write_bytes / meta_operations: Within the time.
     """
@@ -57,13 +58,16 @@ class Share:
     meta_operations: float
 
 
+_NOTHING = Share(None, 0, 0.0, 0.0, 0.0)
+
+
 @dataclass(frozen=True)
 class Top:
     """Who causes the load, as far as a viewer may know.
 
     Attributes:
-        users / projects: Of the jobs that the viewer sees; those that move most bytes and those
-            with most metadata operations, the former first.
+        users / groups / projects: Of the jobs that the viewer sees; those that move most bytes
+            and those with most metadata operations, the former first.
         jobs: The same of single jobs: rows with id, raw_id, name, user, project, program,
             cluster, start_at, and the amounts.
         seen: All that the viewer sees.
@@ -72,6 +76,7 @@ class Top:
     """
 
     users: Sequence[Share]
+    groups: Sequence[Share]
     projects: Sequence[Share]
     jobs: Sequence[Mapping[str, Any]]
     seen: Share
@@ -90,16 +95,15 @@ def view_top(
         raise UsageError(f"period={period.name!r}: give one of {', '.join(TOP_PERIODS)}")
     names = _names_of(connection, file_system_id)
     seen = _each(jobs_of(viewer, *_columns(names, period)), names, period).subquery()
-    groups = connection.execute(
-        select(seen.c.person_id, seen.c.project_id, func.count(),
-               *(func.sum(seen.c[name]) for name in _AMOUNTS))
-        .group_by(seen.c.person_id, seen.c.project_id)
-    ).all()  # fmt: skip
+    owners = [seen.c[name] for name in _OWNERS]
+    sums = [func.sum(seen.c[name]) for name in _AMOUNTS]
+    rows = connection.execute(select(*owners, func.count(), *sums).group_by(*owners)).all()
     return Top(
-        _named(connection, Person, _added(groups, 0)),
-        _named(connection, Project, _added(groups, 1)),
+        _named(connection, Person, _most(rows, 0)),
+        [replace(share, name=name) for name, share in _most(rows, 1)],
+        _named(connection, Project, _most(rows, 2)),
         _jobs(connection, seen),
-        _added(groups, None).get(None, Share(None, 0, 0.0, 0.0, 0.0)),
+        _added(rows, None).get(None, _NOTHING),
         None if viewer.is_staff else _others(connection, viewer, names, period),
     )
 
@@ -126,7 +130,7 @@ def _columns(names: Sequence[str], period: LoadPeriod) -> list[Any]:
         part = here / func.nullif(func.sum(column), 0.0)
         amount = func.coalesce(share * getattr(Job, name) * part, 0.0)
         amounts.append(amount.label(name))
-    return [Job.id, Job.person_id, Job.project_id, *amounts]
+    return [Job.id, *(getattr(Job, name) for name in _OWNERS), *amounts]
 
 
 def _each(query: Select[Any], names: Sequence[str], period: LoadPeriod) -> Select[Any]:
@@ -156,29 +160,38 @@ def _greater(one: Any, other: int) -> Any:
     return case((one > other, one), else_=other)
 
 
-def _added(groups: Sequence[Any], place: int | None) -> dict[int | None, Share]:
-    """Add up groups by a column; None: all of them."""
-    found: dict[int | None, Share] = {}
-    for row in groups:
+def _added(rows: Sequence[Any], place: int | None) -> dict[Any, Share]:
+    """Add up rows by one of their owners; None: all of them, which have the key None."""
+    found: dict[Any, Share] = {}
+    for row in rows:
         key = None if place is None else row[place]
-        old = found.get(key, Share(None, 0, 0.0, 0.0, 0.0))
-        found[key] = Share(None, old.jobs + row[2], old.read_bytes + row[3],
-                           old.write_bytes + row[4], old.meta_operations + row[5])  # fmt: skip
+        jobs, *amounts = row[len(_OWNERS) :]
+        old = found.get(key, _NOTHING)
+        found[key] = Share(None, old.jobs + jobs,
+                           *(getattr(old, name) + amount
+                             for name, amount in zip(_AMOUNTS, amounts, strict=True)))  # fmt: skip
     return found
 
 
-def _named(connection: Connection, table: Any, shares: Mapping[int | None, Share]) -> list[Share]:
-    def moved(key: int | None) -> float:
+def _most(rows: Sequence[Any], place: int) -> list[tuple[Any, Share]]:
+    """Return the owners that move most or ask most, the former first, with their shares."""
+    shares = _added(rows, place)
+
+    def moved(key: Any) -> float:
         return -shares[key].read_bytes - shares[key].write_bytes
 
-    def asked(key: int | None) -> float:
+    def asked(key: Any) -> float:
         return -shares[key].meta_operations
 
     keys = {*sorted(shares, key=moved)[:TOP], *sorted(shares, key=asked)[:TOP]}
+    return [(key, shares[key]) for key in sorted(keys, key=moved)]
+
+
+def _named(connection: Connection, table: Any, most: Sequence[tuple[Any, Share]]) -> list[Share]:
     query: Select[Any] = select(table.id, table.name)
-    query = query.where(table.id.in_([key for key in keys if key is not None]))
+    query = query.where(table.id.in_([key for key, _ in most if key is not None]))
     names = {row[0]: row[1] for row in connection.execute(query)}
-    return [replace(shares[key], name=names.get(key)) for key in sorted(keys, key=moved)]
+    return [replace(share, name=names.get(key)) for key, share in most]
 
 
 def _jobs(connection: Connection, seen: Any) -> list[dict[str, Any]]:

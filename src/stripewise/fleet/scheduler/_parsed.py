@@ -14,7 +14,7 @@ from stripewise.fleet._records import JobRecord
 NOT_ASSIGNED = ("", "None assigned", "None", "(null)")
 """What Slurm writes instead of a list of nodes."""
 _STATE = re.compile(r"[A-Z][A-Z_]*")
-_LENGTHS = {"name": 255, "partition": 64, "qos": 64, "node_list": 1 << 20}
+_LENGTHS = {"name": 255, "partition": 64, "qos": 64, "unix_group": 255, "node_list": 1 << 20}
 """Characters that columns of `tables.Job` hold."""
 _BOUNDS = {
     **dict.fromkeys(("node_count", "cpu_count", "restart_count"), 2**31 - 1),

@@ -77,6 +77,7 @@ def _record(job: Any, cluster: str) -> JobRecord:
         "state": _state(job),
         "partition": _text(_at(job, "partition")),
         "qos": _text(_at(job, "qos")),
+        "unix_group": _text(_at(job, "group")),
         "node_list": _text(_at(job, "nodes")),
         "node_count": _number(_at(job, "allocation_nodes")) or _requested(job, "node"),
         "cpu_count": _resource(_at(job, "tres", "allocated"), "cpu") or _requested(job, "cpu"),

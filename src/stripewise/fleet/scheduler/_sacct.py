@@ -203,6 +203,7 @@ def _whole_seconds(text: str) -> int | None:
 
 _FURTHER: tuple[tuple[str, str, Callable[[str], Any]], ...] = (
     ("partition", "partition", str), ("qos", "qos", str), ("nodelist", "node_list", str),
+    ("group", "unix_group", str),
     ("nnodes", "node_count", count), ("ncpus", "cpu_count", count),
     ("restarts", "restart_count", count), ("timelimit", "time_limit_seconds", _whole_seconds),
     ("eligible", "eligible_at", moment), ("elapsed", "run_seconds", _seconds),

@@ -8,7 +8,9 @@ change between its versions.  Columns that a version lacks are not told.  Seen: 
 
 from __future__ import annotations
 
+import grp
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection, MetaData, Table, and_, create_engine, inspect, or_, select
@@ -36,8 +38,16 @@ _CPU, _NODE, _DISK = "1", "4", "6"
 _AT_ONCE = 5000
 _OF_JOBS = (
     *("job_db_inx", "deleted", "account", "array_task_str", "cpus_req", "exit_code", "job_name"),
-    *("id_assoc", "id_array_job", "id_array_task", "id_job", "id_qos", "id_user", "het_job_id"),
-    *("het_job_offset", "nodelist", "nodes_alloc", "partition", "state", "timelimit"),
+    *("id_assoc", "id_array_job", "id_array_task", "id_group", "id_job", "id_qos", "id_user"),
+    *(
+        "het_job_id",
+        "het_job_offset",
+        "nodelist",
+        "nodes_alloc",
+        "partition",
+        "state",
+        "timelimit",
+    ),
     *("time_submit", "time_eligible", "time_start", "time_end", "time_suspended", "tres_alloc"),
     "tres_req",
 )
@@ -161,6 +171,7 @@ class _Tables:
             "exit_signal": row["exit_code"] & 0x7F,
             "partition": row["partition"],
             "qos": self.qos.get(row["id_qos"]),
+            "unix_group": _group(row["id_group"]),
             "node_list": row["nodelist"] or "",
             "node_count": row["nodes_alloc"] or resource(row["tres_req"], _NODE),
             "cpu_count": resource(row["tres_alloc"], _CPU) or row["cpus_req"],
@@ -199,6 +210,15 @@ class _Tables:
 def _sum(so_far: int | None, told: str) -> int | None:
     amount = resource(told, _DISK)
     return so_far if amount is None else (so_far or 0) + amount
+
+
+@lru_cache(maxsize=65536)
+def _group(number: int) -> str:
+    """Return the name of a group on this host, as sacct does; without one its number."""
+    try:
+        return grp.getgrgid(number).gr_name
+    except KeyError:
+        return str(number)
 
 
 def _value(number: int) -> int | None:

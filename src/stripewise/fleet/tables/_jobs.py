@@ -37,6 +37,7 @@ class Job(Base):
         is_recorded: A record of the scheduler is there.
         source_count: Of `JobSource`.
         no_data_reason: Why figures of I/O are missing; NULL: they are there.
+        unix_group: In which the job ran, as its scheduler tells it.
         read_seconds / write_seconds / meta_seconds: Of the slowest rank.
         read_only_count / write_only_count: Of `file_count`.
         cumulated_read_seconds: And for writes and metadata: the sum over ranks.
@@ -77,6 +78,7 @@ class Job(Base):
     exit_signal: Mapped[int | None]
     person_id: Mapped[int | None] = mapped_column(ForeignKey("person.id"))
     uid: Mapped[Long | None]
+    unix_group: Mapped[Name | None]
     project_id: Mapped[int | None] = mapped_column(ForeignKey("project.id"))
     partition: Mapped[Word | None]
     qos: Mapped[Word | None]

@@ -92,6 +92,7 @@ class JobDetail(JobItem):
     is_recorded: bool = Field(description="A record of the scheduler is there.")
     exit_code: int | None
     exit_signal: int | None
+    unix_group: str | None
     partition: str | None
     qos: str | None
     node_list: str | None

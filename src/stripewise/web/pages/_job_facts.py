@@ -59,6 +59,7 @@ def about(row: Row, now: float) -> Facts:
     items = [
         _linked("user", "User", row["user"]),
         _linked("project", "Project", row["project"]),
+        Fact("unix_group", "Unix group", row["unix_group"]),
         Fact("program", "Program", row["program"],
              link=f"/programs/{part(row['program'])}" if row["program"] else ""),
         _linked("cluster", "Cluster", row["cluster"] or None),

@@ -39,7 +39,7 @@ _NOTE = (
 
 
 class StorageTop(Page):
-    """Users, projects and jobs by what they do to a file system."""
+    """Users, Unix groups, projects and jobs by what they do to a file system."""
 
     path = "/storage/{name}/top"
     section = "Storage"
@@ -59,6 +59,7 @@ class StorageTop(Page):
             periods(path_of(name, "top"), period, asked.now, TOP_PERIODS),
             _sums(top, is_staff),
             _people("users", "Users", top.users, top.seen, words if is_staff else None),
+            _people("groups", "Unix groups", top.groups, top.seen, None),
             _people("projects", "Projects", top.projects, top.seen, words),
             _jobs(top),
             pages_of(name),
