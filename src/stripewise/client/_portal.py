@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Iterator
@@ -21,6 +22,9 @@ _API = "/api/v1"
 _PART = 500
 _TRIES = 4
 _TIMEOUT_SECONDS = 60.0
+_LONGEST_WAIT_SECONDS = 60.0
+_MOST_KNOWN, _MOST_KNOWN_BYTES = 100, 1 << 20
+"""Answers that are kept, and how large one may be: whole profiles are not."""
 
 
 class PortalError(StripewiseError):
@@ -50,22 +54,24 @@ class Portal:
             client: To send with; None: one of its own.
 
         Raises:
-            UsageError: No address or token is given, or the address is not http(s).
+            UsageError: No address or token is given, or one that cannot be one.
             RuntimeMissingError: httpx is not installed.
         """
         require("client", "the client of the portal")
         import httpx
 
-        url = url or os.environ.get("STRIPEWISE_PORTAL", "")
-        token = token or os.environ.get("STRIPEWISE_TOKEN", "")
+        url = (url or os.environ.get("STRIPEWISE_PORTAL", "")).strip()
+        token = (token or os.environ.get("STRIPEWISE_TOKEN", "")).strip()
         if not url.startswith(("https://", "http://")):
             raise UsageError(f"{url!r} is no portal's address: give one, or set STRIPEWISE_PORTAL")
         if not token:
             raise UsageError("no token is given: make one in the portal, set STRIPEWISE_TOKEN")
+        if not (token.isascii() and token.isprintable()):
+            raise UsageError("the token has characters that no token has: copy it once more")
         self._client = client or httpx.Client(timeout=_TIMEOUT_SECONDS)
         self._base = url.rstrip("/") + _API
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
-        self._known: dict[str, tuple[str, Any]] = {}
+        self._known: dict[str, tuple[str, bytes]] = {}
 
     def __enter__(self) -> Portal:
         return self
@@ -143,31 +149,49 @@ class Portal:
         asked = {
             name: str(value) for name, value in (words or {}).items() if value not in (None, "")
         }
+        try:
+            answer = self._sent(path, asked)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise PortalError(f"{self._base} does not answer ({error}): is it right?") from error
+        key, content = str(answer.request.url), answer.content
+        if answer.status_code == 304 and key in self._known:
+            content = self._known[key][1]
+        elif answer.status_code != 200:
+            raise PortalError(_refusal(answer), answer.status_code)
+        elif "ETag" in answer.headers and len(content) <= _MOST_KNOWN_BYTES:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = (answer.headers["ETag"], content)
+        try:
+            return json.loads(content)
+        except ValueError as error:
+            raise PortalError(
+                f"{self._base}{path}: the answer is no JSON: is this the address of a portal?",
+                answer.status_code,
+            ) from error
+
+    def _sent(self, path: str, asked: dict[str, str]) -> httpx.Response:
+        """Send a request, again where the portal asks to wait."""
         for attempt in range(_TRIES):
             request = self._client.build_request(
                 "GET", self._base + path, params=asked, headers=self._headers
             )
-            key = str(request.url)
-            if key in self._known:
-                request.headers["If-None-Match"] = self._known[key][0]
-            try:
-                answer = self._client.send(request)
-            except httpx.HTTPError as error:
-                raise PortalError(
-                    f"{self._base} does not answer ({error}): is it right?"
-                ) from error
+            if known := self._known.get(str(request.url)):
+                request.headers["If-None-Match"] = known[0]
+            answer = self._client.send(request)
             if answer.status_code not in (429, 503) or attempt == _TRIES - 1:
                 break
-            time.sleep(min(float(answer.headers.get("Retry-After") or 2**attempt), 60.0))
-        if answer.status_code == 304:
-            return self._known[key][1]
-        if answer.status_code != 200:
-            raise PortalError(_refusal(answer), answer.status_code)
-        found = answer.json()
-        if tag := answer.headers.get("ETag"):
-            self._known = {key: (tag, found)} if len(self._known) > 100 else self._known
-            self._known[key] = (tag, found)
-        return found
+            time.sleep(_wait_seconds(answer.headers.get("Retry-After", ""), attempt))
+        return answer
+
+
+def _wait_seconds(told: str, attempt: int) -> float:
+    """Return how long to wait: as told in seconds, otherwise longer with each attempt."""
+    try:
+        seconds = float(told)
+    except ValueError:  # nothing, or a date
+        seconds = -1.0
+    return min(seconds, _LONGEST_WAIT_SECONDS) if seconds >= 0 else 2.0**attempt
 
 
 def _refusal(answer: httpx.Response) -> str:
@@ -175,4 +199,6 @@ def _refusal(answer: httpx.Response) -> str:
         text = str(answer.json()["error"]["message"])
     except (ValueError, KeyError, TypeError):
         text = "no reason is given"
+        if answer.has_redirect_location:
+            text = f"it leads to {answer.headers['Location']}: give the portal's own address"
     return f"{answer.request.url.path}: {answer.status_code}: {text}"

@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import random
 from typing import Any
 
 import pytest
 from sqlalchemy import Connection
 
+from stripewise.errors import UsageError
 from stripewise.fleet._store import Writer
 from stripewise.fleet.queries import SORTS, JobFilter, Role, Viewer, _paging, count_jobs, list_jobs
 from support.fleet_records import figures, job, source
@@ -57,3 +60,15 @@ def test_both_ways_give_the_same_pages(
                 patch.setattr("stripewise.fleet.queries._filters.RARE", 0)
                 assert all_pages(connection, viewer, asked, direction + sort) == few
             assert len(few) == len(set(few)) == count_jobs(connection, viewer, asked)
+
+
+@pytest.mark.parametrize(
+    "value", [10**400, -(10**400), "1", [1.0]], ids=["huge", "low", "text", "list"]
+)
+def test_a_cursor_with_a_value_that_no_row_has_is_refused(
+    connection: Connection, value: object
+) -> None:
+    text = json.dumps(["-run_seconds", value, 1]).encode()
+    after = base64.urlsafe_b64encode(text).decode()
+    with pytest.raises(UsageError, match="after"):
+        list_jobs(connection, VIEWERS[0], sort="-run_seconds", after=after)

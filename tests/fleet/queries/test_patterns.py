@@ -89,6 +89,15 @@ def test_all_users_together(connection: Connection) -> None:
     assert {row["form"] for row in every} == {CUBE, LINE}
 
 
+def test_what_few_users_lose_is_not_for_all(connection: Connection) -> None:
+    store(connection, [
+        ran(n, user=f"user{n}", days=60, patterns=[(CUBE, True, 10.0 if n < 4 else None)])
+        for n in range(6)
+    ])  # fmt: skip
+    (row,) = public_patterns(connection, PatternFilter(), NOW)
+    assert (row["user_count"], row["lost_seconds"]) == (5, None)
+
+
 def test_least_losses_for_all_users_are_far_apart() -> None:
     found = [public_seconds(asked) for asked in (None, 0.0, 0.5, 1.0, 9.99, 10.0, 5e6)]
     assert found == [None, 0.0, 0.0, 1.0, 1.0, 10.0, 1000.0]

@@ -46,6 +46,11 @@ def test_what_is_empty_too_long_or_no_day_is_refused(words: dict[str, str]) -> N
         Period.parse(words, NOW)
 
 
+def test_what_was_not_asked_is_not_named_in_a_refusal() -> None:
+    with pytest.raises(UsageError, match=r"^until=1970-01-01: give a period"):
+        Period.parse({"until": "1970-01-01"}, NOW)
+
+
 def test_whole_months() -> None:
     assert whole_months(NOW, 3) == Period(_at(2026, 2, 1), _at(2026, 5, 1), {})
     assert whole_months(_at(2026, 1, 1), 2) == Period(_at(2025, 11, 1), _at(2026, 1, 1), {})

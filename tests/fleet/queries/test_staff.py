@@ -129,6 +129,17 @@ def test_three_witnesses(connection: Connection) -> None:
     assert disagreements(connection, user(connection, "bob"), PERIOD).rows == []
 
 
+def test_the_largest_numbers_of_broken_profiles_are_added(connection: Connection) -> None:
+    most = (1 << 63) - 1
+    huge = {"read_bytes": most, "write_bytes": most}
+    store(connection, [ran(n, columns=_bytes(most, 5), **huge) for n in (1, 2, 3)])
+    (one, *_) = agreements(connection, staff(), PERIOD)
+    assert (one.job_count, one.near_count) == (3, 3)
+    rows = disagreements(connection, staff(), PERIOD).rows
+    assert len(rows) == 3
+    assert all(type(row["profile_bytes"]) is int for row in rows)
+
+
 def test_matches_clocks_and_jobs_without_a_record(connection: Connection) -> None:
     start = int(NOW - 10 * DAY)
     store(connection, [
@@ -161,6 +172,7 @@ def test_intake(connection: Connection) -> None:
     assert [tuple(row.values()) for row in sums] == [
         ("darshan", "refused", 3, 30, at + 6), ("darshan", "stored", 6, 60, at + 8),
     ]  # fmt: skip
+    assert all(type(row["size_bytes"]) is int for row in sums)
     hours = intake_hours(connection, staff(), PERIOD)
     assert sum(row["stored"] for row in hours) == 6
     assert sum(row["refused"] for row in hours) == 3

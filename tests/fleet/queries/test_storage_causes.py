@@ -125,6 +125,20 @@ def test_two_sources_of_one_run_count_once(connection: Connection) -> None:
     assert (user.read_bytes, user.write_bytes) == (1000.0, 2000.0)
 
 
+def test_the_largest_numbers_of_broken_profiles_are_added(connection: Connection) -> None:
+    most = (1 << 63) - 1
+    io = {"cumulated_seconds": 1.0, "meta_operations": most, "file_count": 1,
+          "read_bytes": most, "write_bytes": most}  # fmt: skip
+    profile = source(
+        "d", 1, told=figures(read_bytes=most, write_bytes=most), start_at=NOW - 100.0,
+        end_at=NOW - 50.0,
+        io=({"file_system": "/scratch", **io}, {"file_system": "/home", **io}),
+    )  # fmt: skip
+    Writer(connection).store([job(1, NOW - 110, start_at=NOW - 100, end_at=NOW), profile])
+    (user,) = top_of(connection, STAFF).users
+    assert user.read_bytes == pytest.approx(most / 2)
+
+
 def test_mounts_are_names_of_the_file_system(connection: Connection) -> None:
     used_by(connection, {"u1": (5, 5)})
     mounted(connection, "/other")

@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from sqlalchemy import Connection, update
 
+from stripewise.fleet._records import SourceRecord
 from stripewise.fleet.queries import (
     NOBODY,
     Period,
@@ -126,6 +129,17 @@ def test_a_figure_that_few_users_have_is_not_for_all(connection: Connection) -> 
     assert one.median("file_count") == 3.0
 
 
+def test_a_figure_that_is_mostly_of_one_user_is_not_for_all(connection: Connection) -> None:
+    store(connection, [
+        ran(10 * n + m, user=f"user{n}", days=60, n_files=3,
+            io_seconds=5.0 if n == 0 or m == 0 else None)
+        for n in range(6) for m in range(6)
+    ])  # fmt: skip
+    [one] = public_survey(connection, NOW)
+    assert one.median("io_seconds") is None, "user0 has six of eleven"
+    assert one.median("file_count") == 3.0
+
+
 def test_the_median_job(connection: Connection) -> None:
     store(connection, [
         *(ran(n, io_seconds=float(n)) for n in (1, 2, 3, 4)),
@@ -161,11 +175,27 @@ def test_what_costs_time(connection: Connection) -> None:
         {"code": "small", "job_count": 2, "cost_seconds": 12.0, "cost_node_seconds": 38.0},
         {"code": "many", "job_count": 1, "cost_seconds": None, "cost_node_seconds": None},
     ]
-    assert [tuple(row.values()) for row in program_patterns(*about)] == [
+    rows = program_patterns(*about)
+    assert [tuple(row.values()) for row in rows] == [
         ("<1D, (BLOCK)>", True, 2, 2000, 6.0), ("<1D, (BLOCK)>", False, 1, 1000, None),
     ]  # fmt: skip
+    assert type(rows[0]["moved_bytes"]) is int  # PostgreSQL gives a decimal, JSON would a text
     [setting] = program_settings(*about)
     assert (setting["applied"], setting["job_count"]) == ("4", 2)
+
+
+def test_two_profiles_of_one_run_moved_its_bytes_once(connection: Connection) -> None:
+    forms = [("<1D, (BLOCK)>", True, 3.0)]
+    [record, log] = ran(1, patterns=forms)
+    assert isinstance(log, SourceRecord)
+    later = replace(log, digest="second", start_at=log.end_at, end_at=(log.end_at or 0.0) + 9.0)
+    trace = replace(log, digest="trace", kind="trace")
+    store(connection, [[record, log, later, trace]])
+    ann = user(connection, "ann")
+    key = find_program(connection, ann, "ocean")
+    assert key is not None
+    [row] = program_patterns(connection, ann, key, PERIOD)
+    assert (row["job_count"], row["moved_bytes"], row["lost_seconds"]) == (1, 2000, 3.0)
 
 
 def test_a_chart_of_many_jobs_shows_some(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stripewise.fleet.queries._witnesses import statements
@@ -48,11 +48,15 @@ def test_a_profile_that_is_not_complete_is_named_as_the_reason() -> None:
     assert "not complete" in statements(row, is_partial=True)[1].reasons[0]
 
 
-@given(amounts=st.tuples(*[st.none() | st.integers(0, 1 << 60)] * 3))
-def test_reasons_are_given_only_for_a_disagreement(amounts: tuple[int | None, ...]) -> None:
+_AMOUNTS = st.none() | st.integers(0, 1 << 60) | st.integers(90, 110).map(lambda n: n * GIB)
+
+
+@given(amounts=st.tuples(*[_AMOUNTS] * 3))
+@example(amounts=(100 * GIB, 109 * GIB, 92 * GIB))
+def test_reasons_are_given_for_each_disagreement_alone(amounts: tuple[int | None, ...]) -> None:
     row = told("read", **dict(zip(("profile", "server", "slurm"), amounts, strict=True)))
     found = statements(row)[0]
-    assert not found.reasons or found.agree is False
+    assert bool(found.reasons) == (found.agree is False)
     known = [one for one in amounts if one is not None]
     assert (found.agree is None) == (len(known) < 2)
     if len(set(known)) == 1 and len(known) > 1:

@@ -55,6 +55,25 @@ def test_parts_make_the_whole_list(engine: Engine, keys: dict[int, int], sort: s
     assert found == whole
 
 
+def test_the_description_is_of_the_real_answers(engine: Engine, keys: dict[int, int]) -> None:
+    portal = jobs.portal(engine, "ada")
+    told = portal.get(f"{API}/openapi.json").json()
+    failure = {"$ref": "#/components/schemas/Failure"}
+    for path, methods in told["paths"].items():
+        answers = methods["get"]["responses"]
+        assert "422" not in answers, path
+        for code in ("400", "401", "404", "429", "default"):
+            assert answers[code]["content"]["application/json"]["schema"] == failure
+        assert "304" in answers
+        assert methods["get"]["security"] == [{"HTTPBearer": []}]
+    assert told["components"]["securitySchemes"]["HTTPBearer"]["scheme"] == "bearer"
+
+
+def test_lists_that_are_gathered_tell_their_length(engine: Engine, keys: dict[int, int]) -> None:
+    assert jobs.portal(engine, "ada").get(f"{API}/jobs?limit=2").json()["total"] == 4
+    assert jobs.portal(engine, "admin").get(f"{API}/jobs?limit=2").json()["total"] is None
+
+
 def test_conditions(engine: Engine, keys: dict[int, int]) -> None:
     portal = jobs.portal(engine, "admin")
 
@@ -81,6 +100,7 @@ def test_one_job(engine: Engine, keys: dict[int, int]) -> None:
     assert (found["raw_id"], found["user"], found["program"]) == (1, "ada", "flash_io")
     assert found["avoidable_seconds"] == 1.0
     assert source["findings"][0]["phrase"] == jobs.finding()["phrase"]
+    assert source["is_counted"] is True
     whole = portal.get(source["profile"]).json()
     assert whole == {**jobs.document(1, [jobs.finding(cost_seconds=1.0)]), "job_id": "1"}
     files = portal.get(source["files"]).json()["items"]
@@ -183,6 +203,7 @@ def test_storage_and_programs(engine: Engine, keys: dict[int, int]) -> None:
     assert known
     assert set(known) == {1e6}
     assert set(load["write_bytes_per_second"]) == {None}
+    assert portal.get(path, params={"until": "1970-01-01"}).json()["at"] == []
     day = jobs.START - 86400
     (program,) = portal.get(f"{API}/programs", params={"since": day}).json()["items"]
     assert (program["program"], program["profiled_count"], program["user_count"]) == (

@@ -13,7 +13,7 @@ from stripewise.fleet._records import EventRecord
 from stripewise.web._markdown import markdown
 from support.fleet_records import figures, job, source
 from support.storage_pages import KNOWN_ELEMENTS, Elements, Portal, stored
-from support.storage_samples import DAY, NOW, STAFF, series
+from support.storage_samples import DAY, NOW, STAFF, series, viewer_named
 
 ADVICE = "/storage/advice"
 PAGE = """# Input and output on Big <b>disk</b>
@@ -134,6 +134,15 @@ def test_own_jobs_come_first(engine: Engine) -> None:
     html = Portal(engine, "ann").html("/")
     assert "30.0 s avoidable" in html
     assert "bob" not in html
+
+
+def test_links_of_own_jobs_lead_to_own_jobs(engine: Engine) -> None:
+    with_jobs(engine)
+    with engine.connect() as connection:
+        manager = viewer_named(connection, "ann", "p")
+    since = f"since={NOW + 30 - 30 * DAY}"
+    assert f"/jobs?user=ann&amp;{since}" in Portal(engine, manager).html("/")
+    assert f"finding=small-requests&user=ann&{since}" in str(Portal(engine, manager).data("/"))
 
 
 @pytest.mark.parametrize("who", [STAFF, "nobody-known"])

@@ -151,12 +151,16 @@ def test_words_that_cannot_be_used(engine: Engine, words: dict[str, str]) -> Non
 
 
 def test_many_targets_come_in_pages(engine: Engine) -> None:
-    stored(engine, *targets("read_bytes", [1e6] * 130, number=2))
+    stored(engine, *targets("read_bytes", [1e6] * 130, number=2),
+           series("metadata_operations", 5.0, target="MDT0"))  # fmt: skip
     portal = Portal(engine)
     first = portal.data(ONE, {"period": "hour"}, name="scratch")["targets"]
     assert (len(first["rows"]), "after=100" in first["next"]) == (100, True)
+    assert first["next"].endswith("&as=json")
     words = {"period": "hour", "after": "100"}
-    rest = portal.data(ONE, words, name="scratch")["targets"]
+    page = portal.data(ONE, words, name="scratch")
+    assert "metadata_targets" not in page  # not "No target is known."
+    rest = page["targets"]
     assert (len(rest["rows"]), rest["next"]) == (30, None)
     names = {row["target"] for row in [*first["rows"], *rest["rows"]]}
     assert len(names) == 130

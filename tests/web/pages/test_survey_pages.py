@@ -123,7 +123,8 @@ def test_programs_are_sorted_and_come_in_pages(
     monkeypatch.setattr("stripewise.web.pages._figures.ROWS", 3)
     data = filled.data("support", "/programs?sort=program")
     names = [row["program"] for row in _rows(data, "programs")]
-    then = filled.data("support", data["programs"]["next"])
+    answer = filled.get("support", data["programs"]["next"])  # in the same form
+    then = answer.json()
     assert [*names, *(row["program"] for row in _rows(then, "programs"))] == sorted(
         ["ocean", "bobs_own", EVIL, "shared"]
     )
@@ -280,6 +281,9 @@ def test_pages_of_the_staff_have_their_figures(filled: SurveyPortal) -> None:
     assert (first["program"], first["avoidable_node_seconds"]) == ("ocean", 160.0)
     assert first["avoidable_share"] == 160.0 / 1000.0
     quality = filled.data("support", "/staff/quality")
+    assert quality["lead"].endswith(
+        "No profile began outside the time of the job; every job has a record of the scheduler."
+    )
     [odd] = _rows(quality, "outliers")
     assert (odd["raw_id"], odd["ratio"]) == (22, 1500.0)
     assert filled.get("support", "/staff/quality?least_ratio=0").status_code == 400

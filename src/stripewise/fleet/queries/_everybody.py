@@ -5,10 +5,9 @@
 Here alone jobs are looked at that the viewer may not see.  Nothing of one user can be told from
 the answers: they are of programs, or patterns, with at least `FEWEST_USERS` users, none of whom
 makes more than half of it (`is_mixed`: with one user who makes most of it, a median or a sum is
-theirs); the time is
-always the last whole months, so that no two answers differ by a few jobs; counts are rounded
-down to multiples of `FEWEST_USERS`, other figures to two digits; sums and extremes of programs,
-which one user alone may make, are left out.
+theirs), and so is each single figure; the time is always the last whole months, so that no two
+answers differ by a few jobs; counts are rounded down to multiples of `FEWEST_USERS`, other
+figures to two digits; sums and extremes of programs, which one user alone may make, are left out.
 """
 
 from __future__ import annotations

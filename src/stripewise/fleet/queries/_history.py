@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
 from stripewise.fleet.queries._changes import RunFacts
 from stripewise.fleet.queries._jobs import COLUMNS, with_names
 from stripewise.fleet.queries._load import rates_in_hours
+from stripewise.fleet.queries._period import total
 from stripewise.fleet.queries._viewer import Viewer, jobs_of, without_paths
 from stripewise.fleet.tables import Job, JobFile, JobIo, JobSource, SettingRow
 from stripewise.text import size_text
@@ -91,7 +92,7 @@ def _whose(job: Row) -> ColumnElement[bool] | None:
 
 def _stripes(connection: Connection, jobs: Sequence[int]) -> dict[int, str]:
     """Return the layout in which most bytes of each job lie, in words."""
-    moved = func.sum(JobFile.read_bytes + JobFile.write_bytes)
+    moved = func.sum(total(JobFile.read_bytes, JobFile.write_bytes))
     query = (
         select(JobSource.job_id, JobFile.stripe_count, JobFile.stripe_bytes, moved)
         .join(JobFile, JobFile.source_id == JobSource.id)
@@ -135,7 +136,7 @@ def _loads(connection: Connection, runs: Sequence[Row]) -> dict[int, float]:
         select(JobSource.job_id, JobIo.file_system)
         .join(JobIo, JobIo.source_id == JobSource.id)
         .where(JobSource.job_id.in_([run["id"] for run in runs]))
-        .order_by(JobIo.read_bytes + JobIo.write_bytes)
+        .order_by(total(JobIo.read_bytes, JobIo.write_bytes))
     )
     main = {job: name for job, name in connection.execute(query)}
     by_storage: dict[str, list[Row]] = defaultdict(list)

@@ -12,24 +12,34 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import Connection, select
 
+from stripewise.fleet._samples import RESOLUTIONS
 from stripewise.fleet.queries._job import JobView
-from stripewise.fleet.tables import FileSystem, Rollup, Series
+from stripewise.fleet.queries._metrics import READ, WRITE
+from stripewise.fleet.queries._series import (
+    ENOUGH,
+    MOST_READ,
+    curve,
+    for_whole,
+    parts_of,
+    width_for,
+)
+from stripewise.fleet.tables import FileSystem
 
-METRICS = ("read_bytes", "write_bytes")
 HOUR = 3600
 DAYS_BEFORE = 28
 """With so many days before it a run is compared: four of each day of the week."""
 LEAST_HOURS = 24
 """With fewer hours before it nothing is said of what is usual."""
-_RESOLUTIONS = (60, HOUR, 24 * HOUR)
 _MOST_POINTS = 1500
 _LEAST_MARGIN, _LEAST_AROUND = 1800, 12
 """Before and after a run at least so many seconds, and so many intervals, are returned."""
 _MOST_HOURS = 24
+_COVERED = 0.4
+"""Share of an interval in which its rate has to be sampled: one of two samples (chosen)."""
 
-Rates = dict[int, float]
+Rates = Mapping[int, float]
 """Begin of an interval -> bytes per second of all parts of a storage together."""
 
 
@@ -44,7 +54,8 @@ class StorageLoad:
         resolution_seconds: Width of the intervals.
         at: Begins of the intervals, before, during and after the run.
         read / write: Bytes per second in each; None: not known.
-        storage_bytes: Moved for everybody in the intervals that cover the run; None: not known.
+        storage_bytes: Moved for everybody in the intervals that cover the run, as far as they
+            are known; None: none is.
         covered_share: Of these intervals, how many are known.
         busier_than: Share of the hours of the days before in which less was moved than in the
             hours of the run; None: not known.
@@ -67,9 +78,9 @@ class StorageLoad:
     @property
     def job_share(self) -> float | None:
         """Share of the job in what the storage moved; None: not known."""
-        if not self.storage_bytes or self.covered_share < 1:
+        if not self.storage_bytes or self.covered_share < ENOUGH:
             return None
-        return min(self.job_bytes / self.storage_bytes, 1.0)
+        return min(self.job_bytes * self.covered_share / self.storage_bytes, 1.0)
 
     @property
     def job_bytes_per_second(self) -> float:
@@ -125,7 +136,8 @@ def rates_in_hours(
     sampled = _sampled(connection, name)
     if sampled is None or not wanted:
         return {}
-    rates = _sum(_rates(connection, sampled.series, HOUR, Rollup.at.in_(wanted)).values())
+    times = (wanted[0], wanted[-1] + HOUR)
+    rates = _sum(_rates(connection, sampled.series, times, HOUR, moments=wanted).values())
     return {
         key: sum(rates[at] for at in some) / len(some)
         for key, some in hours.items()
@@ -149,27 +161,26 @@ def _load(
     sampled = _sampled(connection, name)
     if sampled is None:
         return None
-    series = sampled.series
-    begin, end = span
-    for resolution in _RESOLUTIONS:
-        margin = max(end - begin, _LEAST_MARGIN, _LEAST_AROUND * resolution)
-        first, last = begin - margin, end + margin
-        if (last - first) / resolution > _MOST_POINTS:
+    series, (begin, end) = sampled.series, span
+    every = [key for keys in series.values() for key in keys]
+    for resolution in RESOLUTIONS:
+        width = width_for(connection, every, resolution)
+        margin = max(end - begin, _LEAST_MARGIN, _LEAST_AROUND * width)
+        at = _covering(begin - margin, end + margin, width)
+        if len(at) > _MOST_POINTS or len(at) * width / resolution * len(every) > MOST_READ:
             continue
-        at = list(_covering(first, last, resolution))
-        within = Rollup.at.between(at[0], at[-1])
-        rates = _rates(connection, series, resolution, within)
-        during, total = _covering(begin, end, resolution), _sum(rates.values())
+        rates = _rates(connection, series, (at[0], at[-1] + width), resolution, width)
+        during, total = _covering(begin, end, width), _sum(rates.values())
         if any(one in total for one in during):
             break
     else:
         return None
-    known = [total[one] * resolution for one in during if one in total]
+    known = [total[one] * width for one in during if one in total]
     usual, hours = _compared(connection, series, span)
     return StorageLoad(
-        sampled.name, begin, end, moved, resolution, at,
-        [rates["read_bytes"].get(one) for one in at],
-        [rates["write_bytes"].get(one) for one in at],
+        sampled.name, begin, end, moved, width, at,
+        [rates[READ].get(one) for one in at],
+        [rates[WRITE].get(one) for one in at],
         sum(known) if known else None, len(known) / len(during), usual, hours,
     )  # fmt: skip
 
@@ -181,8 +192,7 @@ def _compared(
     begin, end = span
     hours = list(_covering(begin, end, HOUR))
     first = hours[0] - DAYS_BEFORE * 24 * HOUR
-    within = Rollup.at.between(first, hours[-1])
-    rates = _sum(_rates(connection, series, HOUR, within).values())
+    rates = _sum(_rates(connection, series, (first, hours[-1] + HOUR), HOUR).values())
     before = [rate for at, rate in rates.items() if at < hours[0]]
     during = [rates[at] for at in hours if at in rates]
     if len(before) < LEAST_HOURS or not during:
@@ -205,52 +215,30 @@ class _Sampled(NamedTuple):
 
 
 def _sampled(connection: Connection, name: str) -> _Sampled | None:
-    """Return the storage with a name, or below a directory; None: it is not sampled.
-
-    Its total is the series of the whole, else those of all targets, else those of all servers.
-    """
+    """Return the storage that a profile calls so; None: it is not sampled."""
     systems = connection.execute(select(FileSystem.id, FileSystem.name, FileSystem.mount)).all()
-    named = [one for one in systems if name == one.name or name in one.mount.splitlines()]
-    if not named:
-        return None
-    rows = connection.execute(
-        select(Series.id, Series.server, Series.target, Series.metric).where(
-            Series.file_system_id == named[0].id, Series.metric.in_(METRICS), Series.is_counter
-        )
-    ).all()
-    found: dict[str, list[int]] = {}
-    for metric in METRICS:
-        some = [one for one in rows if one.metric == metric]
-        whole = [one for one in some if not one.server and not one.target]
-        targets = [one for one in some if one.target]
-        found[metric] = [one.id for one in whole or targets or some]
-    return _Sampled(named[0].name, found) if all(found.values()) else None
+    for key, known, mount in systems:
+        if name in (known, f"/{known}", *mount.splitlines()):
+            parts = parts_of(connection, key, (READ, WRITE))
+            found = {metric: for_whole(parts, metric) for metric in (READ, WRITE)}
+            return _Sampled(known, found) if all(found.values()) else None
+    return None
 
 
 def _rates(
     connection: Connection,
     series: Mapping[str, Sequence[int]],
+    times: tuple[int, int],
     resolution: int,
-    within: ColumnElement[bool],
+    width: int = 0,
+    moments: Sequence[int] = (),
 ) -> dict[str, Rates]:
-    """Return the rate of each metric over time: where at least half of it was sampled."""
-    found = {}
-    for metric, keys in series.items():
-        query = (
-            select(
-                Rollup.at,
-                func.sum(Rollup.total / Rollup.covered_seconds),
-                func.sum(Rollup.covered_seconds),
-            )
-            .where(Rollup.series_id.in_(keys), Rollup.resolution_seconds == resolution, within)
-            .where(Rollup.covered_seconds > 0)
-            .group_by(Rollup.at)
-        )
-        least = 0.5 * resolution * len(keys)
-        found[metric] = {
-            at: rate for at, rate, covered in connection.execute(query) if covered >= least
-        }
-    return found
+    """Return the rate of each metric in a time, by moment; arguments as of `curve`."""
+    return {
+        metric: curve(connection, keys, *times, resolution, width=width, moments=moments,
+                      covered=_COVERED).values
+        for metric, keys in series.items()
+    }  # fmt: skip
 
 
 def _sum(rates: Iterable[Rates]) -> Rates:

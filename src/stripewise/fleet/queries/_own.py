@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func
+from sqlalchemy import Connection, func, select
 
 from stripewise.fleet._samples import DAY
 from stripewise.fleet.queries._jobs import COLUMNS, with_names
 from stripewise.fleet.queries._viewer import Viewer, jobs_of
-from stripewise.fleet.tables import FindingRow, Job, JobSource
+from stripewise.fleet.tables import FindingRow, Job, JobSource, Person
 
 OWN_DAYS = 30
 BEFORE_DAYS = 150
@@ -25,6 +25,7 @@ class OwnSummary:
     """A user's own jobs of the last `OWN_DAYS` days.
 
     Attributes:
+        user: Name of the user.
         jobs: How many started.
         profiled: Of how many I/O is known.
         io_seconds / avoidable_seconds: Sums over those; None: none is known.
@@ -33,6 +34,7 @@ class OwnSummary:
             has; the most frequent first.
     """
 
+    user: str
     jobs: int
     profiled: int
     io_seconds: float | None
@@ -56,7 +58,9 @@ def own_summary(connection: Connection, viewer: Viewer, now: float) -> OwnSummar
     worst = with_names(jobs_of(viewer, *COLUMNS)).where(*own, Job.avoidable_seconds > 0)
     worst = worst.order_by(Job.avoidable_seconds.desc(), Job.id.desc()).limit(1)
     found = connection.execute(worst).one_or_none()
+    user = select(Person.name).where(Person.id == viewer.person_id)
     return OwnSummary(
+        connection.scalar(user) or "",
         *(sums[0], sums[1], sums[2], sums[3]),
         None if found is None else dict(found._mapping),
         _new_findings(connection, viewer, since),

@@ -248,7 +248,7 @@ def _read(text: str, order: Order) -> Cursor:
                 raise ValueError
             if isinstance(part, str) and printable(part) != part:
                 raise ValueError
-    except (ValueError, TypeError, binascii.Error, RecursionError) as error:
+    except (ValueError, TypeError, OverflowError, binascii.Error, RecursionError) as error:
         raise UsageError(
             "after: this is no place in this list; begin at its first page"
         ) from error

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, case, distinct, func, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, distinct, func, select
 
 from stripewise.fleet.queries._everybody import (
     coarse,
@@ -128,7 +128,8 @@ def _forms(jobs: Select[Any], asked: PatternFilter) -> Select[Any]:
 def _of_enough(each: Any) -> Select[Any]:
     """Return the query of forms that enough users have, none of whom makes most of one.
 
-    What is lost is not known where one user loses more than half of it.
+    What is lost is not known where it is known of too few users, or one of them loses more than
+    half of it.
     """
     shape = (each.c.form, each.c.is_write)
     of_user = (
@@ -137,7 +138,8 @@ def _of_enough(each: Any) -> Select[Any]:
         .subquery()
     )
     users, lost = func.count(), of_user.c.lost
-    seconds = case((is_mixed(lost), func.sum(lost)))
+    is_told = and_(func.count(lost) >= FEWEST_USERS, is_mixed(lost))
+    seconds = case((is_told, func.sum(lost)))
     query = (
         select(of_user.c.form, of_user.c.is_write, func.sum(of_user.c.jobs).label("job_count"))
         .add_columns(users.label("user_count"), seconds.label("lost_seconds"))

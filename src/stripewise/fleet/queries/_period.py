@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ColumnElement
+from sqlalchemy import ColumnElement, Double, cast
 
 from stripewise.errors import UsageError
 from stripewise.fleet.queries._filters import JobFilter
@@ -53,14 +54,13 @@ class Period:
             until = end if since is None else max(min(end, since + MOST_DAYS * DAY), since + 1)
         if since is None:
             since = max(until - days * DAY, 0) // DAY * DAY
+        said = ", ".join(f"{name}={text}" for name, text in given.items())
         if since >= until:
-            raise UsageError(
-                f"since={given.get('since')}: this is not before the end of the period"
-            )
+            raise UsageError(f"{said}: give a period that begins before it ends")
         if until - since > MOST_DAYS * DAY:
             raise UsageError(
-                f"since={given.get('since')}: these are {(until - since) // DAY} days; at most "
-                f"{MOST_DAYS} can be looked at together"
+                f"{said}: these are {(until - since) // DAY} days; at most {MOST_DAYS} can be "
+                "looked at together"
             )
         return cls(since, until, given)
 
@@ -99,5 +99,20 @@ def _day(at: int) -> str:
 
 
 def rows_of(result: Any) -> list[dict[str, Any]]:
-    """Return the rows of a result as dictionaries."""
-    return [dict(row) for row in result.mappings()]
+    """Return the rows of a result as dictionaries.
+
+    PostgreSQL gives sums of integers as decimals, which JSON does not know.
+    """
+    return [
+        {name: int(value) if isinstance(value, Decimal) else value for name, value in row.items()}
+        for row in result.mappings()
+    ]
+
+
+def total(one: Any, other: Any) -> ColumnElement[float]:
+    """Return the sum of two columns of bytes as a floating-point number.
+
+    As integers, the figures of one broken profile are too large for the database to add, and its
+    refusal would end every query that meets them.
+    """
+    return cast(one, Double) + cast(other, Double)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, case, distinct, func, select
+from sqlalchemy import Connection, Double, Select, case, cast, distinct, func, select
 
 from stripewise.fleet.queries._job import Row, find_job
 from stripewise.fleet.queries._period import Period, rows_of
@@ -92,17 +92,26 @@ def program_findings(
 def program_patterns(
     connection: Connection, viewer: Viewer, program_id: int, period: Period
 ) -> Sequence[Row]:
-    """Return patterns by what is lost: form, is_write, job_count, moved_bytes, lost_seconds."""
+    """Return patterns by what is lost: form, is_write, job_count, moved_bytes, lost_seconds.
+
+    Profiles of several kinds may tell of one run: of each job the kind counts that has most.
+    """
     shape = (JobPattern.form, JobPattern.is_write)
     jobs = _jobs(
         viewer, program_id, period, Job.id, *shape,
         func.max(JobPattern.lost_seconds).label("lost"),
-        func.sum(JobPattern.moved_bytes).label("moved"),
+        func.sum(cast(JobPattern.moved_bytes, Double)).label("moved"),
     )  # fmt: skip
-    each = (
+    kinds = (
         jobs.join(JobSource, JobSource.job_id == Job.id)
         .join(JobPattern, JobPattern.source_id == JobSource.id)
-        .group_by(Job.id, *shape)
+        .group_by(Job.id, JobSource.kind, *shape)
+        .subquery()
+    )
+    most = (func.max(kinds.c[name]).label(name) for name in ("lost", "moved"))
+    each = (
+        select(kinds.c.form, kinds.c.is_write, *most)
+        .group_by(kinds.c.id, kinds.c.form, kinds.c.is_write)
         .subquery()
     )
     seconds = func.sum(each.c.lost)
@@ -113,7 +122,8 @@ def program_patterns(
         func.sum(each.c.moved).label("moved_bytes"),
         seconds.label("lost_seconds"),
     ).group_by(each.c.form, each.c.is_write)
-    return rows_of(connection.execute(_costliest(query, seconds, each.c.form)))
+    rows = rows_of(connection.execute(_costliest(query, seconds, each.c.form)))
+    return [{**row, "moved_bytes": int(row["moved_bytes"])} for row in rows]
 
 
 def program_settings(

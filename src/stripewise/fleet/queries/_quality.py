@@ -14,16 +14,16 @@ from stripewise.fleet._match import CLOCKS_SECONDS
 from stripewise.fleet.queries._job import Row
 from stripewise.fleet.queries._jobs import with_names
 from stripewise.fleet.queries._paging import Listing, Order, page
-from stripewise.fleet.queries._period import Period, rows_of
+from stripewise.fleet.queries._period import Period, rows_of, total
 from stripewise.fleet.queries._viewer import Viewer, jobs_of
 from stripewise.fleet.tables import Cluster, Job, JobSource, Person, Program
 
 USUAL_RATIO = 2.0
 MOST_ODD = 50
 _WITNESSES = (
-    ("profile", Job.read_bytes + Job.write_bytes),
-    ("server", Job.server_read_bytes + Job.server_write_bytes),
-    ("slurm", Job.slurm_read_bytes + Job.slurm_write_bytes),
+    ("profile", total(Job.read_bytes, Job.write_bytes)),
+    ("server", total(Job.server_read_bytes, Job.server_write_bytes)),
+    ("slurm", total(Job.slurm_read_bytes, Job.slurm_write_bytes)),
 )
 _JOB = (
     *(Job.id, Cluster.name.label("cluster"), Job.raw_id, Job.name, Job.start_at),
@@ -66,7 +66,7 @@ def agreements(connection: Connection, viewer: Viewer, period: Period) -> list[A
         ).where(*period.jobs, one.is_not(None), other.is_not(None))
         row = connection.execute(query).one()
         count, close, near = (int(number or 0) for number in row[:3])
-        sums = [None if total is None else int(total) for total in row[3:]]
+        sums = [None if moved is None else int(moved) for moved in row[3:]]
         found.append(Agreement(first, second, count, close, near, *sums))
     return found
 
@@ -147,5 +147,7 @@ def _within(one: Any, other: Any, factor: float) -> ColumnElement[bool]:
 
 
 def _with_ratio(row: dict[str, Any]) -> dict[str, Any]:
-    told = [row[f"{name}_bytes"] for name, _ in _WITNESSES if row[f"{name}_bytes"] is not None]
-    return {**row, "ratio": max(told) / min(told) if min(told) else None}
+    names = [f"{name}_bytes" for name, _ in _WITNESSES]
+    told = {name: int(row[name]) for name in names if row[name] is not None}
+    least, most = min(told.values()), max(told.values())
+    return {**row, **told, "ratio": most / least if least else None}

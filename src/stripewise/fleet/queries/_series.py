@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from stripewise.fleet._samples import DAY, KEPT_DAYS, RESOLUTIONS
 from stripewise.fleet.queries._metrics import KINDS, METADATA
@@ -138,6 +138,8 @@ def curve(
     resolution: int,
     enough: float = ENOUGH,
     width: int = 0,
+    moments: Sequence[int] = (),
+    covered: float = 0.0,
 ) -> Curve:
     """Return the sum of the rates, or levels, of some series in each interval.
 
@@ -149,25 +151,40 @@ def curve(
         resolution: Of the roll-ups that are read, in seconds.
         enough: Share of the series in service that has to be known.
         width: Of the intervals, a multiple of the resolution; 0: the resolution.
+        moments: Begins of the roll-ups that are read; (): all.
+        covered: Share of an interval that a series has to have been sampled in.
     """
     if not ids:
         return NOTHING
     width = width or resolution
-    begin = Rollup.at - Rollup.at % width
-    each = (
-        select(
-            begin.label("begin"),
-            (func.sum(Rollup.total) / func.sum(Rollup.covered_seconds)).label("rate"),
-        )
-        .where(*_within(ids, since - since % width, until, resolution))
-        .group_by(Rollup.series_id, begin)
-        .subquery()
-    )
+    within = _within(ids, since - since % width, until, resolution)
+    chosen = (*within, Rollup.at.in_(moments)) if moments else within
+    each = _each(chosen, width, covered * width, is_single=width == resolution).subquery()
     query: Any = select(each.c.begin, func.sum(each.c.rate), func.count())
     rows: Any = connection.execute(query.group_by(each.c.begin).order_by(each.c.begin)).all()
     service = _Service.read(connection, ids, since, until)
     values = {at: value for at, value, number in rows if number >= enough * service.at(at)}
     return Curve(values, len(rows) - len(values))
+
+
+def _each(
+    chosen: tuple[Any, ...], width: int, seconds: float, *, is_single: bool
+) -> Select[int, float]:
+    """Return the query of the rate, or level, of each series in each interval.
+
+    Args:
+        chosen: Which roll-ups are read.
+        width: Of the intervals.
+        seconds: Of an interval that a series has to have been sampled in.
+        is_single: There is one roll-up for each, which takes half the time.
+    """
+    if is_single:
+        rate = (Rollup.total / Rollup.covered_seconds).label("rate")
+        query = select(Rollup.at.label("begin"), rate)
+        return query.where(*chosen, Rollup.covered_seconds >= seconds)
+    begin, known = Rollup.at - Rollup.at % width, func.sum(Rollup.covered_seconds)
+    query = select(begin.label("begin"), (func.sum(Rollup.total) / known).label("rate"))
+    return query.where(*chosen).group_by(Rollup.series_id, begin).having(known >= seconds)
 
 
 @dataclass(frozen=True)

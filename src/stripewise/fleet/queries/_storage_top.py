@@ -125,9 +125,9 @@ def _columns(names: Sequence[str], period: LoadPeriod) -> list[Any]:
     )
     amounts = []
     for name in _AMOUNTS:
-        column = getattr(JobIo, name)
-        here = func.sum(case((JobIo.file_system.in_(names), column), else_=0))
-        part = cast(here, Double) / func.nullif(cast(func.sum(column), Double), 0.0)
+        column = cast(getattr(JobIo, name), Double)
+        here = func.sum(case((JobIo.file_system.in_(names), column), else_=0.0))
+        part = here / func.nullif(func.sum(column), 0.0)
         amount = func.coalesce(share * getattr(Job, name) * part, 0.0)
         amounts.append(amount.label(name))
     return [Job.id, *(getattr(Job, name) for name in _OWNERS), *amounts]

@@ -91,7 +91,8 @@ def survey_of(
         connection: To the database.
         jobs: Query from the table of jobs, with its conditions and without columns.
         program_id: Only this program.
-        fewest_users: Figures that are known of the jobs of fewer users are left out.
+        fewest_users: Figures that are known of the jobs of fewer users, or of which one user
+            has more than half of the jobs, are left out; 0: none is.
     """
     is_one = Job.program_id.is_not(None) if program_id is None else Job.program_id == program_id
     names = (*_COUNTED, *_OF_PROFILE)
@@ -132,7 +133,7 @@ def _summary(
     spreads = {
         name: spread(values)
         for name, values in figures.items()
-        if not fewest_users or _users(persons[profiled][~np.isnan(values)]) >= fewest_users
+        if not fewest_users or _is_of(fewest_users, persons[profiled][~np.isnan(values)])
     }
     running = at_once(columns["start_at"], columns["end_at"])
     return ProgramSurvey(
@@ -156,6 +157,12 @@ def _meta_share(figures: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float6
     found = np.full(len(meta), np.nan)
     np.divide(meta, every, out=found, where=every > 0)
     return found
+
+
+def _is_of(fewest_users: int, persons: NDArray[np.float64]) -> bool:
+    """Whether jobs are of enough users, none of whom has more than half of them."""
+    _, numbers = np.unique(persons, return_counts=True)
+    return len(numbers) >= fewest_users and bool(numbers.max() * 2 <= numbers.sum())
 
 
 def _users(persons: NDArray[np.float64]) -> int:

@@ -73,8 +73,11 @@ def _reasons(
             _server_more(direction, is_partial) if server > profile else _server_less(direction)
         )
     if slurm is not None:
-        other = server if profile is None else profile
-        if other is not None and not do_agree(slurm, other):
+        others = [one for one in (profile, server) if one is not None]
+        if found:
+            del others[1:]  # why these two differ is said
+        other = next((one for one in others if not do_agree(slurm, one)), None)
+        if other is not None:
             found += _slurm_more() if slurm > other else _slurm_less()
     return tuple(found)
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.security import HTTPBearer
 from pydantic import BaseModel
 from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
@@ -19,12 +20,16 @@ from stripewise.web._serve_page import Desk
 from stripewise.web.api._models import Failure
 
 PREFIX = "/api/v1"
-_FAILURES: dict[int | str, dict[str, Any]] = {
+_OTHERS: dict[int | str, dict[str, Any]] = {
+    304: {"description": "Not changed since the answer with the ETag in `If-None-Match`."},
     400: {"model": Failure, "description": "A value cannot be used."},
     401: {"model": Failure, "description": "No valid token, nobody is logged in."},
     404: {"model": Failure, "description": "Not there, or not visible to the caller."},
-    429: {"model": Failure, "description": "Too many requests."},
+    429: {"model": Failure, "description": "Too many requests; `Retry-After` says when again."},
+    "default": {"model": Failure, "description": "The portal or its database fails."},
 }
+_TOKEN = HTTPBearer(auto_error=False, description="A token of the portal, with the scope `read`.")
+"""Described here, checked by the gate: sessions and trusted proxies may ask as well."""
 _DAY = "Day, or seconds since 1970."
 After = Annotated[str, Query(description="`next` of the part before.", max_length=1000)]
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Rows of one part.")]
@@ -37,7 +42,7 @@ class Routes(ABC):
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
-        self.router = APIRouter(prefix=PREFIX, responses=_FAILURES)
+        self.router = APIRouter(prefix=PREFIX, responses=_OTHERS, dependencies=[Depends(_TOKEN)])
         self.add_all()
 
     @abstractmethod

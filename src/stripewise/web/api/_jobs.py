@@ -98,10 +98,10 @@ class JobRoutes(Routes):
             if viewer.is_staff:
                 self.desk.audit(viewer, f"jobs: {asked.words()}")
             items = [JobItem(**only(row._mapping, JobItem)) for row in found.rows]
-            return JobPage(items=items, next=found.next or None)
+            return JobPage(items=items, next=found.next or None, total=found.total)
 
     def job(self, request: Request, job: int) -> JobDetail:
-        """Return one job with all that its sources tell."""
+        """Return one job with what its sources tell."""
         with self.asked(request) as (connection, viewer):
             found = view_job(connection, viewer, job)
             if found is None:

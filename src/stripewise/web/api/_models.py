@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from stripewise.fleet.queries import COUNTED, MOST_SOURCES
+
 
 class JobItem(BaseModel):
     """A job in a list.  Times are seconds since 1970, amounts bytes; null is not known."""
@@ -47,12 +49,16 @@ class JobPage(BaseModel):
 
     items: list[JobItem]
     next: str | None = Field(description="`after` of the next part; null at the end.")
+    total: int | None = Field(
+        description=f"Jobs of the whole list, up to {COUNTED + 1}; null if they were not counted."
+    )
 
 
 class SourceItem(BaseModel):
     """What one source tells of a job.
 
-    Names of files are null, and `profile` too, where the caller may not read them.
+    Names of files are null, `profile` too, and `name` is empty, where the caller may not read
+    them.
     """
 
     id: int
@@ -62,6 +68,9 @@ class SourceItem(BaseModel):
     match_rule: str
     confidence: float = Field(description="How sure it is that it belongs to this job, 0 to 1.")
     is_partial: bool
+    is_counted: bool = Field(
+        description="The job's figures are made of it; else another one tells of the same run."
+    )
     start_at: float | None
     end_at: float | None
     rank_count: int | None
@@ -102,7 +111,9 @@ class JobDetail(JobItem):
     slurm_write_bytes: int | None
     server_read_bytes: int | None
     server_write_bytes: int | None
-    sources: list[SourceItem]
+    sources: list[SourceItem] = Field(
+        description=f"The {MOST_SOURCES} with most I/O time, in the order of time."
+    )
 
 
 class FileItem(BaseModel):

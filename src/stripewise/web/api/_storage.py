@@ -16,6 +16,7 @@ from stripewise.fleet.queries import (
     PERIODS,
     Curve,
     EventFilter,
+    JobFilter,
     LoadPeriod,
     Period,
     benchmark_history,
@@ -75,7 +76,7 @@ class StorageRoutes(Routes):
     ) -> StorageLoad:
         """Tell the load of a file system in a period that ends now, or at `until`."""
         now = time.time()
-        end = Period.parse({"until": until}, now).until if until else None
+        end = JobFilter.parse({"until": until or ""}).until
         with self.asked(request) as (connection, _):
             key = find_file_system(connection, name)
             if key is None:

@@ -64,11 +64,12 @@ class Table(Block):
         return [one for one in self.columns if one.is_shown]
 
     def data(self) -> Any:
-        """Return rows, and where the next ones are."""
+        """Return rows, and where the next ones are in the same form."""
         names = [one.name for one in self.columns]
         names += dict.fromkeys(one.link for one in self.columns if one.link)
         rows = [{name: row.get(name) for name in names} for row in self.rows]
-        return {"rows": rows, "next": self.next or None}
+        following = f"{self.next.partition('#')[0]}&as=json" if self.next else None
+        return {"rows": rows, "next": following}
 
     def grid(self) -> Grid | None:
         """Return the rows."""

@@ -60,11 +60,12 @@ def _lead(own: OwnSummary | None) -> str:
 
 
 def _own(own: OwnSummary, now: float) -> list[Block]:
-    since = int(now) - OWN_DAYS * 86400
+    """Return the figures of own jobs; a viewer may see the jobs of others as well."""
+    mine = {"user": own.user, "since": int(now) - OWN_DAYS * 86400}
     unknown = own.jobs - own.profiled
     note = f"{plural(unknown, 'job')} ran without a profile" if unknown else ""
     first = Fact("jobs", f"Your jobs in {OWN_DAYS} days", own.jobs, "count",
-                 link=address("/jobs", {"since": since}))  # fmt: skip
+                 link=address("/jobs", mine))  # fmt: skip
     if not own.jobs:
         return [Facts("own", "", [first], is_large=True)]
     items = [
@@ -84,7 +85,7 @@ def _own(own: OwnSummary, now: float) -> list[Block]:
     if own.new_findings:
         rows = [
             {"code": code, "jobs": jobs,
-             "url": address("/jobs", {"finding": code, "since": since})}
+             "url": address("/jobs", {"finding": code, **mine})}
             for code, jobs in own.new_findings
         ]  # fmt: skip
         columns = [Column("code", "Finding", "code", link="url"), Column("jobs", "Jobs", "count")]

@@ -66,10 +66,10 @@ class StaffQuality(Page):
             _witnesses(found),
             _outliers(odd, ratio, words),
             _matches(match_rules(*about)),
-            _jobs("clocks", "Clocks apart", apart,
+            _some("clocks", "Clocks apart", "profile", apart,
                   (*_JOB, ("kind", "Profile", "text"), ("apart_seconds", "Apart", "seconds")),
                   "Profiles that began before or after their job, by more than clocks differ."),
-            _jobs("unrecorded", "Jobs that only profiles tell of", alone, _JOB,
+            _some("unrecorded", "Jobs that only profiles tell of", "job", alone, _JOB,
                   "The scheduler's record has not come, or carries another job id."),
         ]  # fmt: skip
         return Content("Quality of the data", _lead(found, apart, alone), blocks)
@@ -92,12 +92,11 @@ def _lead(found: Sequence[Agreement], apart: Sequence[Row], alone: Sequence[Row]
     if both:
         text = f"Two witnesses agree within a factor of two in {written(near / both, 'share')} of "
         text += f"{counted(both, 'comparison')}."
-    late = apart[0]["total"] if apart else 0
-    only = alone[0]["total"] if alone else 0
-    return (
-        f"{text} {counted(late, 'profile')} began outside the time of the job; of "
-        f"{counted(only, 'job')} only profiles tell."
-    )
+    late = counted(apart[0]["total"], "profile") if apart else "No profile"
+    record = "every job has a record of the scheduler"
+    if alone:
+        record = f"only profiles tell of {counted(alone[0]['total'], 'job')}"
+    return f"{text} {late} began outside the time of the job; {record}."
 
 
 def _witnesses(found: Sequence[Agreement]) -> Table:
@@ -146,8 +145,10 @@ def _matches(rows: Sequence[Row]) -> Table:
                  empty="There are no profiles.")  # fmt: skip
 
 
-def _jobs(name: str, title: str, rows: Sequence[Row], specs: Sequence[Spec], note: str) -> Table:
-    total = counted(rows[0]["total"], "job") if rows else ""
+def _some(
+    name: str, title: str, noun: str, rows: Sequence[Row], specs: Sequence[Spec], note: str
+) -> Table:
+    total = counted(rows[0]["total"], noun) if rows else ""
     if rows and rows[0]["total"] > len(rows):
         total += f"; the latest {len(rows)} are shown"
     return Table(name, title, columns(specs, {"raw_id": "url"}), list(map(_with_url, rows)), note,

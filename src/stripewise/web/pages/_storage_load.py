@@ -250,7 +250,7 @@ def _tables(name: str, load: FileSystemLoad, period: LoadPeriod, asked: Asked) -
         ("metadata_targets", "Metadata targets", _METADATA, of_metadata, ""),
         ("target_space", "Space of targets", _SPACE, with_space, "The newest that is known."),
     ):
-        if targets or block == "targets":
+        if targets[first:] or block == "targets":
             yield Table(
                 block,
                 title,
