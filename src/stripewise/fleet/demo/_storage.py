@@ -28,6 +28,7 @@ SAMPLED_DAYS = 14
 _OTHERS = {"read_bytes": 2e8, "write_bytes": 1.2e8, "metadata_operations": 900.0}
 """A second, by logins, transfers and jobs of no cluster here (assumed)."""
 _HOME_SHARE = 0.02
+_CLEAN_UP_HOURS = 45 * 24
 _SIZE = {SCRATCH: 2.0e15, HOME: 2.0e14}
 _ADVICE = (
     "Stripe files that many ranks write over 8 targets: lfs setstripe -c 8 DIR. (synthetic)",
@@ -61,7 +62,7 @@ class Servers:
         last = weather.until // MINUTE * MINUTE
         self._minutes = np.arange(self._first_minute, last, MINUTE)
         self._seconds = np.minimum(float(HOUR), last - self._hours.astype(np.float64))
-        self._jobs = _Traffic(jobs)
+        self._jobs = _Traffic(jobs, weather.until)
 
     def histories(self) -> Iterator[History]:
         """Yield each series."""
@@ -131,7 +132,8 @@ class Servers:
     def _filled(self, name: str) -> Iterator[History]:
         """Yield what is stored and what there is room for: it grows, and is cleaned up."""
         size, n = _SIZE[name], len(self._hours)
-        level = 0.58 + 0.27 * np.arange(n) / n - 0.05 * (np.arange(n) % (45 * 24)) / (45 * 24)
+        since_clean_up = np.arange(n) % _CLEAN_UP_HOURS / _CLEAN_UP_HOURS
+        level = 0.56 + 0.24 * np.arange(n) / n + 0.05 * since_clean_up
         for metric, values in (("used_bytes", level * size), ("total_bytes", np.full(n, size))):
             record = SampleRecord(name, "", "", metric, "bytes", False, ())
             yield History(record, self._of_hours(values, values, values))
@@ -157,11 +159,11 @@ class Servers:
 class _Traffic:
     """What all jobs together had moved at a moment, if each moves evenly."""
 
-    def __init__(self, jobs: Sequence[Ran]) -> None:
+    def __init__(self, jobs: Sequence[Ran], until: int) -> None:
         ran = [one for one in jobs if one.job.start_at is not None]
         starts = [float(one.job.start_at or 0) for one in ran]
         self._start = np.array(starts)
-        self._end = np.array([float(one.job.end_at or 0) for one in ran])
+        self._end = np.array([float(one.job.end_at or until) for one in ran])
         self._end = np.maximum(self._end, self._start + 1.0)
         self._amount = {
             "read_bytes": np.array([float(one.read_bytes) for one in ran]),
