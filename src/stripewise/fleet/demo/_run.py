@@ -27,6 +27,7 @@ _STARTING_SECONDS = 4
 _WAITED_SECONDS = 600
 """Until a job is cancelled that has not started."""
 _SURVEY_DAY = 30
+_EXIT_CODES = {"FAILED": "1:0", "CANCELLED": "0:15", "NODE_FAIL": "1:0"}
 _LIMITS = (1800, 3600, 7200, 14_400, 43_200, 86_400)
 
 
@@ -162,9 +163,7 @@ def _job(
         name=f"{plan.program.name[:12]}-{plan.number % 40:02d}",
         user=plan.user,
         state=cancelled if plan.state == "CANCELLED" else plan.state,
-        exit_code={"FAILED": "1:0", "CANCELLED": "0:15", "NODE_FAIL": "1:0"}.get(
-            plan.state, "0:0"
-        ),
+        exit_code=_EXIT_CODES.get(plan.state, "0:0") if plan.start is not None else "0:0",
         submit=plan.submit, start=plan.start, end=end, limit_seconds=limit, nodes=plan.nodes,
         cpus=plan.nodes * _CPUS_A_NODE if plan.ranks >= RANKS_A_NODE else plan.ranks,
         node_list=_node_list(plan), restarts=plan.restarts, slurm_bytes=slurm,
