@@ -39,6 +39,7 @@ _REASONS = {
     ),
 }
 """Reason why there are no figures, or state of the job -> what that means, and what to do."""
+_UNFINISHED = {"PENDING": "waiting in the queue", "RUNNING": "still running"}
 _PROFILED = (
     "# in the job script, before the program's own line:",
     "stripewise run -- srun ./program",
@@ -79,6 +80,12 @@ def lead(view: JobView) -> str:
     if len(counted) == 1 and counted[0].document is not None and row["source_count"] == 1:
         return str(counted[0].document["headline"])
     return " ".join(filter(None, (_share(row, len(counted)), _avoidable(row))))
+
+
+def no_figures(row: Row) -> str:
+    """Say in a few words why a job has no figures; "" if it has them."""
+    reason = row["no_data_reason"] or ""
+    return _UNFINISHED.get(row["state"], reason) if reason else ""
 
 
 def missing(view: JobView) -> list[Block]:
