@@ -20,7 +20,7 @@ from stripewise.fleet.accounts import Accounts
 from stripewise.fleet.demo import CASES, Centre, _centre, make_centre, open_accounts
 from stripewise.fleet.demo._plan import Planner
 from stripewise.fleet.demo._run import run
-from stripewise.fleet.demo._weather import DAY, FAILOVER_DAY, SLOW_TARGET, Weather
+from stripewise.fleet.demo._weather import DAY, FAILOVER_DAY, SCRATCH, SLOW_TARGET, Weather
 from stripewise.fleet.queries import view_storage
 from stripewise.fleet.queries._recipe import recipe_of_study
 from stripewise.fleet.tables import (
@@ -280,3 +280,20 @@ def _content(path: Path, workers: int) -> dict[str, list[Any]]:
                 found[name] = sorted(map(repr, connection.execute(select(*columns))))
     engine.dispose()
     return found
+
+
+def test_targets_together_moved_what_the_whole_moved(rows: Any) -> None:
+    query = select(Series.target, Rollup.at, Rollup.total).join(
+        Rollup, Rollup.series_id == Series.id
+    ).join(FileSystem, FileSystem.id == Series.file_system_id).where(
+        FileSystem.name == SCRATCH, Series.metric == "read_bytes",
+        Rollup.resolution_seconds == 3600, Rollup.at >= UNTIL - 10 * DAY,
+        Rollup.at < UNTIL - 3600,
+    )  # fmt: skip
+    whole, parts = dict[int, float](), dict[int, float]()
+    for target, at, total in rows(query):
+        kept = parts if target else whole
+        kept[at] = kept.get(at, 0.0) + total
+    assert whole.keys() == parts.keys()
+    for at, total in whole.items():
+        assert parts[at] == pytest.approx(total, rel=0.2)

@@ -70,10 +70,12 @@ class Servers:
             ("read_bytes", "bytes"), ("write_bytes", "bytes"),
             ("metadata_operations", "operations"),
         ):  # fmt: skip
-            minutes, hours = (
-                self._rates(metric, moments, step)
-                for moments, step in ((self._minutes, MINUTE), (self._hours, HOUR))
-            )
+            others = self._others(metric)
+            hours = self._jobs_rates(metric, self._hours, HOUR) + others
+            recent = np.repeat(others[self._hours >= self._first_minute], HOUR // MINUTE)
+            minutes = self._jobs_rates(metric, self._minutes, MINUTE)
+            flicker = np.exp(self._random.normal(0.0, 0.1, len(minutes)))
+            minutes += recent[: len(minutes)] * flicker
             for name, share in ((SCRATCH, 1.0), (HOME, _HOME_SHARE)):
                 yield self._sampled(name, metric, unit, share * minutes, share * hours)
             if unit == "bytes":
@@ -81,16 +83,16 @@ class Servers:
         for name in (SCRATCH, HOME):
             yield from self._filled(name)
 
-    def _rates(self, metric: str, moments: NDArray[np.int64], step: int) -> Values:
-        """(n,) a second, of each interval."""
+    def _jobs_rates(self, metric: str, moments: NDArray[np.int64], step: int) -> Values:
+        """(n,) a second, of each interval, by all jobs."""
         edges = np.append(moments, moments[-1] + step).astype(np.float64)
-        jobs = np.diff(self._jobs.moved_until(metric, edges)) / step
-        busy = np.array(
-            [self._weather.business(int(at)) for at in moments[:: max(HOUR // step, 1)]]
-        )
-        busy = np.repeat(busy, max(HOUR // step, 1))[: len(moments)]
-        noise = np.exp(self._random.normal(0.0, 0.25, len(moments)))
-        return np.asarray(jobs + _OTHERS[metric] * busy * noise)
+        return np.asarray(np.diff(self._jobs.moved_until(metric, edges)) / step)
+
+    def _others(self, metric: str) -> Values:
+        """(n,) a second, of each hour, by what is no job here."""
+        busy = np.array([self._weather.business(int(at)) for at in self._hours])
+        noise = np.exp(self._random.normal(0.0, 0.25, len(self._hours)))
+        return np.asarray(_OTHERS[metric] * busy * noise)
 
     def _sampled(
         self, name: str, metric: str, unit: str, minutes: Values, hours: Values
