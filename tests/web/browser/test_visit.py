@@ -109,6 +109,17 @@ def test_a_value_between_gaps_is_drawn(user: Browser) -> None:
     assert user.complaints() == []
 
 
+def test_titles_of_columns_are_not_broken_on_a_phone(user: Browser) -> None:
+    user.use(width=390)
+    user.open("/storage")
+    widths = user.run(
+        "return [...document.querySelectorAll('td[data-title=Health]')].map("
+        "(cell) => parseFloat(getComputedStyle(cell, '::before').width))"
+    )
+    assert widths
+    assert min(widths) > 30, "one word takes one line"
+
+
 def test_after_logging_out_nothing_is_left(user: Browser) -> None:
     user.open("/jobs")
     user.one("form[action='/logout'] button").click()

@@ -88,6 +88,7 @@
       paths: chart.style === "points" ? () => null : paths,
       points: {
         show: chart.style === "points" || chart.at.length < 2,
+        fill: colour("--paper"),
         size: place === 0 ? 9 : 6, // points of several lines at one place are all seen
         filter: (_, number, show) => (show || isSteps ? null : alone(line.values)),
       },
