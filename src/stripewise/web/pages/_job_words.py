@@ -101,6 +101,14 @@ def missing(view: JobView) -> list[Block]:
     return found
 
 
+def hidden(view: JobView) -> list[Block]:
+    """Say what is not shown to this viewer, if anything is not."""
+    if view.shows_names or not view.sources:
+        return []
+    general = "Findings are described in general words here."
+    return [Notice("hidden", "", [HIDDEN, general])]
+
+
 def _reason(row: Row) -> tuple[str, str]:
     """Return why a job has no figures, and what to do."""
     reason = row["no_data_reason"]
