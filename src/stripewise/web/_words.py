@@ -15,7 +15,7 @@ from stripewise.report import (
     format_percent,
     format_seconds,
 )
-from stripewise.text import format_ratio, printable
+from stripewise.text import duration_text, format_ratio, printable
 
 UNKNOWN = "–"
 _LAST_MOMENT = 253_402_300_799  # end of the year 9999
@@ -42,6 +42,14 @@ def _day(at: float) -> str:
     return moment(at)[:10]
 
 
+def _hours(seconds: float) -> str:
+    """Return hours as a number: what is little is not written as nothing."""
+    hours = seconds / 3600
+    if hours == 0 or hours >= 0.095:
+        return f"{hours:,.1f}"
+    return f"{hours:.2g}" if hours >= 0.001 else "<0.001"
+
+
 def _node_hours(seconds: float) -> str:
     return f"{seconds / 3600:,.1f} node-hours" if seconds >= 360 else f"{seconds:.0f} node-seconds"
 
@@ -58,9 +66,10 @@ WRITERS: dict[str, Callable[[Any], str]] = {
     "rate": lambda value: format_bandwidth(value) if value else "0 B/s",
     "operations": lambda value: f"{format_count(value)}/s",
     "seconds": format_seconds,
+    "duration": lambda value: format_seconds(value) if value < 120 else duration_text(value),
     "node-seconds": _node_hours,
-    "node-hours": lambda value: f"{value / 3600:,.1f}",
-    "hours": lambda value: f"{value / 3600:,.1f} h",
+    "node-hours": _hours,
+    "hours": lambda value: f"{_hours(value)} h",
     "share": format_percent,
     "moment": moment,
     "day": _day,

@@ -18,7 +18,10 @@ from stripewise.fleet import create_engine, initialise
 from stripewise.fleet._documents import unpack
 from stripewise.fleet.accounts import Accounts
 from stripewise.fleet.demo import CASES, Centre, _centre, make_centre, open_accounts
-from stripewise.fleet.demo._weather import DAY, FAILOVER_DAY, SLOW_TARGET, Weather
+from stripewise.fleet.demo._plan import Planner
+from stripewise.fleet.demo._run import run
+from stripewise.fleet.demo._weather import DAY, FAILOVER_DAY, SCRATCH, SLOW_TARGET, Weather
+from stripewise.fleet.queries import view_storage
 from stripewise.fleet.queries._recipe import recipe_of_study
 from stripewise.fleet.tables import (
     Base,
@@ -112,9 +115,50 @@ def test_oddities_of_real_accounting_are_there(rows: Any) -> None:
 def test_jobs_fill_the_whole_year(rows: Any) -> None:
     started = sorted(at for (at,) in rows(select(Job.start_at)) if at is not None)
     assert UNTIL - 365 * DAY <= started[0] < UNTIL - 355 * DAY
-    assert UNTIL - 10 * DAY < started[-1] < UNTIL
+    assert UNTIL - 3 * DAY < started[-1] < UNTIL
     gaps = [after - before for before, after in itertools.pairwise(started)]
     assert max(gaps) < 21 * DAY
+
+
+def test_the_last_day_is_as_busy_as_others_and_nothing_lies_in_the_future(tmp_path: Path) -> None:
+    weather = Weather(1, UNTIL)
+    last = [one for one in Planner(1, weather).plans(3000) if one.submit > UNTIL - DAY]
+    assert 3 <= len(last) <= 30
+    jobs = [ran.job for ran in run(1, UNTIL, last)]
+    for job in jobs:
+        assert job.submit_at < UNTIL
+        assert (job.start_at or 0) < UNTIL
+        assert (job.end_at or 0) <= UNTIL
+        is_over = job.columns["state"] not in ("PENDING", "RUNNING")
+        assert is_over == (job.end_at is not None)
+    assert any(ran.source for ran in run(1, UNTIL, last))
+
+
+def test_a_job_that_still_runs_has_moved_a_part_and_has_no_profile_yet() -> None:
+    weather = Weather(1, UNTIL)
+    plan = next(one for one in Planner(1, weather).plans(60) if one.is_profiled and one.start)
+    (whole,) = run(1, UNTIL, [plan])
+    assert whole.source is not None
+    assert whole.job.start_at is not None
+    assert whole.job.end_at is not None
+    middle = (whole.job.start_at + whole.job.end_at) // 2
+    (half,) = run(1, middle, [plan])
+    assert (half.source, half.job.end_at, half.job.columns["state"]) == (None, None, "RUNNING")
+    moved = half.read_bytes + half.write_bytes
+    assert moved == pytest.approx((whole.read_bytes + whole.write_bytes) / 2, rel=0.02)
+    (waits,) = run(1, whole.job.start_at, [plan])
+    assert (waits.job.start_at, waits.job.columns["state"]) == (None, "PENDING")
+    assert waits.read_bytes == waits.write_bytes == 0
+
+
+def test_file_systems_grow_in_the_last_weeks(made: Any) -> None:
+    with made[0].connect() as connection:
+        states = view_storage(connection, UNTIL)
+    for state in states:
+        assert state.space.weekly is not None
+        assert state.space.weekly > 0
+        assert state.space.share is not None
+        assert 0.7 < state.space.share < 0.9
 
 
 def test_survey_runs_have_the_published_figures(rows: Any) -> None:
@@ -236,3 +280,20 @@ def _content(path: Path, workers: int) -> dict[str, list[Any]]:
                 found[name] = sorted(map(repr, connection.execute(select(*columns))))
     engine.dispose()
     return found
+
+
+def test_targets_together_moved_what_the_whole_moved(rows: Any) -> None:
+    query = select(Series.target, Rollup.at, Rollup.total).join(
+        Rollup, Rollup.series_id == Series.id
+    ).join(FileSystem, FileSystem.id == Series.file_system_id).where(
+        FileSystem.name == SCRATCH, Series.metric == "read_bytes",
+        Rollup.resolution_seconds == 3600, Rollup.at >= UNTIL - 10 * DAY,
+        Rollup.at < UNTIL - 3600,
+    )  # fmt: skip
+    whole, parts = dict[int, float](), dict[int, float]()
+    for target, at, total in rows(query):
+        kept = parts if target else whole
+        kept[at] = kept.get(at, 0.0) + total
+    assert whole.keys() == parts.keys()
+    for at, total in whole.items():
+        assert parts[at] == pytest.approx(total, rel=0.2)

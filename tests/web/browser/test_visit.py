@@ -91,6 +91,35 @@ def test_charts_are_drawn_anew_after_the_back_button(user: Browser) -> None:
     assert user.complaints() == []
 
 
+def test_a_value_between_gaps_is_drawn(user: Browser) -> None:
+    user.open("/storage/demo-scratch")
+    user.run(
+        "const box = document.querySelector('figure.chart');"
+        "const told = JSON.parse(box.dataset.chart);"
+        "told.at = [0, 60, 120]; told.spans = []; told.style = arguments[0];"
+        "told.lines = [{title: 'one', values: [null, 5, null]}];"
+        "box.dataset.chart = JSON.stringify(told);"
+        "document.dispatchEvent(new Event('htmx:afterSettle'));",
+        "steps",
+    )
+    drawn = "return document.querySelector('figure.chart').plot.data.map((one) => [...one])"
+    assert user.run(drawn) == [[0, 60, 120, 180], [None, 5, 5, None]]
+    shown = "return document.querySelector('figure.chart').plot.series[1].value(null, 5, 1, 2)"
+    assert user.run(shown) == "–", "a value that is held is not one that is known"
+    assert user.complaints() == []
+
+
+def test_titles_of_columns_are_not_broken_on_a_phone(user: Browser) -> None:
+    user.use(width=390)
+    user.open("/storage")
+    widths = user.run(
+        "return [...document.querySelectorAll('td[data-title=Health]')].map("
+        "(cell) => parseFloat(getComputedStyle(cell, '::before').width))"
+    )
+    assert widths
+    assert min(widths) > 30, "one word takes one line"
+
+
 def test_after_logging_out_nothing_is_left(user: Browser) -> None:
     user.open("/jobs")
     user.one("form[action='/logout'] button").click()

@@ -7,6 +7,7 @@ import inspect
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,59 @@ def test_where_nothing_is_known_there_is_a_reason_and_no_zero(engine: Engine) ->
     unknown = data_of(engine, ids[5], "admin")
     assert unknown["about"]["user"] is None
     assert "–" in page_of(engine, ids[5], "admin")
+
+
+def test_the_list_does_not_call_a_job_finished_that_waits_or_runs(engine: Engine) -> None:
+    store(engine, [job(1, start=None, state="PENDING"), job(2, state="RUNNING"), job(3)])
+    text = portal(engine, "ada").get("/jobs").text
+    for words in ("waiting in the queue", "still running", "no profile"):
+        assert text.count(words) == 1 + (words == "no profile"), words  # one is a choice
+    assert "did not run" not in text
+
+
+def test_a_finding_says_where_its_gain_comes_from_or_why_none_is_claimed(engine: Engine) -> None:
+    basis = "not estimated: which of these files are needed is not known"
+    ids = store(engine, [job(1), profile(1, made=document(1, [
+        finding(), finding(code="name-calls", cost_seconds=None, least_seconds=None,
+                           most_seconds=None, cost_basis=basis)]))])  # fmt: skip
+    page = page_of(engine, ids[1])
+    assert "After the change: the same collective calls through ROMIO" in page
+    assert f"The gain is {basis}." in page
+    manager = page_of(engine, ids[1], "manager")
+    assert manager.count("No gain is claimed.") == 1
+
+
+def test_calls_by_name_are_a_part_of_the_io_time(engine: Engine) -> None:
+    times = dict.fromkeys(("elapsed_read_seconds", "elapsed_write_seconds"), 2.0)
+    ids = store(engine, [
+        profile(1, made=document(1, io_seconds=60.0, elapsed_meta_seconds=1.0, **times)),
+        profile(2, made=document(2, io_seconds=4.0, elapsed_meta_seconds=1.0, **times)),
+    ])  # fmt: skip
+    parts = data_of(engine, ids[1])["io_by_call"]
+    assert parts == {"read": 2.0, "write": 2.0, "meta": 1.0, "names": 55.0}
+    assert "names" not in data_of(engine, ids[2])["io_by_call"]
+
+
+def test_what_stands_between_backticks_is_shown_as_code(engine: Engine) -> None:
+    ids = store(engine, [job(1), profile(1, made=document(1) | {"patterns": []})])
+    text = page_of(engine, ids[1])
+    assert "<code>stripewise trace</code>" in text
+    assert "<code>stripewise profile --json</code>" in text
+    assert "`" not in re.sub(r"<[^>]*>", "", text)
+
+
+def test_a_job_that_was_ready_at_once_is_not_told_so(engine: Engine) -> None:
+    ids = store(engine, [job(1, eligible_at=START - 100), job(2, eligible_at=START - 40)])
+    assert "ready to run" not in page_of(engine, ids[1])
+    assert "40.0 s of it ready to run" in page_of(engine, ids[2])
+
+
+def test_clusters_are_named_where_jobs_of_several_are_listed(engine: Engine) -> None:
+    store(engine, [job(1)])
+    client = portal(engine, "ada")
+    assert 'data-title="Cluster"' not in client.get("/jobs").text
+    store(engine, [replace(job(1), cluster="beta")])
+    assert client.get("/jobs").text.count('data-title="Cluster"') == 2
 
 
 def test_every_block_that_is_a_table_is_also_csv(engine: Engine) -> None:
@@ -262,7 +316,7 @@ def test_two_jobs_are_compared(engine: Engine) -> None:
     ])  # fmt: skip
     client = portal(engine, "ada")
     data = client.get(f"/jobs/compare?a={ids[1]}&b={ids[2]}&as=json").json()
-    assert data["lead"] == "I/O took job 2 8.00 s, 2.0x as long as in job 1 (4.00 s)."
+    assert data["lead"] == "Job 2 spent 8.00 s in I/O, 2.0x as long as job 1 (4.00 s)."
     assert data["figures"]["io_seconds"] == [4.0, 8.0]
     assert any(text.startswith("Ranks 7 instead of") for text in data["changes"])
     page = client.get(f"/jobs/compare?a={ids[1]}&b={ids[2]}")

@@ -83,6 +83,12 @@ def test_a_manager_sees_figures_and_no_name_in_any_form(engine: Engine, shown: i
     assert client.get(f"/jobs/{shown}/files?source=1").status_code == 200
 
 
+def test_a_manager_is_told_first_what_is_not_shown(engine: Engine, shown: int) -> None:
+    text = page_of(engine, shown, "manager")
+    assert 0 < text.find("are described in general words") < text.find("What costs time")
+    assert "general words" not in page_of(engine, shown, "ada")
+
+
 def test_findings_are_told_to_a_manager_in_general_words(engine: Engine) -> None:
     ids = store(engine, [job(1), profile(1, made=document(1, [finding()]))])
     (told,) = data_of(engine, ids[1], "manager")["findings"]

@@ -110,7 +110,7 @@ def test_one_file_system_over_an_hour(engine: Engine) -> None:
     assert [row["target"] for row in rows][:1] == ["OST0004"]
     assert rows[0]["verdict"] == "far more than the others"
     assert rows[0]["share"] == pytest.approx(9 / 21)
-    assert [row["verdict"] for row in rows[1:5]] == ["as usual"] * 4
+    assert [row["verdict"] for row in rows[1:5]] == ["like the others"] * 4
     (metadata,) = data["metadata_targets"]["rows"]
     assert metadata["metadata_operations_per_second"] == 500.0
     assert "1 target differs from the others: OST0004 (3.0x)." in data["lead"]
@@ -120,6 +120,13 @@ def test_one_file_system_over_an_hour(engine: Engine) -> None:
     assert content is not None
     chart = next(block for block in content.blocks if isinstance(block, Chart))
     assert [(span.begin, span.end) for span in chart.spans] == [(NOW - 900, NOW - 600)]
+
+
+def test_standing_advice_is_no_event_of_a_day(engine: Engine) -> None:
+    made(engine)
+    stored(engine, EventRecord("scratch", NOW - 90 * DAY, None, "advice", "Use stripes."))
+    data = Portal(engine).data(ONE, {"period": "hour"}, name="scratch")
+    assert [row["kind"] for row in data["events"]["rows"]] == ["failover"]
 
 
 def test_charts_have_gaps_where_nothing_is_known(engine: Engine) -> None:
@@ -217,7 +224,7 @@ def test_a_look_of_staff_is_audited(engine: Engine) -> None:
     assert content.audited == "who causes the load of scratch"
     assert (
         content.lead
-        == "In this day, 2 jobs that you see moved 3.91 KiB. ann moved most: 75.0 % of it."
+        == "Over the last day, 2 jobs that you see moved 3.91 KiB. ann moved most: 75.0 % of it."
     )
     data = Portal(engine, STAFF).data(TOP, name="scratch")
     assert [(row["name"], row["moved_share"]) for row in data["users"]["rows"]] == [

@@ -99,6 +99,13 @@ def test_who_may_open_which_page(filled: SurveyPortal, form: str) -> None:
     assert [code(who, "/staff/audit") for who in ("admin", "support", "ann")] == [200, 404, 404]
 
 
+def test_who_is_not_logged_in_is_shown_the_way_where_nothing_is(filled: SurveyPortal) -> None:
+    for address in ("/staff/ignored", "/nowhere"):
+        way = f'href="/login?next={address}"'
+        assert way in filled.get("nobody", address).text
+        assert way not in filled.get("ann", address).text
+
+
 def test_programs_are_told_by_the_jobs_one_may_see(filled: SurveyPortal) -> None:
     data = filled.data("ann", "/programs")
     [ocean] = _rows(data, "programs")

@@ -103,11 +103,11 @@ def _all(seed: int, weather: Weather, jobs: int, workers: int | None) -> Iterato
         for case in range(len(CASES)):
             yield survey_run(weather.start, case)
         for batch in batches:
-            yield from run(seed, batch)
+            yield from run(seed, weather.until, batch)
         return
     with ProcessPoolExecutor(number, get_context("spawn")) as pool:
         survey = pool.map(partial(survey_run, weather.start), range(len(CASES)))
-        ran = pool.map(partial(run, seed), batches)
+        ran = pool.map(partial(run, seed, weather.until), batches)
         yield from survey
         for found in ran:
             yield from found

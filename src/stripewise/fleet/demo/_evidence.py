@@ -308,7 +308,7 @@ def _storm(
     rows["count"][:, Action.STAT] = behaviour.storm
     rows["failed"][:, Action.STAT] = behaviour.storm // 9
     rows["seconds"][:, Action.STAT] = behaviour.storm * storage["metadata.latency"] * place.load
-    return rows, (f"{run.directory}/in",)
+    return rows, (f"{run.directory}/input",)
 
 
 def _alone(counters: NDArray[Any], names: NDArray[Any], elapsed: float) -> NDArray[Any]:

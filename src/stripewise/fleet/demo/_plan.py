@@ -92,7 +92,7 @@ class Planner:
     def _moments(self, n_jobs: int) -> list[int]:
         """Return when jobs are submitted: more in working hours, none in maintenance."""
         weather, moments = self._weather, list[int]()
-        span = weather.until - weather.start - DAY
+        span = weather.until - weather.start
         while len(moments) < n_jobs:
             at = weather.start + int(self._random.integers(span))
             busy = weather.business(at) / 1.25
@@ -130,6 +130,8 @@ class Planner:
         yield lost
         self._next[cluster] = lost.raw_id
         again = (lost.start or submit) + int(lost.compute_seconds) + 120
+        if again >= self._weather.until:
+            return
         ended = self._job(cluster, user, program, again, ranks, state="COMPLETED")
         yield replace(ended, restarts=1)
 

@@ -66,31 +66,31 @@ _QCD_TUNED = replace(
 _LES = Part("chk/chk_{:04d}.h5", HDF5, Who.ALL, True, 6 * GIB, 8 * MIB, files=8,
             collective=True, system_bytes=4 * MIB, stripes=8, bursts=8,
             grid=("BLOCK", "BLOCK", "BLOCK"))  # fmt: skip
-_LES_READ = Part("in/restart.h5", HDF5, Who.ALL, False, 256 * MIB, 8 * MIB, collective=True,
+_LES_READ = Part("input/restart.h5", HDF5, Who.ALL, False, 256 * MIB, 8 * MIB, collective=True,
                  system_bytes=4 * MIB, stripes=8, grid=("BLOCK", "BLOCK", "BLOCK"))  # fmt: skip
 
 PROGRAMS = (
     Program("regional_atmosphere", "Atmosphere", [(0, Behaviour("3.9", (
-        Part("in/bc_{:05d}.nc", POSIX, Who.EACH, False, 58 * MIB, MIB, files=6, stats=140),
+        Part("input/bc_{:05d}.nc", POSIX, Who.EACH, False, 58 * MIB, MIB, files=6, stats=140),
         Part("out/hist_{:05d}.nc", POSIX, Who.EACH, True, 250 * MIB, 4 * MIB, files=2, stats=140,
              bursts=4),
     )))], (8, 16), 1500, 0.6),
     Program("global_ocean", "Ocean", [(0, Behaviour("4.2", (
-        Part("in/forcing_{:03d}.nc", POSIX, Who.ROOT, False, 45 * GIB, 4 * MIB, files=12,
+        Part("input/forcing_{:03d}.nc", POSIX, Who.ROOT, False, 45 * GIB, 4 * MIB, files=12,
              stripes=4),
         Part("out/restart_{:05d}.nc", POSIX, Who.EACH, True, 28 * MIB, 4 * MIB, stats=300),
     )))], (16, 32), 800, 1.0),
     Program("tsunami", "Solid Earth", [(0, Behaviour("2.0", (
-        Part("in/grid_{:03d}.grd", POSIX, Who.ROOT, False, 125 * MIB, MIB, files=24),
+        Part("input/grid_{:03d}.grd", POSIX, Who.ROOT, False, 125 * MIB, MIB, files=24),
         Part("out/snap_{:05d}.grd", POSIX, Who.EACH, True, 32 * MIB, MIB, files=12, stats=60,
              bursts=12),
     )))], (8, 16), 700, 1.0),
     Program("seqsearch", "Bio", [(0, Behaviour("1.1", (
-        Part("in/query_{:04d}.fa", POSIX, Who.ROOT, False, 38 * KIB, KIB, files=38, stats=4),
+        Part("input/query_{:04d}.fa", POSIX, Who.ROOT, False, 38 * KIB, KIB, files=38, stats=4),
         Part("out/hits.txt", POSIX, Who.ROOT, True, 326 * KIB, 4 * KIB),
     ), mpi=""))], (1,), 320, 0.5, 6, "-db nr.fa"),
     Program("plasma_pic", "Astrophysics", [(0, Behaviour("5.0", (
-        Part("in/mesh.h5", HDF5, Who.ALL, False, 20 * MIB, MIB, grid=("BLOCK", "*", "*")),
+        Part("input/mesh.h5", HDF5, Who.ALL, False, 20 * MIB, MIB, grid=("BLOCK", "*", "*")),
         Part("out/field_{:04d}.h5", HDF5, Who.ALL, True, 16 * MIB, 2 * KIB, files=4, bursts=4,
              consecutive=0.2, grid=("BLOCK", "*", "*")),
     ), True))], (32, 64), 700, 1.2, 0, "--deck laser.in"),
@@ -103,20 +103,21 @@ PROGRAMS = (
         (TUNED_DAY, Behaviour("7.1", (_QCD_TUNED,), True)),
     ], (32, 64), 900, 1.2, 0, "b3.30.in"),
     Program("climate_post", "Atmosphere", [(0, Behaviour("0.8", (
-        Part("in/day_{:03d}.nc", POSIX, Who.ROOT, False, 6 * GIB, 256 * KIB, files=60, stats=20),
+        Part("input/day_{:03d}.nc", POSIX, Who.ROOT, False, 6 * GIB, 256 * KIB, files=60,
+             stats=20),
         Part("out/mean.nc", POSIX, Who.ROOT, True, 200 * MIB, MIB),
     ), True, "", 60_000))], (1,), 300, 1.0, 0, "--season DJF"),
     Program("md_engine", "Materials", [(0, Behaviour("11.2", (
-        Part("in/system.top", POSIX, Who.ROOT, False, 40 * MIB, MIB),
+        Part("input/system.top", POSIX, Who.ROOT, False, 40 * MIB, MIB),
         Part("out/traj.xyz", POSIX, Who.ROOT, True, 2 * GIB, 512, bursts=20),
     )))], (16, 32, 64), 900, 1.2, 0, "-deffnm prod"),
     Program("fem_crash", "Engineering", [(0, Behaviour("6.0", (
-        Part("in/model.k", POSIX, Who.ROOT, False, 300 * MIB, MIB),
+        Part("input/model.k", POSIX, Who.ROOT, False, 300 * MIB, MIB),
         Part("out/part_{:04d}.log", POSIX, Who.EACH, True, 8 * MIB, 4 * KIB, syncs=2000,
              bursts=10),
     )))], (16, 32), 350, 0.8, 0, "i=model.k"),
     Program("genome_asm", "Bio", [(0, Behaviour("3.3", (
-        Part("in/index.bin", POSIX, Who.ALL, False, 300 * MIB, MIB, times_read=20),
+        Part("input/index.bin", POSIX, Who.ALL, False, 300 * MIB, MIB, times_read=20),
         Part("out/contig_{:04d}.fa", POSIX, Who.EACH, True, 20 * MIB, MIB),
     )))], (32,), 500, 0.8, 0, "-k 31"),
     Program("seismic_fwi", "Solid Earth", [(0, Behaviour("1.6", (
@@ -139,7 +140,7 @@ PROGRAMS = (
              collective=True, system_bytes=4 * KIB, stripes=2, bursts=4, consecutive=0.1),
     ), True, "openmpi"))], (64,), 700, 0.6, 0, "re5200.in"),
     Program("chem_scf", "Materials", [(0, Behaviour("4.4", (
-        Part("in/basis.dat", POSIX, Who.ROOT, False, 12 * MIB, MIB),
+        Part("input/basis.dat", POSIX, Who.ROOT, False, 12 * MIB, MIB),
         Part("tmp/int_{:03d}.scr", POSIX, Who.EACH, True, 256 * MIB, 4 * MIB),
     )))], (8, 16), 1200, 1.0, 0, "water.inp"),
     Program("render_frames", "Data science", [], (8,), 600, 0.6),

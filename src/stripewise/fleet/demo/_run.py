@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -27,6 +27,7 @@ _STARTING_SECONDS = 4
 _WAITED_SECONDS = 600
 """Until a job is cancelled that has not started."""
 _SURVEY_DAY = 30
+_EXIT_CODES = {"FAILED": "1:0", "CANCELLED": "0:15", "NODE_FAIL": "1:0"}
 _LIMITS = (1800, 3600, 7200, 14_400, 43_200, 86_400)
 
 
@@ -50,9 +51,15 @@ class Ran:
     is_recorded: bool = True
 
 
-def run(seed: int, plans: Sequence[Plan]) -> list[Ran]:
-    """Run planned jobs; what becomes of each follows from the seed and its number alone."""
-    return [_run(seed, plan) for plan in plans]
+def run(seed: int, until: int, plans: Sequence[Plan]) -> list[Ran]:
+    """Run planned jobs; what becomes of each follows from the seed and its number alone.
+
+    Args:
+        seed: Of the centre.
+        until: Now, seconds since 1970: some jobs have not ended, or not even begun.
+        plans: Of the jobs.
+    """
+    return [_as_of(until, seed, plan) for plan in plans]
 
 
 @cache
@@ -60,8 +67,24 @@ def _costs() -> dict[str, float]:
     return costs(load_description(PRESET))
 
 
-def _run(seed: int, plan: Plan) -> Ran:
+def _as_of(until: int, seed: int, plan: Plan) -> Ran:
+    """Run a job as far as it got."""
     random = np.random.default_rng([seed, 3, plan.number])
+    if (plan.start or plan.submit + _WAITED_SECONDS) >= until:
+        return _run(replace(plan, start=None, state="PENDING"), random)
+    ran = _run(plan, random)
+    start, end = ran.job.start_at, ran.job.end_at
+    if start is None or end is None or end <= until:
+        return ran
+    share = (until - start) / (end - start)
+    read, written, operations = (
+        int(share * amount) for amount in (ran.read_bytes, ran.write_bytes, ran.meta_operations)
+    )
+    job = _job(replace(plan, state="RUNNING"), until - start, random, (read, written))
+    return Ran(job, None, read, written, operations)
+
+
+def _run(plan: Plan, random: np.random.Generator) -> Ran:
     if plan.start is None:
         return Ran(_job(plan, None, random), None, 0, 0, 0)
     source = _source(plan, random) if plan.is_profiled else None
@@ -140,9 +163,7 @@ def _job(
         name=f"{plan.program.name[:12]}-{plan.number % 40:02d}",
         user=plan.user,
         state=cancelled if plan.state == "CANCELLED" else plan.state,
-        exit_code={"FAILED": "1:0", "CANCELLED": "0:15", "NODE_FAIL": "1:0"}.get(
-            plan.state, "0:0"
-        ),
+        exit_code=_EXIT_CODES.get(plan.state, "0:0") if plan.start is not None else "0:0",
         submit=plan.submit, start=plan.start, end=end, limit_seconds=limit, nodes=plan.nodes,
         cpus=plan.nodes * _CPUS_A_NODE if plan.ranks >= RANKS_A_NODE else plan.ranks,
         node_list=_node_list(plan), restarts=plan.restarts, slurm_bytes=slurm,

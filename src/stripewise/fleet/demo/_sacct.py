@@ -17,6 +17,7 @@ _HEADER = (
     "ExitCode|State|NNodes|NCPUS|Restarts|Timelimit|NodeList|TRESUsageInTot|TRESUsageOutTot|"
     "JobName"
 )
+UNFINISHED = frozenset({"PENDING", "RUNNING"})
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ class Entry:
     Attributes:
         visible_id: With the task of an array, or the component of a heterogeneous job.
         user: None: the record names none.
-        start / end: Seconds since 1970; start None: it never ran.
+        start / end: Seconds since 1970; start None: it never ran. The end does not count in the
+            states of `UNFINISHED`.
         nodes: Names; `node_list`: as sacct abbreviates them.
         slurm_bytes: Read and written by its processes; None: not counted.
         server_bytes: Read and written by the counters of the storage; None: not counted.
@@ -73,7 +75,8 @@ def text_of(entry: Entry) -> str:
         "Account": user.project if user else "", "Group": user.group if user else "",
         "User": user.name if user else "",
         "UID": str(user.uid) if user else "", "Submit": _moment(entry.submit),
-        "Eligible": _moment(entry.submit), "Start": _moment(start), "End": _moment(entry.end),
+        "Eligible": _moment(entry.submit), "Start": _moment(start),
+        "End": "Unknown" if entry.state in UNFINISHED else _moment(entry.end),
         "Elapsed": _span(held), "ExitCode": entry.exit_code, "State": entry.state,
         "NNodes": str(entry.nodes), "NCPUS": str(entry.cpus), "Restarts": str(entry.restarts),
         "Timelimit": _span(entry.limit_seconds),

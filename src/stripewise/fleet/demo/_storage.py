@@ -28,6 +28,7 @@ SAMPLED_DAYS = 14
 _OTHERS = {"read_bytes": 2e8, "write_bytes": 1.2e8, "metadata_operations": 900.0}
 """A second, by logins, transfers and jobs of no cluster here (assumed)."""
 _HOME_SHARE = 0.02
+_CLEAN_UP_HOURS = 45 * 24
 _SIZE = {SCRATCH: 2.0e15, HOME: 2.0e14}
 _ADVICE = (
     "Stripe files that many ranks write over 8 targets: lfs setstripe -c 8 DIR. (synthetic)",
@@ -61,7 +62,7 @@ class Servers:
         last = weather.until // MINUTE * MINUTE
         self._minutes = np.arange(self._first_minute, last, MINUTE)
         self._seconds = np.minimum(float(HOUR), last - self._hours.astype(np.float64))
-        self._jobs = _Traffic(jobs)
+        self._jobs = _Traffic(jobs, weather.until)
 
     def histories(self) -> Iterator[History]:
         """Yield each series."""
@@ -69,10 +70,12 @@ class Servers:
             ("read_bytes", "bytes"), ("write_bytes", "bytes"),
             ("metadata_operations", "operations"),
         ):  # fmt: skip
-            minutes, hours = (
-                self._rates(metric, moments, step)
-                for moments, step in ((self._minutes, MINUTE), (self._hours, HOUR))
-            )
+            others = self._others(metric)
+            hours = self._jobs_rates(metric, self._hours, HOUR) + others
+            recent = np.repeat(others[self._hours >= self._first_minute], HOUR // MINUTE)
+            minutes = self._jobs_rates(metric, self._minutes, MINUTE)
+            flicker = np.exp(self._random.normal(0.0, 0.1, len(minutes)))
+            minutes += recent[: len(minutes)] * flicker
             for name, share in ((SCRATCH, 1.0), (HOME, _HOME_SHARE)):
                 yield self._sampled(name, metric, unit, share * minutes, share * hours)
             if unit == "bytes":
@@ -80,16 +83,16 @@ class Servers:
         for name in (SCRATCH, HOME):
             yield from self._filled(name)
 
-    def _rates(self, metric: str, moments: NDArray[np.int64], step: int) -> Values:
-        """(n,) a second, of each interval."""
+    def _jobs_rates(self, metric: str, moments: NDArray[np.int64], step: int) -> Values:
+        """(n,) a second, of each interval, by all jobs."""
         edges = np.append(moments, moments[-1] + step).astype(np.float64)
-        jobs = np.diff(self._jobs.moved_until(metric, edges)) / step
-        busy = np.array(
-            [self._weather.business(int(at)) for at in moments[:: max(HOUR // step, 1)]]
-        )
-        busy = np.repeat(busy, max(HOUR // step, 1))[: len(moments)]
-        noise = np.exp(self._random.normal(0.0, 0.25, len(moments)))
-        return np.asarray(jobs + _OTHERS[metric] * busy * noise)
+        return np.asarray(np.diff(self._jobs.moved_until(metric, edges)) / step)
+
+    def _others(self, metric: str) -> Values:
+        """(n,) a second, of each hour, by what is no job here."""
+        busy = np.array([self._weather.business(int(at)) for at in self._hours])
+        noise = np.exp(self._random.normal(0.0, 0.25, len(self._hours)))
+        return np.asarray(_OTHERS[metric] * busy * noise)
 
     def _sampled(
         self, name: str, metric: str, unit: str, minutes: Values, hours: Values
@@ -131,7 +134,8 @@ class Servers:
     def _filled(self, name: str) -> Iterator[History]:
         """Yield what is stored and what there is room for: it grows, and is cleaned up."""
         size, n = _SIZE[name], len(self._hours)
-        level = 0.58 + 0.27 * np.arange(n) / n - 0.05 * (np.arange(n) % (45 * 24)) / (45 * 24)
+        since_clean_up = np.arange(n) % _CLEAN_UP_HOURS / _CLEAN_UP_HOURS
+        level = 0.56 + 0.24 * np.arange(n) / n + 0.05 * since_clean_up
         for metric, values in (("used_bytes", level * size), ("total_bytes", np.full(n, size))):
             record = SampleRecord(name, "", "", metric, "bytes", False, ())
             yield History(record, self._of_hours(values, values, values))
@@ -157,11 +161,11 @@ class Servers:
 class _Traffic:
     """What all jobs together had moved at a moment, if each moves evenly."""
 
-    def __init__(self, jobs: Sequence[Ran]) -> None:
+    def __init__(self, jobs: Sequence[Ran], until: int) -> None:
         ran = [one for one in jobs if one.job.start_at is not None]
         starts = [float(one.job.start_at or 0) for one in ran]
         self._start = np.array(starts)
-        self._end = np.array([float(one.job.end_at or 0) for one in ran])
+        self._end = np.array([float(one.job.end_at or until) for one in ran])
         self._end = np.maximum(self._end, self._start + 1.0)
         self._amount = {
             "read_bytes": np.array([float(one.read_bytes) for one in ran]),

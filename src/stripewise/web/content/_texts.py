@@ -26,7 +26,7 @@ class Advice:
         remedy: What to do.
         lines: Of a job script, which need no Stripewise.
         command: That tries and measures it.
-        basis: Where the cost comes from.
+        basis: Where the cost comes from, or why none is claimed.
         proof: What pairs of runs showed; "": not proved yet.
         evidence: Numbers behind it, by name.
     """
@@ -127,6 +127,7 @@ class Field:
 
     Attributes:
         choices: (value, words); () for a field to type in.
+        has_any: Whether none of the choices may be chosen.
         kind: "search", "text", "date", "number".
     """
 
@@ -135,6 +136,7 @@ class Field:
     value: str = ""
     choices: Sequence[tuple[str, str]] = ()
     kind: str = "text"
+    has_any: bool = True
 
 
 @dataclass(frozen=True)
@@ -145,12 +147,14 @@ class Search(Block):
         action: Address of the page.
         more: Fields that few need, folded away; open if one of them is used.
         kept: Further words of the address, by name.
+        button: What the button says.
     """
 
     action: str
     fields: Sequence[Field]
     more: Sequence[Field] = ()
     kept: Mapping[str, str] = field(default_factory=dict)
+    button: str = "Search"
 
     def data(self) -> Any:
         """Return what is asked."""

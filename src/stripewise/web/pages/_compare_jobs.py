@@ -29,7 +29,7 @@ _OF_ROW = (
     ("io_seconds", "I/O time", "seconds"), ("program", "Program", "text"),
     ("user", "User", "text"), ("cluster", "Cluster", "text"),
     ("state", "State", "text"), ("start_at", "Started (UTC)", "moment"),
-    ("run_seconds", "Run time", "seconds"), ("io_share", "Share of I/O", "share"),
+    ("run_seconds", "Run time", "seconds"), ("io_share", "I/O share of run", "share"),
     ("read_seconds", "Time in reads, slowest rank", "seconds"),
     ("write_seconds", "Time in writes, slowest rank", "seconds"),
     ("meta_seconds", "Time in metadata, slowest rank", "seconds"),
@@ -77,10 +77,12 @@ def _lead(names: Sequence[str], first: RunFacts, second: RunFacts) -> str:
         return f"The I/O time of job {without} is not known, so times cannot be compared."
     low, high = sorted((one, other))
     if are_close(one, other):
-        return f"I/O took both about as long: {_seconds(one)} and {_seconds(other)}."
+        return f"Both jobs spent about as long in I/O: {_seconds(one)} and {_seconds(other)}."
     longer, shorter = (names[0], names[1]) if one > other else (names[1], names[0])
-    times = f", {written(high / low, 'factor')} as long as in job {shorter}" if low > 0 else ""
-    return f"I/O took job {longer} {_seconds(high)}{times} ({_seconds(low)})."
+    times = f"{written(high / low, 'factor')} as long" if low > 0 else "longer"
+    return (
+        f"Job {longer} spent {_seconds(high)} in I/O, {times} as job {shorter} ({_seconds(low)})."
+    )
 
 
 def _seconds(value: float) -> str:
@@ -106,7 +108,7 @@ def _blocks(rows: Sequence[Row], first: RunFacts, second: RunFacts) -> list[Bloc
         Compared(name, title, [_value(row, name) for row in rows], kind)
         for name, title, kind in _OF_ROW
     ]
-    nothing = ["Nothing that is recorded differs beyond a fifth."]
+    nothing = ["No recorded figure differs by more than a fifth."]
     return [
         Notice("changes", f"What is different in {heads[1][:1].lower()}{heads[1][1:]}",
                words or nothing),
@@ -116,7 +118,7 @@ def _blocks(rows: Sequence[Row], first: RunFacts, second: RunFacts) -> list[Bloc
             Field("a", "Job (its number in the address of its page)", str(rows[0]["id"]),
                   kind="number"),
             Field("b", "and job", str(rows[1]["id"]), kind="number"),
-        ]),
+        ], button="Compare"),
     ]  # fmt: skip
 
 

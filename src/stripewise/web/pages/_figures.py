@@ -36,7 +36,7 @@ def period_search(
         Field("since", "From", period.words.get("since", ""), kind="date"),
         Field("until", "Before", period.words.get("until", ""), kind="date"),
     ]
-    return Search("search", "", path, [*fields, *days], kept=kept or {})
+    return Search("search", "", path, [*fields, *days], kept=kept or {}, button="Show")
 
 
 def columns(specs: Iterable[Spec], links: Mapping[str, str] | None = None) -> list[Column]:

@@ -54,7 +54,7 @@ def _lead(own: OwnSummary | None) -> str:
     if own.profiled == 0:
         return text + "Nothing is known of their I/O: they ran without a profile."
     if own.avoidable_seconds:
-        saved = written(own.avoidable_seconds, "seconds")
+        saved = written(own.avoidable_seconds, "duration")
         return text + f"About {saved} of their I/O time could be saved."
     return text + "Nothing was found in them that costs much I/O time."
 
@@ -70,9 +70,9 @@ def _own(own: OwnSummary, now: float) -> list[Block]:
         return [Facts("own", "", [first], is_large=True)]
     items = [
         first,
-        Fact("io_seconds", "Time that they spent in I/O", own.io_seconds, "seconds", note),
-        Fact("avoidable_seconds", "Of that avoidable", own.avoidable_seconds, "seconds",
-             "by the finding of each job that gains most"),
+        Fact("io_seconds", "Time that they spent in I/O", own.io_seconds, "duration", note),
+        Fact("avoidable_seconds", "Avoidable part of it", own.avoidable_seconds, "duration",
+             "by the costliest finding of each job"),
     ]  # fmt: skip
     if own.worst is not None:
         row = own.worst

@@ -14,7 +14,7 @@ from stripewise.fleet.queries import (
     pairs_of,
     view_job,
 )
-from stripewise.web.content import Block, Content, Notice
+from stripewise.web.content import Block, Content
 from stripewise.web.pages import (
     _job_facts,
     _job_files,
@@ -47,6 +47,7 @@ class Job(Page):
         blocks: list[Block] = [
             _job_facts.figures(view),
             *_job_words.missing(view),
+            *_job_words.hidden(view),
             *_job_findings.findings(view, pairs),
             _job_links.downloads(view, next_run(view, pairs)),
             *_job_findings.seconds(view),
@@ -61,8 +62,6 @@ class Job(Page):
             _job_facts.sources(view),
             _job_facts.about(view.row, asked.now),
         ]
-        if not view.shows_names and view.sources:
-            blocks.append(Notice("hidden", "", [_job_words.HIDDEN], "calm"))
         return Content(_job_words.title(view.row), _job_words.lead(view), blocks, audited(view))
 
 

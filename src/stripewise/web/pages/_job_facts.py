@@ -39,7 +39,7 @@ _KINDS = {
 def figures(view: JobView) -> Facts:
     """Return the few figures that matter most."""
     row = view.row
-    why = row["no_data_reason"] or ""
+    why = _job_words.no_figures(row)
     share = row["io_share"]
     of_run = "" if share is None else f"{written(min(share, 1.0), 'share')} of the run"
     best = finding_words(row["top_finding"]).title if row["top_finding"] else ""
@@ -70,14 +70,15 @@ def about(row: Row, now: float) -> Facts:
         Fact("node_list", "Node list", row["node_list"]),
         Fact("rank_count", "Ranks", row["rank_count"], "count"),
         Fact("cpu_count", "Processors", row["cpu_count"], "count"),
-        Fact("submit_at", "Submitted", row["submit_at"], "moment", _restarts(row)),
-        Fact("start_at", "Started", row["start_at"], "moment"),
-        Fact("end_at", "Ended", row["end_at"], "moment"),
-        Fact("wait_seconds", "Waited in the queue", _wait(row, now), "seconds", _still(row)),
-        Fact("time_limit_seconds", "Time limit", row["time_limit_seconds"], "seconds",
+        Fact("submit_at", "Submitted (UTC)", row["submit_at"], "moment", _restarts(row)),
+        Fact("start_at", "Started (UTC)", row["start_at"], "moment"),
+        Fact("end_at", "Ended (UTC)", row["end_at"], "moment"),
+        Fact("wait_seconds", "Waited in the queue", _wait(row, now), "duration", _still(row)),
+        Fact("time_limit_seconds", "Time limit", row["time_limit_seconds"], "duration",
              _used(row)),
         Fact("file_count", "Files", row["file_count"], "count", _shared(row)),
-        Fact("meta_operations", "Metadata operations", row["meta_operations"], "count"),
+        Fact("meta_operations", "Metadata operations", row["meta_operations"], "count",
+             "on files that were opened"),
         Fact("bytes_per_second", "I/O rate", row["bytes_per_second"], "rate",
              "bytes moved, divided by the I/O time"),
     ]  # fmt: skip
@@ -90,17 +91,17 @@ def sources(view: JobView) -> Table:
     rows = [_source(view, one.about) for one in view.sources]
     return Table(
         "sources",
-        "What tells of this job",
+        "Sources of these figures",
         [
             Column("kind", "Source"),
             Column("name", "File", link="profile_url"),
             Column("program", "Program"),
-            Column("start_at", "Began", "moment"),
+            Column("start_at", "Began (UTC)", "moment"),
             Column("rank_count", "Ranks", "count"),
             Column("io_seconds", "I/O time", "seconds"),
-            Column("match", "Belongs to this job because"),
+            Column("match", "Why it belongs to this job"),
             Column("confidence", "Confidence", "share"),
-            Column("sure", "That is"),
+            Column("sure", "In words"),
             Column("use", "Used for the figures"),
         ],
         rows,
@@ -180,9 +181,9 @@ def _wait(row: Row, now: float) -> float | None:
 
 def _still(row: Row) -> str:
     eligible, start = row["eligible_at"], row["start_at"]
-    if eligible is None or start is None or start < eligible:
+    if eligible is None or start is None or start < eligible or eligible == row["submit_at"]:
         return ""
-    return f"{written(float(start - eligible), 'seconds')} of it ready to run"
+    return f"{written(float(start - eligible), 'duration')} of it ready to run"
 
 
 def _used(row: Row) -> str:

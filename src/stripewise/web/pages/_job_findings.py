@@ -15,6 +15,8 @@ from stripewise.web.content import Advice, Block, Column, Findings, Part, Split,
 Row = Mapping[str, Any]
 _MOST = 20
 _MOST_NAMES = 4
+_LEAST_REST = 0.01
+"""Share of the I/O time from which calls by name are shown: less may be rounding (chosen)."""
 
 
 def findings(view: JobView, pairs: Sequence[Row]) -> list[Block]:
@@ -41,6 +43,14 @@ def seconds(view: JobView) -> list[Block]:
             "Time of the slowest rank in each of the three, which need not be the same rank: "
             "they need not add up to the I/O time."
         )
+        whole = row["io_seconds"] or 0.0
+        rest = whole - sum(part.value for part in parts)
+        if rest > _LEAST_REST * whole:
+            parts.append(Part("names", "calls by name, such as stat", rest, "rest"))
+            note += (
+                " Calls by name, on files that were not opened, take at least what the three "
+                "leave of the I/O time."
+            )
         found.append(Split("io_by_call", "I/O time by kind of call", parts, note=note))
     rows = [one for source in view.counted for one in _by_finding(source, row["io_seconds"])]
     if rows:
@@ -111,8 +121,11 @@ def _full(found: Row, proof: str) -> Advice:
 
 
 def _basis(found: Row) -> str:
-    costs = "measured" if found["measured"] else "assumed"
-    return f"After it remains: {found['cost_basis']}; what that costs on this storage is {costs}."
+    if found["cost_seconds"] is None:
+        text = found["cost_basis"]
+        return f"The gain is {text}." if text.startswith("not estimated") else ""
+    costs = "was measured" if found["measured"] else "is assumed"
+    return f"After the change: {found['cost_basis']}; its cost {costs}."
 
 
 def _files(found: Row) -> dict[str, str]:

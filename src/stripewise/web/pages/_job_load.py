@@ -11,6 +11,7 @@ from stripewise.web._urls import part
 from stripewise.web._words import written
 from stripewise.web.content import Block, Chart, Fact, Facts, Line, Notice, Span
 from stripewise.web.pages import _job_words
+from stripewise.web.pages._storage_words import width_text
 
 _MOSTLY_YOU = 0.5
 _BUSY = 0.9
@@ -92,7 +93,6 @@ def _chart(view: JobView, load: StorageLoad, ending: str) -> Chart:
     last = max(load.end, load.begin + 1)
     during = [load.begin - load.resolution_seconds < one < last for one in load.at]
     mine = [load.job_bytes_per_second if inside else None for inside in during]
-    width = written(load.resolution_seconds, "seconds")
     return Chart(
         f"load_chart{ending}",
         f"Load of {load.file_system} around the run",
@@ -104,7 +104,7 @@ def _chart(view: JobView, load: StorageLoad, ending: str) -> Chart:
         ],
         "rate",
         spans=[Span(f"Job {_job_words.job_id(view.row)}", load.begin, last)],
-        description=f"Rates in intervals of {width}; the run is marked.",
+        description=f"Means over {width_text(load.resolution_seconds)}; the run is marked.",
         note="Sums over all users; whose load it was is not shown. Gaps were not sampled.",
         style="steps",
     )

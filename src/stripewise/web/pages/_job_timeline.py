@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from stripewise.diagnosis import Periodicity
 from stripewise.fleet.queries import JobView, Source
 from stripewise.report import phase_words
+from stripewise.text import plural
 from stripewise.web._words import written
 from stripewise.web.content import Block, Heat, Notice
 
@@ -67,7 +68,8 @@ def _heat(one: Row, name: str, title: str) -> Heat:
     shares = cells / most if most > 0 else cells
     what = "time in I/O calls" if is_time else "bytes moved (this source does not tell times)"
     description = (
-        f"{len(shares)} rows of ranks, {shares.shape[1]} columns of {written(width, 'seconds')}: "
+        f"{plural(len(shares), 'row')} of ranks, {plural(shares.shape[1], 'column')} of "
+        f"{written(width, 'seconds')}: "
         f"the darker, the more {what}, as a share of the largest cell. {_busiest(shares, width)}"
     )
     note = "" if one["view"] == "program" else "Calls as they reached the operating system."

@@ -39,6 +39,7 @@ _REASONS = {
     ),
 }
 """Reason why there are no figures, or state of the job -> what that means, and what to do."""
+_UNFINISHED = {"PENDING": "waiting in the queue", "RUNNING": "still running"}
 _PROFILED = (
     "# in the job script, before the program's own line:",
     "stripewise run -- srun ./program",
@@ -81,6 +82,12 @@ def lead(view: JobView) -> str:
     return " ".join(filter(None, (_share(row, len(counted)), _avoidable(row))))
 
 
+def no_figures(row: Row) -> str:
+    """Say in a few words why a job has no figures; "" if it has them."""
+    reason = row["no_data_reason"] or ""
+    return _UNFINISHED.get(row["state"], reason) if reason else ""
+
+
 def missing(view: JobView) -> list[Block]:
     """Say why there are no figures, and what to do."""
     reason = view.row["no_data_reason"]
@@ -92,6 +99,14 @@ def missing(view: JobView) -> list[Block]:
         note = "Where the centre has set it up, the run reports itself to this portal."
         found.append(Lines("profile_next", "Have the next run profiled", _PROFILED, note))
     return found
+
+
+def hidden(view: JobView) -> list[Block]:
+    """Say what is not shown to this viewer, if anything is not."""
+    if view.shows_names or not view.sources:
+        return []
+    general = "Findings are described in general words here."
+    return [Notice("hidden", "", [HIDDEN, general])]
 
 
 def _reason(row: Row) -> tuple[str, str]:

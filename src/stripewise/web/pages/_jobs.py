@@ -10,6 +10,7 @@ from typing import Any
 from stripewise.fleet.queries import COUNTED, SORTS, JobFilter, count_jobs, list_jobs
 from stripewise.web._urls import address
 from stripewise.web.content import Block, Column, Content, Field, Search, Table
+from stripewise.web.pages import _job_words
 from stripewise.web.pages._base import Asked, Page
 
 _COLUMNS = (
@@ -21,7 +22,7 @@ _COLUMNS = (
     ("start_at", "Started (UTC)", "moment"),
     ("run_seconds", "Run time", "seconds"),
     ("io_seconds", "I/O time", "seconds"),
-    ("io_share", "Share of I/O", "share"),
+    ("io_share", "I/O share of run", "share"),
     ("read_bytes", "Read", "bytes"),
     ("write_bytes", "Written", "bytes"),
     ("avoidable_seconds", "Avoidable", "seconds"),
@@ -29,9 +30,10 @@ _COLUMNS = (
     ("pattern", "Pattern", "code"),
     ("no_data_reason", "Why no figures", "text"),
 )
-_STATES = ("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "NODE_FAIL", "RUNNING")
+_STATES = ("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "NODE_FAIL", "RUNNING",
+           "PENDING")  # fmt: skip
 _SOURCES = (
-    ("any", "with a profile"), ("none", "without a profile"), ("darshan", "Darshan"),
+    ("any", "any kind of profile"), ("none", "no profile"), ("darshan", "Darshan"),
     ("trace", "trace"), ("report", "stripewise run"),
 )  # fmt: skip
 
@@ -58,11 +60,14 @@ class Jobs(Page):
         shown = {name for name, *_ in _COLUMNS} - {"cluster", "no_data_reason"}
         if not (asked.viewer.is_staff or asked.viewer.managed):
             shown -= {"user"}
+        rows = [_row(row._mapping) for row in listing.rows]
+        if len({row["cluster"] for row in rows}) > 1:
+            shown |= {"cluster"}  # they may share job ids
         table = Table(
             "jobs",
-            "Jobs",
+            "",
             _columns(words, sort or "-start_at", shown),
-            [_row(row._mapping) for row in listing.rows],
+            rows,
             empty="No job matches this search."
             if words
             else "Jobs appear here once they have been taken in.",
@@ -84,7 +89,11 @@ def _lead(number: int, total: str, *, is_search: bool) -> str:
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**row, "job_url": address(f"/jobs/{row['id']}")}
+    return {
+        **row,
+        "job_url": address(f"/jobs/{row['id']}"),
+        "no_figures": _job_words.no_figures(row),
+    }
 
 
 def _columns(words: Mapping[str, str], sort: str, shown: Set[str]) -> list[Column]:
@@ -100,7 +109,7 @@ def _columns(words: Mapping[str, str], sort: str, shown: Set[str]) -> list[Colum
                 link="job_url" if name in ("raw_id", "name") else "",
                 sort=address(Jobs.path, {**words, "sort": following}) if name in SORTS else "",
                 sorted="" if not now else "descending" if sort.startswith("-") else "ascending",
-                instead="no_data_reason" if name == "top_finding" else "",
+                instead="no_figures" if name == "top_finding" else "",
                 is_shown=name in shown,
             )
         )
@@ -119,11 +128,11 @@ def _search(is_staff: bool, wanted: JobFilter, sort: str) -> Search:
         field("state", "State", choices=[(state, state) for state in _STATES]),
         field("finding", "Finding"),
         field("pattern", "Pattern"),
-        field("direction", "which is", choices=[("read", "read"), ("write", "written")]),
-        field("least_lost_seconds", "and loses at least (s)", "number"),
-        field("source", "Figures", choices=_SOURCES),
-        field("least_io_seconds", "Least I/O time (s)", "number"),
-        field("least_avoidable_seconds", "Least avoidable time (s)", "number"),
+        field("direction", "Its direction", choices=[("read", "read"), ("write", "written")]),
+        field("least_lost_seconds", "Lost in it, at least (s)", "number"),
+        field("source", "Profile", choices=_SOURCES),
+        field("least_io_seconds", "I/O time, at least (s)", "number"),
+        field("least_avoidable_seconds", "Avoidable time, at least (s)", "number"),
     ]
     if is_staff:
         more.insert(0, field("user", "User"))

@@ -24,7 +24,7 @@ from stripewise.web.pages._program_tables import with_direction
 
 _COLUMNS: tuple[Spec, ...] = (
     ("form", "Pattern", "code"),
-    ("direction", "which is", "text"),
+    ("direction", "Direction", "text"),
     ("job_count", "Jobs", "count"),
     ("program_count", "Programs", "count"),
     ("user_count", "Users", "count"),
@@ -48,13 +48,13 @@ class Patterns(Page):
         about = {**period.link_words, "least_lost_seconds": least}
         fields = [
             Field("pattern", "Pattern", words.get("pattern", ""), kind="search"),
-            Field("direction", "which is", words.get("direction", ""),
+            Field("direction", "Direction", words.get("direction", ""),
                   [("read", "read"), ("write", "written")]),
-            Field("least_lost_seconds", "Least loss of a job (s)", least, kind="number"),
+            Field("least_lost_seconds", "Lost in a job, at least (s)", least, kind="number"),
         ]  # fmt: skip
         blocks: list[Block] = [
             period_search(self.path, period, fields),
-            Table("patterns", "Patterns", columns(_COLUMNS, {"form": "url"}),
+            Table("patterns", "", columns(_COLUMNS, {"form": "url"}),
                   [with_direction(row, about) for row in rows],
                   note="What is lost is the expected gain of findings about the same files. Links "
                        "lead to the jobs.",

@@ -100,7 +100,7 @@ def findings_table(rows: Sequence[Row], words: Mapping[str, str]) -> Table:
 def patterns_table(rows: Sequence[Row], words: Mapping[str, str]) -> Table:
     """Return patterns of access, with the jobs concerned."""
     specs = (
-        ("form", "Pattern", "code"), ("direction", "which is", "text"),
+        ("form", "Pattern", "code"), ("direction", "Direction", "text"),
         ("job_count", "Jobs", "count"), ("moved_bytes", "Moved", "bytes"),
         ("lost_seconds", "Lost, all jobs", "seconds"),
     )  # fmt: skip

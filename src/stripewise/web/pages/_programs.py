@@ -32,9 +32,10 @@ from stripewise.web.pages._survey_rows import COLUMNS, EVERYBODY, SPREAD, row_of
 USUAL_SORT = "-node_seconds"
 _LINKS = {"program": "program_url"}
 _NOTE = (
-    "Figures of I/O are medians over the jobs with a profile. “Run at once” is the typical number "
-    "of jobs that run at the same time, then the greatest. “Avoidable” is what findings expect to "
-    "gain."
+    "Only profiles name programs: jobs without one are not in this table. Figures of I/O are "
+    "medians over the jobs. “Jobs at the same time” is the typical number of jobs that run "
+    "together, then the greatest. “Avoidable” is the part of the node-hours that findings expect "
+    "to gain. Metadata is that of opened files: calls by name, such as stat, are not in it."
 )
 
 
@@ -56,7 +57,7 @@ class Programs(Page):
             period_search(self.path, period, kept={"sort": sort}),
             Table(
                 "programs",
-                "Programs",
+                "",
                 sorted_columns(COLUMNS, self.path, period.words, sort, _LINKS),
                 shown,
                 note=_NOTE,

@@ -92,8 +92,8 @@ def chosen(text: str) -> list[str]:
 
 def _note(shown: Sequence[ProgramSurvey], missing: Sequence[str], asked: Asked) -> str:
     text = (
-        "Medians over the jobs with a profile; programs run simultaneously as they do half of the "
-        "time in which at least one job runs."
+        "Medians over the jobs with a profile. How many ran simultaneously is the median over the "
+        "time in which at least one job of the program ran."
     )
     if public := [one.program for one in shown if one.is_everybody]:
         text += (

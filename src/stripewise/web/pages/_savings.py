@@ -91,10 +91,10 @@ def _facts(ledger: SavingsLedger) -> Facts:
 
 
 def _note(ledger: SavingsLedger) -> str:
-    text = "Later runs are not known where no profile tells such settings (of the job, of HDF5)."
+    text = "Later runs are not counted for settings that no profile records (of the job, of HDF5)."
     if ledger.is_whole:
         return text
-    return f"{text} Only the newest {counted(len(ledger.savings), 'proof')} are looked at."
+    return f"{text} Only the newest {counted(len(ledger.savings), 'proof')} are counted."
 
 
 def _lead(ledger: SavingsLedger, period: Period) -> str:

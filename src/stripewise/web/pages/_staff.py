@@ -113,7 +113,7 @@ class StaffPrograms(Page):
             ("top_finding", "Costliest finding", "code"),
         )  # fmt: skip
         table = Table(
-            "programs", "Programs", columns(specs, {"program": "url"}), shown,
+            "programs", "", columns(specs, {"program": "url"}), shown,
             "Avoidable is the expected gain of each job's costliest finding, times its nodes.",
             empty="No job of this period names its program.", next=following,
         )  # fmt: skip
@@ -163,7 +163,7 @@ class StaffIgnored(Page):
             ("lost_node_seconds", "in node-hours", "node-hours"),
         )  # fmt: skip
         table = Table(
-            "ignored", "Ignored advice",
+            "ignored", "",
             columns(specs, {"program": "url", "job_count": "jobs_url"}), shown,
             f"A finding counts from {FEWEST_RUNS} jobs with a profile in a row on, up to the "
             f"latest one, each with an expected gain of at least {written(seconds, 'seconds')}. "
@@ -177,7 +177,9 @@ class StaffIgnored(Page):
                 f"{counted(len(rows), 'finding')} came back in job after job {period.text} and "
                 f"cost {written(every, 'node-seconds')}."
             )
-        field = Field("least_avoidable_seconds", "Least gain in a job (s)", word, kind="number")
+        field = Field(
+            "least_avoidable_seconds", "Expected gain in a job, at least (s)", word, kind="number"
+        )
         return Content("Ignored advice", lead, [period_search(self.path, period, [field]), table])
 
 

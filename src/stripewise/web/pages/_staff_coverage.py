@@ -28,9 +28,11 @@ class StaffCoverage(Page):
         period = Period.parse(asked.words, asked.now)
         by = asked.words.get("by") or "day"
         rows = list(map(_with_shares, coverage(asked.connection, asked.viewer, period, by)))
-        choices = [(name, f"by {name}") for name in GROUPS]
+        choices = [(name, name) for name in GROUPS]
         blocks: list[Block] = [
-            period_search(self.path, period, [Field("by", "Jobs", by, choices)]),
+            period_search(
+                self.path, period, [Field("by", "A row for each", by, choices, has_any=False)]
+            ),
             *([_chart(rows)] if by == "day" else []),
             _reasons(reasons(asked.connection, asked.viewer, period)),
             _table(rows, by),

@@ -95,10 +95,10 @@ class StaffAudit(Page):
         )
         specs = (
             ("at", "When (UTC)", "moment"), ("login", "Who", "text"),
-            ("action", "Did", "text"), ("target", "To what", "text"),
+            ("action", "Action", "text"), ("target", "Object", "text"),
         )  # fmt: skip
         following = address(self.path, {"login": login, "after": found.next})
-        table = Table("audit", "Audit", columns(specs), found.rows,
+        table = Table("audit", "", columns(specs), found.rows,
                       empty="Nothing is in the audit trail.",
                       next=following if found.next else "")  # fmt: skip
         search = Search("search", "", self.path, [Field("login", "Account", login)])

@@ -60,7 +60,9 @@ class StaffQuality(Page):
         odd = disagreements(*about, least_ratio=ratio, after=asked.words.get("after", ""))
         words = {**period.words, "least_ratio": word}
         apart, alone = clocks_apart(*about), unrecorded_jobs(*about)
-        field = Field("least_ratio", "Outliers differ by more than (times)", word, kind="number")
+        field = Field(
+            "least_ratio", "Outliers differ by more than a factor of", word, kind="number"
+        )
         blocks: list[Block] = [
             period_search(self.path, period, [field]),
             _witnesses(found),
@@ -68,8 +70,9 @@ class StaffQuality(Page):
             _matches(match_rules(*about)),
             _some("clocks", "Clocks apart", "profile", apart,
                   (*_JOB, ("kind", "Profile", "text"), ("apart_seconds", "Apart", "seconds")),
-                  "Profiles that began before or after their job, by more than clocks differ."),
-            _some("unrecorded", "Jobs that only profiles tell of", "job", alone, _JOB,
+                  "Profiles that began outside the time of their job, by more than clocks usually "
+                  "differ."),
+            _some("unrecorded", "Jobs known from profiles only", "job", alone, _JOB,
                   "The scheduler's record has not come, or carries another job id."),
         ]  # fmt: skip
         return Content("Quality of the data", _lead(found, apart, alone), blocks)
@@ -95,7 +98,8 @@ def _lead(found: Sequence[Agreement], apart: Sequence[Row], alone: Sequence[Row]
     late = counted(apart[0]["total"], "profile") if apart else "No profile"
     record = "every job has a record of the scheduler"
     if alone:
-        record = f"only profiles tell of {counted(alone[0]['total'], 'job')}"
+        only = alone[0]["total"]
+        record = f"{counted(only, 'job')} {'is' if only == 1 else 'are'} known from profiles only"
     return f"{text} {late} began outside the time of the job; {record}."
 
 
@@ -139,7 +143,7 @@ def _outliers(odd: Listing, ratio: float, words: Mapping[str, str]) -> Table:
 def _matches(rows: Sequence[Row]) -> Table:
     specs = (
         ("rule", "How a profile found its job", "text"), ("source_count", "Profiles", "count"),
-        ("least_confidence", "Confidence (least)", "share"),
+        ("least_confidence", "Lowest confidence", "share"),
     )  # fmt: skip
     return Table("matches", "Matches", columns(specs), rows,
                  empty="There are no profiles.")  # fmt: skip

@@ -17,11 +17,11 @@ _LOAD = (
     Column("name", "File system", link="url"),
     Column("health", "Health"),
     Column("read_bytes_per_second", "Read now", "rate"),
-    Column("greatest_read_bytes_per_second", "Busiest", "rate"),
+    Column("greatest_read_bytes_per_second", "Busiest read", "rate"),
     Column("write_bytes_per_second", "Written now", "rate"),
-    Column("greatest_write_bytes_per_second", "Busiest", "rate"),
+    Column("greatest_write_bytes_per_second", "Busiest write", "rate"),
     Column("metadata_operations_per_second", "Metadata now", "operations"),
-    Column("greatest_metadata_operations_per_second", "Busiest", "operations"),
+    Column("greatest_metadata_operations_per_second", "Busiest metadata", "operations"),
     Column("load_share", "Share of the busiest", "share"),
     Column("newest_at", "Newest sample (UTC)", "moment"),
     Column("benchmark", "Newest benchmark"),
@@ -32,12 +32,12 @@ _SPACE = (
     Column("total_bytes", "Of", "bytes"),
     Column("used_share", "Share", "share"),
     Column("weekly_bytes", "Growth a week", "bytes"),
-    Column("full", "Full"),
+    Column("full", "Full on"),
     Column("used_files", "Inodes used", "count"),
     Column("total_files", "Of", "count"),
     Column("used_files_share", "Share", "share"),
     Column("weekly_files", "Growth a week", "count"),
-    Column("full_of_files", "Full"),
+    Column("full_of_files", "Full on"),
 )
 _NOTE = (
     "“Now” is the mean over five minutes up to the newest sample, which is at most 15 minutes "
@@ -63,7 +63,7 @@ class Storage(Page):
                   note=_NOTE.format("hour, or day," if coarse else "hour"),
                   empty="No file system is known yet."),
             Table("space", "Space", _SPACE, [_space_row(one) for one in states],
-                  note="Growth is the median slope over the last 28 days; “full” follows from it.",
+                  note="Growth is the median slope of the last 28 days; the date follows from it.",
                   empty="No file system is known yet."),
             Links("more", "More", [
                 Link("Advice of the site", "/storage/advice"),
@@ -92,7 +92,8 @@ def lead(states: Sequence[FileSystemState], now: float) -> str:
     soon = [one for one in states if one.space.full_at and one.space.full_at < now + 60 * 86400]
     if soon:
         first = min(soon, key=lambda one: one.space.full_at or 0.0)
-        said += f" {printable(first.name)} is full on {full_text(first.space)} if it grows on."
+        said += f" At its present growth, {printable(first.name)} is full on "
+        said += f"{full_text(first.space)}."
     return said
 
 

@@ -73,11 +73,11 @@ def _table(name: str, title: str, kind: str, storage: str, cases: Sequence[CaseH
     columns = (
         Column("case_words", "Case", link="url"),
         Column("operation", "Operation"),
-        Column("verdict", "Beside those before"),
+        Column("verdict", "Compared with earlier campaigns"),
         Column("median", "Latest, median", kind),
         Column("low", "Low", kind),
         Column("high", "High", kind),
-        Column("before", "Median before", kind),
+        Column("before", "Earlier median", kind),
         Column("campaigns", "Campaigns", "count"),
         Column("latest_at", "Latest (UTC)", "day"),
         Column("is_emulated", "Emulated", "flag"),
@@ -88,8 +88,8 @@ def _table(name: str, title: str, kind: str, storage: str, cases: Sequence[CaseH
         columns,
         [_row(one, storage) for one in cases],
         note="Low and high are the interval of the latest median at 95 %, or its least and "
-        "greatest run where there are fewer than six. A change is told beyond three robust "
-        "standard deviations of the campaigns before, and 5 %.",
+        "greatest run where there are fewer than six. A change is beyond the spread if it "
+        "exceeds three robust standard deviations of the earlier campaigns, and 5 %.",
         empty="No campaign measured this.",
         total=plural(len(cases), "case"),
     )

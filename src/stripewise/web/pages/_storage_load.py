@@ -50,8 +50,8 @@ _TARGETS = (
     Column("read_bytes_per_second", "Read", "rate"),
     Column("write_bytes_per_second", "Written", "rate"),
     Column("share", "Share of all bytes", "share"),
-    Column("factor", "By the median", "factor"),
-    Column("verdict", "Load"),
+    Column("factor", "Of the median", "factor"),
+    Column("verdict", "Compared with the others"),
     Column("is_failed", "Failed", "flag"),
     Column("newest_at", "Newest sample (UTC)", "moment"),
 )
@@ -70,9 +70,9 @@ _SPACE = (
     Column("used_share", "Share", "share"),
 )
 _NOTE = (
-    "Rates are means over this time. “By the median” is the bytes of a target by the median of "
-    "all; its load is far from the others beyond 3.5 robust standard deviations and a factor of "
-    "1.5."
+    "Rates are means over this time. “Of the median” is the bytes of a target divided by the "
+    "median of all targets; its load is far from the others beyond 3.5 robust standard deviations "
+    "and a factor of 1.5."
 )
 _EVENTS = (
     Column("at", "Begin (UTC)", "moment"),
@@ -108,9 +108,9 @@ class StorageLoad(Page):
                 *_server_charts(load, spans),
                 *_tables(name, load, period, asked),
                 Table("events", "Events in this time", _EVENTS,
-                      [dict(row._mapping) for row in events],
+                      [dict(row._mapping) for row in events if row.kind != "advice"],
                       note="Events are shaded in the charts; one without an end has not ended.",
-                      empty="No event is known."),
+                      empty="No event is known in this time."),
                 pages_of(name),
             ],
         )  # fmt: skip
@@ -153,9 +153,10 @@ def _lead(name: str, load: FileSystemLoad, period: LoadPeriod, now: float) -> st
     for words, curve in (("read", load.read), ("written", load.write)):
         if curve.values:
             mean = sum(curve.values.values()) / len(curve.values)
-            said.append(f"{written(mean, 'rate')} were {words}")
-    text = f"In this {period.name}, {' and '.join(said)} on average." if said else (
-        f"Nothing is known of the load of {shown} in this {period.name}."
+            said.append(f"{written(mean, 'rate')} was {words}")
+    when = f"{'this' if period.is_past else 'the last'} {period.name}"
+    text = f"Over {when}, {' and '.join(said)} on average." if said else (
+        f"Nothing is known of the load of {shown} over {when}."
     )  # fmt: skip
     far = [one for one in load.targets if one.is_outlier]
     if far:
@@ -296,5 +297,5 @@ def _verdict(one: TargetLoad) -> str | None:
     if one.factor is None:
         return None
     if not one.is_outlier:
-        return "as usual"
+        return "like the others"
     return "far more than the others" if one.factor > 1 else "far less than the others"

@@ -108,7 +108,7 @@ class StorageEvents(Page):
             Field("since", "From", words["since"], kind="date"),
             Field("until", "Before", words["until"], kind="date"),
         ])  # fmt: skip
-        table = Table("events", "Events", _EVENTS, [_row(row) for row in listing.rows],
+        table = Table("events", "", _EVENTS, [_row(row) for row in listing.rows],
                       note="An event without an end has not ended.",
                       empty="No event matches.", next=following)  # fmt: skip
         return Content("Events", lead, [search, table])

@@ -31,6 +31,7 @@ _AMOUNTS = (
     Column("meta_operations", "Metadata operations", "count"),
     Column("meta_share", "Share of operations", "share"),
 )
+_NONE = "No job that you see used this file system in this time, as far as profiles tell."
 _NOTE = (
     "From profiles of jobs: what ran without one is not in it. A job's amounts are taken to be "
     "even over its run; the part that lies in this time counts. Shares are of the jobs that you "
@@ -65,20 +66,27 @@ class StorageTop(Page):
             pages_of(name),
         ]
         audited = f"who causes the load of {name}" if is_staff else ""
-        return Content(f"Who causes the load of {name}", _lead(top, period), blocks, audited)
+        return Content(f"Who causes the load of {name}", _lead(name, top, period), blocks, audited)
 
 
-def _lead(top: Top, period: LoadPeriod) -> str:
+def _lead(name: str, top: Top, period: LoadPeriod) -> str:
     seen = top.seen
     if not seen.jobs:
-        return f"No job that you see used it in this {period.name}, as far as profiles tell."
+        return (
+            f"{_when(period)}, no job that you see used {printable(name)}, as far as profiles "
+            "tell."
+        )
     jobs = plural(seen.jobs, "job")
     moved = written(seen.read_bytes + seen.write_bytes, "bytes")
-    text = f"In this {period.name}, {jobs} that you see moved {moved}."
+    text = f"{_when(period)}, {jobs} that you see moved {moved}."
     if len(top.users) > 1 and (best := top.users[0]).name and _moved(seen):
         share = written(_moved(best) / _moved(seen), "share")
         text += f" {printable(best.name)} moved most: {share} of it."
     return text
+
+
+def _when(period: LoadPeriod) -> str:
+    return f"Over {'this' if period.is_past else 'the last'} {period.name}"
 
 
 def _sums(top: Top, is_staff: bool) -> Facts:
@@ -96,8 +104,8 @@ def _sums(top: Top, is_staff: bool) -> Facts:
     if not is_staff:
         items += [
             Fact("other_jobs", "All other jobs", others and others.jobs, "count", note),
-            Fact("other_bytes", "They moved", others and _moved(others), "bytes"),
-            Fact("other_meta_operations", "Metadata operations",
+            Fact("other_bytes", "Moved by the others", others and _moved(others), "bytes"),
+            Fact("other_meta_operations", "Metadata operations of the others",
                  others and others.meta_operations, "count"),
         ]  # fmt: skip
     return Facts("sums", "All together", items)
@@ -122,7 +130,7 @@ def _people(
          Column("jobs", "Jobs", "count"), *_AMOUNTS],
         rows,
         note=_NOTE,
-        empty="No job that you see used it in this time.",
+        empty=_NONE,
     )  # fmt: skip
 
 
@@ -142,7 +150,7 @@ def _jobs(top: Top) -> Table:
         for row in top.jobs
     ]
     return Table("jobs", "Jobs", columns, rows, note=_NOTE,
-                 empty="No job that you see used it in this time.")  # fmt: skip
+                 empty=_NONE)  # fmt: skip
 
 
 def _amounts(row: Mapping[str, Any], seen: Share) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def _worse(one: str, other: str) -> str:
 def full_text(space: Space) -> str:
     """Return when something is full, in words."""
     if space.used is None or space.total is None:
-        return "not known"
+        return "not known: not sampled"
     if space.weekly is None:
         return "not known: less than eight days of samples"
     if space.weekly <= 0:

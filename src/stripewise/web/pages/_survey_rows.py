@@ -25,7 +25,7 @@ COLUMNS: tuple[Spec, ...] = (
     ("profiled_count", "With a profile", "count"),
     ("user_count", "Users", "count"),
     *MEDIANS,
-    ("typical_at_once", "Run at once", "count"),
+    ("typical_at_once", "Jobs at the same time", "count"),
     ("most_at_once", "at most", "count"),
     ("node_seconds", "Node-hours", "node-hours"),
     ("avoidable_node_seconds", "avoidable", "node-hours"),

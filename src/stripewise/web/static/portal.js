@@ -58,20 +58,41 @@
     };
   }
 
+  const known = (value) => value !== null && value !== undefined;
+
+  // Each value holds up to the next moment, and the last one as long as the one before it.
+  function inSteps(at, values) {
+    const end = at[at.length - 1] + (at.length > 1 ? at[at.length - 1] - at[at.length - 2] : 1);
+    const held = [...values, null].map((value, place, all) => (known(value) || !place ? value : all[place - 1]));
+    return [[...at, end], held.map((value) => (known(value) ? value : null))];
+  }
+
+  // Values with gaps on both sides: no line leads to them.
+  function alone(values) {
+    return values.flatMap((value, place) =>
+      known(value) && !known(values[place - 1]) && !known(values[place + 1]) ? [place] : []);
+  }
+
   function draw(figure) {
     const chart = JSON.parse(figure.dataset.chart);
+    const isSteps = chart.style === "steps";
     const write = words(chart.kind);
     const inks = ["--read", "--write", "--meta", "--good", "--bad", "--muted"].map(colour);
     const axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 } };
-    const paths = chart.style === "steps" ? uPlot.paths.stepped({ align: 1 }) : undefined;
+    const paths = isSteps ? uPlot.paths.stepped({ align: 1 }) : undefined;
     const series = chart.lines.map((line, place) => ({
       label: line.title,
       stroke: inks[place % inks.length],
       width: 2,
       dash: place >= inks.length ? [6, 4] : undefined,
       paths: chart.style === "points" ? () => null : paths,
-      points: { show: chart.style === "points" || chart.at.length < 2, size: 7 },
-      value: (_, value) => write(value),
+      points: {
+        show: chart.style === "points" || chart.at.length < 2,
+        fill: colour("--paper"),
+        size: place === 0 ? 9 : 6, // points of several lines at one place are all seen
+        filter: (_, number, show) => (show || isSteps ? null : alone(line.values)),
+      },
+      value: (_u, _value, _number, at) => write(line.values[at]),
     }));
     const first = chart.clock ? { label: "UTC", value: DAY + " {HH}:{mm}" } : { label: "s", value: (_, v) => (v === null ? "–" : v.toFixed(1)) };
     figure.replaceChildren();
@@ -92,7 +113,9 @@
         series: [first, ...series],
         plugins: [marks(chart.spans)],
       },
-      [chart.at, ...chart.lines.map((line) => line.values)],
+      isSteps
+        ? [inSteps(chart.at, [])[0], ...chart.lines.map((line) => inSteps(chart.at, line.values)[1])]
+        : [chart.at, ...chart.lines.map((line) => line.values)],
       figure,
     );
     figure.plot = plot;
