@@ -92,6 +92,7 @@ bench: setup ## what the library and the analysis cost; figures side by side fro
 	$(BIN)/python native/bench/cost_of_capture.py
 	$(BIN)/python native/bench/emulation.py
 	$(BIN)/python benchmarks/fixed_cost.py
+	$(BIN)/python benchmarks/fleet_ingest.py
 	$(BIN)/python benchmarks/fleet_scale.py
 	$(BIN)/python benchmarks/pattern_analysis.py
 	$(BIN)/python benchmarks/read_trace.py

@@ -107,16 +107,17 @@ def page(
     begin = _read(after, order) if after else None
     total = None
     places = query.with_only_columns(order.key) if places is None else places
-    found: list[Cursor] = []
+    found: list[Cursor] | None = None
     if few is not None:
-        most = COUNTED if most is None else most
-        some = _places(connection, few, order, most + 1)
+        enough = COUNTED if most is None else most
+        some = _places(connection, few, order, enough + 1)
         total = min(len(some), COUNTED + 1)
-        if len(some) <= most:
+        if len(some) <= enough:
             found = _behind(some, order, begin)
         else:
-            found = _ahead(connection, places, order, begin, limit + 1)
-    if few is None or (len(some) > most and len(found) <= limit):
+            near = _ahead(connection, places, order, begin, limit + 1)
+            found = near if len(near) > limit else None
+    if found is None:
         found = _along(connection, places, order, begin, limit + 1)
     shown = found[:limit]
     rows = _rows(connection, query, order, shown)
