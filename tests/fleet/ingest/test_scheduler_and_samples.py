@@ -5,14 +5,20 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, func, select
 
-from stripewise.errors import StorageError
+from stripewise.errors import StorageError, TraceError
+from stripewise.fleet._of_profile import Origin
+from stripewise.fleet._problems import MOST_PROBLEMS
 from stripewise.fleet._records import JobRecord
 from stripewise.fleet.ingest import IngestOptions, ingest, next_window, take_jobs
+from stripewise.fleet.ingest import _samples as samples
+from stripewise.fleet.ingest import _scheduler as scheduler
+from stripewise.fleet.ingest._base import Feed
 from stripewise.fleet.scheduler import Parsed, Window
 from stripewise.fleet.tables import Event, Job, Ledger, Rollup, Sample
 
@@ -75,6 +81,45 @@ def test_an_input_of_which_nothing_can_be_used_is_refused(
     tally = ingest(engine, IngestOptions(roots=(path,), settle_seconds=0, jobs=1))
     assert tally.refused == 1
     assert word in tally.reasons[0][1]
+
+
+@pytest.mark.parametrize(
+    ("feed", "name", "text"),
+    [
+        (scheduler.SchedulerFeed(), "JOBS", SACCT),
+        (scheduler.SchedulerFeed(), "JOBS", '{"jobs": [], "meta": {"slurm": {}}}'),
+        (samples.SamplesFeed(), "SAMPLES", SAMPLES),
+    ],
+)
+def test_a_file_beyond_its_budget_is_refused_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, feed: Feed, name: str, text: str
+) -> None:
+    path = tmp_path / "input"
+    path.write_text(text)
+    module = samples if name == "SAMPLES" else scheduler
+    budget = getattr(module, name)
+    feed.read(path, Origin("x", "d", "n"))
+    monkeypatch.setattr(module, name, replace(budget, file_bytes=len(text) - 1))
+    with pytest.raises(TraceError, match=r"0 MiB, the budget of .*: write fewer .* into one file"):
+        feed.read(path, Origin("x", "d", "n"))
+
+
+def test_more_jobs_than_memory_is_for_are_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "jobs.txt"
+    path.write_text(SACCT)
+    monkeypatch.setattr(scheduler, "JOBS", replace(scheduler.JOBS, entries=0))
+    with pytest.raises(TraceError, match=r"line 4: more than 0 jobs, the budget of records"):
+        scheduler.SchedulerFeed().read(path, Origin("x", "d", "n"))
+
+
+def test_of_many_broken_lines_the_first_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.txt"
+    path.write_text(SACCT + "x\n" * 5000)
+    problems = scheduler.SchedulerFeed().read(path, Origin("x", "d", "n")).problems
+    assert len(problems) == MOST_PROBLEMS + 1
+    assert problems[-1] == f"{5001 - MOST_PROBLEMS} more could not be used"
 
 
 def test_slurm_is_asked_from_where_it_was_last(engine: Engine) -> None:

@@ -10,7 +10,7 @@ from stripewise.errors import TraceError
 from stripewise.fleet._of_profile import Origin
 from stripewise.fleet.ingest._base import HEAD_BYTES, Feed, Reading
 from stripewise.fleet.scheduler import parse_rest, parse_sacct, recognises_rest, recognises_sacct
-from stripewise.inputs import open_input
+from stripewise.inputs import JOBS, input_lines, open_input, read_input
 
 
 class SchedulerFeed(Feed):
@@ -28,13 +28,14 @@ class SchedulerFeed(Feed):
         """Read records; jobs that cannot be read are named.
 
         Raises:
-            TraceError: There is not one job in it that can be read.
+            TraceError: There is not one job in it that can be read, or the file is too large.
         """
         with open_input(path) as file:
-            data = file.read()
-        text = data.decode("utf-8", "replace")
-        read = parse_rest if recognises_rest(data[:HEAD_BYTES]) else parse_sacct
-        found = read(text, origin.cluster)
+            is_json = recognises_rest(file.read(HEAD_BYTES))
+        if is_json:
+            found = parse_rest(read_input(path, JOBS).decode("utf-8", "replace"), origin.cluster)
+        else:
+            found = parse_sacct(input_lines(path, JOBS), origin.cluster, JOBS)
         if found.problems and not found.records:
             raise TraceError(f"{path}: no job in it can be read: {found.problems[0]}")
         return Reading(found.records, found.problems)

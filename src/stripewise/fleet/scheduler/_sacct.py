@@ -9,14 +9,16 @@ the job name may itself contain the separator.  Steps follow their job.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from stripewise.fleet._problems import Problems
 from stripewise.fleet._records import JobRecord
 from stripewise.fleet.scheduler._parsed import Parsed, job_record, not_started
 from stripewise.fleet.scheduler._values import JobId, count, exit_codes, job_id, moment, resource
+from stripewise.inputs import Budget
 from stripewise.slurm import parse_seconds
 
 FIELDS = (
@@ -52,17 +54,26 @@ def recognises_sacct(head: bytes) -> bool:
     return len(parts) >= len(FIELDS) and bool(_FIRST.match(line)) and _is_moment(parts[10])
 
 
-def parse_sacct(text: str, cluster: str = "") -> Parsed:
+def parse_sacct(
+    text: str | Iterable[str], cluster: str = "", budget: Budget | None = None
+) -> Parsed:
     """Read the text of sacct; lines that cannot be read are named and left out.
 
     Args:
-        text: With or without a header, with or without lines of steps.
+        text: Whole or its lines; with or without a header, with or without lines of steps.
         cluster: Of jobs whose line names none.
+        budget: How many jobs there may be; None: any number.
+
+    Raises:
+        StripewiseError: There are more; the class is the budget's.
     """
     reader = _Reader(cluster)
-    for number, line in enumerate(text.split("\n"), 1):
+    lines = text.split("\n") if isinstance(text, str) else text
+    for number, line in enumerate(lines, 1):
         if line.strip():
             reader.read(number, line.removesuffix("\r"))
+        if budget is not None:
+            budget.check_entries(len(reader.jobs), f"line {number}")
     return reader.parsed()
 
 
@@ -93,7 +104,7 @@ class _Reader:
     cluster: str
     columns: tuple[str, ...] = FIELDS
     jobs: dict[tuple[str, int, int], JobRecord] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    problems: Problems = field(default_factory=Problems)
     rests: list[str] = field(default_factory=list)
     last: JobRecord | None = None
     usage: list[int | None] = field(default_factory=lambda: [None, None])
@@ -106,7 +117,7 @@ class _Reader:
             elif self.columns:
                 self._line(self._split(line))
         except (ValueError, OverflowError) as error:
-            self.problems.append(f"line {number} is left out: {error}")
+            self.problems.add(f"line {number} is left out: {error}")
 
     def _header(self, line: str) -> None:
         self._end_of_job()
@@ -167,7 +178,7 @@ class _Reader:
     def parsed(self) -> Parsed:
         """Return what was read."""
         self._end_of_job()
-        return Parsed(tuple(self.jobs.values()), (*self.problems, *not_started(self.rests)))
+        return Parsed(tuple(self.jobs.values()), (*self.problems.told(), *not_started(self.rests)))
 
 
 def _record(row: dict[str, str], seen: JobId, cluster: str) -> JobRecord:
