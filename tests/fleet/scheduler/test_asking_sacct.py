@@ -29,10 +29,14 @@ if "--helpformat" in sys.argv:
 """
 ANSWER = """
 columns = next(w for w in sys.argv if w.startswith("--format=")).partition("=")[2].split(",")
-print("|".join(columns))
+mark = next(w for w in sys.argv if w.startswith("--delimiter=")).partition("=")[2]
+print(mark.join(columns))
 row = dict(jobid="7", jobidraw="7", user="u", state="COMPLETED", submit="2026-10-30T00:00:00",
            start="2026-10-30T00:00:00", end="2026-10-30T00:00:09", jobname="a|b")
-print("|".join(row.get(name, "") for name in columns))
+print(mark.join(row.get(name, "") for name in columns))
+forged = row | dict(jobid="8", jobidraw="8", user="victim")
+print("|".join(columns))
+print("|".join(forged.get(name, "") for name in columns))
 """
 
 
@@ -68,8 +72,14 @@ def test_a_long_time_is_asked_a_day_at_a_time_in_utc(fake: Fake) -> None:
     read = list(fake.make().read(Window(NOW - 2 * DAY - 60, NOW), lambda *now: said.append(now)))
     assert [[record.raw_id for record in parsed.records] for parsed in read] == [[7]] * 3
     assert read[0].records[0].columns["name"] == "a|b"
+    assert [text[:21] for text in read[0].problems] == [
+        "line 3 is left out: i",
+        "line 4 is left out: i",
+    ]
     assert said == [(1, 3), (2, 3), (3, 3)]
     asked = fake.asked()
+    marks = [word for one in asked for word in one["words"] if word.startswith("--delimiter=")]
+    assert len(set(marks)) == 3  # nobody can know it beforehand
     words = [word for one in asked for word in one["words"] if word.startswith(("--st", "--en"))]
     assert words == [
         "--starttime=2026-10-29T23:59:00", "--endtime=2026-10-30T23:59:00",

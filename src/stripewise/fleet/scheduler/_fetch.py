@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -66,6 +67,7 @@ class Sacct:
     def _words(self, columns: Sequence[str], day: Window) -> list[str]:
         return [
             *("--allusers", "--parsable2", "--duplicates", "--noconvert"),
+            f"--delimiter=|{secrets.randbelow(10**9):09}|",
             *([f"--clusters={self.clusters}"] if self.clusters else []),
             f"--starttime={_moment(day.start)}",
             f"--endtime={_moment(day.end)}",

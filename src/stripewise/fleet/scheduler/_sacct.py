@@ -4,6 +4,10 @@
 
 A line has a column for each name of the header.  Without a header the columns are FIELDS.  Only
 the job name may itself contain the separator.  Steps follow their job.
+
+Names of jobs are their users', and may hold a line break: what follows it could pass for the line
+of another job (seen in 22.05).  So sacct is asked for a separator that nobody knows beforehand,
+`--delimiter "|DIGITS|"`; the first header says which one holds.
 """
 
 from __future__ import annotations
@@ -36,7 +40,7 @@ DISK = "fs/disk"
 count system calls, also those that a cache, a pipe or a terminal serves, and no mapped memory.
 Source: jobacct_gather/common/common_jag.c, acct_gather_profile.c of Slurm; seen in 22.05."""
 _OF_STEPS = {READ_BYTES: "slurm_read_bytes", WRITE_BYTES: "slurm_write_bytes"}
-_HEADER = re.compile(r"[A-Za-z/]+(?:\|[A-Za-z/]+)+\|?")
+_HEADER = re.compile(r"[A-Za-z/]+(\|(?:\d+\|)?)[A-Za-z/]+(?:\1[A-Za-z/]+)*(?:\1)?", re.ASCII)
 _FIRST = re.compile(r"\d+[^|]*\|\d+[^|]*\|[^|]*\|")
 _SEPARATOR = "|"
 
@@ -48,7 +52,7 @@ def recognises_sacct(head: bytes) -> bool:
         head: The first bytes of it, a line or more.
     """
     line = head.partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
-    if _is_header(line):
+    if _separator_of(line):
         return True
     parts = line.split(_SEPARATOR)
     return len(parts) >= len(FIELDS) and bool(_FIRST.match(line)) and _is_moment(parts[10])
@@ -77,8 +81,10 @@ def parse_sacct(
     return reader.parsed()
 
 
-def _is_header(line: str) -> bool:
-    return bool(_HEADER.fullmatch(line)) and "jobid" in line.lower().split(_SEPARATOR)
+def _separator_of(line: str) -> str:
+    """Return the separator of a header; "": the line is none."""
+    match = _HEADER.fullmatch(line)
+    return match[1] if match and "jobid" in line.lower().split(match[1]) else ""
 
 
 def _is_moment(text: str) -> bool:
@@ -94,6 +100,7 @@ class _Reader:
 
     Attributes:
         cluster: Of jobs whose line names none.
+        separator: Between columns; "" until the first line came.
         columns: Names of the columns.
         jobs: A job that is listed twice counts once.
         rests: Entries for tasks of arrays that have not started.
@@ -102,6 +109,7 @@ class _Reader:
     """
 
     cluster: str
+    separator: str = ""
     columns: tuple[str, ...] = FIELDS
     jobs: dict[tuple[str, int, int], JobRecord] = field(default_factory=dict)
     problems: Problems = field(default_factory=Problems)
@@ -111,8 +119,10 @@ class _Reader:
 
     def read(self, number: int, line: str) -> None:
         """Read a line."""
+        separator = _separator_of(line)
+        self.separator = self.separator or separator or _SEPARATOR
         try:
-            if _is_header(line):
+            if separator == self.separator:
                 self._header(line)
             elif self.columns:
                 self._line(self._split(line))
@@ -121,7 +131,7 @@ class _Reader:
 
     def _header(self, line: str) -> None:
         self._end_of_job()
-        self.columns = tuple(line.lower().split(_SEPARATOR))
+        self.columns = tuple(line.lower().split(self.separator))
         if missing := [name for name in NEEDED if name not in self.columns]:
             self.columns = ()
             raise ValueError(
@@ -132,13 +142,13 @@ class _Reader:
     def _split(self, line: str) -> dict[str, str]:
         if "\0" in line:
             raise ValueError("it contains a zero byte")
-        parts, wanted = line.split(_SEPARATOR), len(self.columns)
+        parts, wanted = line.split(self.separator), len(self.columns)
         if len(parts) < wanted or (len(parts) > wanted and "jobname" not in self.columns):
             raise ValueError(f"it has {len(parts)} columns instead of {wanted}")
         if len(parts) > wanted:
             name = self.columns.index("jobname")
             after = len(parts) - (wanted - 1 - name)
-            parts[name:after] = [_SEPARATOR.join(parts[name:after])]
+            parts[name:after] = [self.separator.join(parts[name:after])]
         return dict(zip(self.columns, parts, strict=True))
 
     def _line(self, row: dict[str, str]) -> None:
