@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, func, select, update
 
 from stripewise.errors import StorageError, TraceError
 from stripewise.fleet._of_profile import Origin
@@ -134,6 +134,18 @@ def test_slurm_is_asked_from_where_it_was_last(engine: Engine) -> None:
     other = next_window(engine, "sacct beta")
     assert now - other.start == pytest.approx(30 * 86400, abs=60)
     assert next_window(engine, "sacct", since=1000).start == 1000
+
+
+def test_a_gap_before_a_later_day_is_asked_for_the_next_time(engine: Engine) -> None:
+    now = int(time.time())
+    take_jobs(engine, "sacct", Window(now - 90 * 86400, now), [])
+    with engine.begin() as connection:  # that was ten days ago
+        connection.execute(update(Ledger).values(at=now - 10 * 86400))
+    take_jobs(engine, "sacct", next_window(engine, "sacct", since=now - 86400), [])
+    again = next_window(engine, "sacct")
+    assert again.start == now - 12 * 86400
+    take_jobs(engine, "sacct", again, [])
+    assert now - next_window(engine, "sacct").start == pytest.approx(2 * 86400, abs=60)
 
 
 def test_what_was_not_read_whole_is_asked_for_again(engine: Engine) -> None:

@@ -268,7 +268,7 @@ class _Pass:
         name, answer = str(entry.inputs[0].path), entry.answer
         if entry.outcome == STORED and isinstance(answer, Stored):
             self.tally.stored[answer.kind] += 1
-            self.tally.problems += [(name, text) for text in answer.problems]
+            self.tally.in_part(name, answer.problems)
             self.tally.known += len(entry.inputs) - 1
         elif entry.outcome == REFUSED and isinstance(answer, Refused):
             self.tally.refuse(name, answer.reason)
