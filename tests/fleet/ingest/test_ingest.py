@@ -21,7 +21,16 @@ from stripewise.fleet._store import Writer
 from stripewise.fleet.ingest import IngestOptions, _book, _work, ingest
 from stripewise.fleet.ingest import _ingest as module
 from stripewise.fleet.ingest._walk import PassedOver, walk
-from stripewise.fleet.tables import Cluster, Job, JobSource, Ledger, PairedRun, Person
+from stripewise.fleet.tables import (
+    CampaignFigure,
+    CampaignRow,
+    Cluster,
+    Job,
+    JobSource,
+    Ledger,
+    PairedRun,
+    Person,
+)
 from support import fleet_inputs as inputs
 from support.fleet_inputs import take
 from support.small_disk import fill, small_file_system
@@ -110,6 +119,23 @@ def test_a_study_that_went_on_is_told_anew(base: Engine, tmp_path: Path) -> None
     assert "cb_nodes=4" in row.hints
     assert row.made_at == 1782900000
     assert name == (None if os.geteuid() == 0 else inputs.report()["user"] or name)
+    result.write_text(result.read_text().replace('"improved"', '"no improvement"'))
+    take(base, tmp_path)
+    with base.connect() as connection:
+        assert connection.scalar(select(func.count()).select_from(PairedRun)) == 0
+
+
+def test_output_of_a_benchmark_that_grew_is_one_campaign(base: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "benchio.txt"
+    whole = (Path(__file__).parents[2] / "bench/data/benchio-runner.txt").read_text()
+    path.write_text(whole)
+    take(base, tmp_path)
+    path.write_text(whole + "\n")
+    assert take(base, tmp_path).stored == {"campaign": 1}
+    with base.connect() as connection:
+        (digest,) = connection.scalars(select(CampaignRow.digest))
+        assert digest == connection.scalar(select(Ledger.digest))
+        assert connection.scalar(select(func.count(CampaignFigure.campaign_id.distinct()))) == 1
 
 
 def test_a_study_without_a_gain_is_no_pair(base: Engine, tmp_path: Path) -> None:
