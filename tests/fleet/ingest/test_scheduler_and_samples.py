@@ -114,6 +114,16 @@ def test_more_jobs_than_memory_is_for_are_refused(
         scheduler.SchedulerFeed().read(path, Origin("x", "d", "n"))
 
 
+def test_jobs_of_no_cluster_are_taken_with_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.txt"
+    path.write_text(SACCT.replace("|cluster|", "|").replace("|alpha|", "|"))
+    feed = scheduler.SchedulerFeed()
+    problems = feed.read(path, Origin("x", "d", "n")).problems
+    assert ["on which cluster" in text for text in problems] == [True, False]
+    (other,) = feed.read(path, Origin("x", "d", "n", "alpha")).problems
+    assert "line 3" in other
+
+
 def test_of_many_broken_lines_the_first_are_named_and_the_others_counted(tmp_path: Path) -> None:
     path = tmp_path / "jobs.txt"
     path.write_text(SACCT + "x\n" * 5000)

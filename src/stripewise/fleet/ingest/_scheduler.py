@@ -12,6 +12,11 @@ from stripewise.fleet.ingest._base import HEAD_BYTES, Feed, Reading
 from stripewise.fleet.scheduler import parse_rest, parse_sacct, recognises_rest, recognises_sacct
 from stripewise.inputs import JOBS, input_lines, open_input, read_input
 
+_NO_CLUSTER = (
+    "it does not say on which cluster its jobs ran, so that profiles which do are not found to be "
+    "theirs: ask sacct for the column `cluster`"
+)
+
 
 class SchedulerFeed(Feed):
     """What the scheduler says of jobs; it tells of everybody, so not every user's is believed."""
@@ -38,4 +43,6 @@ class SchedulerFeed(Feed):
             found = parse_sacct(input_lines(path, JOBS), origin.cluster, JOBS)
         if found.problems and not found.records:
             raise TraceError(f"{path}: no job in it can be read: {found.problems[0]}")
-        return Reading(found.records, found.problems)
+        if all(record.cluster for record in found.records):
+            return Reading(found.records, found.problems)
+        return Reading(found.records, (_NO_CLUSTER, *found.problems))
