@@ -411,6 +411,33 @@ def test_a_database_without_tables_is_told_how_to_get_them(tmp_path: Path) -> No
         take(create_engine(str(tmp_path / "new.sqlite")), tmp_path / "spool")
 
 
+def test_a_server_that_ends_a_connection_loses_nothing(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if engine.dialect.name != "postgresql":
+        pytest.skip("there is no server")
+    left = iter([False, True])
+
+    class Ended(Writer):
+        def finish(self) -> None:
+            if next(left, False):
+                self.connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+            super().finish()
+
+    monkeypatch.setattr(_book, "Writer", Ended)
+    monkeypatch.setattr(module, "_BATCH", 2)
+    for number in range(8):
+        inputs.write_report(tmp_path / "spool", number)
+    with pytest.raises(StorageError, match="check that PostgreSQL runs"):
+        take(engine, tmp_path / "spool", jobs=1)
+    stored = sum(take(engine, tmp_path / "spool").stored.values())
+    assert 0 < stored < 8
+    clean = create_engine(str(tmp_path / "clean.sqlite"))
+    initialise(clean)
+    take(clean, tmp_path / "spool")
+    assert inputs.dump(engine) == inputs.dump(clean)
+
+
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     for number in range(8):
         inputs.write_report(tmp_path / "spool", number)
