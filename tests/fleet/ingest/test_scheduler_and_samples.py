@@ -146,6 +146,12 @@ def test_slurm_is_asked_from_where_it_was_last(engine: Engine) -> None:
     assert next_window(engine, "sacct", since=1000).start == 1000
 
 
+def test_nothing_is_asked_for_a_database_without_tables(empty_engine: Engine) -> None:
+    for since in (None, 1000):
+        with pytest.raises(StorageError, match="run `stripewise db init`"):
+            next_window(empty_engine, "sacct", since=since)
+
+
 def test_a_gap_before_a_later_day_is_asked_for_the_next_time(engine: Engine) -> None:
     now = int(time.time())
     take_jobs(engine, "sacct", Window(now - 90 * 86400, now), [])

@@ -48,10 +48,10 @@ def next_window(engine: Engine, name: str, since: int | None = None) -> Window:
     Raises:
         StorageError: The database refuses.
     """
+    check(engine)
     now = int(time.time())
     if since is not None:
         return Window(min(since, now), now)
-    check(engine)
     return window(_last(engine, name), now)
 
 
