@@ -220,9 +220,12 @@ def test_the_name_of_a_job_forges_no_record_of_another(jobs: Jobs) -> None:
             "jobname": "b"}  # fmt: skip
     lines = ["a", "|".join(told.get(name, "") for name in sacct._columns())]
     number = submit(jobs.cluster, "-J", "\n".join(lines), "--wrap", "true")
-    until(jobs.cluster, False, f"--jobs={number}")
-    time.sleep(2)
-    now = int(time.time()) + 5
-    found = {one.raw_id: one for one in merged(sacct.read(Window(now - 90000, now))).records}
+    found: dict[int, Any] = {}
+    deadline = time.monotonic() + 60
+    while number not in found and time.monotonic() < deadline:
+        now = int(time.time()) + 5
+        parsed = merged(sacct.read(Window(now - 90000, now)))
+        found = {one.raw_id: one for one in parsed.records}
     assert 999 not in found
+    assert any("1 columns instead of" in text for text in parsed.problems), parsed.problems
     assert found[number].columns["name"] == "a"
