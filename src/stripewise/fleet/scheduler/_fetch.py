@@ -9,7 +9,7 @@ import secrets
 import shutil
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from tempfile import TemporaryFile
@@ -23,10 +23,6 @@ OF_NEWER = ("restarts", "sluid")
 """Asked of a Slurm that knows them: Restarts came in 23.11 or later, SLUID in 24.11."""
 _DROPPED = ("SACCT_", "SLURM_TIME_FORMAT", "SLURM_BITSTR_LEN", "SLURM_CLUSTERS")
 """What changes the output of sacct.  Source: sacct(1), ENVIRONMENT VARIABLES."""
-
-
-def ignore_progress(days: int, of: int) -> None:
-    """Say nothing."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +39,7 @@ class Sacct:
     timeout_seconds: float = 600.0
     environment: Mapping[str, str] | None = None
 
-    def read(
-        self, window: Window, progress: Callable[[int, int], None] = ignore_progress
-    ) -> Iterator[Parsed]:
+    def read(self, window: Window) -> Iterator[Parsed]:
         """Return the jobs that waited or ran at any moment of a time, those of a day at a time.
 
         A job that runs for several days comes with each; what is told last holds.  Without the
@@ -54,17 +48,14 @@ class Sacct:
 
         Args:
             window: Which time.
-            progress: Gets the number of days read, and that of all.
 
         Raises:
             SlurmMissingError: There is no sacct.
             SlurmError: It fails, or does not end in time.
         """
         columns = self._columns()
-        days = list(window.days())
-        for number, day in enumerate(days, 1):
+        for day in window.days():
             yield parse_sacct(self._run(self._words(columns, day)))
-            progress(number, len(days))
 
     def _words(self, columns: Sequence[str], day: Window) -> list[str]:
         return [
