@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -112,6 +113,18 @@ def test_more_jobs_than_memory_is_for_are_refused(
     monkeypatch.setattr(scheduler, "JOBS", replace(scheduler.JOBS, entries=0))
     with pytest.raises(TraceError, match=r"line 4: more than 0 jobs, the budget of records"):
         scheduler.SchedulerFeed().read(path, Origin("x", "d", "n"))
+
+
+def test_times_that_were_still_to_come_are_of_another_zone(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.txt"
+    path.write_text(SACCT)
+    end = 1772359320  # of the job that has ended
+    feed = scheduler.SchedulerFeed()
+    os.utime(path, (end, end))
+    assert len(feed.read(path, Origin("x", "d", "n")).records) == 2
+    os.utime(path, (end - 9 * 3600, end - 9 * 3600))
+    with pytest.raises(TraceError, match=r"up to 9\.0 h after it was written: run .* TZ=UTC"):
+        feed.read(path, Origin("x", "d", "n"))
 
 
 def test_jobs_of_no_cluster_are_taken_with_a_warning(tmp_path: Path) -> None:
