@@ -12,6 +12,7 @@ import json
 import os
 import re
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -41,6 +42,14 @@ class Budget:
     entry: str = ""
     remedy: str = "check that it is the right file"
     error: type[StripewiseError] = UsageError
+
+    def check_bytes(self, number: int, name: object) -> None:
+        """Raise the budget's error if there are too many bytes."""
+        if number > self.file_bytes:
+            raise self.error(
+                f"{name}: more than {self.file_bytes // _MIB} MiB, the budget of {self.what}: "
+                f"{self.remedy}"
+            )
 
     def check_entries(self, number: int, name: object) -> None:
         """Raise the budget's error if there are too many entries."""
@@ -91,6 +100,20 @@ SURFACE = Budget("a surface", 256 * _MIB)
 MODEL = Budget("a model", 16 * _MIB)
 RESULT = Budget("the result of a study", 64 * _MIB, error=TraceError)
 REPORT = Budget("the report of a run", 16 * _MIB, error=TraceError)
+JOBS = Budget(
+    "records of the scheduler",
+    256 * _MIB,
+    entries=500_000,
+    entry="jobs",
+    remedy="write fewer days into one file",
+    error=TraceError,
+)
+SAMPLES = Budget(
+    "samples of a storage",
+    256 * _MIB,
+    remedy="write fewer hours into one file",
+    error=TraceError,
+)
 MPIIO_STATS = Budget(
     "the output of a job", 256 * _MIB, remedy="cut out the blocks", error=TraceError
 )
@@ -145,12 +168,23 @@ def read_input(path: Path, budget: Budget) -> bytes:
     """
     with open_input(path) as file:
         data = file.read(budget.file_bytes + 1)
-    if len(data) > budget.file_bytes:
-        raise budget.error(
-            f"{path}: more than {budget.file_bytes // _MIB} MiB, the budget of {budget.what}: "
-            f"{budget.remedy}"
-        )
+    budget.check_bytes(len(data), path)
     return data
+
+
+def input_lines(path: Path, budget: Budget) -> Iterator[str]:
+    """Yield the lines of a file within its budget; the file is never held as a whole.
+
+    Raises:
+        OSError: It cannot be read, or is no regular file.
+        StripewiseError: It is larger than its budget; the class is the budget's.
+    """
+    read_bytes = 0
+    with open_input(path) as file:
+        while line := file.readline(budget.file_bytes + 1 - read_bytes):
+            read_bytes += len(line)
+            budget.check_bytes(read_bytes, path)
+            yield line.decode("utf-8", "replace").removesuffix("\n")
 
 
 def parse_toml(text: str) -> dict[str, Any]:

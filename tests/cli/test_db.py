@@ -8,6 +8,7 @@ import json
 import os
 import sqlite3
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,26 @@ def test_names_of_files_cannot_act_on_the_terminal(
     run("db", "status")
     said = capsys.readouterr()
     assert "\x1b" not in said.out + said.err
+
+
+def test_a_day_to_begin_with_is_asked_for_once(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from stripewise.cli._db_slurm import Scheduler
+
+    asked: list[int | None] = []
+
+    def twice(*_words: object, ahead: Callable[[], None], **_more: object) -> None:
+        ahead()
+        ahead()
+
+    monkeypatch.setattr("stripewise.fleet.ingest.watch", twice)
+    words = ("db", "ingest", "--slurm", "--slurm-since", "2026-01-01", "--watch", "300")
+    monkeypatch.setattr(Scheduler, "ask", lambda self, *_, **__: asked.append(self.since))
+    assert run(*words) == 0
+    assert asked == [1767225600, None]
+    assert run(*words, "--dry-run") == 0
+    assert len(asked) == 2
 
 
 def test_backup_and_restore(

@@ -51,6 +51,19 @@ def test_why_there_are_no_figures_is_told(connection: Connection) -> None:
     assert (did_not["no_data_reason"], did_not["io_seconds"]) == ("did not run", None)
 
 
+def test_a_job_that_waits_or_has_just_begun_is_not_said_not_to_have_run(
+    connection: Connection,
+) -> None:
+    waits = job(7, start_at=None, end_at=None, columns={"state": "PENDING"})
+    begun = job(8, end_at=None, columns={"state": "RUNNING", "run_seconds": 0.0})
+    rows = store(connection, waits, begun)
+    assert [row["no_data_reason"] for row in rows] == ["waits in the queue", "no profile"]
+    over = job(7, start_at=None, columns={"state": "CANCELLED"})
+    assert [row["no_data_reason"] for row in store(connection, over)] == [
+        "did not run", "no profile",
+    ]  # fmt: skip
+
+
 def test_a_job_stays_where_it_is_when_its_record_comes(connection: Connection) -> None:
     (alone,) = store(connection, source())
     key = connection.scalar(select(Job.id))

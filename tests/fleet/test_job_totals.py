@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stripewise.fleet import _totals
 from stripewise.fleet._totals import Told, distinct, totals
 from support.fleet_records import figures
 
@@ -74,6 +75,19 @@ def test_two_sources_of_one_run_count_once(one: Any, other: Any, count: int) -> 
         kept = distinct(sources)
         assert len(kept) == count
         assert "kind" not in one or "trace" in {source.kind for source in kept}
+
+
+def test_many_logs_of_one_job_are_not_compared_with_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared: list[bool] = []
+    is_same = _totals._is_same_run
+    monkeypatch.setattr(
+        _totals, "_is_same_run", lambda *two: compared.append(True) or is_same(*two)
+    )
+    logs = [told(100.0 * at, 100.0 * at + 99) for at in range(500)]
+    assert len(distinct([*logs, told(0.0, 99.0, "trace")])) == 500
+    assert len(compared) == 500
 
 
 def test_what_nobody_tells_is_not_known() -> None:

@@ -60,6 +60,18 @@ def candidate(job_id: int, start: float | None = 100.0, end: float | None = 200.
          (None, "job id on several clusters", 0.0)),
         (run(cluster_id=2), [candidate(1), candidate(2, cluster_id=2)],
          (2, "job id and time", 1.0)),
+        # One that was cancelled in the queue has run nothing, and keeps nobody's place.
+        (run(), [candidate(1, None, 50.0)], (None, "no record", 0.0)),
+        (run(None), [candidate(1, None, 50.0), candidate(2)], (2, "job id", 0.8)),
+        # One that waits may have begun since it was told of, but not before it was submitted.
+        (run(), [candidate(1, None, None, submit_at=100)], (1, "job id and time", 1.0)),
+        (run(), [candidate(1, None, None, submit_at=int(2 * DAY))],
+         (None, "job id of another time", 0.0)),
+        (run(), [candidate(1), candidate(2, None, None, 2, 90)], (1, "job id and time", 1.0)),
+        (run(), [candidate(1), candidate(2, None, None, submit_at=201)],
+         (1, "job id and time", 1.0)),
+        (run(300.0), [candidate(1), candidate(2, None, None, submit_at=201)],
+         (2, "job id and time", 1.0)),
         # Of a requeued job that is told to have run twice at once, the later run.
         (run(), [candidate(1), candidate(2, 140.0)], (2, "job id and time", 0.9)),
         # Between two runs of one job: the nearer one.

@@ -95,7 +95,7 @@ def test_a_bad_line_is_named_and_the_others_are_kept(bad: str, why: str) -> None
 def test_problems_are_bounded() -> None:
     found = parse_samples(["x"] * 5000)
     assert len(found.problems) == 101
-    assert found.problems[-1] == "4900 more lines could not be used"
+    assert found.problems[-1] == "4900 more could not be used"
 
 
 def test_levels_may_be_negative() -> None:

@@ -9,8 +9,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Engine, inspect, text
 
-from stripewise.errors import StorageError
-from stripewise.fleet._engine import create_engine
+from stripewise.errors import StorageError, UsageError
+from stripewise.fleet._engine import create_engine, sqlite_file, str_of
 from stripewise.fleet._schema import check, current, initialise, newest
 from stripewise.fleet.tables import Base
 
@@ -56,6 +56,22 @@ def test_a_refusal_hides_the_password() -> None:
     with pytest.raises(StorageError, match="check that PostgreSQL runs") as told:
         check(engine)
     assert "secret" not in str(told.value)
+
+
+@pytest.mark.parametrize("text", ["postgresql://me:secret@host:port/x", "://me:secret@host"])
+def test_a_url_that_is_none_is_said_without_its_password(text: str) -> None:
+    with pytest.raises(UsageError, match=r"the URL of the database is none: give .*%40") as told:
+        create_engine(text)
+    assert "secret" not in str(told.value)
+
+
+@pytest.mark.parametrize("name", ["a?b", "a%20b", "a#b", "a b", "ä+b"])
+def test_a_file_of_any_name_is_the_one_that_was_given(tmp_path: Path, name: str) -> None:
+    engine = create_engine(str(tmp_path / name))
+    assert sqlite_file(engine) == tmp_path / name
+    assert sqlite_file(create_engine(str_of(engine))) == tmp_path / name
+    initialise(engine)
+    assert (tmp_path / name).is_file()
 
 
 def test_what_is_no_database_is_said(tmp_path: Path) -> None:

@@ -13,9 +13,16 @@ from random import Random
 import pytest
 
 from stripewise import inputs
-from stripewise.errors import ConfigurationError, StripewiseError, UsageError
+from stripewise.errors import ConfigurationError, StripewiseError, TraceError, UsageError
 from stripewise.formats import load_configuration
-from stripewise.inputs import CONFIGURATION, Budget, open_input, parse_json, parse_toml
+from stripewise.inputs import (
+    CONFIGURATION,
+    Budget,
+    input_lines,
+    open_input,
+    parse_json,
+    parse_toml,
+)
 from stripewise.model import Measurement, ProgramFacts, RunStatus, from_json, to_json
 from stripewise.policy import load_policy
 from stripewise.readers import read_evidence
@@ -74,6 +81,18 @@ def test_a_pipe_is_never_waited_for(tmp_path: Path, read) -> None:
     with pytest.raises((StripewiseError, OSError)) as caught:
         read(pipe)
     assert "\n" not in str(caught.value)
+
+
+def test_lines_come_one_by_one_until_the_budget_is_spent(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(b"a\r\n\n" + b"\xff" * 10)
+    small = Budget("lines", 14, error=TraceError)
+    assert list(input_lines(path, small)) == ["a\r", "", "\ufffd" * 10]
+    path.write_bytes(b"first\n" + b"x" * 100)
+    lines = input_lines(path, small)
+    assert next(lines) == "first"
+    with pytest.raises(TraceError, match=r"lines: more than 0 MiB, the budget of lines: check"):
+        next(lines)
 
 
 def test_json_has_no_infinity_and_no_depth_without_end() -> None:

@@ -208,3 +208,24 @@ def test_the_form_that_portals_use_is_read_too(jobs: Jobs) -> None:
         told = {name: other.columns[name] for name in one.columns}
         assert (one.raw_id, dict(one.columns)) == (other.raw_id, told)
         assert "slurm_read_bytes" not in one.columns
+
+
+def test_the_name_of_a_job_forges_no_record_of_another(jobs: Jobs) -> None:
+    """A name may hold a line break, and what follows looks like a line of sacct."""
+    from stripewise.fleet.scheduler import Sacct
+
+    sacct = Sacct(environment=jobs.cluster.environment)
+    told = {"jobid": "999", "jobidraw": "999", "user": "victim", "state": "COMPLETED",
+            "submit": "2026-01-01", "start": "2026-01-01", "end": "2026-01-02",
+            "jobname": "b"}  # fmt: skip
+    lines = ["a", "|".join(told.get(name, "") for name in sacct._columns())]
+    number = submit(jobs.cluster, "-J", "\n".join(lines), "--wrap", "true")
+    found: dict[int, Any] = {}
+    deadline = time.monotonic() + 60
+    while number not in found and time.monotonic() < deadline:
+        now = int(time.time()) + 5
+        parsed = merged(sacct.read(Window(now - 90000, now)))
+        found = {one.raw_id: one for one in parsed.records}
+    assert 999 not in found
+    assert any("1 columns instead of" in text for text in parsed.problems), parsed.problems
+    assert found[number].columns["name"] == "a"

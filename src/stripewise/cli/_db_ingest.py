@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,8 +136,10 @@ def _watch(
     from stripewise.fleet.ingest import watch
 
     def ahead() -> None:
-        if scheduler is not None:
+        nonlocal scheduler
+        if scheduler is not None and not options.dry_run:
             scheduler.ask(engine, as_json=True)
+            scheduler = replace(scheduler, since=None)  # from then on only what is new
 
     def passed(tally: Tally) -> None:
         if as_json:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, event
+from sqlalchemy import URL, Engine, event
 from sqlalchemy import create_engine as create
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
@@ -37,11 +37,14 @@ def database_url(given: str = "") -> str:
     """
     text = given or os.environ.get(VARIABLE, "") or str(data_directory() / "fleet.sqlite")
     if "://" not in text:
-        return f"{_SQLITE}:///{Path(text).expanduser().absolute()}"
+        path = str(Path(text).expanduser().absolute())
+        return URL.create(_SQLITE, database=path).render_as_string()
     try:
         url = make_url(text)
-    except ArgumentError as error:
-        raise UsageError(f"{text!r} is no URL of a database: {_FORMS}") from error
+    except (ArgumentError, ValueError):  # it may have a password
+        raise UsageError(
+            f"the URL of the database is none: {_FORMS} (in a password, write %40 for @)"
+        ) from None
     kind = url.get_backend_name()
     if kind not in ("sqlite", "postgresql"):
         raise UsageError(f"{kind} is no database that Stripewise uses: {_FORMS}")

@@ -18,6 +18,7 @@ from stripewise.fleet.tables import Job
 
 NO_EVIDENCE = "no profile"
 DID_NOT_RUN = "did not run"
+WAITS = "waits in the queue"
 JobKey = tuple[int, int, int]
 """Cluster, raw id, submit time."""
 _AT_ONCE = 400
@@ -147,7 +148,10 @@ def merged(row: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
 
 def reason(row: Mapping[str, Any]) -> str:
     """Return why there are no figures of a job without profiles."""
-    did_not_run = row.get("start_at") is None or row.get("run_seconds") == 0
+    if row.get("state") == "PENDING":
+        return WAITS
+    is_over = row.get("end_at") is not None
+    did_not_run = row.get("start_at") is None or (is_over and row.get("run_seconds") == 0)
     return DID_NOT_RUN if did_not_run else NO_EVIDENCE
 
 

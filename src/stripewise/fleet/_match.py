@@ -43,9 +43,8 @@ class Span:
         return self.uid is not None and other.uid is not None and self.uid != other.uid
 
     def distance(self, moment: float) -> float:
-        """Return the seconds between a moment and this span; 0 inside."""
-        if self.start is None:
-            return 0.0
+        """Return the seconds between a moment and this span, which has a start; 0 inside."""
+        assert self.start is not None
         after = 0.0 if self.end is None else moment - self.end
         return max(self.start - moment, after, 0.0)
 
@@ -65,6 +64,17 @@ class Candidate:
     cluster_id: int
     submit_at: int
     span: Span
+
+    @property
+    def never_ran(self) -> bool:
+        """Whether it ended in the queue."""
+        return self.span.start is None and self.span.end is not None
+
+    def distance(self, moment: float) -> float:
+        """Return the seconds from a moment to its time; one that waits may begin any moment."""
+        if self.span.start is None:
+            return max(self.submit_at - moment, 0.0)
+        return self.span.distance(moment)
 
 
 @dataclass(frozen=True)
@@ -128,7 +138,9 @@ def match(run: Run, candidates: Sequence[Candidate]) -> Match:
         run: When, where and whose it was.
         candidates: Jobs with its job id.
     """
-    here = [one for one in candidates if run.cluster_id in (None, one.cluster_id)]
+    here = [
+        one for one in candidates if run.cluster_id in (None, one.cluster_id) and not one.never_ran
+    ]
     own = [one for one in here if not one.span.is_anothers(run.span)]
     if not own:
         return Match(None, "job id of another user" if here else "no record", 0.0)
@@ -137,12 +149,13 @@ def match(run: Run, candidates: Sequence[Candidate]) -> Match:
         if len(own) == 1:
             return Match(own[0].job_id, "job id", 0.8)
         return Match(None, "job id of several jobs, no time", 0.0)
-    inside = [one for one in own if one.span.distance(start) <= CLOCKS_SECONDS]
-    near = [one for one in own if one.span.distance(start) <= ZONES_SECONDS]
+    inside = [one for one in own if one.distance(start) <= CLOCKS_SECONDS]
+    near = [one for one in own if one.distance(start) <= ZONES_SECONDS]
     if not near:
         return Match(None, "job id of another time", 0.0)
-    exact = [one for one in inside if one.span.distance(start) == 0.0]
-    return _nearest(start, exact or inside or near, bool(inside))
+    exact = [one for one in inside if one.distance(start) == 0.0]
+    ran = [one for one in exact if one.span.start is not None]
+    return _nearest(start, ran or exact or inside or near, bool(inside))
 
 
 def _nearest(start: float, found: Sequence[Candidate], is_inside: bool) -> Match:
@@ -158,7 +171,7 @@ def _nearest(start: float, found: Sequence[Candidate], is_inside: bool) -> Match
 
 def _nearness(start: float, one: Candidate) -> tuple[float, float, int]:
     begin = float("-inf") if one.span.start is None else one.span.start
-    return one.span.distance(start), -begin, -one.submit_at
+    return one.distance(start), -begin, -one.submit_at
 
 
 def _order(run: Run) -> tuple[float, str]:

@@ -76,7 +76,10 @@ class SourceRecord:
 
 @dataclass(frozen=True)
 class PairRecord:
-    """A gain that a study showed; the columns of `tables.PairedRun` by name."""
+    """A gain that a study showed; the columns of `tables.PairedRun` by name.
+
+    Without columns the study shows none, whatever it showed before.
+    """
 
     digest: str
     program: str

@@ -22,6 +22,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from stripewise.fleet._problems import Problems
 from stripewise.fleet._records import EventRecord, SampleRecord
 from stripewise.inputs import parse_json
 from stripewise.text import printable
@@ -30,7 +31,6 @@ FIRST, LAST = 946_684_800, 4_102_444_800
 """2000 and 2100: samples of other times come from a wrong clock."""
 LONGEST_SECONDS = 86_400
 _LONGEST_NAME, _LONGEST_WORD, _LONGEST_TEXT = 255, 64, 10_000
-_MOST_PROBLEMS = 100
 _METRIC = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 _OF_SAMPLE = frozenset({"file_system", "server", "target", "metric", "unit", "counter", "at",
                         "seconds", "value"})  # fmt: skip
@@ -64,18 +64,15 @@ def is_samples(head: str) -> bool:
 def parse_samples(lines: Iterable[str]) -> SamplesText:
     """Read samples and events; a line that cannot be used is named and left out."""
     table = _Table()
-    problems = []
+    problems = Problems()
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
             table.add(parse_json(line))
         except ValueError as error:
-            problems.append(f"line {number}: {printable(str(error))}")
-    if len(problems) > _MOST_PROBLEMS:
-        left = len(problems) - _MOST_PROBLEMS
-        problems[_MOST_PROBLEMS:] = [f"{left} more lines could not be used"]
-    return SamplesText(table.records(), tuple(problems))
+            problems.add(f"line {number}: {printable(str(error))}")
+    return SamplesText(table.records(), problems.told())
 
 
 class _Table:

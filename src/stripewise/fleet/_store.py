@@ -91,11 +91,15 @@ class Writer:
         self._jobs = []
 
     def forget(self, digest: str) -> None:
-        """Take a profile out again, which its file does not hold any more."""
+        """Take a profile or a campaign out again, which its file does not hold any more."""
         drop_source(self.connection, self._rows, digest)
+        self._drop_campaign(digest)
 
     def _pair(self, record: PairRecord) -> None:
-        """Store what a study proved; one that went on tells it anew."""
+        """Store what a study proved; one that went on tells it anew, or takes it back."""
+        if not record.columns:
+            self.connection.execute(delete(PairedRun).where(PairedRun.digest == record.digest))
+            return
         values = {
             **record.columns,
             "program_id": self.names.program(record.program),
@@ -103,6 +107,12 @@ class Writer:
         }
         key = {"digest": record.digest}
         put(self.connection, PairedRun, key, fitted(PairedRun, values))
+
+    def _drop_campaign(self, digest: str) -> None:
+        query = select(CampaignRow.id).where(CampaignRow.digest == digest)
+        keys = self.connection.scalars(query).all()
+        self.connection.execute(delete(CampaignFigure).where(CampaignFigure.campaign_id.in_(keys)))
+        self.connection.execute(delete(CampaignRow).where(CampaignRow.id.in_(keys)))
 
     def _campaign(self, record: CampaignRecord) -> None:
         """Store a campaign; one that went on tells its figures anew."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from stripewise.fleet._records import Row
@@ -93,9 +94,9 @@ def totals(sources: Sequence[Told]) -> dict[str, Any]:
 def distinct(sources: Sequence[Told]) -> list[Told]:
     """Return one source of each run, the one that tells most."""
     kept: list[Told] = []
-    for one in sorted(sources, key=lambda one: (_place(one.kind), one.kind)):
-        if not any(_is_same_run(one, other) for other in kept):
-            kept.append(one)
+    ordered = sorted(sources, key=lambda one: (_place(one.kind), one.kind))
+    for _, same_kind in groupby(ordered, key=lambda one: one.kind):  # each tells of its own run
+        kept += [one for one in same_kind if not any(_is_same_run(one, it) for it in kept)]
     return sorted(kept, key=lambda one: one.start or 0.0)
 
 
@@ -104,7 +105,7 @@ def _place(kind: str) -> int:
 
 
 def _is_same_run(one: Told, other: Told) -> bool:
-    if one.kind == other.kind or one.program != other.program:
+    if one.program != other.program:
         return False
     if one.start is None or other.start is None or one.end is None or other.end is None:
         return True

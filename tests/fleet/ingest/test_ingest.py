@@ -20,7 +20,16 @@ from stripewise.fleet._schema import initialise
 from stripewise.fleet._store import Writer
 from stripewise.fleet.ingest import IngestOptions, _book, ingest
 from stripewise.fleet.ingest import _ingest as module
-from stripewise.fleet.tables import Cluster, Job, JobSource, Ledger, PairedRun, Person
+from stripewise.fleet.tables import (
+    CampaignFigure,
+    CampaignRow,
+    Cluster,
+    Job,
+    JobSource,
+    Ledger,
+    PairedRun,
+    Person,
+)
 from support import fleet_inputs as inputs
 from support.fleet_inputs import take
 from support.small_disk import fill, small_file_system
@@ -109,6 +118,23 @@ def test_a_study_that_went_on_is_told_anew(base: Engine, tmp_path: Path) -> None
     assert "cb_nodes=4" in row.hints
     assert row.made_at == 1782900000
     assert name == (None if os.geteuid() == 0 else inputs.report()["user"] or name)
+    result.write_text(result.read_text().replace('"improved"', '"no improvement"'))
+    take(base, tmp_path)
+    with base.connect() as connection:
+        assert connection.scalar(select(func.count()).select_from(PairedRun)) == 0
+
+
+def test_output_of_a_benchmark_that_grew_is_one_campaign(base: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "benchio.txt"
+    whole = (Path(__file__).parents[2] / "bench/data/benchio-runner.txt").read_text()
+    path.write_text(whole)
+    take(base, tmp_path)
+    path.write_text(whole + "\n")
+    assert take(base, tmp_path).stored == {"campaign": 1}
+    with base.connect() as connection:
+        (digest,) = connection.scalars(select(CampaignRow.digest))
+        assert digest == connection.scalar(select(Ledger.digest))
+        assert connection.scalar(select(func.count(CampaignFigure.campaign_id.distinct()))) == 1
 
 
 def test_a_study_without_a_gain_is_no_pair(base: Engine, tmp_path: Path) -> None:
@@ -240,49 +266,6 @@ def test_no_more_inputs_a_second_than_asked(base: Engine, tmp_path: Path) -> Non
     assert took > 0.4  # a burst of one second's worth, then one by one
 
 
-def test_an_input_that_kills_its_reader_is_refused_alone(
-    base: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Deadly(module.Read):
-        def __reduce__(self) -> object:
-            return os.abort, ()
-
-    def read(one: object, *rest: object) -> module.Read:
-        kind = Deadly if one.path.name.startswith("3.") else real  # type: ignore[attr-defined]
-        return kind(one, *rest)  # type: ignore[arg-type]
-
-    real = module.Read
-    monkeypatch.setattr(module, "Read", read)
-    for number in range(6):
-        inputs.write_report(tmp_path / "spool", number)
-    tally = take(base, tmp_path / "spool")
-    assert tally.stored == {"report": 5}
-    ((name, reason),) = tally.reasons
-    assert name.endswith("/3.report.json")
-    assert "SIGABRT" in reason
-    assert take(base, tmp_path / "spool").unchanged == 6
-
-
-def test_an_input_that_hangs_is_refused_alone(
-    base: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Slow(module.Read):
-        def __reduce__(self) -> object:
-            return time.sleep, (600,)
-
-    def read(one: object, *rest: object) -> module.Read:
-        kind = Slow if one.path.name.startswith("1.") else real  # type: ignore[attr-defined]
-        return kind(one, *rest)  # type: ignore[arg-type]
-
-    real = module.Read
-    monkeypatch.setattr(module, "Read", read)
-    for number in range(3):
-        inputs.write_report(tmp_path / "spool", number)
-    tally = take(base, tmp_path / "spool", timeout_seconds=5.0)
-    assert tally.stored == {"report": 2}
-    assert tally.reasons == [(f"{tmp_path}/spool/1.report.json", "it was not read within 5 s")]
-
-
 @pytest.mark.parametrize("kind", [OverflowError, StatementError, TypeError])
 def test_what_the_tables_cannot_hold_is_refused_alone(
     base: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
@@ -332,6 +315,33 @@ def test_a_database_without_tables_is_told_how_to_get_them(tmp_path: Path) -> No
     inputs.write_report(tmp_path / "spool")
     with pytest.raises(StorageError, match="run `stripewise db init`"):
         take(create_engine(str(tmp_path / "new.sqlite")), tmp_path / "spool")
+
+
+def test_a_server_that_ends_a_connection_loses_nothing(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if engine.dialect.name != "postgresql":
+        pytest.skip("there is no server")
+    left = iter([False, True])
+
+    class Ended(Writer):
+        def finish(self) -> None:
+            if next(left, False):
+                self.connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+            super().finish()
+
+    monkeypatch.setattr(_book, "Writer", Ended)
+    monkeypatch.setattr(module, "_BATCH", 2)
+    for number in range(8):
+        inputs.write_report(tmp_path / "spool", number)
+    with pytest.raises(StorageError, match="check that PostgreSQL runs"):
+        take(engine, tmp_path / "spool", jobs=1)
+    stored = sum(take(engine, tmp_path / "spool").stored.values())
+    assert 0 < stored < 8
+    clean = create_engine(str(tmp_path / "clean.sqlite"))
+    initialise(clean)
+    take(clean, tmp_path / "spool")
+    assert inputs.dump(engine) == inputs.dump(clean)
 
 
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:

@@ -4,15 +4,22 @@
 
 from __future__ import annotations
 
+import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, func, select, update
 
-from stripewise.errors import StorageError
+from stripewise.errors import StorageError, TraceError
+from stripewise.fleet._of_profile import Origin
+from stripewise.fleet._problems import MOST_PROBLEMS
 from stripewise.fleet._records import JobRecord
 from stripewise.fleet.ingest import IngestOptions, ingest, next_window, take_jobs
+from stripewise.fleet.ingest import _samples as samples
+from stripewise.fleet.ingest import _scheduler as scheduler
+from stripewise.fleet.ingest._base import Feed
 from stripewise.fleet.scheduler import Parsed, Window
 from stripewise.fleet.tables import Event, Job, Ledger, Rollup, Sample
 
@@ -77,6 +84,67 @@ def test_an_input_of_which_nothing_can_be_used_is_refused(
     assert word in tally.reasons[0][1]
 
 
+@pytest.mark.parametrize(
+    ("feed", "name", "text"),
+    [
+        (scheduler.SchedulerFeed(), "JOBS", SACCT),
+        (scheduler.SchedulerFeed(), "JOBS", '{"jobs": [], "meta": {"slurm": {}}}'),
+        (samples.SamplesFeed(), "SAMPLES", SAMPLES),
+    ],
+)
+def test_a_file_beyond_its_budget_is_refused_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, feed: Feed, name: str, text: str
+) -> None:
+    path = tmp_path / "input"
+    path.write_text(text)
+    module = samples if name == "SAMPLES" else scheduler
+    budget = getattr(module, name)
+    feed.read(path, Origin("x", "d", "n"))
+    monkeypatch.setattr(module, name, replace(budget, file_bytes=len(text) - 1))
+    with pytest.raises(TraceError, match=r"0 MiB, the budget of .*: write fewer .* into one file"):
+        feed.read(path, Origin("x", "d", "n"))
+
+
+def test_more_jobs_than_memory_is_for_are_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "jobs.txt"
+    path.write_text(SACCT)
+    monkeypatch.setattr(scheduler, "JOBS", replace(scheduler.JOBS, entries=0))
+    with pytest.raises(TraceError, match=r"line 4: more than 0 jobs, the budget of records"):
+        scheduler.SchedulerFeed().read(path, Origin("x", "d", "n"))
+
+
+def test_times_that_were_still_to_come_are_of_another_zone(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.txt"
+    path.write_text(SACCT)
+    end = 1772359320  # of the job that has ended
+    feed = scheduler.SchedulerFeed()
+    os.utime(path, (end, end))
+    assert len(feed.read(path, Origin("x", "d", "n")).records) == 2
+    os.utime(path, (end - 9 * 3600, end - 9 * 3600))
+    with pytest.raises(TraceError, match=r"up to 9\.0 h after it was written: run .* TZ=UTC"):
+        feed.read(path, Origin("x", "d", "n"))
+
+
+def test_jobs_of_no_cluster_are_taken_with_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.txt"
+    path.write_text(SACCT.replace("|cluster|", "|").replace("|alpha|", "|"))
+    feed = scheduler.SchedulerFeed()
+    problems = feed.read(path, Origin("x", "d", "n")).problems
+    assert ["on which cluster" in text for text in problems] == [True, False]
+    (other,) = feed.read(path, Origin("x", "d", "n", "alpha")).problems
+    assert "line 3" in other
+
+
+def test_of_many_broken_lines_the_first_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.txt"
+    path.write_text(SACCT + "x\n" * 5000)
+    problems = scheduler.SchedulerFeed().read(path, Origin("x", "d", "n")).problems
+    assert len(problems) == MOST_PROBLEMS + 1
+    assert problems[-1] == f"{5001 - MOST_PROBLEMS} more could not be used"
+
+
 def test_slurm_is_asked_from_where_it_was_last(engine: Engine) -> None:
     now = int(time.time())
     first = next_window(engine, "sacct")
@@ -85,10 +153,28 @@ def test_slurm_is_asked_from_where_it_was_last(engine: Engine) -> None:
     asked = take_jobs(engine, "sacct", first, [Parsed((record,), ("line 1: odd",)), Parsed()])
     assert (asked.jobs, asked.problems) == (1, ("line 1: odd",))
     again = next_window(engine, "sacct")
-    assert now - again.start == pytest.approx(2 * 86400, abs=60)
+    assert now - again.start in (pytest.approx(3600, abs=60), pytest.approx(2 * 86400, abs=60))
     other = next_window(engine, "sacct beta")
     assert now - other.start == pytest.approx(30 * 86400, abs=60)
     assert next_window(engine, "sacct", since=1000).start == 1000
+
+
+def test_nothing_is_asked_for_a_database_without_tables(empty_engine: Engine) -> None:
+    for since in (None, 1000):
+        with pytest.raises(StorageError, match="run `stripewise db init`"):
+            next_window(empty_engine, "sacct", since=since)
+
+
+def test_a_gap_before_a_later_day_is_asked_for_the_next_time(engine: Engine) -> None:
+    now = int(time.time())
+    take_jobs(engine, "sacct", Window(now - 90 * 86400, now), [])
+    with engine.begin() as connection:  # that was ten days ago
+        connection.execute(update(Ledger).values(at=now - 10 * 86400))
+    take_jobs(engine, "sacct", next_window(engine, "sacct", since=now - 86400), [])
+    again = next_window(engine, "sacct")
+    assert again.start == now - 12 * 86400
+    take_jobs(engine, "sacct", again, [])
+    assert now - next_window(engine, "sacct").start <= 2 * 86400 + 60
 
 
 def test_what_was_not_read_whole_is_asked_for_again(engine: Engine) -> None:

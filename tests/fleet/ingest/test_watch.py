@@ -14,6 +14,7 @@ from stripewise.fleet import _engine
 from stripewise.fleet._engine import create_engine
 from stripewise.fleet._schema import initialise
 from stripewise.fleet.ingest import IngestOptions, Tally, _watch, ingest, watch
+from stripewise.slurm import SlurmError
 from support import fleet_inputs as inputs
 
 
@@ -46,6 +47,20 @@ def test_what_comes_later_is_taken_in_at_the_next_pass(tmp_path: Path) -> None:
           stop=lambda: len(passes) >= 3)  # fmt: skip
     assert [tally.stored["report"] for tally in passes] == [1, 1, 1]
     assert [tally.unchanged for tally in passes] == [0, 1, 2]
+
+
+def test_a_slurm_that_does_not_answer_holds_no_file_back(tmp_path: Path) -> None:
+    passes: list[Tally] = []
+    said: list[str] = []
+
+    def ahead() -> None:
+        raise SlurmError("slurmdbd is away")
+
+    inputs.write_report(tmp_path / "spool")
+    watch(made(tmp_path / "f.sqlite"), options(tmp_path / "spool"), 0.01, ahead=ahead,
+          passed=passes.append, troubled=said.append, stop=lambda: len(said) > 1)  # fmt: skip
+    assert [tally.stored["report"] for tally in passes] == [1, 0]
+    assert said == [f"slurmdbd is away; tried again in {pause} s" for pause in ("0.01", "0.02")]
 
 
 def test_a_database_that_refuses_is_tried_again(

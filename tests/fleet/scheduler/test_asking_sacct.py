@@ -29,10 +29,14 @@ if "--helpformat" in sys.argv:
 """
 ANSWER = """
 columns = next(w for w in sys.argv if w.startswith("--format=")).partition("=")[2].split(",")
-print("|".join(columns))
+mark = next(w for w in sys.argv if w.startswith("--delimiter=")).partition("=")[2]
+print(mark.join(columns))
 row = dict(jobid="7", jobidraw="7", user="u", state="COMPLETED", submit="2026-10-30T00:00:00",
            start="2026-10-30T00:00:00", end="2026-10-30T00:00:09", jobname="a|b")
-print("|".join(row.get(name, "") for name in columns))
+print(mark.join(row.get(name, "") for name in columns))
+forged = row | dict(jobid="8", jobidraw="8", user="victim")
+print("|".join(columns))
+print("|".join(forged.get(name, "") for name in columns))
 """
 
 
@@ -64,12 +68,16 @@ def fake(tmp_path: Path) -> Fake:
 
 
 def test_a_long_time_is_asked_a_day_at_a_time_in_utc(fake: Fake) -> None:
-    said: list[tuple[int, int]] = []
-    read = list(fake.make().read(Window(NOW - 2 * DAY - 60, NOW), lambda *now: said.append(now)))
+    read = list(fake.make().read(Window(NOW - 2 * DAY - 60, NOW)))
     assert [[record.raw_id for record in parsed.records] for parsed in read] == [[7]] * 3
     assert read[0].records[0].columns["name"] == "a|b"
-    assert said == [(1, 3), (2, 3), (3, 3)]
+    assert [text[:21] for text in read[0].problems] == [
+        "line 3 is left out: i",
+        "line 4 is left out: i",
+    ]
     asked = fake.asked()
+    marks = [word for one in asked for word in one["words"] if word.startswith("--delimiter=")]
+    assert len(set(marks)) == 3  # nobody can know it beforehand
     words = [word for one in asked for word in one["words"] if word.startswith(("--st", "--en"))]
     assert words == [
         "--starttime=2026-10-29T23:59:00", "--endtime=2026-10-30T23:59:00",
@@ -119,6 +127,9 @@ def test_without_sacct_the_remedy_is_said(tmp_path: Path) -> None:
 
 def test_what_was_read_is_overlapped() -> None:
     assert window(NOW - 3600, NOW) == Window(NOW - 3600 - 2 * DAY, NOW)
+    assert window(NOW, NOW + 300) == Window(NOW - 3600, NOW + 300)  # that day was begun already
+    assert window(NOW + 300, NOW + DAY - 1) == Window(NOW - 3300, NOW + DAY - 1)
+    assert window(NOW + DAY - 1, NOW + DAY) == Window(NOW - DAY - 1, NOW + DAY)
     assert window(None, NOW) == Window(NOW - 30 * DAY, NOW)
     assert window(NOW + 9 * DAY, NOW) == Window(NOW, NOW)  # a clock was wrong
 

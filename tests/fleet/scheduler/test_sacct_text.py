@@ -187,6 +187,17 @@ def test_the_header_says_where_columns_are() -> None:
     assert "partition" not in parsed.records[0].columns
 
 
+def test_a_separator_of_its_own_keeps_names_from_passing_for_jobs() -> None:
+    mark = "|4711|"
+    text = "\n".join(["|".join(FIELDS), line(jobname="x"), line(jobid="8", jobidraw="8")])
+    real = [mark.join(FIELDS), line(jobname="a").replace("|", mark)]
+    parsed = parse_sacct("\n".join([*real, text, *real]))
+    assert [(one.raw_id, one.columns["name"]) for one in parsed.records] == [(7, "a")]
+    assert len(parsed.problems) == 3
+    assert recognises_sacct(real[0].encode())
+    assert parse_sacct("\n".join(one + mark for one in real)).problems == ()
+
+
 def test_separators_at_the_end_of_lines_are_no_column_of_theirs() -> None:
     text = "\r\n".join(["|".join(FIELDS) + "|", line(jobname="a|b") + "|", ""])
     assert names(text) == ["a|b"]

@@ -125,7 +125,7 @@ def _write(engine: Engine, entries: Sequence[Entry]) -> None:
     with engine.execution_options(writing=True).begin() as connection:
         writer = Writer(connection)  # from here on nobody else writes
         present = _outcomes(connection, (one.digest for one in entries))
-        fresh = {one.digest: one for one in entries if one.digest not in present}
+        fresh = {one.digest: one for one in entries if present.get(one.digest) != STORED}
         answers = [(one, one.answer) for one in fresh.values() if one.answer is not None]
         rows = [
             _row(one.digest, str(one.inputs[0].path), one.inputs[0].stamp.size_bytes, answer)

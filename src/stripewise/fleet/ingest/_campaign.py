@@ -69,10 +69,10 @@ class CampaignFeed(Feed):
         if not figures:
             raise UsageError(f"{path}: no run of the campaign has a figure: give one that has")
         started = campaign.started_unix_seconds
-        which = identity(
-            "campaign", campaign.name, campaign.suite.name, campaign.storage, campaign.machine,
-            started or origin.digest,
-        )  # fmt: skip
+        which = origin.digest  # one that grows takes the place of what it was
+        if started:
+            which = identity("campaign", campaign.name, campaign.suite.name, campaign.storage,
+                             campaign.machine, started)  # fmt: skip
         columns = {
             "name": clean(campaign.name),
             "suite": clean(campaign.suite.name),

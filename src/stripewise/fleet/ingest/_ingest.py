@@ -187,7 +187,10 @@ class _Pass:
             self._looked(looked)
 
     def _looked(self, looked: list[tuple[Input, Looked]]) -> None:
-        """Have what is new read; contents that are in the ledger only get their places noted."""
+        """Have what is new read; contents that are stored only get their places noted.
+
+        One that was refused is read again: its file was changed, or touched.
+        """
         for one, it in looked:
             if not it.feed:
                 self._unrecognised(one)
@@ -197,10 +200,10 @@ class _Pass:
         ]
         known = outcomes(self.engine, itertools.chain.from_iterable(digests))
         for (one, it), either in zip(recognised, digests, strict=True):
-            in_ledger = next((digest for digest in either if digest in known), "")
-            if in_ledger:
+            stored = next((digest for digest in either if known.get(digest) == STORED), "")
+            if stored:
                 self.tally.known += 1
-                self._add(Entry([one], in_ledger))
+                self._add(Entry([one], stored))
             else:
                 self._plan(one, it)
 
@@ -265,7 +268,7 @@ class _Pass:
         name, answer = str(entry.inputs[0].path), entry.answer
         if entry.outcome == STORED and isinstance(answer, Stored):
             self.tally.stored[answer.kind] += 1
-            self.tally.problems += [(name, text) for text in answer.problems]
+            self.tally.in_part(name, answer.problems)
             self.tally.known += len(entry.inputs) - 1
         elif entry.outcome == REFUSED and isinstance(answer, Refused):
             self.tally.refuse(name, answer.reason)

@@ -19,6 +19,7 @@ from stripewise.fleet.ingest._work import Answer, Refused, Task, work
 _CONTEXT = get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["stripewise.fleet.ingest._work"])
 _END_SECONDS = 5.0
+AGAIN = "touch it to have it read again"
 _TRIES = 2
 """A worker that is gone may have been ended from outside: its task is tried once more."""
 
@@ -99,14 +100,14 @@ class Pool:
         assert task is not None
         try:
             answer: Answer = worker.pipe.recv()
-        except (EOFError, ConnectionResetError):
+        except (EOFError, OSError):  # it may have ended within its answer
             self._drop(worker)
             if worker_task < _TRIES:
                 fresh = _start()
                 self._workers.append(fresh)
                 self._send(fresh, task, worker_task + 1)
                 return None
-            return Done(task, Refused("", _how_it_ended(worker.process)))
+            return Done(task, Refused("", f"{_how_it_ended(worker.process)}; {AGAIN}"))
         worker.task = None
         return Done(task, answer)
 
@@ -115,7 +116,7 @@ class Pool:
         assert task is not None
         self._drop(worker)
         seconds = f"{self._timeout_seconds:g}"
-        return Done(task, Refused("", f"it was not read within {seconds} s"))
+        return Done(task, Refused("", f"it was not read within {seconds} s; {AGAIN}"))
 
     def _drop(self, worker: _Worker) -> None:
         self._workers.remove(worker)

@@ -10,7 +10,7 @@ from stripewise.errors import TraceError
 from stripewise.fleet._of_profile import Origin
 from stripewise.fleet._samples_text import is_samples, parse_samples
 from stripewise.fleet.ingest._base import Feed, Reading
-from stripewise.inputs import open_input
+from stripewise.inputs import SAMPLES, input_lines
 
 
 class SamplesFeed(Feed):
@@ -28,11 +28,9 @@ class SamplesFeed(Feed):
         """Read samples and events; lines that cannot be used are named.
 
         Raises:
-            TraceError: Not one line can be used.
+            TraceError: Not one line can be used, or the file is too large.
         """
-        with open_input(path) as file:
-            text = file.read().decode("utf-8", "replace")
-        found = parse_samples(text.split("\n"))
+        found = parse_samples(input_lines(path, SAMPLES))
         if found.problems and not found.records:
             raise TraceError(f"{path}: no line of it can be used: {found.problems[0]}")
         return Reading(found.records, found.problems)

@@ -4,13 +4,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from stripewise.errors import TraceError
 from stripewise.fleet._of_profile import Origin
+from stripewise.fleet._records import JobRecord
 from stripewise.fleet.ingest._base import HEAD_BYTES, Feed, Reading
 from stripewise.fleet.scheduler import parse_rest, parse_sacct, recognises_rest, recognises_sacct
-from stripewise.inputs import open_input
+from stripewise.inputs import JOBS, input_lines, open_input, read_input
+
+_CLOCKS_SECONDS = 1800
+"""By which clocks of hosts differ at most; zones differ by more (assumed)."""
+_NO_CLUSTER = (
+    "it does not say on which cluster its jobs ran, so that profiles which do are not found to be "
+    "theirs: ask sacct for the column `cluster`"
+)
 
 
 class SchedulerFeed(Feed):
@@ -28,13 +37,29 @@ class SchedulerFeed(Feed):
         """Read records; jobs that cannot be read are named.
 
         Raises:
-            TraceError: There is not one job in it that can be read.
+            TraceError: There is not one job in it that can be read, the file is too large, or its
+                times are not in UTC.
         """
         with open_input(path) as file:
-            data = file.read()
-        text = data.decode("utf-8", "replace")
-        read = parse_rest if recognises_rest(data[:HEAD_BYTES]) else parse_sacct
-        found = read(text, origin.cluster)
+            is_json = recognises_rest(file.read(HEAD_BYTES))
+        if is_json:
+            found = parse_rest(read_input(path, JOBS).decode("utf-8", "replace"), origin.cluster)
+        else:
+            found = parse_sacct(input_lines(path, JOBS), origin.cluster, JOBS)
+            _check_zone(found.records, path)
         if found.problems and not found.records:
             raise TraceError(f"{path}: no job in it can be read: {found.problems[0]}")
-        return Reading(found.records, found.problems)
+        if all(record.cluster for record in found.records):
+            return Reading(found.records, found.problems)
+        return Reading(found.records, (_NO_CLUSTER, *found.problems))
+
+
+def _check_zone(records: Sequence[JobRecord], path: Path) -> None:
+    """Refuse times that were still to come when the file was written: they are of another zone."""
+    told = (moment for one in records for moment in (one.submit_at, one.start_at, one.end_at))
+    ahead = max((moment for moment in told if moment), default=0) - path.stat().st_mtime
+    if ahead > _CLOCKS_SECONDS:
+        raise TraceError(
+            f"{path}: it tells of times up to {ahead / 3600:.1f} h after it was written: "
+            "run sacct with TZ=UTC"
+        )

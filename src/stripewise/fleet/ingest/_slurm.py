@@ -48,17 +48,25 @@ def next_window(engine: Engine, name: str, since: int | None = None) -> Window:
     Raises:
         StorageError: The database refuses.
     """
+    check(engine)
     now = int(time.time())
     if since is not None:
         return Window(min(since, now), now)
-    check(engine)
+    return window(_last(engine, name), now)
+
+
+def _last(engine: Engine, name: str) -> int | None:
+    """Return until when everything was asked for; None: nothing was."""
     query = select(Ledger.at).where(Ledger.digest == identity("asked", KIND, name))
     with refusals_said(engine), engine.connect() as connection:
-        return window(connection.scalar(query), now)
+        return connection.scalar(query)
 
 
 def take_jobs(engine: Engine, name: str, span: Window, parts: Iterable[Parsed]) -> Asked:
     """Store the jobs of a time; that they were asked for is noted when all are stored.
+
+    A time that begins only after what was asked for before leaves a gap: then it is not noted, and
+    the gap is asked for the next time.
 
     Args:
         engine: Of the database.
@@ -81,7 +89,9 @@ def take_jobs(engine: Engine, name: str, span: Window, parts: Iterable[Parsed]) 
                 Writer(connection).store(records)
             asked.jobs += len(records)
         asked.problems += part.problems
-    store(engine, KIND, name, (), asked.problems[:50], at=began)
+    last = _last(engine, name)
+    until = began if last is None or span.start <= last else last
+    store(engine, KIND, name, (), asked.problems[:50], at=until)
     if asked.jobs >= _ROWS:
         with refusals_said(engine):
             refresh_statistics(engine)

@@ -102,7 +102,7 @@ class StudyFeed(Feed):
         return Claim((RESULT,) if RESULT in names else (), whole=True)
 
     def read(self, path: Path, origin: Origin) -> Reading:
-        """Read a result; one that proved no gain gives no record.
+        """Read a result; one that proved no gain takes back what it may have proved before.
 
         Raises:
             TraceError: It is none of this version.
@@ -119,19 +119,21 @@ class StudyFeed(Feed):
             ) from error
         except (OSError, ValueError) as error:
             raise TraceError(f"{file}: no result of a study: {error}") from error
-        if result.result != "improved":
-            return Reading(())
-        return Reading((_pair(result, origin, file),))
+        columns = _columns(result, file) if result.result == "improved" else {}
+        told = result.provenance
+        what = identity("study", result.directory, result.command, told.get("date", ""),
+                        told.get("host", ""))  # fmt: skip
+        return Reading((PairRecord(what, _program(result.command), "", columns),))
 
 
-def _pair(result: _Result, origin: Origin, file: Path) -> PairRecord:
+def _columns(result: _Result, file: Path) -> dict[str, Any]:
     configuration = _configuration(result, file)
     before, after = result.baseline.io_seconds, result.best.io_seconds
     gain = result.speedup
     saved = before - after if before is not None and after is not None else 0.0
     hints = without_stripewise(configuration, result.facts.mpi_family)
     made_at = _moment(result.provenance.get("date", "")) or int(file.stat().st_mtime)
-    columns = {
+    return {
         "made_at": made_at,
         "speedup": gain.median,
         "low": gain.low,
@@ -146,9 +148,6 @@ def _pair(result: _Result, origin: Origin, file: Path) -> PairRecord:
         "configuration": formats.get("toml").write(configuration).text,
         "hints": hints,
     }
-    what = identity("study", result.directory, result.command, result.provenance.get("date", ""),
-                    result.provenance.get("host", ""))  # fmt: skip
-    return PairRecord(what, _program(result.command), "", columns)
 
 
 def _form(facts: _Facts) -> str:

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from stripewise.fleet.ingest._walk import PassedOver
 
-_MOST_REFUSED = 100
+_MOST_NAMED = 100
 
 
 @dataclass
@@ -24,7 +25,7 @@ class Tally:
         stored: By kind.
         refused: How many are refused now.
         reasons: Names and reasons of the first of them.
-        problems: Inputs of which a part could not be read.
+        problems: Names of inputs, and what of them could not be read: the first ones.
         passed: What is no input, or left for the next time.
         seconds: That the pass took.
         stopped: It was broken off; what was done is stored.
@@ -44,8 +45,13 @@ class Tally:
     def refuse(self, name: str, reason: str) -> None:
         """Count an input that is not taken in."""
         self.refused += 1
-        if len(self.reasons) < _MOST_REFUSED:
+        if len(self.reasons) < _MOST_NAMED:
             self.reasons.append((name, reason))
+
+    def in_part(self, name: str, problems: Sequence[str]) -> None:
+        """Note what of an input could not be read."""
+        room = _MOST_NAMED - len(self.problems)
+        self.problems += [(name, text) for text in problems[: max(room, 0)]]
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from sqlalchemy import Engine
 
@@ -34,30 +34,44 @@ def watch(
     """Take in what is new every so many seconds until `stop` says True.
 
     A database that refuses, and a directory that is not there, are tried again, after 1 s, 2 s,
-    4 s and so on up to 300 s: nothing is lost, as what is not written is read again.
+    4 s and so on up to 300 s: nothing is lost, as what is not written is read again.  A Slurm that
+    does not answer does not hold back what is in files.
 
     Args:
         engine: Of the database.
         options: Of each pass.
         seconds: From the end of a pass to the next one.
-        ahead: Called before each pass; what it raises is tried again as well.
+        ahead: Called before each pass; what it raises is said, and tried again.
         observe: Called now and then within a pass.
         passed: Called with what each pass came to.
         troubled: Called with what went wrong, and when it is tried again.
         stop: Asked often.
     """
+
+    def files() -> None:
+        passed(ingest(engine, options, observe=observe, stop=stop))
+
     pause = _FIRST_SECONDS
     while not stop():
-        try:
-            ahead()
-            passed(ingest(engine, options, observe=observe, stop=stop))
-            pause = _FIRST_SECONDS
-            _sleep(seconds, stop)
-        except (StorageError, UsageError, SlurmError) as error:
-            engine.dispose()
-            troubled(f"{error}; tried again in {pause:g} s")
+        if troubles := _troubles(engine, (ahead, files)):
+            troubled(f"{'; '.join(troubles)}; tried again in {pause:g} s")
             _sleep(pause, stop)
             pause = min(2 * pause, _MOST_SECONDS)
+        else:
+            pause = _FIRST_SECONDS
+            _sleep(seconds, stop)
+
+
+def _troubles(engine: Engine, parts: Iterable[Callable[[], None]]) -> dict[str, None]:
+    """Carry out the parts of a pass; return what went wrong, each thing once."""
+    found: dict[str, None] = {}
+    for part in parts:
+        try:
+            part()
+        except (StorageError, UsageError, SlurmError) as error:
+            engine.dispose()
+            found[str(error)] = None
+    return found
 
 
 def _sleep(seconds: float, stop: Callable[[], bool]) -> None:

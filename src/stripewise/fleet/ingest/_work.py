@@ -19,7 +19,7 @@ from stripewise.fleet.ingest._base import HEAD_BYTES, RefusedError
 from stripewise.fleet.ingest._identity import content_digest, identity
 from stripewise.fleet.ingest._owner import check_trust, owned, trusted_users
 from stripewise.fleet.ingest._registry import FEEDS, feed_of
-from stripewise.fleet.ingest._walk import Input, stamp_of
+from stripewise.fleet.ingest._walk import UNREADABLE, Input, stamp_of
 from stripewise.inputs import open_input
 
 
@@ -86,15 +86,23 @@ Answer = Looked | Stored | Refused | Later
 
 def work(task: Task) -> Answer:
     """Carry out a task; whatever an input does to its reader becomes an answer."""
+    answer = _answer(task)
     try:
-        answer = _look(task.input) if isinstance(task, Look) else _read(task)
-        if stamp_of([path for _, path in task.input.files]) != task.input.stamp:
-            return Later("it changed while it was read")
-        return answer
-    except (RuntimeMissingError, OSError) as error:
-        if isinstance(error, StripewiseError) and not isinstance(error, RuntimeMissingError):
+        stamp = stamp_of([path for _, path in task.input.files])
+    except OSError as error:
+        return Later(_unreadable(error))
+    return answer if stamp == task.input.stamp else Later("it changed while it was read")
+
+
+def _answer(task: Task) -> Answer:
+    try:
+        return _look(task.input) if isinstance(task, Look) else _read(task)
+    except RuntimeMissingError as error:
+        return Later(str(error))
+    except OSError as error:
+        if isinstance(error, StripewiseError):
             return _refused(task, error)
-        return Later(_sentence(error, task.input.path))
+        return Later(_unreadable(error))
     except RefusedError as error:
         return Refused(_kind(task), str(error), of_owner=True)
     except Exception as error:
@@ -133,6 +141,11 @@ def _refused(task: Task, error: Exception) -> Refused:
     if not isinstance(error, StripewiseError):
         what = f"{type(error).__name__}: {what}"
     return Refused(_kind(task), what)
+
+
+def _unreadable(error: OSError) -> str:
+    """Return why, in words that are the same for many inputs: they are counted by them."""
+    return f"{UNREADABLE}: {error.strerror or error}"
 
 
 def _sentence(error: BaseException, path: Path) -> str:

@@ -13,6 +13,7 @@ import json
 import re
 from typing import Any
 
+from stripewise.fleet._problems import Problems
 from stripewise.fleet._records import JobRecord
 from stripewise.fleet.scheduler._parsed import Parsed, job_record, not_started
 
@@ -45,9 +46,9 @@ def parse_rest(text: str, cluster: str = "") -> Parsed:
     jobs = document.get("jobs") if isinstance(document, dict) else None
     if not isinstance(jobs, list):
         return Parsed((), ("it has no list of jobs",))
-    problems = [
-        f"Slurm reports: {said}" for said in map(_said, _items(document, "errors")) if said
-    ]
+    problems = Problems()
+    for said in filter(None, map(_said, _items(document, "errors"))):
+        problems.add(f"Slurm reports: {said}")
     records: dict[tuple[str, int, int], JobRecord] = {}
     rests: list[str] = []
     for number, job in enumerate(jobs, 1):
@@ -60,8 +61,8 @@ def parse_rest(text: str, cluster: str = "") -> Parsed:
             records.pop(key, None)
             records[key] = record
         except (ValueError, OverflowError) as error:
-            problems.append(f"job {number} of the list is left out: {error}")
-    return Parsed(tuple(records.values()), (*problems, *not_started(rests)))
+            problems.add(f"job {number} of the list is left out: {error}")
+    return Parsed(tuple(records.values()), (*problems.told(), *not_started(rests)))
 
 
 def _record(job: Any, cluster: str) -> JobRecord:

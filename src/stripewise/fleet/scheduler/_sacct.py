@@ -4,19 +4,25 @@
 
 A line has a column for each name of the header.  Without a header the columns are FIELDS.  Only
 the job name may itself contain the separator.  Steps follow their job.
+
+Names of jobs are their users', and may hold a line break: what follows it could pass for the line
+of another job (seen in 22.05).  So sacct is asked for a separator that nobody knows beforehand,
+`--delimiter "|DIGITS|"`; the first header says which one holds.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from stripewise.fleet._problems import Problems
 from stripewise.fleet._records import JobRecord
 from stripewise.fleet.scheduler._parsed import Parsed, job_record, not_started
 from stripewise.fleet.scheduler._values import JobId, count, exit_codes, job_id, moment, resource
+from stripewise.inputs import Budget
 from stripewise.slurm import parse_seconds
 
 FIELDS = (
@@ -34,7 +40,7 @@ DISK = "fs/disk"
 count system calls, also those that a cache, a pipe or a terminal serves, and no mapped memory.
 Source: jobacct_gather/common/common_jag.c, acct_gather_profile.c of Slurm; seen in 22.05."""
 _OF_STEPS = {READ_BYTES: "slurm_read_bytes", WRITE_BYTES: "slurm_write_bytes"}
-_HEADER = re.compile(r"[A-Za-z/]+(?:\|[A-Za-z/]+)+\|?")
+_HEADER = re.compile(r"[A-Za-z/]+(\|(?:\d+\|)?)[A-Za-z/]+(?:\1[A-Za-z/]+)*(?:\1)?", re.ASCII)
 _FIRST = re.compile(r"\d+[^|]*\|\d+[^|]*\|[^|]*\|")
 _SEPARATOR = "|"
 
@@ -46,28 +52,39 @@ def recognises_sacct(head: bytes) -> bool:
         head: The first bytes of it, a line or more.
     """
     line = head.partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
-    if _is_header(line):
+    if _separator_of(line):
         return True
     parts = line.split(_SEPARATOR)
     return len(parts) >= len(FIELDS) and bool(_FIRST.match(line)) and _is_moment(parts[10])
 
 
-def parse_sacct(text: str, cluster: str = "") -> Parsed:
+def parse_sacct(
+    text: str | Iterable[str], cluster: str = "", budget: Budget | None = None
+) -> Parsed:
     """Read the text of sacct; lines that cannot be read are named and left out.
 
     Args:
-        text: With or without a header, with or without lines of steps.
+        text: Whole or its lines; with or without a header, with or without lines of steps.
         cluster: Of jobs whose line names none.
+        budget: How many jobs there may be; None: any number.
+
+    Raises:
+        StripewiseError: There are more; the class is the budget's.
     """
     reader = _Reader(cluster)
-    for number, line in enumerate(text.split("\n"), 1):
+    lines = text.split("\n") if isinstance(text, str) else text
+    for number, line in enumerate(lines, 1):
         if line.strip():
             reader.read(number, line.removesuffix("\r"))
+        if budget is not None:
+            budget.check_entries(len(reader.jobs), f"line {number}")
     return reader.parsed()
 
 
-def _is_header(line: str) -> bool:
-    return bool(_HEADER.fullmatch(line)) and "jobid" in line.lower().split(_SEPARATOR)
+def _separator_of(line: str) -> str:
+    """Return the separator of a header; "": the line is none."""
+    match = _HEADER.fullmatch(line)
+    return match[1] if match and "jobid" in line.lower().split(match[1]) else ""
 
 
 def _is_moment(text: str) -> bool:
@@ -83,6 +100,7 @@ class _Reader:
 
     Attributes:
         cluster: Of jobs whose line names none.
+        separator: Between columns; "" until the first line came.
         columns: Names of the columns.
         jobs: A job that is listed twice counts once.
         rests: Entries for tasks of arrays that have not started.
@@ -91,26 +109,29 @@ class _Reader:
     """
 
     cluster: str
+    separator: str = ""
     columns: tuple[str, ...] = FIELDS
     jobs: dict[tuple[str, int, int], JobRecord] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    problems: Problems = field(default_factory=Problems)
     rests: list[str] = field(default_factory=list)
     last: JobRecord | None = None
     usage: list[int | None] = field(default_factory=lambda: [None, None])
 
     def read(self, number: int, line: str) -> None:
         """Read a line."""
+        separator = _separator_of(line)
+        self.separator = self.separator or separator or _SEPARATOR
         try:
-            if _is_header(line):
+            if separator == self.separator:
                 self._header(line)
             elif self.columns:
                 self._line(self._split(line))
         except (ValueError, OverflowError) as error:
-            self.problems.append(f"line {number} is left out: {error}")
+            self.problems.add(f"line {number} is left out: {error}")
 
     def _header(self, line: str) -> None:
         self._end_of_job()
-        self.columns = tuple(line.lower().split(_SEPARATOR))
+        self.columns = tuple(line.lower().split(self.separator))
         if missing := [name for name in NEEDED if name not in self.columns]:
             self.columns = ()
             raise ValueError(
@@ -121,13 +142,13 @@ class _Reader:
     def _split(self, line: str) -> dict[str, str]:
         if "\0" in line:
             raise ValueError("it contains a zero byte")
-        parts, wanted = line.split(_SEPARATOR), len(self.columns)
+        parts, wanted = line.split(self.separator), len(self.columns)
         if len(parts) < wanted or (len(parts) > wanted and "jobname" not in self.columns):
             raise ValueError(f"it has {len(parts)} columns instead of {wanted}")
         if len(parts) > wanted:
             name = self.columns.index("jobname")
             after = len(parts) - (wanted - 1 - name)
-            parts[name:after] = [_SEPARATOR.join(parts[name:after])]
+            parts[name:after] = [self.separator.join(parts[name:after])]
         return dict(zip(self.columns, parts, strict=True))
 
     def _line(self, row: dict[str, str]) -> None:
@@ -167,7 +188,7 @@ class _Reader:
     def parsed(self) -> Parsed:
         """Return what was read."""
         self._end_of_job()
-        return Parsed(tuple(self.jobs.values()), (*self.problems, *not_started(self.rests)))
+        return Parsed(tuple(self.jobs.values()), (*self.problems.told(), *not_started(self.rests)))
 
 
 def _record(row: dict[str, str], seen: JobId, cluster: str) -> JobRecord:

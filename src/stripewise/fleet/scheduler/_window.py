@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 DAY_SECONDS = 86400
-OVERLAP_SECONDS = 2 * DAY_SECONDS
-"""How much is read again: slurmctld keeps records back while slurmdbd is away (assumed)."""
+OVERLAP_SECONDS = 3600
+"""How much is read again each time: slurmctld keeps records back while slurmdbd is away, and
+hands them over when it is there again (assumed)."""
+DAILY_SECONDS = 2 * DAY_SECONDS
+"""How much is read again once a day, for what took longer (assumed)."""
 FIRST_SECONDS = 30 * DAY_SECONDS
 """How far back the first reading goes, unless more is asked for."""
 
@@ -44,5 +47,8 @@ def window(last_end: int | None, now: int) -> Window:
         last_end: End of what was read before; None: nothing was.
         now: Seconds since 1970.
     """
-    start = now - FIRST_SECONDS if last_end is None else last_end - OVERLAP_SECONDS
+    if last_end is None:
+        return Window(max(now - FIRST_SECONDS, 0), now)
+    same_day = last_end // DAY_SECONDS == now // DAY_SECONDS
+    start = last_end - (OVERLAP_SECONDS if same_day else DAILY_SECONDS)
     return Window(max(min(start, now), 0), now)

@@ -42,7 +42,7 @@ class Job(Base):
         read_only_count / write_only_count: Of `file_count`.
         cumulated_read_seconds: And for writes and metadata: the sum over ranks.
         avoidable_seconds: Expected gain of the finding that gains most: findings overlap.
-        pattern: Of the file class that took most time, without its sizes.
+        pattern: That moves most, of its main program, without its sizes.
         slurm_read_bytes / slurm_write_bytes: By Slurm's own accounting.
         server_read_bytes / server_write_bytes: By the storage's counters of jobs.
         changed_at: When anything of the row last changed.
