@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,21 @@ def test_what_is_read_elsewhere_is_named_as_it_was_found(root: Path) -> None:
     trace = inputs.write_trace(root / "t", 1)
     given(trace)
     assert work(Look(found(trace))) == Looked("evidence", _digest(trace))
+
+
+def test_a_run_of_many_nodes_is_held_as_a_whole(root: Path) -> None:
+    own = root / "many"
+    own.mkdir()
+    for node in range(200):
+        (own / f"{node}.sw").write_bytes(b"x")
+    given(own)
+    one = found(own)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, limits[1]))
+    try:
+        assert work(Look(one)) == Looked("", "")  # they are no containers, and all were opened
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def _digest(trace: Path) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import resource
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
@@ -33,6 +34,8 @@ def held(one: Input) -> Iterator[Path]:
         ChangedError: They are not the files that were found.
         OSError: One cannot be opened.
     """
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a run has a file for each node
     with ExitStack() as stack:
         files = [stack.enter_context(open_input(path)) for _, path in one.files]
         if stamp_of_open(files) != one.stamp:
