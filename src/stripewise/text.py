@@ -12,7 +12,9 @@ from typing import Any
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Categories that act on a terminal or a page instead of standing in it."""
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", *"\uff1d\uff0b\uff0d\uff20")
+"""The last four are the wide forms of the first, which a spreadsheet in Japanese takes for them.
+Source: OWASP, CSV Injection."""
 
 
 def text_of(path: Path, errors: str = "replace") -> str:

@@ -61,7 +61,9 @@ def test_any_text_becomes_one_line_that_can_be_printed(text):
     assert not any(unicodedata.category(one) in ("Cc", "Cf", "Cs", "Zl", "Zp") for one in shown)
 
 
-@pytest.mark.parametrize("name", ["=cmd()", "+1", "-1+2", "@x", "\t=1", "\r=1"])
+@pytest.mark.parametrize(
+    "name", ["=cmd()", "+1", "-1+2", "@x", "\t=1", "\r=1", "\uff1d1", "\uff20x"]
+)
 def test_a_cell_is_no_formula(name):
     assert csv_cell(name).startswith("'")
     assert csv_cell(-1) == -1

@@ -53,6 +53,7 @@ def database_url(given: str = "") -> str:
     return url.render_as_string(hide_password=False)
 
 
+_ALWAYS: Any = {"hide_parameters": True}  # errors go into logs, and values are names and secrets
 _FORMS = "give the path of a file, or postgresql://USER@HOST/NAME"
 
 
@@ -67,11 +68,13 @@ def create_engine(given: str = "") -> Engine:
     url = database_url(given)
     try:
         if url.startswith(_SQLITE):
-            engine = create(url, connect_args={"timeout": _WAIT_SECONDS})
+            engine = create(url, **_ALWAYS, connect_args={"timeout": _WAIT_SECONDS})
+            event.listen(engine, "do_connect", _make_private)
             event.listen(engine, "connect", _tune_sqlite)
             event.listen(engine, "begin", _begin_sqlite)
         else:
-            engine = create(url, pool_pre_ping=True, connect_args={"connect_timeout": 10})
+            arguments = {"connect_timeout": 10}
+            engine = create(url, **_ALWAYS, pool_pre_ping=True, connect_args=arguments)
             event.listen(engine, "connect", _tune_postgres)
     except (ArgumentError, NoSuchModuleError) as error:
         raise UsageError(f"{shown(url)} cannot be used ({error}): {_FORMS}") from error
@@ -79,8 +82,10 @@ def create_engine(given: str = "") -> Engine:
 
 
 def shown(url: str) -> str:
-    """Return a URL for people, without its password."""
-    return make_url(url).render_as_string(hide_password=True)
+    """Return a URL for people, without its passwords."""
+    made = make_url(url)
+    hidden = {name: "hidden" for name in made.query if "password" in name}
+    return made.update_query_dict(hidden).render_as_string(hide_password=True)
 
 
 def sqlite_file(engine: Engine) -> Path | None:
@@ -91,12 +96,14 @@ def sqlite_file(engine: Engine) -> Path | None:
     return Path(name)
 
 
-def make_private(engine: Engine) -> None:
-    """Make the file of a new database of SQLite for its owner alone: it tells of all users."""
-    path = sqlite_file(engine)
-    if path is not None:
+def _make_private(_dialect: Any, _record: Any, words: Any, _options: Any) -> None:
+    """Make the file of a new database of SQLite for its owner alone: it tells of all users.
+
+    SQLite makes it at the first connection, whatever that is for.
+    """
+    if words and words[0] != ":memory:":
         with suppress(OSError):  # it is there already, or SQLite says why it cannot be
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            os.close(os.open(words[0], os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def refresh_statistics(engine: Engine) -> None:

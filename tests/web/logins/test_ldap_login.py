@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 pytest.importorskip("bonsai", reason="bonsai is not installed (stripewise[ldap])")
 
 from stripewise.errors import LoginServiceError, RuntimeMissingError
-from stripewise.web.logins import Identity, LdapSettings, _ldap_ask
+from stripewise.web.logins import Identity, LdapSettings, _ldap_ask, throttle_keys
 from stripewise.web.logins._ldap import Ldap, escaped
 from support.slapd import PASSWORD, PEOPLE, SERVICE, SERVICE_PASSWORD, Slapd, make_certificate
 
@@ -53,6 +53,9 @@ def test_a_user_of_the_directory_logs_in(login: Ldap) -> None:
 def test_the_name_is_the_one_in_the_directory(login: Ldap) -> None:
     assert login.password("ALICE", PASSWORD) == Identity("alice", "ldap")
     assert login.password(" alice ", PASSWORD) in (None, Identity("alice", "ldap"))
+    wide = "\uff41lice"  # why failures of such names count together
+    assert login.password(wide, PASSWORD) == Identity("alice", "ldap")
+    assert throttle_keys(wide, "")[0] == throttle_keys("alice", "")[0]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from stripewise.errors import RuntimeMissingError, StripewiseError
 from stripewise.fleet._of_profile import Origin
 from stripewise.fleet._records import Record
 from stripewise.fleet.ingest._base import HEAD_BYTES, RefusedError
+from stripewise.fleet.ingest._held import ChangedError, held
 from stripewise.fleet.ingest._identity import content_digest, identity
 from stripewise.fleet.ingest._owner import check_trust, owned, trusted_users
 from stripewise.fleet.ingest._registry import FEEDS, feed_of
@@ -95,36 +97,41 @@ def work(task: Task) -> Answer:
 
 
 def _answer(task: Task) -> Answer:
+    place = task.input.path
     try:
-        return _look(task.input) if isinstance(task, Look) else _read(task)
-    except RuntimeMissingError as error:
+        with ExitStack() as stack:
+            if task.input.stamp.owner not in trusted_users():
+                place = stack.enter_context(held(task.input))
+            return _look(task.input, place) if isinstance(task, Look) else _read(task, place)
+    except (RuntimeMissingError, ChangedError) as error:
         return Later(str(error))
     except OSError as error:
         if isinstance(error, StripewiseError):
-            return _refused(task, error)
+            return _refused(task, error, place)
         return Later(_unreadable(error))
     except RefusedError as error:
         return Refused(_kind(task), str(error), of_owner=True)
     except Exception as error:
-        return _refused(task, error)
+        return _refused(task, error, place)
 
 
-def _look(one: Input) -> Looked:
+def _look(one: Input, place: Path) -> Looked:
     head = b""
     if not one.names:
-        with open_input(one.path) as file:
+        with open_input(place) as file:
             head = file.read(HEAD_BYTES)
-    feed = feed_of(one.path, head)
-    return Looked(feed.name, content_digest(one.files)) if feed is not None else Looked("", "")
+    feed = feed_of(place, head)
+    if feed is None:
+        return Looked("", "")
+    return Looked(feed.name, content_digest((name, place / name) for name, _ in one.files))
 
 
-def _read(task: Read) -> Stored:
+def _read(task: Read, place: Path) -> Stored:
     feed = next(one for one in FEEDS if one.name == task.feed)
     trusted = trusted_users()
     check_trust(feed, task.input.stamp, trusted)
-    name = task.input.path.name
-    origin = Origin(feed.name, task.digest, name, task.cluster, task.mounts)
-    reading = feed.read(task.input.path, origin)
+    origin = Origin(feed.name, task.digest, task.input.path.name, task.cluster, task.mounts)
+    reading = feed.read(place, origin)
     owner = task.input.stamp.owner
     records = tuple(owned(record, owner, trusted) for record in reading.records)
     kinds = {one.kind for one in records if hasattr(one, "kind")}
@@ -136,8 +143,8 @@ def _kind(task: Task) -> str:
     return task.feed if isinstance(task, Read) else ""
 
 
-def _refused(task: Task, error: Exception) -> Refused:
-    what = _sentence(error, task.input.path)
+def _refused(task: Task, error: Exception, place: Path) -> Refused:
+    what = _sentence(error, task.input.path, place)
     if not isinstance(error, StripewiseError):
         what = f"{type(error).__name__}: {what}"
     return Refused(_kind(task), what)
@@ -148,9 +155,15 @@ def _unreadable(error: OSError) -> str:
     return f"{UNREADABLE}: {error.strerror or error}"
 
 
-def _sentence(error: BaseException, path: Path) -> str:
-    """Return an error in one line, without the path that stands beside it."""
-    text = " ".join(str(error).split())[:1000]
+def _sentence(error: BaseException, path: Path, place: Path) -> str:
+    """Return an error in one line, without the path that stands beside it.
+
+    Args:
+        error: Any.
+        path: Of the input.
+        place: Where it was read.
+    """
+    text = " ".join(str(error).replace(os.fspath(place), os.fspath(path)).split())[:1000]
     return text.removeprefix(f"{os.fspath(path)}: ") or type(error).__name__
 
 
