@@ -129,5 +129,5 @@ default-to-best: setup ## tune every kernel on every I/O stack here; half an hou
 	$(BIN)/python benchmarks/default_to_best.py
 
 clean: ## what the targets above made
-	rm -rf .venv build site demo.stripewise .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .portal build site demo.stripewise .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
