@@ -85,7 +85,7 @@ lint: ## formatting, style, types, import directions, shell, C
 
 docs: setup ## the documentation as a web site in site/
 	@tools/bootstrap.sh venv docs
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/mkdocs build --strict
 
 bench: setup ## what the library and the analysis cost; figures side by side from one run
 	$(BIN)/python native/bench/cost_per_call.py
