@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -40,8 +41,10 @@ def database_url(given: str = "") -> str:
         return f"{_SQLITE}:///{Path(text).expanduser().absolute()}"
     try:
         url = make_url(text)
-    except ArgumentError as error:
-        raise UsageError(f"{text!r} is no URL of a database: {_FORMS}") from error
+    except (ArgumentError, ValueError) as error:  # a port may be no number
+        raise UsageError(
+            f"{_without_password(text)!r} is no URL of a database: {_FORMS}"
+        ) from error
     kind = url.get_backend_name()
     if kind not in ("sqlite", "postgresql"):
         raise UsageError(f"{kind} is no database that Stripewise uses: {_FORMS}")
@@ -80,12 +83,30 @@ def shown(url: str) -> str:
     return make_url(url).render_as_string(hide_password=True)
 
 
+def _without_password(text: str) -> str:
+    return re.sub(r"(://[^/@:]*:)[^/]*@", r"\1***@", text)
+
+
 def sqlite_file(engine: Engine) -> Path | None:
     """Return the file of a database of SQLite; None: it is another one."""
     name = engine.url.database
     if engine.dialect.name != _SQLITE or not name or name == ":memory:":
         return None
     return Path(name)
+
+
+def need_file(engine: Engine) -> None:
+    """Refuse a file of SQLite that is not there: to open it would make it, readable by everybody.
+
+    Raises:
+        StorageError: It is not there.
+    """
+    path = sqlite_file(engine)
+    if path is not None and not path.exists():
+        raise StorageError(
+            f"{path} is not there and holds no statistics: run `stripewise db init`, or check "
+            "the path"
+        )
 
 
 def make_private(engine: Engine) -> None:
@@ -134,7 +155,7 @@ def _remedy(engine: Engine, what: str, error: DBAPIError) -> str:
     if "locked" in what:
         return "another process writes to it; try again when it has ended"
     if "malformed" in what or "not a database" in what:
-        return "restore a backup (`stripewise db restore`)"
+        return "check its path, or restore a backup into a new file (`stripewise db restore`)"
     if "readonly" in what or "permission" in what or "unable to open" in what:
         return "check that its directory exists and may be written to"
     if isinstance(error, OperationalError) and engine.dialect.name != _SQLITE:
