@@ -16,8 +16,6 @@ from stripewise.fleet.accounts import Accounts
 
 pytest.importorskip("fastapi")
 
-ADDRESS = "https://io.example.org"
-
 
 @pytest.fixture
 def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -53,18 +51,6 @@ def test_a_port_that_is_taken_is_named(capsys: pytest.CaptureFixture[str]) -> No
         code, line = refused(capsys, "--port", port)
     assert code == 8
     assert line.startswith(f"cannot listen at 127.0.0.1:{port} (Address already in use): give an")
-
-
-def test_all_addresses_need_a_name_that_browsers_use(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, line = refused(capsys, "--host", "0.0.0.0")
-    assert code == 3
-    assert "passwords would go there in plain" in line
-    place = settings(tmp_path, 'host = "::"\ncertificate = "c.pem"\nkey = "k.pem"\n')
-    code, line = refused(capsys, "--config", place)
-    assert code == 3
-    assert 'give url in [server], as in "https://io.example.org"' in line
 
 
 @pytest.mark.usefixtures("database")

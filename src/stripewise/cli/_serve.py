@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from stripewise.web import PortalSettings
 
 _OPEN_SECONDS = 5
-_ANY = ("0.0.0.0", "::", "")
 
 
 @click.command(
@@ -83,11 +82,6 @@ def _settings(config: Path | None, host: str | None, port: int | None) -> Portal
         raise ConfigurationError(
             f"{server.host} is reached from other hosts, and passwords would go there in plain: "
             "give certificate and key in [server], or listen at 127.0.0.1 behind a proxy"
-        )
-    if not server.url and server.host in _ANY:
-        raise ConfigurationError(
-            f"{server.host} stands for all addresses of this host, and says not by which name "
-            'browsers reach it: give url in [server], as in "https://io.example.org"'
         )
     return found.model_copy(update={"server": server})
 
