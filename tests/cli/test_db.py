@@ -216,11 +216,3 @@ def test_the_state_of_newer_tables_is_not_that_of_older_ones(
     capsys.readouterr()
     assert run("db", "status") == 8
     assert "was made by a newer Stripewise" in capsys.readouterr().err
-
-
-def test_a_port_that_is_no_number_is_named_without_the_password(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert run("db", "status", "--db", "postgresql://me:secret@host:port/jobs") == 2
-    said = capsys.readouterr().err
-    assert "'postgresql://me:***@host:port/jobs' is no URL of a database" in said

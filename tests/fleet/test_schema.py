@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Engine, inspect, text
+from sqlalchemy.exc import DBAPIError
 
-from stripewise.errors import StorageError
-from stripewise.fleet._engine import create_engine
+from stripewise.errors import StorageError, UsageError
+from stripewise.fleet._engine import create_engine, shown, str_of
 from stripewise.fleet._schema import check, current, initialise, newest
 from stripewise.fleet.tables import Base
 
@@ -71,3 +73,38 @@ def _set_revision(engine: Engine, revision: str) -> None:
         connection.execute(
             text("UPDATE alembic_version SET version_num = :name"), {"name": revision}
         )
+
+
+def test_a_file_that_a_wrong_command_made_is_private_too(tmp_path: Path) -> None:
+    """`db status` or `serve` before `db init`: SQLite makes the file then."""
+    before = os.umask(0o022)
+    try:
+        made = create_engine(str(tmp_path / "fleet.sqlite"))
+        with pytest.raises(StorageError, match="run `stripewise db init`"):
+            check(made)
+        initialise(made)
+        with made.connect():
+            modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+        made.dispose()
+    finally:
+        os.umask(before)
+    assert set(modes.values()) == {0o600}, modes
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["postgresql://me:s3cret@h:port/db", "postgresql://me:s3@cret:h@h/db", "postgresql://[::/s3cret",
+     "postgresql://h/db?user=me&password=s3cret", "postgresql://me:s3cret@h/db"],
+)  # fmt: skip
+def test_no_message_has_a_password(url: str) -> None:
+    try:
+        told = shown(str_of(create_engine(url)))
+    except UsageError as error:
+        told = str(error)
+    assert "cret" not in told
+
+
+def test_errors_of_the_database_do_not_tell_values(engine: Engine) -> None:
+    with engine.connect() as connection, pytest.raises(DBAPIError) as caught:
+        connection.execute(text("SELECT :secret FROM nowhere"), {"secret": "of a session"})
+    assert "of a session" not in str(caught.value)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from stripewise.web import PortalSettings
 
 _OPEN_SECONDS = 5
+_ALL_ADDRESSES = ("0.0.0.0", "::", "")
 
 
 @click.command(
@@ -82,6 +83,11 @@ def _settings(config: Path | None, host: str | None, port: int | None) -> Portal
         raise ConfigurationError(
             f"{server.host} is reached from other hosts, and passwords would go there in plain: "
             "give certificate and key in [server], or listen at 127.0.0.1 behind a proxy"
+        )
+    if not server.url and server.host in _ALL_ADDRESSES:
+        raise ConfigurationError(
+            f"{server.host} is each address of this host, and requests for other names than the "
+            "portal's are refused: give url in [server], as browsers see it"
         )
     return found.model_copy(update={"server": server})
 

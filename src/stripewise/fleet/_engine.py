@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -41,10 +40,9 @@ def database_url(given: str = "") -> str:
         return f"{_SQLITE}:///{Path(text).expanduser().absolute()}"
     try:
         url = make_url(text)
-    except (ArgumentError, ValueError) as error:  # a port may be no number
-        raise UsageError(
-            f"{_without_password(text)!r} is no URL of a database: {_FORMS}"
-        ) from error
+    except (ArgumentError, ValueError) as error:
+        start = text.partition("://")[0]  # there may be a password in the rest
+        raise UsageError(f"{start!r}://... is no URL of a database: {_FORMS}") from error
     kind = url.get_backend_name()
     if kind not in ("sqlite", "postgresql"):
         raise UsageError(f"{kind} is no database that Stripewise uses: {_FORMS}")
@@ -53,6 +51,7 @@ def database_url(given: str = "") -> str:
     return url.render_as_string(hide_password=False)
 
 
+_ALWAYS: Any = {"hide_parameters": True}  # errors go into logs, and values are names and secrets
 _FORMS = "give the path of a file, or postgresql://USER@HOST/NAME"
 
 
@@ -67,11 +66,13 @@ def create_engine(given: str = "") -> Engine:
     url = database_url(given)
     try:
         if url.startswith(_SQLITE):
-            engine = create(url, connect_args={"timeout": _WAIT_SECONDS})
+            engine = create(url, **_ALWAYS, connect_args={"timeout": _WAIT_SECONDS})
+            event.listen(engine, "do_connect", _make_private)
             event.listen(engine, "connect", _tune_sqlite)
             event.listen(engine, "begin", _begin_sqlite)
         else:
-            engine = create(url, pool_pre_ping=True, connect_args={"connect_timeout": 10})
+            arguments = {"connect_timeout": 10}
+            engine = create(url, **_ALWAYS, pool_pre_ping=True, connect_args=arguments)
             event.listen(engine, "connect", _tune_postgres)
     except (ArgumentError, NoSuchModuleError) as error:
         raise UsageError(f"{shown(url)} cannot be used ({error}): {_FORMS}") from error
@@ -79,12 +80,10 @@ def create_engine(given: str = "") -> Engine:
 
 
 def shown(url: str) -> str:
-    """Return a URL for people, without its password."""
-    return make_url(url).render_as_string(hide_password=True)
-
-
-def _without_password(text: str) -> str:
-    return re.sub(r"(://[^/@:]*:)[^/]*@", r"\1***@", text)
+    """Return a URL for people, without its passwords."""
+    made = make_url(url)
+    hidden = {name: "hidden" for name in made.query if "password" in name}
+    return made.update_query_dict(hidden).render_as_string(hide_password=True)
 
 
 def sqlite_file(engine: Engine) -> Path | None:
@@ -96,7 +95,7 @@ def sqlite_file(engine: Engine) -> Path | None:
 
 
 def need_file(engine: Engine) -> None:
-    """Refuse a file of SQLite that is not there: to open it would make it, readable by everybody.
+    """Refuse a file of SQLite that is not there: to open it would make it.
 
     Raises:
         StorageError: It is not there.
@@ -109,12 +108,14 @@ def need_file(engine: Engine) -> None:
         )
 
 
-def make_private(engine: Engine) -> None:
-    """Make the file of a new database of SQLite for its owner alone: it tells of all users."""
-    path = sqlite_file(engine)
-    if path is not None:
+def _make_private(_dialect: Any, _record: Any, words: Any, _options: Any) -> None:
+    """Make the file of a new database of SQLite for its owner alone: it tells of all users.
+
+    SQLite makes it at the first connection, whatever that is for.
+    """
+    if words and words[0] != ":memory:":
         with suppress(OSError):  # it is there already, or SQLite says why it cannot be
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            os.close(os.open(words[0], os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def refresh_statistics(engine: Engine) -> None:

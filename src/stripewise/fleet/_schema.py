@@ -14,7 +14,7 @@ from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, text
 
 from stripewise.errors import StorageError
-from stripewise.fleet._engine import make_private, need_file, refusals_said, shown, str_of
+from stripewise.fleet._engine import need_file, refusals_said, shown, str_of
 
 
 def initialise(engine: Engine) -> str:
@@ -23,7 +23,6 @@ def initialise(engine: Engine) -> str:
     Raises:
         StorageError: The database refuses, or a newer Stripewise has made it.
     """
-    make_private(engine)
     with refusals_said(engine), engine.execution_options(writing=True).connect() as connection:
         if engine.dialect.name == "sqlite":
             return _initialise_sqlite(connection)

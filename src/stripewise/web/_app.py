@@ -101,6 +101,7 @@ def callback(settings: PortalSettings) -> str:
 def _hosts(settings: PortalSettings) -> list[str]:
     """Return the names that requests may be for: another site's name is no way in."""
     name = urlsplit(settings.server.origin).hostname or ""
+    name = f"[{name}]" if ":" in name else name
     return [name] if settings.server.url else list(dict.fromkeys([name, "localhost", "127.0.0.1"]))
 
 

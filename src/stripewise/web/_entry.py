@@ -33,6 +33,8 @@ class Entry:
         self.gate = gate
         self.server = desk.settings.server
         self.failed = FailedLogins(self.server)
+        # without the prefix, another host of the domain could set it, and have its login end here
+        self.attempt = f"__Host-{_ATTEMPT}" if self.server.is_secure else _ATTEMPT
 
     def add_to(self, app: FastAPI) -> None:
         """Add the routes."""
@@ -86,12 +88,12 @@ class Entry:
         except LoginServiceError as error:
             return self._page(request, target, _sentence(error), 503)
         answer = RedirectResponse(departure.url, 303)
-        self._set(answer, _ATTEMPT, departure.cookie, _ATTEMPT_SECONDS)
+        self._set(answer, self.attempt, departure.cookie, _ATTEMPT_SECONDS)
         return answer
 
     def arrive(self, request: Request) -> Response:
         """Take somebody who comes back from an identity provider."""
-        cookie = request.cookies.get(_ATTEMPT, "")
+        cookie = request.cookies.get(self.attempt, "")
         name = request.path_params["name"]
         try:
             account, target = self.gate.entrance.come_back(name, request.query_params, cookie)
@@ -100,7 +102,7 @@ class Entry:
             answer = self._page(request, "", _sentence(error), 403)
         except LoginServiceError as error:
             answer = self._page(request, "", _sentence(error), 503)
-        answer.delete_cookie(_ATTEMPT, path="/")
+        answer.delete_cookie(self.attempt, path="/", secure=self.server.is_secure)
         return answer
 
     async def leave(self, request: Request) -> Response:

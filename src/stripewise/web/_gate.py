@@ -19,8 +19,6 @@ from stripewise.fleet.queries import NOBODY, Viewer, viewer_of
 from stripewise.web._settings import PortalSettings
 from stripewise.web.logins import Entrance
 
-_BEARER = "bearer "
-
 
 @dataclass(frozen=True)
 class Guest:
@@ -63,20 +61,22 @@ class PortalGate(Gate):
         self._key = secrets.token_bytes(32)
 
     def guest(self, connection: Connection, request: Request) -> Guest:
-        """Return who sends a request; whatever proves nothing makes them nobody."""
-        given = request.headers.get("authorization", "")
-        if given:
-            return self._by_token(connection, given)
+        """Return who sends a request; whatever proves nothing makes them nobody.
+
+        A header of another scheme than Bearer is not for the portal: a proxy that logs people in
+        by Kerberos or by a password hands on what browsers send it.
+        """
+        scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return self._by_token(connection, secret.strip())
         if secret := request.cookies.get(self.cookie, ""):
             visit = self.sessions.find(secret)
             if visit is not None:
                 return Guest(viewer_of(connection, visit.account.login), visit.csrf)
         return self._by_headers(connection, request)
 
-    def _by_token(self, connection: Connection, given: str) -> Guest:
-        if not given.lower().startswith(_BEARER):
-            return Guest()
-        bearer = self.tokens.find(given[len(_BEARER) :].strip())
+    def _by_token(self, connection: Connection, secret: str) -> Guest:
+        bearer = self.tokens.find(secret)
         if bearer is None or "read" not in bearer.scopes:
             return Guest()
         names = "read:files" in bearer.scopes

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import math
 import time
 from collections.abc import Sequence
@@ -16,16 +17,20 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from stripewise.web._settings import ServerSettings
-from stripewise.web.logins import throttle_keys
+from stripewise.web.logins import IpNetwork, is_listed, throttle_keys
 
 
-def client_of(request: Request, proxies: Sequence[str]) -> str:
-    """Return the address of a client: behind a listed proxy, what it says last."""
+def client_of(request: Request, proxies: Sequence[IpNetwork]) -> str:
+    """Return the address of a client: behind a listed proxy, what it says last.
+
+    The header may come several times: what a client sent itself stands before what a proxy adds.
+    """
     peer = request.client.host if request.client else ""
-    if peer not in proxies:
+    if not is_listed(peer, proxies):
         return peer
-    told = [one.strip() for one in request.headers.get("x-forwarded-for", "").split(",")]
-    return next((one for one in reversed(told) if one and one not in proxies), peer)
+    told = ",".join(request.headers.getlist("x-forwarded-for")).split(",")
+    given = (one.strip() for one in reversed(told))
+    return next((one for one in given if one and not is_listed(one, proxies)), peer)
 
 
 class FailedLogins:
@@ -34,7 +39,7 @@ class FailedLogins:
     def __init__(self, settings: ServerSettings) -> None:
         self._item = RateLimitItemPerMinute(settings.logins_per_minute)
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
-        self._proxies = settings.proxies
+        self._proxies = [ipaddress.ip_network(one) for one in settings.proxies]
 
     def wait_seconds(self, user: str, request: Request) -> int:
         """Return how long this name or address has to wait; 0: it may try."""
@@ -59,7 +64,7 @@ class RateLimit:
         self.app = app
         self._item = RateLimitItemPerMinute(settings.requests_per_minute)
         self._limiter = SlidingWindowCounterRateLimiter(MemoryStorage())
-        self._proxies = settings.proxies
+        self._proxies = [ipaddress.ip_network(one) for one in settings.proxies]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from stripewise.web.logins import AccessSettings
+from stripewise.web.logins import AccessSettings, Network
 
 
 class SiteSettings(BaseModel):
@@ -46,7 +46,7 @@ class ServerSettings(BaseModel):
         port: Of it.
         certificate: File of a TLS certificate, with `key`; None: a proxy speaks TLS.
         key: File of its key.
-        proxies: Addresses of proxies whose X-Forwarded-For is believed.
+        proxies: Addresses or networks of proxies whose X-Forwarded-For is believed.
         requests_per_minute: Of one address.
         logins_per_minute: Attempts to log in that fail, of one address and of one name.
     """
@@ -57,7 +57,7 @@ class ServerSettings(BaseModel):
     port: int = Field(default=8080, ge=0, le=65535)
     certificate: Path | None = None
     key: Path | None = None
-    proxies: tuple[str, ...] = ()
+    proxies: tuple[Network, ...] = ()
     requests_per_minute: int = Field(default=600, ge=1)
     logins_per_minute: int = Field(default=10, ge=1)
 
@@ -83,7 +83,8 @@ class ServerSettings(BaseModel):
         if self.url:
             parts = urlsplit(self.url)
             return f"{parts.scheme}://{parts.netloc}"
-        return f"{'https' if self.is_secure else 'http'}://{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.is_secure else 'http'}://{host}:{self.port}"
 
 
 class PortalSettings(AccessSettings):

@@ -213,6 +213,39 @@ def test_the_password_is_no_argument(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "s3cret" not in arguments
     for word in ("host=db.example.org", "port=5433", "user=me", "dbname=jobs", "sslmode=require"):
         assert word in arguments
+    backup(create_engine("postgresql://db/jobs?user=me&password=s3cret"), tmp_path / "again")
+    arguments, _, password = (tmp_path / "said").read_text().strip().partition(" / ")
+    assert password == "s3cret"
+    assert "s3cret" not in arguments
+
+
+def test_a_backup_is_not_written_to(filled: Engine, second: Engine, tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    file = tmp_path / "kept" / "backup"
+    backup(filled, file)
+    before = file.read_bytes()
+    restore(second, file)
+    assert file.read_bytes() == before
+    assert [one.name for one in file.parent.iterdir()] == ["backup"]
+
+
+def test_a_restore_leaves_those_alone_who_use_the_database(filled: Engine, tmp_path: Path) -> None:
+    """A page that is being read goes on with what was; the next one sees the backup."""
+    if filled.dialect.name != "sqlite":
+        pytest.skip("pg_restore waits for readers")
+    backup(filled, tmp_path / "backup")
+    with filled.begin() as connection:
+        connection.execute(text("UPDATE job SET name = 'later'"))
+    names = select(Job.name).distinct()
+    other = create_engine(str(filled.url.database))
+    with other.connect() as reader:
+        assert reader.scalars(names).all() == ["later"]
+        restore(filled, tmp_path / "backup", replace=True)
+        assert reader.scalars(names).all() == ["later"]
+    with other.connect() as reader:
+        assert reader.scalars(names).all() != ["later"]
+        assert reader.scalar(text("PRAGMA integrity_check")) == "ok"
+    other.dispose()
 
 
 def test_revisions_are_those_of_initialise(engine: Engine) -> None:

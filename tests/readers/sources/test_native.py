@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -86,7 +87,10 @@ def test_an_empty_directory(tmp_path: Path) -> None:
 
 
 def test_what_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    def refuse(path: Path) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr(os, "scandir", refuse)
     with pytest.raises(TraceError, match="Permission denied; traces are for their owner alone"):
         read_evidence(tmp_path)
 

@@ -46,5 +46,6 @@ class EvidenceFeed(Feed):
             return None
         if not self.recognises(directory, b""):
             return None
-        found = [path for path in directory.rglob("*") if path.is_file()]
+        # a link is no file that could be an input: with one in it, the directory is passed over
+        found = [path for path in directory.rglob("*") if path.is_symlink() or path.is_file()]
         return Claim(tuple(sorted(str(path.relative_to(directory)) for path in found)), whole=True)

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from stripewise.fleet.ingest._registry import claim_of
 
@@ -103,6 +104,15 @@ def stamp_of(files: Sequence[Path]) -> Stamp:
     for path, one in zip(files, found, strict=True):
         if not stat.S_ISREG(one.st_mode):
             raise OSError(f"{path} is no regular file")
+    return _stamp(found)
+
+
+def stamp_of_open(files: Sequence[BinaryIO]) -> Stamp:
+    """Return the stamp of files that are open."""
+    return _stamp([os.fstat(file.fileno()) for file in files])
+
+
+def _stamp(found: Sequence[os.stat_result]) -> Stamp:
     owners = {one.st_uid for one in found}
     return Stamp(
         sum(one.st_size for one in found),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from stripewise.errors import RuntimeMissingError, StripewiseError
 from stripewise.fleet._of_profile import Origin
 from stripewise.fleet._records import Record
 from stripewise.fleet.ingest._base import HEAD_BYTES, RefusedError
+from stripewise.fleet.ingest._held import ChangedError, held
 from stripewise.fleet.ingest._identity import content_digest, identity
 from stripewise.fleet.ingest._owner import check_trust, owned, trusted_users
 from stripewise.fleet.ingest._registry import FEEDS, feed_of
@@ -86,37 +88,44 @@ Answer = Looked | Stored | Refused | Later
 
 def work(task: Task) -> Answer:
     """Carry out a task; whatever an input does to its reader becomes an answer."""
+    place = task.input.path
     try:
-        answer = _look(task.input) if isinstance(task, Look) else _read(task)
+        with ExitStack() as stack:
+            if task.input.stamp.owner not in trusted_users():
+                place = stack.enter_context(held(task.input))
+            answer = _look(task.input, place) if isinstance(task, Look) else _read(task, place)
         if stamp_of([path for _, path in task.input.files]) != task.input.stamp:
             return Later("it changed while it was read")
         return answer
     except (RuntimeMissingError, OSError) as error:
         if isinstance(error, StripewiseError) and not isinstance(error, RuntimeMissingError):
-            return _refused(task, error)
-        return Later(_sentence(error, task.input.path))
+            return _refused(task, error, place)
+        return Later(_sentence(error, task.input.path, place))
+    except ChangedError as error:
+        return Later(str(error))
     except RefusedError as error:
         return Refused(_kind(task), str(error), of_owner=True)
     except Exception as error:
-        return _refused(task, error)
+        return _refused(task, error, place)
 
 
-def _look(one: Input) -> Looked:
+def _look(one: Input, place: Path) -> Looked:
     head = b""
     if not one.names:
-        with open_input(one.path) as file:
+        with open_input(place) as file:
             head = file.read(HEAD_BYTES)
-    feed = feed_of(one.path, head)
-    return Looked(feed.name, content_digest(one.files)) if feed is not None else Looked("", "")
+    feed = feed_of(place, head)
+    if feed is None:
+        return Looked("", "")
+    return Looked(feed.name, content_digest((name, place / name) for name, _ in one.files))
 
 
-def _read(task: Read) -> Stored:
+def _read(task: Read, place: Path) -> Stored:
     feed = next(one for one in FEEDS if one.name == task.feed)
     trusted = trusted_users()
     check_trust(feed, task.input.stamp, trusted)
-    name = task.input.path.name
-    origin = Origin(feed.name, task.digest, name, task.cluster, task.mounts)
-    reading = feed.read(task.input.path, origin)
+    origin = Origin(feed.name, task.digest, task.input.path.name, task.cluster, task.mounts)
+    reading = feed.read(place, origin)
     owner = task.input.stamp.owner
     records = tuple(owned(record, owner, trusted) for record in reading.records)
     kinds = {one.kind for one in records if hasattr(one, "kind")}
@@ -128,16 +137,22 @@ def _kind(task: Task) -> str:
     return task.feed if isinstance(task, Read) else ""
 
 
-def _refused(task: Task, error: Exception) -> Refused:
-    what = _sentence(error, task.input.path)
+def _refused(task: Task, error: Exception, place: Path) -> Refused:
+    what = _sentence(error, task.input.path, place)
     if not isinstance(error, StripewiseError):
         what = f"{type(error).__name__}: {what}"
     return Refused(_kind(task), what)
 
 
-def _sentence(error: BaseException, path: Path) -> str:
-    """Return an error in one line, without the path that stands beside it."""
-    text = " ".join(str(error).split())[:1000]
+def _sentence(error: BaseException, path: Path, place: Path) -> str:
+    """Return an error in one line, without the path that stands beside it.
+
+    Args:
+        error: Any.
+        path: Of the input.
+        place: Where it was read.
+    """
+    text = " ".join(str(error).replace(os.fspath(place), os.fspath(path)).split())[:1000]
     return text.removeprefix(f"{os.fspath(path)}: ") or type(error).__name__
 
 

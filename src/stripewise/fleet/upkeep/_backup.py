@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,6 @@ from sqlalchemy.engine import URL
 
 from stripewise.errors import RuntimeMissingError, StorageError, UsageError
 from stripewise.fleet._engine import (
-    create_engine,
-    make_private,
     refusals_said,
     shown,
     sqlite_file,
@@ -70,7 +68,6 @@ def restore(engine: Engine, file: Path, *, replace: bool = False) -> str:
     is_sqlite = sqlite_file(engine) is not None
     _check_file(file, is_sqlite)
     revision = _revision_of_file(engine, file, is_sqlite)
-    make_private(engine)
     _check_room(engine, revision, replace)
     if is_sqlite:
         _restore_sqlite(engine, file)
@@ -97,7 +94,9 @@ def _check_file(file: Path, is_sqlite: bool) -> None:
 
 def _revision_of_file(engine: Engine, file: Path, is_sqlite: bool) -> str:
     if is_sqlite:
-        found = _revision(create_engine(str(file)))
+        found = ""
+        with _sqlite(file) as data, suppress(sqlite3.OperationalError):  # there is no such table
+            found = data.execute("SELECT max(version_num) FROM alembic_version").fetchone()[0]
     else:
         words = ["--data-only", "--table=alembic_version", "--file=-", str(file)]
         lines = _run("pg_restore", None, words).splitlines()
@@ -169,9 +168,9 @@ def _run(program: str, url: URL | None, words: Sequence[str]) -> str:
             "dbname": url.database,
         }
         known = {name: value for name, value in {**told, **url.query}.items() if value}
+        if password := known.pop("password", url.password):
+            environment["PGPASSWORD"] = str(password)
         place = [f"--dbname={make_conninfo(**known)}"]
-        if url.password:
-            environment["PGPASSWORD"] = str(url.password)
     done = subprocess.run(
         [found, *place, *words], env=environment, capture_output=True, text=True, check=False,
         errors="replace",

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
 
 from stripewise.errors import TraceError
+from stripewise.inputs import open_input
 from stripewise.model import Evidence
 from stripewise.readers.sources._base import Source
 from stripewise.readers.sources._darshan import DarshanSource
@@ -47,18 +47,28 @@ def recognise(path: Path) -> Source:
 
 def _check_readable(path: Path) -> None:
     try:
-        mode = os.stat(path).st_mode
+        _try(path)
+    except PermissionError as error:
+        raise TraceError(
+            f"cannot read {path}: {error.strerror}; traces are for their owner alone: ask for a "
+            "copy, or chmod"
+        ) from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise TraceError(
             f"cannot read {path}: {reason}; give a trace directory, or a log of Darshan, Recorder "
             f"or MPICH_MPIIO_STATS; {_REMEDY}"
         ) from error
-    if not os.access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)):
-        raise TraceError(
-            f"cannot read {path}: {os.strerror(errno.EACCES)}; traces are for their owner alone: "
-            "ask for a copy, or chmod"
-        )
+
+
+def _try(path: Path) -> None:
+    """Open a file or a directory: access(2) leaves capabilities out, by which a service reads."""
+    mode = os.stat(path).st_mode
+    if stat.S_ISDIR(mode):
+        os.scandir(path).close()
+        os.stat(os.path.join(path, os.curdir))
+    elif stat.S_ISREG(mode):
+        open_input(path).close()
 
 
 def _found(path: Path) -> str:

@@ -2,7 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Back ends by which people log in to the portal (a family), and their settings."""
 
-from stripewise.web.logins._base import Arrival, Departure, Identity, Login, throttle_keys
+from stripewise.web.logins._base import (
+    Arrival,
+    Departure,
+    Identity,
+    IpNetwork,
+    Login,
+    is_listed,
+    throttle_keys,
+)
 from stripewise.web.logins._entrance import Entrance
 from stripewise.web.logins._registry import make_logins
 from stripewise.web.logins._settings import (
@@ -11,6 +19,7 @@ from stripewise.web.logins._settings import (
     LdapSettings,
     LocalSettings,
     LoginSettings,
+    Network,
     OidcSettings,
     ProxySettings,
     read_settings,
@@ -23,12 +32,15 @@ __all__ = [
     "Departure",
     "Entrance",
     "Identity",
+    "IpNetwork",
     "LdapSettings",
     "LocalSettings",
     "Login",
     "LoginSettings",
+    "Network",
     "OidcSettings",
     "ProxySettings",
+    "is_listed",
     "make_logins",
     "read_settings",
     "throttle_keys",

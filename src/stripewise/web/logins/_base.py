@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 _V6_NETWORK = 64
 """One site has as many addresses of IPv6 as it likes, but as a rule one such network."""
 
@@ -129,21 +131,43 @@ class Login:
 def throttle_keys(user: str, peer: str) -> tuple[str, str]:
     """Return what failed logins are counted by: the name, and where they come from.
 
+    A directory takes many spellings for one name: capitals, wide letters, blanks, signs that are
+    not seen.  They count together, and a few names that differ by a dot do as well.
+
     Args:
         user: What was typed as name.
         peer: Address of the client.
     """
-    digest = hashlib.sha256(user.strip().casefold().encode("utf-8", "surrogatepass")).hexdigest()
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", user).casefold())
+    letters = "".join(sign for sign in plain if sign.isalnum())
+    digest = hashlib.sha256(letters.encode("utf-8", "surrogatepass")).hexdigest()
     return f"user:{digest}", f"peer:{_network(peer)}"
 
 
-def _network(peer: str) -> str:
+def is_listed(peer: str, networks: Iterable[IpNetwork]) -> bool:
+    """Whether an address is in one of some networks; what is no address is in none.
+
+    Args:
+        peer: Of a client or a proxy.
+        networks: Of the settings.
+    """
+    address = _address(peer)
+    return address is not None and any(address in network for network in networks)
+
+
+def _address(peer: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Return an address; one of IPv4 that a socket for both shows as IPv6 as what it is."""
     try:
         address = ipaddress.ip_address(peer)
     except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def _network(peer: str) -> str:
+    address = _address(peer)
+    if address is None:
         return "unknown"
     if isinstance(address, ipaddress.IPv4Address):
         return str(address)
-    if address.ipv4_mapped is not None:
-        return str(address.ipv4_mapped)
     return str(ipaddress.ip_network((address.packed, _V6_NETWORK), strict=False))

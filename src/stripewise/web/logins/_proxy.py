@@ -10,7 +10,7 @@ import logging
 from collections.abc import Iterable
 
 from stripewise.text import printable
-from stripewise.web.logins._base import Identity, Login
+from stripewise.web.logins._base import Identity, Login, is_listed
 from stripewise.web.logins._settings import ProxySettings
 
 _log = logging.getLogger("stripewise.web")
@@ -51,7 +51,7 @@ class Proxy(Login):
 
     def _doubt(self, peer: str, users: list[str], secrets: list[str]) -> str:
         """Say why headers are not to be believed; "" if they are."""
-        if not self._is_listed(peer):
+        if not is_listed(peer, self._networks):
             return "the peer is not in login.proxy.networks"
         if len(secrets) != 1 or len(users) > 1:
             return "the user or the secret does not come exactly once"
@@ -59,12 +59,3 @@ class Proxy(Login):
         if not hmac.compare_digest(given, self._secret):
             return "the secret is wrong"
         return "" if users else "no user is named"
-
-    def _is_listed(self, peer: str) -> bool:
-        try:
-            address = ipaddress.ip_address(peer)
-        except ValueError:
-            return False
-        if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-            address = address.ipv4_mapped
-        return any(address in network for network in self._networks)

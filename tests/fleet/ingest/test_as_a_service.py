@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The service in deploy/ reads logs that are for their owners alone, and writes its own files."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support import fleet_inputs as inputs
+
+DEPLOY = Path(__file__).parents[3] / "deploy"
+OWNER = 12345
+_RUN = "from stripewise.cli import main; main()"
+
+
+def words_of_cron() -> list[str]:
+    """What the line of cron puts before its command, with a user that is on every host."""
+    text = (DEPLOY / "cron" / "stripewise").read_text()
+    found = re.search(r" root (setpriv .*--no-new-privs) ", text)
+    assert found is not None
+    words = found[1].replace("=stripewise", "=65534").replace("--init-groups", "--clear-groups")
+    return words.split()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is not installed")
+def test_logs_of_others_are_read_without_root(tmp_path: Path) -> None:
+    log = next(one for one in inputs.darshan_logs() if one.name == "ior_hdf5_example.darshan")
+    for place in (tmp_path, *tmp_path.parents[:3]):
+        place.chmod(0o755)
+    state = tmp_path / "state"
+    state.mkdir()
+    os.chown(state, 65534, 65534)
+    inputs.copied(log, tmp_path / "logs" / log.name)
+    trace = inputs.write_trace(tmp_path / "logs", 1)
+    for one in (tmp_path / "logs" / log.name, trace / "node1.sw"):
+        os.chown(one, OWNER, OWNER)
+        one.chmod(0o400)
+    own = {"PATH": os.environ["PATH"], "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+           "HOME": str(state), "STRIPEWISE_DB": str(state / "fleet.sqlite")}  # fmt: skip
+    said = [
+        subprocess.run(
+            [*words_of_cron(), sys.executable, "-c", _RUN, "db", *words],
+            env=own, capture_output=True, text=True, timeout=120, check=False, cwd="/",
+        )
+        for words in (["init"], ["ingest", str(tmp_path / "logs"), "--jobs", "1"])
+    ]  # fmt: skip
+    assert [one.returncode for one in said] == [0, 0], said
+    assert "1 stored (1 trace)" in said[1].stdout
+    assert "it tells of a run of uid" in said[1].stderr  # it was read, and its owner is wrong
+    assert "Permission denied" not in said[1].stderr
+    assert {oct(one.stat().st_mode & 0o77) for one in state.glob("fleet*")} == {"0o0"}
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+@pytest.mark.parametrize("unit", sorted((DEPLOY / "systemd").glob("*.service")))
+def test_units_are_whole_and_shut_in(unit: Path, tmp_path: Path) -> None:
+    copy = tmp_path / unit.name
+    copy.write_text(unit.read_text().replace("/opt/stripewise/bin/stripewise", "/bin/true"))
+    verify = ["systemd-analyze", "verify", "--man=no", str(copy)]
+    done = subprocess.run(verify, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    security = ["systemd-analyze", "security", "--offline=true", "--threshold=30", str(copy)]
+    rated = subprocess.run(security, capture_output=True, text=True, timeout=60, check=False)
+    assert rated.returncode == 0, rated.stdout[-200:]
