@@ -83,7 +83,8 @@ def shown(url: str) -> str:
     """Return a URL for people, without its passwords."""
     made = make_url(url)
     hidden = {name: "hidden" for name in made.query if "password" in name}
-    return made.update_query_dict(hidden).render_as_string(hide_password=True)
+    made = made.set(drivername=made.get_backend_name()).update_query_dict(hidden)
+    return made.render_as_string(hide_password=True)
 
 
 def sqlite_file(engine: Engine) -> Path | None:
