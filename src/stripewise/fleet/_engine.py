@@ -159,7 +159,7 @@ def _remedy(engine: Engine, what: str, error: DBAPIError) -> str:
     if "malformed" in what or "not a database" in what:
         return "check its path, or restore a backup into a new file (`stripewise db restore`)"
     if "readonly" in what or "permission" in what or "unable to open" in what:
-        return "check that its directory exists and may be written to"
+        return "check that its directory exists, and that this user may read and write both"
     if isinstance(error, OperationalError) and engine.dialect.name != _SQLITE:
         return "check that PostgreSQL runs, and the user and name in the URL"
     return "check the database (`stripewise db status`)"
