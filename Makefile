@@ -85,7 +85,7 @@ lint: ## formatting, style, types, import directions, shell, C
 
 docs: setup ## the documentation as a web site in site/
 	@tools/bootstrap.sh venv docs
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/mkdocs build --strict
 
 bench: setup ## what the library and the analysis cost; figures side by side from one run
 	$(BIN)/python native/bench/cost_per_call.py
@@ -130,5 +130,5 @@ default-to-best: setup ## tune every kernel on every I/O stack here; half an hou
 	$(BIN)/python benchmarks/default_to_best.py
 
 clean: ## what the targets above made
-	rm -rf .venv build site demo.stripewise .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .portal build site demo.stripewise .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

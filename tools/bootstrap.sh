@@ -41,6 +41,8 @@ have() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok ins
 system() {
     missing=""
     for group in "$@"; do
+        # the portal needs a Python alone, whatever it was installed by
+        [ "$group" = portal ] && (python) >/dev/null 2>&1 && continue
         for package in $(packages "$group"); do
             have "$package" || missing="$missing $package"
         done

@@ -4,7 +4,8 @@
 #
 # The portal over a year of a synthetic centre, until Ctrl-C.
 #   PORTAL_PORT   port to listen at (8080)
-#   PORTAL_DB     file of the database; made if it is not there (.portal/centre.sqlite)
+#   PORTAL_DB     file of the database; made if it is not there (.portal/centre.sqlite); the
+#                 passwords of its accounts are kept beside it, in a file for its owner alone
 set -eu
 cd "$(dirname "$0")/.."
 database=${PORTAL_DB:-.portal/centre.sqlite}
@@ -20,5 +21,5 @@ if [ ! -e "$database" ]; then
     $stripewise db backup --db "$part" "$database"
     rm -f "$part" "$part-wal" "$part-shm"
 fi
-cat "$database.accounts"
+[ ! -e "$database.accounts" ] || cat "$database.accounts"
 exec $stripewise serve --db "$database" --port "$port"

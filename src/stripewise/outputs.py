@@ -57,6 +57,8 @@ def write_file(path: Path, content: str | bytes) -> None:
 def _said(path: Path) -> Iterator[None]:
     try:
         yield
+    except StorageError:  # it says itself what was refused
+        raise
     except OSError as error:
         why = error.strerror or error
         raise StorageError(f"cannot write {path}: {why}: choose another place") from error

@@ -180,7 +180,7 @@ def test_bad_input_is_one_line(
 def test_no_database_at_all(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
     database.write_text("no database, but long enough to be looked at as one " * 100)
     assert run("db", "status") == 8
-    assert "not a database: restore a backup" in capsys.readouterr().err
+    assert "not a database: check its path, or restore a backup" in capsys.readouterr().err
 
 
 def test_tables_of_a_newer_version(
@@ -214,3 +214,26 @@ def test_a_run_reports_itself(
     assert run(*command) == 0
     assert len(os.listdir(reports)) == 1
     assert "not reported" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words", [("status",), ("prune",), ("backup", "b.sqlite"), ("user", "list"), ("export", "out")]
+)
+def test_a_look_at_a_database_that_is_not_there_makes_none(
+    database: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("db", *words) == 8
+    assert "holds no statistics: " in capsys.readouterr().err
+    assert not database.exists()
+    assert run("db", "init") == 0
+    assert stat.S_IMODE(database.stat().st_mode) == 0o600
+
+
+def test_the_state_of_newer_tables_is_not_that_of_older_ones(
+    spool: Path, database: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    capsys.readouterr()
+    assert run("db", "status") == 8
+    assert "was made by a newer Stripewise" in capsys.readouterr().err

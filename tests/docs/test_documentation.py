@@ -59,6 +59,8 @@ def test_links_between_pages_resolve(page):
 
 
 def shown_commands(text):
+    for line in re.findall(r"`(?:\w+=\S+ )*stripewise ([a-z][^`\n]*)`", text):
+        yield line
     for block in re.findall(r"```console\n(.*?)```", text, flags=re.S):
         for line in block.splitlines():
             match = re.match(r"\$ (?:\w+=\S+ )*stripewise (.*?)(?:\s{2,}#.*)?$", line)
@@ -103,11 +105,25 @@ def test_configurations_that_are_shown_are_valid():
 
     for page in PAGES:
         for block in re.findall(r"```toml\n(.*?)```", (ROOT / page).read_text(), flags=re.S):
-            others = ("[caps]", "[[case]]", "kind  = ", "source = ", "[accounts]", "[login.")
+            others = ("[caps]", "[[case]]", "kind  = ", "source = ", "[accounts]", "[login.",
+                      "[server]")  # fmt: skip
             if any(other in block for other in others):
                 continue
             loaded = get("toml").read(block)
             assert check_configuration(loaded.configuration) == []
+
+
+def test_the_settings_of_the_portal_that_are_shown_are_valid(monkeypatch):
+    from stripewise.web import PortalSettings
+
+    monkeypatch.setenv("A_SECRET", "x" * 40)
+    text = (DOCS / "how-to/run-a-portal.md").read_text("utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", text, flags=re.S)
+    assert len(blocks) == 2
+    for block in blocks:
+        document = tomllib.loads(re.sub(r'"file:[^"]+"', '"env:A_SECRET"', block))
+        settings = PortalSettings.model_validate(document, context={"is_open": False})
+        assert settings.server.is_secure
 
 
 def test_the_cases_that_are_shown_are_valid(tmp_path):

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 from sqlalchemy import Engine
 
 from stripewise.errors import StorageError, UsageError
-from stripewise.fleet import export
+from stripewise.fleet import _export, export
 from stripewise.fleet._export import TABLES
 from stripewise.fleet.queries import JobFilter, Role, Viewer
 from support import portal_jobs as jobs
@@ -88,3 +90,15 @@ def test_bad_requests(engine: Engine, keys: dict[int, int], tmp_path: Path) -> N
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="file"):
         write(engine, tmp_path / "file")
+
+
+def test_a_file_that_cannot_be_written_is_named(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*words: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(_export._Csv, "write", full)
+    with pytest.raises(StorageError) as caught:
+        write(engine, tmp_path)
+    assert str(caught.value).startswith(f"cannot write {tmp_path}/jobs.csv: No space left")

@@ -253,10 +253,11 @@ def _accounts(world: World, with_bob: bool) -> None:
         world.tokens["bob blind"], _ = tokens.make("bob", "blind", ["read"], by="test")
         world.tokens["support blind"], _ = tokens.make("support", "blind", ["read"], by="test")
     managers.grant("dave", "green", by="test")
-    world.tokens["no scope"], _ = tokens.make("admin", "in", ["ingest"], by="test")
+    world.tokens["no scope"], bare = tokens.make("admin", "in", ["read"], by="test")
     world.tokens["expired"], line = tokens.make("bob", "old", ["read", "read:files"], by="test")
     with world.engine.execution_options(writing=True).begin() as connection:
         connection.execute(update(Token).where(Token.id == line.id).values(expires_at=1))
+        connection.execute(update(Token).where(Token.id == bare.id).values(scopes=""))
     world.tokens["revoked"], line = tokens.make("bob", "away", ["read"], by="test")
     tokens.revoke(line.id, by="test")
     accounts.disable("gone", by="test")

@@ -63,6 +63,7 @@ def export(
     """
     from stripewise.fleet import check, create_engine, export
     from stripewise.fleet.queries import NOBODY, JobFilter, Role, Viewer, viewer_of
+    from stripewise.text import plural
 
     engine = create_engine(database)
     check(engine)
@@ -78,7 +79,7 @@ def export(
             done=lambda name, rows: note(f"{name}: {rows:,} rows"),
         )  # fmt: skip
     answer(as_json, lambda: {"directory": str(directory), "rows": counts},
-           lambda: [f"wrote {len(counts)} tables to {directory}"])  # fmt: skip
+           lambda: [f"wrote {plural(len(counts), 'table')} to {directory}"])  # fmt: skip
 
 
 @click.command(

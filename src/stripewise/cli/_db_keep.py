@@ -85,7 +85,7 @@ def _lines(found: Status) -> Iterator[str]:
     for one in found.refused:
         yield f"  {one['name']}: {one['reason']}"
     if found.with_problems:
-        yield "taken in in part"
+        yield "only a part was taken in of"
     for one in found.with_problems:
         yield f"  {one['name']}: {one['reason']}"
 
@@ -93,8 +93,8 @@ def _lines(found: Status) -> Iterator[str]:
 def _coverage(found: Status) -> str:
     if found.coverage is None:
         return "unknown: no record of a scheduler is there"
-    of = f"{found.seen_jobs} of {found.recorded_jobs} jobs that ran"
-    return f"{found.coverage:.0%}: of {of} there is a profile"
+    share = f"{found.seen_jobs} of {found.recorded_jobs}"
+    return f"{100 * found.coverage:.0f} %: {share} jobs that ran have a profile"
 
 
 def _moment(at: int | None) -> str:

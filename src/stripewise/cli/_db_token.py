@@ -12,7 +12,7 @@ from stripewise.cli._common import answer, echo, examples, json_option, note, pr
 from stripewise.cli._db_ingest import db_option
 from stripewise.cli._db_user import actor, aligned, day, login_argument, opened
 
-_SCOPES = ("read", "read:files", "ingest", "admin")
+_SCOPES = ("read", "read:files")
 
 
 @click.group(
@@ -29,14 +29,14 @@ def token() -> None:
 @token.command(
     epilog=examples(
         "stripewise db token add ada scripts --scope read > ~/.stripewise-token",
-        "stripewise db token add robot nightly --scope ingest --days 30",
+        "stripewise db token add robot nightly --scope read:files --days 30",
     )
 )
 @login_argument
 @click.argument("name", metavar="NAME")
 @click.option(
     "--scope", "scopes", multiple=True, required=True, type=click.Choice(_SCOPES),
-    help="What it may do (repeatable).  ingest and admin need an account with the role admin.",
+    help="What it may do: read what the account sees, or names of files, too (repeatable).",
 )  # fmt: skip
 @click.option("--days", default=90, show_default=True, metavar="N", help="Lifetime in days.")
 @db_option

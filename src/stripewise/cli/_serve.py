@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,7 @@ def command(config: Path | None, database: str, host: str | None, port: int | No
     engine = create_engine(database)
     check(engine)
     server = settings.server
+    _check_certificate(server.certificate, server.key)
     with _listening(server.host, server.port) as listener:
         if server.port == 0:
             number = listener.getsockname()[1]
@@ -90,6 +92,19 @@ def _settings(config: Path | None, host: str | None, port: int | None) -> Portal
     return found.model_copy(update={"server": server})
 
 
+def _check_certificate(certificate: Path | None, key: Path | None) -> None:
+    if certificate is None:
+        return
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key)
+    except OSError as error:  # ssl.SSLError is one
+        reason = error.strerror or "they do not belong together"
+        raise ConfigurationError(
+            f"certificate {certificate} and key {key} cannot be used ({reason}): give files in "
+            "PEM that this user may read"
+        ) from error
+
+
 def _is_local(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -106,7 +121,7 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise StorageError(
-            f"cannot listen at {host}:{port} ({error.strerror}): give another --port"
+            f"cannot listen at {host}:{port} ({error.strerror}): give another --host or --port"
         ) from error
     return listener
 
@@ -118,4 +133,5 @@ def _name_ways_in(engine: object) -> None:
 
     assert isinstance(engine, Engine)
     if not Accounts(engine).list():
-        note("there are no accounts yet: make one with `stripewise db user add NAME --role admin`")
+        note("there are no accounts yet: make one that can log in with `stripewise db user add "
+             "NAME --role admin --password`")  # fmt: skip

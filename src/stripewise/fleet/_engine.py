@@ -85,7 +85,8 @@ def shown(url: str) -> str:
     """Return a URL for people, without its passwords."""
     made = make_url(url)
     hidden = {name: "hidden" for name in made.query if "password" in name}
-    return made.update_query_dict(hidden).render_as_string(hide_password=True)
+    made = made.set(drivername=made.get_backend_name()).update_query_dict(hidden)
+    return made.render_as_string(hide_password=True)
 
 
 def sqlite_file(engine: Engine) -> Path | None:
@@ -94,6 +95,20 @@ def sqlite_file(engine: Engine) -> Path | None:
     if engine.dialect.name != _SQLITE or not name or name == ":memory:":
         return None
     return Path(name)
+
+
+def need_file(engine: Engine) -> None:
+    """Refuse a file of SQLite that is not there: to open it would make it.
+
+    Raises:
+        StorageError: It is not there.
+    """
+    path = sqlite_file(engine)
+    if path is not None and not path.exists():
+        raise StorageError(
+            f"{path} is not there and holds no statistics: run `stripewise db init`, or check "
+            "the path"
+        )
 
 
 def _make_private(_dialect: Any, _record: Any, words: Any, _options: Any) -> None:
@@ -144,9 +159,9 @@ def _remedy(engine: Engine, what: str, error: DBAPIError) -> str:
     if "locked" in what:
         return "another process writes to it; try again when it has ended"
     if "malformed" in what or "not a database" in what:
-        return "restore a backup (`stripewise db restore`)"
+        return "check its path, or restore a backup into a new file (`stripewise db restore`)"
     if "readonly" in what or "permission" in what or "unable to open" in what:
-        return "check that its directory exists and may be written to"
+        return "check that its directory exists, and that this user may read and write both"
     if isinstance(error, OperationalError) and engine.dialect.name != _SQLITE:
         return "check that PostgreSQL runs, and the user and name in the URL"
     return "check the database (`stripewise db status`)"

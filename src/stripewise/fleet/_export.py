@@ -79,6 +79,8 @@ def export(
             query = _query(connection, viewer, name, asked or JobFilter())
             counts[name] = _write(connection, query, directory / f"{name}.{form}", form)
             done(name, counts[name])
+    except StorageError:  # it says itself what was refused
+        raise
     except OSError as error:
         raise StorageError(f"{directory}: {error.strerror}: give another directory") from error
     return counts

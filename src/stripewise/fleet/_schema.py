@@ -14,7 +14,7 @@ from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, text
 
 from stripewise.errors import StorageError
-from stripewise.fleet._engine import refusals_said, shown, str_of
+from stripewise.fleet._engine import need_file, refusals_said, shown, str_of
 
 
 def initialise(engine: Engine) -> str:
@@ -44,7 +44,7 @@ def _initialise_sqlite(connection: Connection) -> str:
 
 
 def _upgrade(connection: Connection) -> str:
-    _check_known(connection)
+    check_known(connection)
     configuration = _configuration()
     configuration.attributes["connection"] = connection
     command.upgrade(configuration, "head")
@@ -57,12 +57,13 @@ def check(engine: Engine) -> None:
     Raises:
         StorageError: It has none, older or newer ones, or cannot be reached.
     """
+    need_file(engine)
     with refusals_said(engine), engine.connect() as connection:
         revision = current(connection)
         name = shown(str_of(engine))
         if not revision:
             raise StorageError(f"{name} holds no statistics: run `stripewise db init`")
-        _check_known(connection)
+        check_known(connection)
         if revision != newest():
             raise StorageError(
                 f"{name} has tables of an older version ({revision}; {newest()} is needed): make "
@@ -80,7 +81,12 @@ def newest() -> str:
     return ScriptDirectory.from_config(_configuration()).get_current_head() or ""
 
 
-def _check_known(connection: Connection) -> None:
+def check_known(connection: Connection) -> None:
+    """Refuse tables of a newer version.
+
+    Raises:
+        StorageError: They are.
+    """
     revision = current(connection)
     if not revision:
         return

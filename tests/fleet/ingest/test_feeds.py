@@ -107,6 +107,16 @@ def test_a_profile_of_the_evidence_feed_says_what_kind_it_is(tmp_path: Path) -> 
     assert log.kind == "darshan"
 
 
+def test_a_log_that_lost_all_its_counters_is_refused_and_tells_of_no_zeros(
+    tmp_path: Path,
+) -> None:
+    log = next(path for path in inputs.darshan_logs() if path.stat().st_size > 20_000)
+    cut = tmp_path / "cut.darshan"
+    cut.write_bytes(log.read_bytes()[:900])
+    with pytest.raises(RefusedError, match="nothing is left to read of it: the log is damaged"):
+        EvidenceFeed().read(cut, ORIGIN)
+
+
 def test_the_runs_of_a_study_are_no_inputs_of_their_own(tmp_path: Path) -> None:
     path = inputs.write_study(tmp_path)
     inputs.write_trace(path / "runs", 1)

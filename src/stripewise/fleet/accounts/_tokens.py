@@ -22,11 +22,9 @@ from stripewise.fleet.accounts._base import (
 )
 from stripewise.fleet.tables import Principal, Token
 
-SCOPES = ("read", "read:files", "ingest", "admin")
-"""What a token may do: read, read names of files too, store records, change accounts."""
+SCOPES = ("read", "read:files")
+"""What a token may do: read; read names of files too, which includes the first."""
 DAYS = 90
-_FOR_ALL = frozenset({"read", "read:files"})
-_OF_ROLE = {"user": _FOR_ALL, "support": _FOR_ALL, "admin": frozenset(SCOPES)}
 _PREFIX = "swt_"
 _DAY = 86400
 _STEP_SECONDS = 60
@@ -56,7 +54,7 @@ class Bearer:
     """Who comes with a token.
 
     Attributes:
-        scopes: Those of the token that the account's role still has.
+        scopes: What it may do.
     """
 
     account: Account
@@ -79,8 +77,8 @@ class Tokens(Desk):
             days: Lifetime.
 
         Raises:
-            UsageError: A scope is unknown or not the account's to give, the lifetime is beyond
-                the limit, or there is no such account.
+            UsageError: A scope is unknown, the lifetime is beyond the limit, or there is no such
+                account.
         """
         self._check(name, scopes, days)
         secret, now = _PREFIX + new_secret(), self.now()
@@ -88,13 +86,9 @@ class Tokens(Desk):
             account = need_account(connection, login)
             if account.is_disabled:
                 raise UsageError(f"the account {login} is disabled: enable it first")
-            if beyond := sorted(set(scopes) - _OF_ROLE[account.role]):
-                raise UsageError(
-                    f"the role {account.role} does not include the scope {beyond[0]!r}: choose "
-                    f"{', '.join(scope for scope in SCOPES if scope in _OF_ROLE[account.role])}"
-                )
+            held = SCOPES if "read:files" in scopes else ("read",)
             row = {"principal_id": account.id, "name": name, "hash": hashed(secret),
-                   "scopes": " ".join(scope for scope in SCOPES if scope in scopes),
+                   "scopes": " ".join(held),
                    "made_at": now, "expires_at": now + days * _DAY}  # fmt: skip
             connection.execute(insert(Token).values(**row))
             words = f"{name} of {login}: {row['scopes']}, {days} days"
@@ -153,7 +147,7 @@ class Tokens(Desk):
             return None
         if row.used_at is None or now - row.used_at >= _STEP_SECONDS:
             self.note(update(Token).where(Token.hash == key).values(used_at=now))
-        return Bearer(account_of(row), frozenset(row.scopes.split()) & _OF_ROLE[row.role])
+        return Bearer(account_of(row), frozenset(row.scopes.split()))
 
     def _check(self, name: str, scopes: Collection[str], days: int) -> None:
         if not name or len(name) > 255 or not name.isprintable():

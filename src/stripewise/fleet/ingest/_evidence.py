@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stripewise.fleet._of_profile import Origin, source_of
-from stripewise.fleet.ingest._base import Claim, Feed, Reading
+from stripewise.fleet.ingest._base import Claim, Feed, Reading, RefusedError
 from stripewise.readers import read_evidence
 from stripewise.readers.sources import SOURCES
 
@@ -30,10 +30,19 @@ class EvidenceFeed(Feed):
         return any(source.recognises(path) for source in SOURCES)
 
     def read(self, path: Path, origin: Origin) -> Reading:
-        """Read a run, with the diagnosis of it."""
+        """Read a run, with the diagnosis of it.
+
+        Raises:
+            RefusedError: It is a damaged log of which no counter is left: it would tell of zeros.
+        """
         source = next(source for source in SOURCES if source.recognises(path))
         kind = _KINDS.get(source.name, source.name)
-        return Reading((source_of(read_evidence(path), replace(origin, kind=kind)),))
+        evidence = read_evidence(path)
+        profile = evidence.profile
+        if kind == "darshan" and profile.partial and not len(profile.counters):
+            why = next((note for note in profile.notes if "damaged" in note), profile.notes[0])
+            raise RefusedError(f"nothing is left to read of it: {why}")
+        return Reading((source_of(evidence, replace(origin, kind=kind)),))
 
     def claim(self, directory: Path, names: Collection[str]) -> Claim | None:
         """Take the containers of a run, or the files of a Recorder."""

@@ -43,7 +43,8 @@ def backup(engine: Engine, file: Path) -> None:
     """
     if os.path.lexists(file):
         raise UsageError(f"{file} is there already: give the name of a new file")
-    if not _revision(engine):
+    source = sqlite_file(engine)
+    if (source is not None and not source.exists()) or not _revision(engine):
         raise StorageError(f"{_name(engine)} holds no statistics: there is nothing to back up")
     with whole_file(file) as place:
         if sqlite_file(engine) is None:

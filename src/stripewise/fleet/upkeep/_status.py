@@ -10,8 +10,8 @@ from typing import Any
 from sqlalchemy import Connection, Engine, func, select, text
 
 from stripewise.errors import StorageError
-from stripewise.fleet._engine import refusals_said, shown, sqlite_file, str_of
-from stripewise.fleet._schema import current, newest
+from stripewise.fleet._engine import need_file, refusals_said, shown, sqlite_file, str_of
+from stripewise.fleet._schema import check_known, current, newest
 from stripewise.fleet.tables import (
     CampaignRow,
     Job,
@@ -75,13 +75,15 @@ def status(engine: Engine) -> Status:
     """Return the state of a database; of one with older tables only which those are.
 
     Raises:
-        StorageError: It has no tables, or cannot be reached.
+        StorageError: It has no tables or newer ones, or cannot be reached.
     """
+    need_file(engine)
     with refusals_said(engine), engine.connect() as connection:
         revision = current(connection)
         name = shown(str_of(engine))
         if not revision:
             raise StorageError(f"{name} holds no statistics: run `stripewise db init`")
+        check_known(connection)
         size = _size_bytes(connection)
         if revision != newest():
             return Status(name, revision, newest(), size)
