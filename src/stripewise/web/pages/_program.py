@@ -115,7 +115,7 @@ def _facts(one: ProgramSurvey) -> Facts:
         {"name": "area", "title": "Research area", "value": one.area,
          "note": "" if one.area else "not stated"},
         {"name": "meta_share", "title": "Metadata of I/O time", "kind": "share",
-         "value": one.median("meta_share"), "note": "median"},
+         "value": one.median("meta_share"), "note": "median, of opened files"},
         {"name": "typical_at_once", "title": "Jobs at the same time", "kind": "count",
          "value": one.typical_at_once,
          "note": "" if one.most_at_once is None else f"median; at most {one.most_at_once}"},

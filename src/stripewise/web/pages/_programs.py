@@ -27,7 +27,7 @@ from stripewise.web.pages._figures import (
     some,
     sorted_columns,
 )
-from stripewise.web.pages._survey_rows import COLUMNS, EVERYBODY, SPREAD, row_of
+from stripewise.web.pages._survey_rows import COLUMNS, EVERYBODY, OF_OPENED, SPREAD, row_of
 
 USUAL_SORT = "-node_seconds"
 _LINKS = {"program": "program_url"}
@@ -35,7 +35,7 @@ _NOTE = (
     "Only profiles name programs: jobs without one are not in this table. Figures of I/O are "
     "medians over the jobs. “Jobs at the same time” is the typical number of jobs that run "
     "together, then the greatest. “Avoidable” is the part of the node-hours that findings expect "
-    "to gain. Metadata is that of opened files: calls by name, such as stat, are not in it."
+    f"to gain. {OF_OPENED}"
 )
 
 

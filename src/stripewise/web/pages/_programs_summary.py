@@ -17,7 +17,7 @@ from stripewise.web._urls import address
 from stripewise.web.content import Block, Column, Content, Field, Link, Links, Table
 from stripewise.web.pages._base import Asked, Page
 from stripewise.web.pages._figures import counted, period_search, program_url
-from stripewise.web.pages._survey_rows import row_of
+from stripewise.web.pages._survey_rows import OF_OPENED, row_of
 
 MOST_PROGRAMS = 20
 USUAL_PROGRAMS = 4
@@ -93,7 +93,7 @@ def chosen(text: str) -> list[str]:
 def _note(shown: Sequence[ProgramSurvey], missing: Sequence[str], asked: Asked) -> str:
     text = (
         "Medians over the jobs with a profile. How many ran simultaneously is the median over the "
-        "time in which at least one job of the program ran."
+        f"time in which at least one job of the program ran. {OF_OPENED}"
     )
     if public := [one.program for one in shown if one.is_everybody]:
         text += (

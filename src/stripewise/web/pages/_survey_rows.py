@@ -18,6 +18,7 @@ MEDIANS: tuple[Spec, ...] = (
     ("meta_operations", "# metadata operations", "count"),
     ("meta_share", "% metadata of I/O time", "share"),
 )
+OF_OPENED = "Metadata is that of opened files: calls by name, such as stat, are not in it."
 COLUMNS: tuple[Spec, ...] = (
     ("program", "Program", "text"),
     ("area", "Research area", "text"),
