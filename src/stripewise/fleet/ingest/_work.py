@@ -89,6 +89,8 @@ Answer = Looked | Stored | Refused | Later
 def work(task: Task) -> Answer:
     """Carry out a task; whatever an input does to its reader becomes an answer."""
     answer = _answer(task)
+    if isinstance(answer, Later):
+        return answer
     try:
         stamp = stamp_of([path for _, path in task.input.files])
     except OSError as error:
