@@ -1,0 +1,218 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Metrics of Lustre servers and clients.
+
+Labels: "fs" is the file system, "target" as in "OST0000" and "MDT0000", "operation" as Lustre
+names it, "client" a network identifier (NID).
+"""
+
+from __future__ import annotations
+
+from stripewise.monitor.metrics._base import counter, histogram, level
+
+_TARGET = ("fs", "target")
+_OPERATION = (*_TARGET, "operation")
+_DIRECTION = (*_TARGET, "direction")
+
+# -- targets -------------------------------------------------------------------------------------
+
+TARGET_READ_BYTES = counter(
+    "lustre_target_read_bytes", "bytes", "Bytes read from a target, also from a metadata target.",
+    _TARGET, series="read_bytes")  # fmt: skip
+TARGET_WRITE_BYTES = counter(
+    "lustre_target_write_bytes", "bytes", "Bytes written to a target, also to a metadata target.",
+    _TARGET, series="write_bytes")  # fmt: skip
+TARGET_OPERATIONS = counter(
+    "lustre_target_operations", "operations", "Operations of a target by kind.", _OPERATION
+)
+TARGET_OPERATION_SECONDS = counter(
+    "lustre_target_operation_seconds", "seconds",
+    "Time that a target spent on operations, by kind.", _OPERATION)  # fmt: skip
+METADATA_OPERATIONS = counter(
+    "lustre_target_metadata_operations", "operations",
+    "Operations of a metadata target that clients asked for, of all kinds together.",
+    _TARGET, series="metadata_operations")  # fmt: skip
+SERVICE_SECONDS = counter(
+    "lustre_target_service_seconds", "seconds",
+    "Time that a target spent on reads and writes (OST) or metadata operations (MDT).",
+    _TARGET, series="service_seconds")  # fmt: skip
+SERVICE_OPERATIONS = counter(
+    "lustre_target_service_operations", "operations",
+    "Operations whose time is in lustre_target_service_seconds.",
+    _TARGET, series="service_operations")  # fmt: skip
+TARGET_TOTAL_BYTES = level(
+    "lustre_target_total_bytes", "bytes", "Capacity of a target.", _TARGET, series="total_bytes"
+)
+TARGET_FREE_BYTES = level("lustre_target_free_bytes", "bytes", "Free space of a target.", _TARGET)
+TARGET_AVAILABLE_BYTES = level(
+    "lustre_target_available_bytes", "bytes", "Space of a target that users can fill.", _TARGET
+)
+TARGET_USED_BYTES = level(
+    "lustre_target_used_bytes", "bytes", "Used space of a target.", _TARGET, series="used_bytes"
+)
+TARGET_TOTAL_FILES = level(
+    "lustre_target_total_files", "files", "Inodes of a target.", _TARGET, series="total_files"
+)
+TARGET_FREE_FILES = level("lustre_target_free_files", "files", "Free inodes.", _TARGET)
+TARGET_USED_FILES = level(
+    "lustre_target_used_files", "files", "Inodes in use.", _TARGET, series="used_files"
+)
+TARGET_MISSING = level(
+    "lustre_target_missing", "flag",
+    "1: the target was served here and is gone; 0: it is there.", _TARGET, series="is_failed",
+)  # fmt: skip
+TARGET_EXPORTS = level(
+    "lustre_target_exports", "clients", "Connections of clients to a target.", _TARGET
+)
+TARGET_STARTED = level(
+    "lustre_target_stats_start_seconds", "seconds",
+    "When a target began to count, by its own clock (Lustre 2.14.56 and newer).", _TARGET,
+)  # fmt: skip
+
+# -- requests at targets: brw_stats --------------------------------------------------------------
+
+IO_SIZE = histogram(
+    "lustre_target_io_size_bytes", "bytes", "Sizes of I/O to the disks of a target.", _DIRECTION
+)
+IO_TIME = histogram(
+    "lustre_target_io_time_seconds", "seconds", "Times of I/O to the disks.", _DIRECTION
+)
+RPC_PAGES = histogram(
+    "lustre_target_rpc_pages", "pages", "Pages of a bulk request of a client.", _DIRECTION
+)
+DISCONTIGUOUS_PAGES = histogram(
+    "lustre_target_discontiguous_pages", "pages",
+    "Discontiguous pages in a request: file offsets that do not follow one another.", _DIRECTION,
+)  # fmt: skip
+DISCONTIGUOUS_BLOCKS = histogram(
+    "lustre_target_discontiguous_blocks", "blocks", "Discontiguous disk blocks in a request.",
+    _DIRECTION)  # fmt: skip
+FRAGMENTS = histogram(
+    "lustre_target_io_fragments", "requests", "I/Os to the disks that a request became.",
+    _DIRECTION)  # fmt: skip
+IN_FLIGHT = histogram(
+    "lustre_target_io_in_flight", "requests", "I/Os that were in flight when one began.",
+    _DIRECTION)  # fmt: skip
+
+# -- jobs, without their ids ---------------------------------------------------------------------
+
+JOBS = level("lustre_target_jobs", "jobs", "Jobs that a target has counters of.", _TARGET)
+
+# -- quota, exports, recovery, locks, services ---------------------------------------------------
+
+_QUOTA = ("fs", "type", "id")
+QUOTA_USED_BYTES = level(
+    "lustre_quota_used_bytes", "bytes",
+    "Space of a user, group or project on the targets of this server.", _QUOTA)  # fmt: skip
+QUOTA_USED_FILES = level(
+    "lustre_quota_used_files", "files",
+    "Inodes of a user, group or project on the targets of this server.", _QUOTA)  # fmt: skip
+QUOTA_LIMIT_BYTES = level(
+    "lustre_quota_limit_bytes", "bytes", "Limit of a user, group or project.", (*_QUOTA, "limit")
+)
+QUOTA_LIMIT_FILES = level(
+    "lustre_quota_limit_files", "files", "Limit of a user, group or project.", (*_QUOTA, "limit")
+)
+
+_CLIENT = ("fs", "client")
+EXPORT_READ_BYTES = counter(
+    "lustre_export_read_bytes", "bytes", "Read by a client from this server.", _CLIENT
+)
+EXPORT_WRITE_BYTES = counter(
+    "lustre_export_write_bytes", "bytes", "Written by a client to this server.", _CLIENT
+)
+EXPORT_METADATA_OPERATIONS = counter(
+    "lustre_export_metadata_operations", "operations", "Metadata operations of a client.", _CLIENT
+)
+
+RECOVERY_STATE = level(
+    "lustre_target_recovery_state", "flag", "1 for the state that recovery is in.",
+    (*_TARGET, "state"))  # fmt: skip
+RECOVERY_CLIENTS = level(
+    "lustre_target_recovery_clients", "clients",
+    'Clients in recovery, by "connected", "completed", "evicted".', (*_TARGET, "state"),
+)  # fmt: skip
+RECOVERY_REMAINING = level(
+    "lustre_target_recovery_remaining_seconds", "seconds", "Time that recovery still has.",
+    _TARGET)  # fmt: skip
+RECOVERY_DURATION = level(
+    "lustre_target_recovery_duration_seconds", "seconds", "How long the last recovery took.",
+    _TARGET)  # fmt: skip
+
+LOCKS = level("lustre_target_locks", "locks", "Locks that a target has granted.", _TARGET)
+LOCK_TIMEOUTS = counter(
+    "lustre_target_lock_timeouts", "locks", "Locks that clients did not give back in time.",
+    _TARGET)  # fmt: skip
+LOCK_GRANT_RATE = level(
+    "lustre_target_lock_grants_per_second", "locks", "Locks granted a second, by Lustre.", _TARGET
+)
+LOCK_CANCEL_RATE = level(
+    "lustre_target_lock_cancels_per_second", "locks", "Locks cancelled a second.", _TARGET
+)
+LOCK_LIMIT = level(
+    "lustre_target_lock_limit", "locks", "Locks that the pool of a target allows.", _TARGET
+)
+
+_SERVICE = ("service",)
+SERVICE_REQUESTS = counter(
+    "lustre_service_requests", "operations", "Requests that a service of the server finished.",
+    _SERVICE)  # fmt: skip
+SERVICE_WAIT_SECONDS = counter(
+    "lustre_service_wait_seconds", "seconds", "Time that requests waited in the queue.", _SERVICE
+)
+SERVICE_QUEUE_SUM = counter(
+    "lustre_service_queue_depth_sum", "requests",
+    "Sum of the lengths of the queue, as each request found it.", _SERVICE)  # fmt: skip
+SERVICE_ACTIVE_SUM = counter(
+    "lustre_service_active_sum", "requests",
+    "Sum of the requests at work, as each request found them.", _SERVICE)  # fmt: skip
+SERVICE_TIMEOUT_SUM = counter(
+    "lustre_service_timeout_sum_seconds", "seconds",
+    "Sum of the timeouts that requests were given.", _SERVICE)  # fmt: skip
+SERVICE_THREADS = level(
+    "lustre_service_threads", "threads", 'Threads of a service: "started", "min", "max".',
+    (*_SERVICE, "state"))  # fmt: skip
+SERVICE_OPERATION_SECONDS = counter(
+    "lustre_service_operation_seconds", "seconds", "Time on one kind of request.",
+    (*_SERVICE, "operation"))  # fmt: skip
+SERVICE_OPERATION_COUNT = counter(
+    "lustre_service_operations", "operations", "Requests of one kind.", (*_SERVICE, "operation")
+)
+
+# -- clients: llite ------------------------------------------------------------------------------
+
+_MOUNT = ("fs",)
+MOUNT_READ_BYTES = counter(
+    "lustre_mount_read_bytes", "bytes", "Read by programs of this client.", _MOUNT
+)
+MOUNT_WRITE_BYTES = counter(
+    "lustre_mount_write_bytes", "bytes", "Written by programs of this client.", _MOUNT
+)
+MOUNT_OPERATIONS = counter(
+    "lustre_mount_operations", "operations", "Operations of programs of this client.",
+    (*_MOUNT, "operation"))  # fmt: skip
+MOUNT_OPERATION_SECONDS = counter(
+    "lustre_mount_operation_seconds", "seconds", "Time in operations (Lustre 2.13 and newer).",
+    (*_MOUNT, "operation"))  # fmt: skip
+
+# -- the server ----------------------------------------------------------------------------------
+
+HEALTHY = level("lustre_healthy", "flag", "1: Lustre says that this server is healthy.")
+VERSION = level("lustre_version_info", "flag", "1 for the version of Lustre.", ("version",))
+
+OF_SERVER = (
+    *(TARGET_READ_BYTES, TARGET_WRITE_BYTES, TARGET_OPERATIONS, TARGET_OPERATION_SECONDS),
+    *(METADATA_OPERATIONS, SERVICE_SECONDS, SERVICE_OPERATIONS, TARGET_TOTAL_BYTES),
+    *(TARGET_FREE_BYTES, TARGET_AVAILABLE_BYTES, TARGET_USED_BYTES, TARGET_TOTAL_FILES),
+    *(TARGET_FREE_FILES, TARGET_USED_FILES, TARGET_MISSING, TARGET_EXPORTS, TARGET_STARTED),
+    *(IO_SIZE, IO_TIME, RPC_PAGES, DISCONTIGUOUS_PAGES, DISCONTIGUOUS_BLOCKS, FRAGMENTS),
+    *(IN_FLIGHT, JOBS, QUOTA_USED_BYTES, QUOTA_USED_FILES, QUOTA_LIMIT_BYTES),
+    *(QUOTA_LIMIT_FILES, EXPORT_READ_BYTES, EXPORT_WRITE_BYTES, EXPORT_METADATA_OPERATIONS),
+    *(RECOVERY_STATE, RECOVERY_CLIENTS, RECOVERY_REMAINING, RECOVERY_DURATION, LOCKS),
+    *(LOCK_TIMEOUTS, LOCK_GRANT_RATE, LOCK_CANCEL_RATE, LOCK_LIMIT, SERVICE_REQUESTS),
+    *(SERVICE_WAIT_SECONDS, SERVICE_QUEUE_SUM, SERVICE_ACTIVE_SUM, SERVICE_TIMEOUT_SUM),
+    *(SERVICE_THREADS, SERVICE_OPERATION_SECONDS, SERVICE_OPERATION_COUNT, HEALTHY, VERSION),
+)
+OF_CLIENT = (
+    MOUNT_READ_BYTES, MOUNT_WRITE_BYTES, MOUNT_OPERATIONS, MOUNT_OPERATION_SECONDS, VERSION,
+)  # fmt: skip

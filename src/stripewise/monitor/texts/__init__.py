@@ -1,0 +1,3 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Texts of counters, parsed.  Pure: nothing is read here."""
