@@ -97,9 +97,12 @@ def write_configuration(settings: Settings) -> None:
     (path / "mpi.conf").write_text(MPI, encoding="utf-8")
     if settings.accounting:
         _private(path / "slurmdbd.conf", _slurmdbd(settings))
-    for name, module in (("dw", "_datawarp.py"), ("task-prolog", "_task_prolog.py")):
+    of_prolog = f'"{path}" "{settings.library}"'
+    for name, module, words in (
+        ("dw", "_datawarp.py", f'"{path}" "$@"'), ("task-prolog", "_task_prolog.py", of_prolog),
+    ):  # fmt: skip
         program = path / name
-        script = f'#!/bin/sh\nexec "{settings.python}" "{HERE / module}" "{path}" "$@"\n'
+        script = f'#!/bin/sh\nexec "{settings.python}" "{HERE / module}" {words}\n'
         program.write_text(script, encoding="utf-8")
         program.chmod(0o755)
 

@@ -8,7 +8,6 @@ Standard library only: it runs before every task.
 
 from __future__ import annotations
 
-import json
 import os
 import struct
 import sys
@@ -19,11 +18,10 @@ RANKS_PER_NODE_AT = 32
 """Offset of `ranks_per_node` in a mapping: native/include/stripewise/emulate.h."""
 
 
-def main(directory: Path) -> None:
+def main(directory: Path, library: str) -> None:
     """Print what a task needs; nothing for the shell of a batch script."""
     if "SLURM_STEP_TASKS_PER_NODE" not in os.environ:
         return
-    settings = json.loads((directory / "cluster.json").read_text(encoding="utf-8"))
     clocks = directory / "clocks"
     persistent = [name[len(PERSISTENT) :] for name in os.environ if name.startswith(PERSISTENT)]
     names = ["scratch", os.environ.get("SLURM_JOB_ID", "-"), *persistent]
@@ -44,9 +42,9 @@ def main(directory: Path) -> None:
     if found:
         print("export STRIPEWISE_EMULATE=" + ":".join(map(str, found)))
         present = os.environ.get("LD_PRELOAD", "")
-        if settings["library"] not in present:
-            print("export LD_PRELOAD=" + ":".join(filter(None, (settings["library"], present))))
+        if library not in present:
+            print("export LD_PRELOAD=" + ":".join(filter(None, (library, present))))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2])

@@ -217,6 +217,7 @@ class Cluster:
                 "--bind-address=127.0.0.1", f"--port={settings.ports[2]}",
                 f"--log-error={path / 'mariadbd.log'}", "--innodb-buffer-pool-size=32M",
                 "--innodb-lock-wait-timeout=900", "--skip-name-resolve",
+                f"--user={self.user.name}",
             ]  # fmt: skip
         if name in ("slurmctld", "slurmdbd"):
             return [name]
@@ -247,6 +248,18 @@ class Cluster:
             time.sleep(0.2)
         raise ClusterError(f"{what} does not come up: {said.stderr or said.stdout}; see "
                            f"{self.directory}/*.log")  # fmt: skip
+
+    def open_to(self, names: Sequence[str], account: str = "k01") -> None:
+        """Let other users of this host run jobs; the cluster's daemons have to be root's.
+
+        Real users, real accounting: only what jobs of all users write to is opened to everybody.
+        """
+        for name in names:
+            self.run("sacctmgr", "-i", "add", "user", name, f"account={account}", check=True)
+        places = (self.directory / "tmp", *(self.directory / "tmp").iterdir(), self.scratch)
+        for place in places:
+            place.chmod(0o1777)
+        (self.directory / "clocks" / "scratch").chmod(0o666)
 
     # -- trouble -----------------------------------------------------------------------------
 
