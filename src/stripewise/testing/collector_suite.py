@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
@@ -73,7 +74,7 @@ def take(collector: Collector, host: FakeHost) -> Taken:
 
 
 class CollectorSuite:
-    """Conformance suite; set `collector_name`, or override `make`, and write `host` and `grown`."""
+    """Conformance suite; set `collector_name` or override `make`; write `host` and `grown`."""
 
     collector_name: str
     settings: Mapping[str, Any] = {}
@@ -147,9 +148,8 @@ class CollectorSuite:
     def test_what_fails_is_told(self) -> None:
         """Each text by itself: refused, slow, gone; the reason reaches the round."""
         for reason in ("denied", "slow", "error", "missing"):
-            for name, broken in _each(
-                self.host(), lambda _: HostError(reason, "as the test has it")
-            ):
+            error = HostError(reason, "as the test has it")
+            for name, broken in _each(self.host(), partial(_replaced, error)):
                 taken = take(self.make(), broken)
                 check_readings(self.make(), taken)
                 told = {problem.reason for problem in taken.problems}
@@ -233,6 +233,10 @@ def _each(
         if isinstance(printed, bytes) and printed:
             commands = {**host.commands, words: change(printed)}
             yield " ".join(words), FakeHost(host.files, commands)
+
+
+def _replaced(error: HostError, _: bytes) -> HostError:
+    return error
 
 
 def _damaged(data: bytes, random: Random) -> bytes:

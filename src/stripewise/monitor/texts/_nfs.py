@@ -87,6 +87,8 @@ def read_mountstats(stats: str, devices: dict[str, list[str]]) -> tuple[list[Nfs
             problems.append(f"{_place(point)} has statistics of version {shown(version)}")
         else:
             found.append(_mount(point, device, lines, problems))
+    left = [point for point, numbers in waiting.items() for _ in numbers]
+    problems += [f"{_place(point)} came or went while it was read" for point in left]
     return found, problems
 
 
