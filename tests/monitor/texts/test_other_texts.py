@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.monitor.texts._beegfs import BeeGfsTarget, read_json, read_table
+from stripewise.monitor.texts._beegfs import BeeGfsTarget, read_beegfs_json, read_beegfs_table
 from stripewise.monitor.texts._disks import read_diskstats
 from stripewise.monitor.texts._gpfs import read_fs_io_s
 from stripewise.monitor.texts._host import (
@@ -146,7 +146,7 @@ def test_json_of_beegfs_reads_back_in_pages(
         for number, total, share in targets
     ]
     pages = [rows[place : place + size] for place in range(0, len(rows), size)]
-    found, problems = read_json("\n\n".join(map(json.dumps, pages)))
+    found, problems = read_beegfs_json("\n\n".join(map(json.dumps, pages)))
     assert problems == []
     assert found == [
         BeeGfsTarget(number, True, total, int(total * share)) for number, total, share in targets
@@ -155,13 +155,13 @@ def test_json_of_beegfs_reads_back_in_pages(
 
 def test_more_free_than_there_is_is_not_believed() -> None:
     entry = {"id": 1, "reachability": "Online", "space": "1", "sfree": "2"}
-    found, problems = read_json(json.dumps([entry]))
+    found, problems = read_beegfs_json(json.dumps([entry]))
     assert found == []
     assert "more than the total" in problems[0]
 
 
 def test_deep_json_is_no_crash() -> None:
-    assert read_json("[" * 100_000)[1] == ["the output is not JSON throughout"]
+    assert read_beegfs_json("[" * 100_000)[1] == ["the output is not JSON throughout"]
 
 
 @given(st.text(alphabet=st.sampled_from("ab \t\n\\#/é"), min_size=1))
@@ -183,8 +183,8 @@ PARSERS: tuple[tuple[Callable[[str], object], tuple[str, ...]], ...] = (
     (read_net_dev, (NET_DEV.format(received=5),)),
     (all_of_nfs, (f"{mountstats()}\0\n{MOUNTINFO}",)),
     (read_fs_io_s, (gpfs_line("a") + gpfs_line("b"),)),
-    (read_table, (TARGETS_7, META_7)),
-    (read_json, (TARGETS_8, META_8)),
+    (read_beegfs_table, (TARGETS_7, META_7)),
+    (read_beegfs_json, (TARGETS_8, META_8)),
 )
 REFUSE = (read_stat, read_loadavg)
 """Texts of one thing: these raise ValueError, the others leave parts out."""

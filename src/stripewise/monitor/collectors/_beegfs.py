@@ -16,7 +16,7 @@ from stripewise.monitor.collectors._names import NAME
 from stripewise.monitor.collectors._shared import Command, Seconds, damages, partial_output
 from stripewise.monitor.metrics import Reading
 from stripewise.monitor.metrics import others as m
-from stripewise.monitor.texts._beegfs import BeeGfsTarget, read_json, read_table
+from stripewise.monitor.texts import BeeGfsTarget, read_beegfs_json, read_beegfs_table
 
 _COMMANDS = (
     *("/usr/bin/beegfs", "/usr/sbin/beegfs", "/opt/beegfs/sbin/beegfs"),
@@ -108,7 +108,7 @@ class BeeGfs(Collector):
         is_old = command.endswith(_OLD)
         words = (old_words if is_old else words_of)(command, kind, self._settings.file_systems[fs])
         text, failure = partial_output(host, words, self._settings.timeout_seconds)
-        targets, problems = (read_table if is_old else read_json)(text)
+        targets, problems = (read_beegfs_table if is_old else read_beegfs_json)(text)
         yield from damages(f"{kind} targets of {fs}", problems)
         silent = [one.number for one in targets if one.total_bytes is None]
         for target in targets:

@@ -13,7 +13,7 @@ from stripewise.monitor.collectors._base import Collector, CollectorSettings, Pr
 from stripewise.monitor.collectors._shared import damages
 from stripewise.monitor.metrics import Reading
 from stripewise.monitor.metrics import others as m
-from stripewise.monitor.texts._disks import DiskLine, read_diskstats
+from stripewise.monitor.texts import DiskLine, read_diskstats
 
 _PATH = "/proc/diskstats"
 _BLOCK = "/sys/block"

@@ -13,7 +13,7 @@ from stripewise.monitor.collectors._names import Names
 from stripewise.monitor.collectors._shared import Command, Seconds, damages, partial_output
 from stripewise.monitor.metrics import Reading
 from stripewise.monitor.metrics import others as m
-from stripewise.monitor.texts._gpfs import GpfsLine, read_fs_io_s
+from stripewise.monitor.texts import GpfsLine, read_fs_io_s
 
 _REQUEST = b"fs_io_s\n"
 _MOST_FILE_SYSTEMS = 256

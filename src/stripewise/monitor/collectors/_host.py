@@ -14,7 +14,7 @@ from stripewise.monitor.collectors._base import Collector, CollectorSettings, Pr
 from stripewise.monitor.collectors._shared import damages
 from stripewise.monitor.metrics import Reading
 from stripewise.monitor.metrics import others as m
-from stripewise.monitor.texts._host import (
+from stripewise.monitor.texts import (
     Interface,
     read_loadavg,
     read_meminfo,

@@ -16,7 +16,7 @@ from stripewise.monitor.collectors._names import NAME, Names
 from stripewise.monitor.collectors._shared import damages
 from stripewise.monitor.metrics import Reading
 from stripewise.monitor.metrics import others as m
-from stripewise.monitor.texts._nfs import (
+from stripewise.monitor.texts import (
     NfsMount,
     NfsOperation,
     read_devices,

@@ -45,7 +45,7 @@ class BeeGfsTarget(NamedTuple):
     free_bytes: int | None
 
 
-def read_table(text: str) -> tuple[list[BeeGfsTarget], list[str]]:
+def read_beegfs_table(text: str) -> tuple[list[BeeGfsTarget], list[str]]:
     """Read what `beegfs-ctl --listtargets --state --spaceinfo` prints.
 
     Returns:
@@ -75,7 +75,7 @@ def _row(line: str) -> BeeGfsTarget:
     return _target(int(found[1]), found[2] or found[3], total or None, free)
 
 
-def read_json(text: str) -> tuple[list[BeeGfsTarget], list[str]]:
+def read_beegfs_json(text: str) -> tuple[list[BeeGfsTarget], list[str]]:
     """Read what `beegfs target list --raw --output=json` prints: pages, each an array.
 
     Returns:
