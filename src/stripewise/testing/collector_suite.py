@@ -21,7 +21,7 @@ from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
-from stripewise.monitor import HostError, TargetJobs
+from stripewise.monitor import Host, HostError, TargetJobs
 from stripewise.monitor.collectors import (
     Collector,
     CollectorSettings,
@@ -36,6 +36,9 @@ LONGEST_LABEL = 128
 REASONS = ("missing", "denied", "slow", "malformed", "error")
 _GARBAGE = b"\x00\xff{no such text: -1}\n= 7 nan\n"
 _ROUNDS = 60
+
+Change = Callable[[bytes], bytes | HostError]
+"""Makes another text of a text, or the error that reading it raises."""
 
 
 class Taken(NamedTuple):
@@ -57,7 +60,7 @@ class Taken(NamedTuple):
         return {(one.metric.name, one.labels): one.value for one in self.readings}
 
 
-def take(collector: Collector, host: FakeHost) -> Taken:
+def take(collector: Collector, host: Host) -> Taken:
     """Do one round, as the agent does."""
     taken = Taken([], [], [], None)
     try:
@@ -83,13 +86,26 @@ class CollectorSuite:
         """Return a new collector."""
         return create_collector(self.collector_name, self.settings)
 
-    def host(self) -> FakeHost:
+    def host(self) -> Host:
         """Return a host that has what the collector reads, whole."""
         raise NotImplementedError
 
-    def grown(self) -> FakeHost:
+    def grown(self) -> Host:
         """Return the same host later: its counters have grown, and nothing began again."""
         raise NotImplementedError
+
+    def empty(self) -> Host:
+        """Return a host that has nothing to read."""
+        return FakeHost()
+
+    def changed(self, change: Change) -> Iterator[tuple[str, Host]]:
+        """Yield `host` with one text changed, for each that is not empty, and that text's name.
+
+        Override it where `host` is no `FakeHost`.
+        """
+        host = self.host()
+        assert isinstance(host, FakeHost)
+        return changed_hosts(host, change)
 
     def test_has_a_name_and_a_summary(self) -> None:
         """It is found by its name, and lists can show it in one line."""
@@ -137,11 +153,11 @@ class CollectorSuite:
 
     def test_an_empty_host_is_missing(self) -> None:
         """With a line that says what to do; and nothing is made up."""
-        why = self.make().missing(FakeHost())
+        why = self.make().missing(self.empty())
         assert why
         assert "\n" not in why
         assert ": " in why
-        taken = take(self.make(), FakeHost())
+        taken = take(self.make(), self.empty())
         assert (taken.readings, taken.jobs) == ([], [])
         assert taken.error is None or taken.error.reason == "missing"
 
@@ -149,37 +165,40 @@ class CollectorSuite:
         """Each text by itself: refused, slow, gone; the reason reaches the round."""
         for reason in ("denied", "slow", "error", "missing"):
             error = HostError(reason, "as the test has it")
-            for name, broken in _each(self.host(), partial(_replaced, error)):
+            for name, broken in self.changed(partial(_replaced, error)):
                 taken = take(self.make(), broken)
                 check_readings(self.make(), taken)
                 told = {problem.reason for problem in taken.problems}
-                assert taken.error is not None or told & set(REASONS) or self.is_optional(name), (
-                    name
-                )
+                ended = taken.error.reason if taken.error else ""
+                assert reason in {*told, ended} or self.is_optional(name), name
+                assert "\n" not in self.make().missing(broken)
 
     def is_optional(self, name: str) -> bool:
         """Whether a text (path, or words of a command) may fail without a word."""
         return False
 
     def test_garbage_is_told(self) -> None:
-        """A text that is none gives a problem or an error, and never a number."""
-        for name, broken in _each(self.host(), lambda _: _GARBAGE):
+        """A text that is none gives a problem or an error, and no number that was not there."""
+        whole = take(self.make(), self.host()).values
+        for name, broken in self.changed(lambda _: _GARBAGE):
             taken = take(self.make(), broken)
             check_readings(self.make(), taken)
             assert taken.error or taken.problems or self.is_optional(name), name
+            assert set(taken.values) <= set(whole), name
+            assert "\n" not in self.make().missing(broken)
 
     def test_damage_raises_nothing_else(self) -> None:
         """Texts that were cut, doubled, or had a number put into them; a fixed seed."""
         random = Random(20260)
         collector = self.make()
         for _ in range(_ROUNDS):
-            for _, broken in _each(self.host(), lambda data: _damaged(data, random)):
+            for _, broken in self.changed(lambda data: _damaged(data, random)):
                 check_readings(collector, take(collector, broken))
 
     def test_it_recovers(self) -> None:
         """A round after damage is as good as one before."""
         collector = self.make()
-        for _, broken in _each(self.host(), lambda _: _GARBAGE):
+        for _, broken in self.changed(lambda _: _GARBAGE):
             take(collector, broken)
         again = take(collector, self.host())
         assert again.error is None
@@ -221,9 +240,7 @@ def _number(value: float | Histogram) -> float:
     return sum(count for _, count in value.counts) if isinstance(value, Histogram) else value
 
 
-def _each(
-    host: FakeHost, change: Callable[[bytes], bytes | HostError]
-) -> Iterator[tuple[str, FakeHost]]:
+def changed_hosts(host: FakeHost, change: Change) -> Iterator[tuple[str, FakeHost]]:
     """Yield the host with one text of it changed, for each of those that are not empty."""
     for path, held in host.files.items():
         data = held.encode() if isinstance(held, str) else held

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from stripewise.monitor._host import Host
+from stripewise.monitor._host import Host, HostError
 from stripewise.monitor._records import TargetJobs
 from stripewise.monitor.collectors._base import Collector, CollectorSettings, Problem
 from stripewise.monitor.collectors._names import NAME, Names
@@ -81,7 +81,11 @@ class Nfs(Collector):
         """Return why there is nothing to read."""
         if not host.names(_STATS):
             return f"{_STATS} is not there: mount /proc"
-        if not read_devices(host.text(_INFO)):
+        try:
+            is_mounted = bool(read_devices(host.text(_INFO)))
+        except HostError as error:
+            return f"NFS mounts cannot be told: {error}"
+        if not is_mounted:
             return "no NFS file system is mounted: leave [collectors.nfs] out"
         return ""
 
