@@ -42,21 +42,31 @@ class Host(ABC):
         """Return the paths that a glob pattern matches, sorted; [] if there are none."""
 
     @abstractmethod
-    def pieces(self, words: Sequence[str], timeout_seconds: float = 10.0) -> Iterator[bytes]:
+    def pieces(
+        self, words: Sequence[str], timeout_seconds: float = 10.0, given: bytes = b""
+    ) -> Iterator[bytes]:
         """Run a command without a shell and return its output in pieces.
 
+        Args:
+            words: The command and its arguments.
+            timeout_seconds: After which it is killed.
+            given: What it reads from its standard input, which ends there; a few KiB at most.
+
         Raises:
-            HostError: There is no such command, it failed, or took too long; it is killed then.
+            HostError: There is no such command, or it took too long and was killed; if it failed,
+                after all that it printed was returned.
         """
 
-    def output(self, words: Sequence[str], timeout_seconds: float = 10.0) -> str:
+    def output(
+        self, words: Sequence[str], timeout_seconds: float = 10.0, given: bytes = b""
+    ) -> str:
         """Return the whole output of a command, at most `TEXT_BYTES`.
 
         Raises:
             HostError: As for `pieces`, or it is too large.
         """
         found = bytearray()
-        for piece in self.pieces(words, timeout_seconds):
+        for piece in self.pieces(words, timeout_seconds, given):
             found += piece
             if len(found) > TEXT_BYTES:
                 raise HostError("malformed", f"{words[0]}: more than {TEXT_BYTES >> 20} MiB")

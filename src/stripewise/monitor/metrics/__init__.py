@@ -14,6 +14,7 @@ from stripewise.monitor.metrics._base import (
     histogram,
     level,
 )
+from stripewise.monitor.metrics._rules import why_not
 
 METRICS: tuple[Metric, ...] = tuple(
     dict.fromkeys(
@@ -37,4 +38,5 @@ __all__ = [
     "level",
     "lustre",
     "others",
+    "why_not",
 ]
