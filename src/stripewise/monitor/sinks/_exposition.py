@@ -154,9 +154,9 @@ def _lines(begin: str, value: float | Buckets) -> str:
         return f"{begin}{value!r}\n"
     pairs = zip(value.bounds, value.counts, strict=True)
     lines = [f'{begin},le="{bound}"}} {count}\n' for bound, count in pairs]
-    name, _, body = begin.partition("_bucket{")
-    lines.append(f"{name}_count{{{body}}} {value.counts[-1]}\n")
-    if value.total is not None:
+    if value.total is not None:  # OpenMetrics has _count with _sum alone; +Inf says the same
+        name, _, body = begin.partition("_bucket{")
+        lines.append(f"{name}_count{{{body}}} {value.counts[-1]}\n")
         lines.append(f"{name}_sum{{{body}}} {+value.total!r}\n")
     return "".join(lines)
 

@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from stripewise.errors import ConfigurationError
 from stripewise.monitor.sinks._base import Sink
+from stripewise.text import printable
+from stripewise.tunables import first_problem
 
 _MEMBERS = {
     "prometheus": ("_prometheus", "PrometheusSink"),
@@ -54,27 +56,25 @@ def create_sink(name: str, settings: Mapping[str, Any], server: str) -> Sink:
     try:
         made = member.settings_class.model_validate(dict(settings))
     except ValidationError as error:
-        known = member.settings_class.model_fields
-        text = _problem(error, settings, known)
+        text = printable(_problem(error, settings, member.settings_class))
         raise ConfigurationError(f"[sinks.{name}]: {text}") from error
     return member(made, server)
 
 
-def _problem(error: ValidationError, settings: Mapping[str, Any], known: Iterable[str]) -> str:
+def _problem(error: ValidationError, settings: Mapping[str, Any], form: type[BaseModel]) -> str:
     """Return the first problem in one line: what, the value, the remedy."""
     first: Any = error.errors(include_url=False)[0]
-    where = list(first["loc"])
-    while len(where) > 1 and where[0] not in settings:  # what the user did not write
-        del where[0]
-    shown = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in where)
-    shown = shown.removeprefix(".")
-    message = str(first["msg"]).removeprefix("Value error, ")
-    if first["type"] == "extra_forbidden":
-        return f"no key is called {shown!r}; there are {', '.join(known)}"
-    if first["type"] == "missing":
-        return f"{shown} is missing: add it"
     if first["type"] == "value_error":
-        return f"{shown}: {message}" if shown else message
-    value = repr(first["input"])
-    value = value if len(value) <= 60 else f"{value[:57]}..."
-    return f"{shown} = {value}: {message[:1].lower()}{message[1:]}"
+        place: Any = first["loc"] if "targets" in settings else ()
+        where = f"{place[0]}[{place[1] + 1}]: " if len(place) > 1 else ""
+        return where + str(first["msg"]).removeprefix("Value error, ")
+    text = first_problem(error, _keys(form))
+    return text if "targets" in settings else text.removeprefix("targets[1]").lstrip(".: ")
+
+
+def _keys(form: type[BaseModel]) -> set[str]:
+    """Return the keys of a table, and of the tables in it."""
+    inner = (get_args(field.annotation) for field in form.model_fields.values())
+    tables = (one for found in inner for one in found if isinstance(one, type))
+    found = set(form.model_fields)
+    return found.union(*(_keys(one) for one in tables if issubclass(one, BaseModel)))

@@ -149,7 +149,9 @@ def _bound_texts(bounds: tuple[float, ...]) -> tuple[str, ...] | None:
 def bound_text(bound: float) -> str:
     """Return a bound as Prometheus 3 writes it, so that all versions have the same series."""
     text = repr(float(bound))
-    if bound == 0 or math.isinf(bound) or 1e-4 <= abs(bound) < 1e6:
-        return text.replace("inf", "Inf")
+    if math.isinf(bound):
+        return "+Inf" if bound > 0 else "-Inf"
+    if bound == 0 or 1e-4 <= abs(bound) < 1e6:
+        return text
     digits, _, exponent = f"{Decimal(text).normalize():e}".partition("e")
     return f"{digits}e{exponent[0]}{exponent[1:].zfill(2)}"
