@@ -26,7 +26,8 @@ packages() {
     peers) echo "autoconf automake gfortran" ;;
     cargo) echo "cargo-web" ;;
     test) echo "gfortran python3-mpi4py python3-h5py-mpi hdf5-tools procps strace util-linux bsdutils
-        chromium chromium-driver minisign tcl tcsh postgresql-15 slapd ldap-utils" ;;
+        chromium chromium-driver minisign tcl tcsh postgresql-15 slapd ldap-utils prometheus
+        victoria-metrics influxdb" ;;
     dev) echo "python3-dev libldap2-dev libsasl2-dev" ;; # bonsai is built from source
     lint) echo "shellcheck git" ;;
     slurm) echo "slurmctld slurmd slurmdbd slurm-client slurm-wlm-basic-plugins munge

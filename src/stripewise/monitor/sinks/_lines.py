@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rounds in InfluxDB's line protocol.
+
+A measurement is named as the metric, and has the field "value"; of a histogram there is a line
+for each bucket, with the tag "le" and the count of all that is not above it, and the field "sum"
+where the sum is known.
+
+Tags cannot hold a newline, and a backslash before a space, comma, equals sign, backslash or the
+end is read otherwise by each database: these become U+FFFD.  Empty tags are left out, since the
+protocol has none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from stripewise.monitor._records import Round
+from stripewise.monitor.metrics import Kind, Metric
+from stripewise.monitor.sinks._series import Buckets, Series, clean
+
+_UNSAFE = re.compile(r"\\(?=[\\ ,=]|\Z)|[\x00\n\r]")
+_SPECIAL = re.compile(r"([ ,=])")
+_WHOLE = frozenset((
+    "blocks", "bytes", "clients", "deliveries", "files", "jobs", "lines", "locks", "operations",
+    "packets", "pages", "readings", "requests", "rounds", "steps", "threads",
+))  # fmt: skip
+"""Units of counters that are integers: a field has one type for good, so the values cannot say."""
+_LARGEST = (1 << 63) - 1
+_BACK_SECONDS = 3600.0
+"""A clock that is set back by more was wrong, and is believed now (assumed)."""
+
+
+class LineWriter:
+    """Writes rounds as lines.
+
+    Attributes:
+        problems: Readings that were left out so far.
+    """
+
+    def __init__(self, server: str) -> None:
+        """Begin.
+
+        Args:
+            server: Value of the tag "server" of every line.
+        """
+        self._server = server
+        self._series: dict[str, Series] = {}
+        self._last: dict[str, tuple[int, float]] = {}
+        self._left_out = 0
+
+    @property
+    def problems(self) -> int:
+        """Return how many readings were left out so far."""
+        return self._left_out + sum(series.problems for series in list(self._series.values()))
+
+    def lines(self, found: Round) -> Iterator[str]:
+        """Yield the lines of a round, each with its newline."""
+        end = f" {self._time_ns(found)}\n"
+        series = self._series.setdefault(found.collector, Series(self._begin))
+        for metric, begin, value in series.of(found):
+            if isinstance(value, Buckets):
+                yield from _histogram(begin, value, end)
+            elif metric.kind is Kind.COUNTER and metric.unit in _WHOLE:
+                if abs(value) > _LARGEST:
+                    self._left_out += 1
+                else:
+                    yield f"{begin} value={int(value)}i{end}"
+            else:
+                yield f"{begin} value={float(value)!r}{end}"
+
+    def _begin(self, metric: Metric, labels: tuple[str, ...]) -> str:
+        tags = {"server": self._server, **dict(zip(metric.labels, labels, strict=True))}
+        shown = ((key, tag_text(value)) for key, value in sorted(tags.items()))
+        return ",".join((metric.name, *(f"{key}={value}" for key, value in shown if value)))
+
+    def _time_ns(self, found: Round) -> int:
+        """Return the time of a round, after that of the collector's round before.
+
+        If the clock was set back, times go on as the clock does that never steps: a series
+        never has two values at one time, and rates stay right.
+        """
+        at_ns = int(found.at * 1e9)
+        before_ns, monotonic = self._last.get(found.collector, (at_ns - 1, found.monotonic))
+        if at_ns <= before_ns and before_ns - at_ns <= _BACK_SECONDS * 1e9:
+            passed_ns = int((found.monotonic - monotonic) * 1e9)
+            at_ns = before_ns + max(1, passed_ns)
+        self._last[found.collector] = (at_ns, found.monotonic)
+        return at_ns
+
+
+def tag_text(text: str) -> str:
+    """Return the value of a tag as lines have it."""
+    return _SPECIAL.sub(r"\\\1", _UNSAFE.sub("\ufffd", clean(text)))
+
+
+def _histogram(begin: str, value: Buckets, end: str) -> Iterator[str]:
+    for bound, count in zip(value.bounds, value.counts, strict=True):
+        yield f"{begin},le={bound} value={count}i{end}"
+    if value.total is not None:
+        yield f"{begin} sum={float(value.total)!r}{end}"

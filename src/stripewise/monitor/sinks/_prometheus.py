@@ -1,0 +1,244 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Serves the last values to Prometheus, or whoever scrapes as it does."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import hmac
+import ipaddress
+import re
+import ssl
+import time
+from collections.abc import Sequence
+from email.message import Message
+from pathlib import Path
+from typing import ClassVar, Self
+
+from pydantic import model_validator
+
+from stripewise.monitor._records import Round
+from stripewise.monitor.metrics import Reading, health
+from stripewise.monitor.sinks._base import Sink, SinkError, SinkSettings
+from stripewise.monitor.sinks._exposition import Exposition, Form
+from stripewise.monitor.sinks._http import Answer, Listener
+from stripewise.monitor.sinks._secrets import check_private, read_token
+
+_LISTEN = re.compile(r"(?:\[(?P<six>[0-9a-fA-F:.]+)\]|(?P<host>[^\s:\[\]/]+)):(?P<port>\d{1,5})")
+_LEAST_TOKEN = 16
+_START_PAGE = (
+    b'<!DOCTYPE html>\n<html lang="en"><title>Stripewise monitor</title>'
+    b'<p><a href="/metrics">Metrics of this server</a></p></html>\n'
+)
+
+
+class PrometheusSettings(SinkSettings):
+    """[sinks.prometheus].
+
+    Attributes:
+        listen: Address and port, as "127.0.0.1:9823" or "[::1]:9823"; port 0: any.
+        certificate: File of a TLS certificate, with `key`.
+        key: File of its key.
+        client_ca: File of certificates; only clients with a certificate signed by one may ask.
+        token_file: File with a token that clients must give ("Authorization: Bearer ...").
+        open: Let everybody who reaches the port read it.
+    """
+
+    listen: str = "127.0.0.1:9823"
+    certificate: Path | None = None
+    key: Path | None = None
+    client_ca: Path | None = None
+    token_file: Path | None = None
+    open: bool = False
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        found = _LISTEN.fullmatch(self.listen)
+        if found is None or int(found["port"]) > 65535:
+            raise ValueError(
+                f"listen = {self.listen!r} is no address and port such as 127.0.0.1:9823"
+            )
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError("give certificate and key together")
+        if self.client_ca is not None and self.certificate is None:
+            raise ValueError("client_ca needs TLS: give certificate and key, too")
+        is_closed = self.certificate is not None and (self.token_file or self.client_ca)
+        if not (self.open or is_closed or _is_loopback(self.address[0])):
+            raise ValueError(
+                f"listen = {self.listen!r} can be reached from the network: give certificate, key"
+                f" and token_file (or client_ca), or open = true to let everybody read"
+            )
+        return self
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port to listen at."""
+        found = _LISTEN.fullmatch(self.listen)
+        assert found is not None
+        return found["six"] or found["host"], int(found["port"])
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class PrometheusSink(Sink):
+    """Serves /metrics.
+
+    Attributes:
+        port: At which it listens, once it has started.
+    """
+
+    name: ClassVar[str] = "prometheus"
+    summary: ClassVar[str] = "serves the last values to Prometheus and compatible databases"
+    settings_class: ClassVar[type[SinkSettings]] = PrometheusSettings
+    settings: PrometheusSettings
+
+    def __init__(self, settings: SinkSettings, server: str) -> None:
+        """Take settings; the port opens in `start`."""
+        super().__init__(settings, server)
+        self.port = 0
+        self._exposition = Exposition(server)
+        self._listener: Listener | None = None
+        self._last_scrape: float | None = None
+
+    def missing(self) -> str:
+        """Return which file of a key, certificate or token cannot be used."""
+        try:
+            self._check()
+        except SinkError as error:
+            return str(error)
+        return ""
+
+    def start(self) -> None:
+        """Open the port."""
+        context = self._check()
+        host, port = self.settings.address
+        try:
+            self._listener = Listener(host, port, self._answer, context)
+        except OSError as error:
+            raise SinkError(
+                f"cannot listen at {self.settings.listen} ({error.strerror}): choose another"
+                f" address or port"
+            ) from error
+        self.port = int(self._listener.server_address[1])
+        self._listener.start()
+
+    def take(self, found: Round) -> None:
+        """Take a round."""
+        self._exposition.take(found)
+
+    def health(self) -> Sequence[Reading]:
+        """Return the time of the last scrape, and what was left out."""
+        labels = (self.name,)
+        found = [Reading(health.SINK_PROBLEMS, labels, self._exposition.problems)]
+        if self._last_scrape is not None:
+            found.append(Reading(health.SINK_LAST, labels, self._last_scrape))
+        return found
+
+    def stop(self) -> None:
+        """Close the port."""
+        if self._listener is not None:
+            self._listener.stop()
+            self._listener = None
+
+    def _check(self) -> ssl.SSLContext | None:
+        """Check the files, and return the context of TLS."""
+        own = self.settings
+        if own.token_file is not None:
+            read_token(own.token_file, _LEAST_TOKEN)
+        if own.certificate is None or own.key is None:
+            return None
+        check_private(own.key)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        _load(context, own.certificate, own.key)
+        if own.client_ca is not None:
+            _load_clients(context, own.client_ca)
+        return context
+
+    def _answer(self, path: str, headers: Message) -> Answer:
+        if path == "/-/healthy":
+            return Answer(200, b"healthy\n")
+        if path == "/":
+            return Answer(200, _START_PAGE, "text/html; charset=utf-8")
+        if path != "/metrics":
+            return Answer(404, b"no such page: see /metrics\n")
+        return self._refusal(headers) or self._metrics(headers)
+
+    def _refusal(self, headers: Message) -> Answer | None:
+        """Return the answer to those who may not read; None: they may."""
+        if self.settings.token_file is None:
+            return None
+        try:
+            token = read_token(self.settings.token_file, _LEAST_TOKEN)
+        except SinkError:
+            return Answer(503, b"the token of this server cannot be read\n")
+        scheme, _, given = str(headers.get("Authorization", "")).partition(" ")
+        is_same = hmac.compare_digest(_digest(given.strip()), _digest(token))
+        if scheme.lower() == "bearer" and is_same:
+            return None
+        how = (("WWW-Authenticate", "Bearer"),)
+        return Answer(401, b"give the token of this server\n", headers=how)
+
+    def _metrics(self, headers: Message) -> Answer:
+        form = wanted_form(str(headers.get("Accept", "")))
+        body = self._exposition.text(form).encode()
+        self._last_scrape = time.time()
+        if "gzip" not in str(headers.get("Accept-Encoding", "")).lower():
+            return Answer(200, body, form.value)
+        packed = gzip.compress(body, compresslevel=1, mtime=0)
+        return Answer(200, packed, form.value, (("Content-Encoding", "gzip"),))
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "replace")).digest()
+
+
+def wanted_form(accept: str) -> Form:
+    """Return the format that an Accept header prefers; Prometheus' own if it does not care."""
+    best, form = 0.0, Form.TEXT
+    for part in accept.split(","):
+        kind, *parameters = (word.strip().lower() for word in part.split(";"))
+        values = dict(word.partition("=")[::2] for word in parameters)
+        if kind == "application/openmetrics-text":
+            found = Form.OPENMETRICS
+            is_known = values.get("version", "1.0.0").strip('"') in ("1.0.0", "0.0.1")
+        else:
+            found, is_known = Form.TEXT, kind in ("text/plain", "text/*", "*/*")
+        if is_known and (weight := _weight(values.get("q", "1"))) > best:
+            best, form = weight, found
+    return form
+
+
+def _weight(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
+def _load(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
+    try:  # without a password of ours, OpenSSL asks at the terminal for that of the key
+        context.load_cert_chain(certificate, key, password=lambda: "")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
+        raise SinkError(
+            f"certificate {certificate} and key {key} cannot be used ({reason}): give a"
+            f" certificate and its key as PEM, the key without a password"
+        ) from error
+
+
+def _load_clients(context: ssl.SSLContext, client_ca: Path) -> None:
+    try:
+        context.load_verify_locations(client_ca)
+    except OSError as error:
+        reason = getattr(error, "reason", None) or error.strerror or error
+        raise SinkError(
+            f"client_ca {client_ca} cannot be used ({reason}): give certificates as PEM"
+        ) from error
+    context.verify_mode = ssl.CERT_REQUIRED
