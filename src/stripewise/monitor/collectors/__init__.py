@@ -3,5 +3,19 @@
 """What is read: one member for each kind of counters."""
 
 from stripewise.monitor.collectors._base import Collector, CollectorSettings, Problem
+from stripewise.monitor.collectors._registry import (
+    collector_class,
+    collector_names,
+    collector_problems,
+    create_collector,
+)
 
-__all__ = ["Collector", "CollectorSettings", "Problem"]
+__all__ = [
+    "Collector",
+    "CollectorSettings",
+    "Problem",
+    "collector_class",
+    "collector_names",
+    "collector_problems",
+    "create_collector",
+]

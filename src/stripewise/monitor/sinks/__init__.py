@@ -3,5 +3,23 @@
 """Where rounds go: one member for each kind of database."""
 
 from stripewise.monitor.sinks._base import Sink, SinkError, SinkSettings
+from stripewise.monitor.sinks._registry import (
+    create_sink,
+    render_influx,
+    render_openmetrics,
+    render_prometheus,
+    sink_class,
+    sink_names,
+)
 
-__all__ = ["Sink", "SinkError", "SinkSettings"]
+__all__ = [
+    "Sink",
+    "SinkError",
+    "SinkSettings",
+    "create_sink",
+    "render_influx",
+    "render_openmetrics",
+    "render_prometheus",
+    "sink_class",
+    "sink_names",
+]
