@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from stripewise.cli._common import examples, file_option
-from stripewise.cli._monitor_look import check, metrics, once
+from stripewise.cli._common import examples
+from stripewise.cli._monitor_look import check, config_option, metrics, once
 
 _FORMAT = "%(asctime)s stripewise: %(levelname)s: %(message)s"
 _FORMAT_OF_JOURNAL = "%(levelname)s: %(message)s"
@@ -29,7 +29,7 @@ _FORMAT_OF_JOURNAL = "%(levelname)s: %(message)s"
         "stripewise monitor metrics",
     ),
 )
-@file_option("--config", help="Settings of the agent (monitor.toml).")
+@config_option
 @click.pass_context
 def command(context: click.Context, config: Path | None) -> None:
     """Watch the storage of this host, and hand on what it counts.

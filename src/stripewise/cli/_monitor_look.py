@@ -10,14 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import answer, examples, file_option, json_option, note
+from stripewise.cli._common import answer, examples, json_option, note
 from stripewise.text import duration_text, plural
 
 if TYPE_CHECKING:
     from stripewise.monitor import CollectorCheck, MonitorCheck, MonitorSettings, Round, SinkCheck
     from stripewise.monitor.metrics import Metric
 
-_config_option = file_option("--config", help="Settings of the agent (monitor.toml).")
+config_option = click.option(
+    "--config",
+    metavar="FILE",
+    # Whether it can be read shows when it is: access(2) does not know of capabilities.
+    type=click.Path(path_type=Path, readable=False),
+    help="Settings of the agent (monitor.toml).",
+)
 _MOST_NAMES = 6
 _MOST_PROBLEMS = 5
 _PLURALS = {"fs": "file system", "target": "target", "device": "device", "interface": "interface"}
@@ -30,7 +36,7 @@ _PLURALS = {"fs": "file system", "target": "target", "device": "device", "interf
         "stripewise monitor check --json",
     )
 )
-@_config_option
+@config_option
 @json_option
 @click.pass_context
 def check(context: click.Context, config: Path | None, as_json: bool) -> None:
@@ -68,7 +74,7 @@ def check(context: click.Context, config: Path | None, as_json: bool) -> None:
         "stripewise monitor once --format influx --collector disks --collector host",
     )
 )
-@_config_option
+@config_option
 @click.option("--format", "form", default="prometheus", show_default=True,
               type=click.Choice(["prometheus", "openmetrics", "influx", "json"]),
               help="How to print the readings.")  # fmt: skip

@@ -22,8 +22,8 @@ from stripewise.monitor._notify import Notifier
 from stripewise.monitor._records import Round
 from stripewise.monitor.metrics import Reading, health
 
-COLLECTORS_END_SECONDS = 1.5
-SINKS_END_SECONDS = 2.5
+COLLECTORS_END_SECONDS = 1.0
+SINKS_END_SECONDS = 3.5
 """Together below 5 s, after which whoever ended the agent may lose patience."""
 HEALTH = "monitor"
 """The name under which the agent reports on itself."""

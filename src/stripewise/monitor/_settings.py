@@ -123,7 +123,7 @@ def settings_of(data: Mapping[str, Any]) -> MonitorSettings:
     found = _checked("", data, MonitorSettings)
     for name in found.collectors.keys() - set(collector_names()):
         collector_class(name)  # says why there is none
-    for name in found.sinks.keys() - set(sink_names()):
+    for name in data.get("sinks", {}).keys() - set(sink_names()):
         sink_class(name)
     for name, table in found.collectors.items():
         _checked(f"[collectors.{name}] ", table, CollectorChoice)
