@@ -42,6 +42,11 @@ class Metric:
     labels: tuple[str, ...] = ()
     series: str = ""
 
+    @property
+    def prometheus_name(self) -> str:
+        """Name in Prometheus: counters end in "_total"."""
+        return f"{self.name}_total" if self.kind is Kind.COUNTER else self.name
+
 
 class Histogram(NamedTuple):
     """A histogram's value.

@@ -1,0 +1,212 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise monitor check`, `once` and `metrics`: what the agent would do here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stripewise.cli._common import answer, examples, json_option, note
+from stripewise.text import duration_text, plural
+
+if TYPE_CHECKING:
+    from stripewise.monitor import CollectorCheck, MonitorCheck, MonitorSettings, Round, SinkCheck
+    from stripewise.monitor.metrics import Metric
+
+config_option = click.option(
+    "--config",
+    metavar="FILE",
+    # Whether it can be read shows when it is: access(2) does not know of capabilities.
+    type=click.Path(path_type=Path, readable=False),
+    help="Settings of the agent (monitor.toml).",
+)
+_MOST_NAMES = 6
+_MOST_PROBLEMS = 5
+_PLURALS = {"fs": "file system", "target": "target", "device": "device", "interface": "interface"}
+
+
+@click.command(
+    epilog=examples(
+        "stripewise monitor check",
+        "stripewise monitor check --config /etc/stripewise/monitor.toml",
+        "stripewise monitor check --json",
+    )
+)
+@config_option
+@json_option
+@click.pass_context
+def check(context: click.Context, config: Path | None, as_json: bool) -> None:
+    """Tell what the agent can read on this host, and whether its sinks can be reached.
+
+    Each collector reads once, and each sink delivers the agent's version.  The exit code is 1 if
+    something that is there cannot be read whole, if nothing is there, or if a sink fails.
+    """
+    from stripewise.monitor import (
+        LocalHost,
+        MonitorCheck,
+        check_collectors,
+        check_sinks,
+        give_up_root,
+        make_collectors,
+        make_sinks,
+    )
+    from stripewise.monitor.collectors import collector_problems
+
+    config, settings = _settings(context, config)
+    who = give_up_root(settings.agent.user)
+    chosen, sinks = make_collectors(settings, config), make_sinks(settings, config)
+    found = MonitorCheck(
+        settings.agent.server, who, check_collectors(chosen, LocalHost()), check_sinks(sinks),
+        collector_problems(),
+    )  # fmt: skip
+    answer(as_json, found.as_json, lambda: _check_lines(found))
+    context.exit(0 if found.is_good else 1)
+
+
+@click.command(
+    epilog=examples(
+        "stripewise monitor once",
+        "stripewise monitor once --format prometheus > /var/lib/node_exporter/storage.prom",
+        "stripewise monitor once --format influx --collector disks --collector host",
+    )
+)
+@config_option
+@click.option("--format", "form", default="prometheus", show_default=True,
+              type=click.Choice(["prometheus", "openmetrics", "influx", "json"]),
+              help="How to print the readings.")  # fmt: skip
+@click.option("--collector", "names", multiple=True, metavar="NAME",
+              help="Use this collector alone (repeatable).")  # fmt: skip
+@click.pass_context
+def once(context: click.Context, config: Path | None, form: str, names: tuple[str, ...]) -> None:
+    """Read everything once and print it: for node_exporter's textfile collector, for Telegraf.
+
+    What cannot be read is named on standard error, and stripewise_collector_ok is 0.  The exit
+    code is 1 if nothing could be read at all.
+    """
+    from stripewise.monitor import LocalHost, give_up_root, make_collectors, read_once
+
+    config, settings = _settings(context, config)
+    give_up_root(settings.agent.user)
+    rounds = read_once(make_collectors(settings, config), LocalHost(), names)
+    for found in rounds:
+        for text in found.problems[:_MOST_PROBLEMS]:
+            note(f"{found.collector}: {text}", kind="warning")
+    click.echo(_rendered(rounds, form, settings.agent.server), nl=False)
+    context.exit(0 if any(one.readings or one.jobs for one in rounds[:-1]) else 1)
+
+
+@click.command(epilog=examples("stripewise monitor metrics", "stripewise monitor metrics --json"))
+@json_option
+def metrics(as_json: bool) -> None:
+    """List the metrics that the agent reports: names in Prometheus, units, labels."""
+    from stripewise.monitor.metrics import METRICS
+
+    answer(as_json, lambda: [_metric_data(one) for one in METRICS], lambda: _metric_lines(METRICS))
+
+
+def _settings(context: click.Context, own: Path | None) -> tuple[Path | None, MonitorSettings]:
+    """Return the configuration that was named behind the command, or before it."""
+    from stripewise.monitor import read_settings
+
+    config = own or context.obj
+    return config, read_settings(config)
+
+
+def _check_lines(found: MonitorCheck) -> Iterator[str]:
+    yield f"server {found.server}: {found.who}"
+    for one in found.collectors:
+        yield from _collector_lines(one)
+    for each in found.sinks:
+        yield _sink_line(each)
+    for text in found.plug_ins:
+        yield f"plug-in         {text}"
+    yield (
+        "the agent can do its work here" if found.is_good else "something is to be done: see above"
+    )
+
+
+def _collector_lines(one: CollectorCheck) -> Iterator[str]:
+    head = f"{one.name:15} {one.state:8}"
+    if one.state in ("nothing", "failed"):
+        yield f"{head} {one.why}"
+    else:
+        counted = [f"{plural(one.readings, 'reading')} in {duration_text(one.seconds)}"]
+        counted += [_named(label, names) for label, names in one.found.items()]
+        counted += [f"{plural(one.jobs, 'job')} on targets"] if one.jobs else []
+        yield f"{head} {'; '.join(counted)}"
+    for text in one.problems[:_MOST_PROBLEMS]:
+        if text != one.why or one.state == "part":
+            yield f"{'':24} left out: {text}"
+    if len(one.problems) > _MOST_PROBLEMS:
+        yield f"{'':24} and {len(one.problems) - _MOST_PROBLEMS} more (see --json)"
+
+
+def _named(label: str, names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_MOST_NAMES])
+    more = ", ..." if len(names) > _MOST_NAMES else ""
+    return f"{plural(len(names), _PLURALS.get(label, label))} ({shown}{more})"
+
+
+def _sink_line(one: SinkCheck) -> str:
+    hint = "; if the agent runs here already, it is this" if one.state == "in use" else ""
+    return f"{'to ' + one.name:15} {one.state:8} {one.why}{hint}".rstrip()
+
+
+def _rendered(rounds: Sequence[Round], form: str, server: str) -> str:
+    if form == "json":
+        return _json(rounds, server)
+    from stripewise.monitor import sinks
+
+    render = {
+        "prometheus": sinks.render_prometheus,
+        "openmetrics": sinks.render_openmetrics,
+        "influx": sinks.render_influx,
+    }[form]
+    return render(rounds, server)
+
+
+def _json(rounds: Sequence[Round], server: str) -> str:
+    import json
+
+    from stripewise.text import finite
+
+    data = {"server": server, "rounds": [_round_data(one) for one in rounds]}
+    return json.dumps(finite(data), indent=2, allow_nan=False) + "\n"
+
+
+def _round_data(found: Round) -> dict[str, Any]:
+    return {
+        "collector": found.collector,
+        "at_seconds": found.at,
+        "duration_seconds": found.seconds,
+        "reason": found.reason,
+        "problems": list(found.problems),
+        "readings": [
+            {
+                "metric": one.metric.name,
+                "labels": dict(zip(one.metric.labels, one.labels, strict=False)),
+                "value": one.value._asdict() if isinstance(one.value, tuple) else one.value,
+            }
+            for one in found.readings
+        ],
+        "jobs": [{"fs": one.fs, "target": one.target, "jobs": one.count} for one in found.jobs],
+    }
+
+
+def _metric_data(one: Metric) -> dict[str, Any]:
+    return {
+        "name": one.name, "prometheus": one.prometheus_name, "kind": one.kind.value,
+        "unit": one.unit, "labels": list(one.labels), "series": one.series,
+        "summary": one.summary,
+    }  # fmt: skip
+
+
+def _metric_lines(metrics: Sequence[Metric]) -> Iterator[str]:
+    for one in metrics:
+        labels = f"{{{','.join(one.labels)}}}" if one.labels else ""
+        yield f"{one.prometheus_name}{labels}"
+        yield f"    {one.kind}, {one.unit}: {one.summary}"

@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The configuration of the agent: monitor.toml, checked."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from stripewise.errors import ConfigurationError
+from stripewise.inputs import POLICY, parse_toml, read_input
+from stripewise.monitor.collectors import collector_class, collector_names
+from stripewise.monitor.sinks import sink_class, sink_names
+from stripewise.text import printable
+from stripewise.tunables import first_problem
+
+DEFAULT_SINKS: Mapping[str, Mapping[str, Any]] = {"prometheus": {}}
+"""Without sinks in the configuration: Prometheus may ask at 127.0.0.1:9823."""
+_Result = TypeVar("_Result")
+_Form = TypeVar("_Form", bound=BaseModel)
+_TABLES = ("agent", "collectors", "sinks")
+_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+
+
+def short_host_name() -> str:
+    """Return this host's name, without its domain."""
+    return socket.gethostname().partition(".")[0] or "localhost"
+
+
+class AgentSettings(BaseModel):
+    """[agent]: what holds for all collectors and sinks.
+
+    Attributes:
+        server: Name of this host in all that is reported.
+        cluster: That it belongs to, for the statistics database; "": none is told.
+        interval_seconds: From one round to the next.
+        user: Whom the agent becomes if root starts it; "": stripewise if there is such an
+            account, else nobody; "root": it stays root.
+        log_level: What is said on standard error: debug, info, warning or error.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    server: str = Field(default_factory=short_host_name, pattern=f"^{_NAME}$")
+    cluster: str = Field(default="", pattern=f"^({_NAME})?$")
+    interval_seconds: float = Field(default=15.0, ge=1.0, le=3600.0)
+    user: str = Field(default="", pattern=r"^([A-Za-z_][A-Za-z0-9._-]{0,31})?$")
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+class CollectorChoice(BaseModel):
+    """Whether a collector is used: a key of its table that all have.
+
+    Attributes:
+        enabled: "automatic": where there is something to read; true: also where there is not,
+            which is a failure then; false: never.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+    enabled: bool | Literal["automatic"] = "automatic"
+
+
+class MonitorSettings(BaseModel):
+    """All of monitor.toml.
+
+    Attributes:
+        agent: What holds for all.
+        collectors: Table of each collector that has one; each checks its own.
+        sinks: Table of each sink that is used.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    agent: AgentSettings = Field(default_factory=AgentSettings)
+    collectors: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    sinks: dict[str, dict[str, Any]] = Field(default_factory=lambda: _copied(DEFAULT_SINKS))
+
+    def choice(self, name: str) -> CollectorChoice:
+        """Return whether a collector is used."""
+        return CollectorChoice.model_validate(self.collectors.get(name, {}))
+
+    def table(self, name: str) -> dict[str, Any]:
+        """Return what a collector itself is to check."""
+        given = self.collectors.get(name, {})
+        return {key: value for key, value in given.items() if key != "enabled"}
+
+
+def read_settings(path: Path | None) -> MonitorSettings:
+    """Read the configuration; without a file all that has something to read here is used.
+
+    Raises:
+        ConfigurationError: The file cannot be read, or something in it is not right.
+    """
+    if path is None:
+        return MonitorSettings()
+    try:
+        data = parse_toml(read_input(path, POLICY).decode("utf-8"))
+    except OSError as error:
+        reason = error.strerror or "error"
+        raise ConfigurationError(f"{path} cannot be read ({reason}): check its path") from error
+    except ValueError as error:
+        raise ConfigurationError(f"{path} is not TOML in UTF-8: {error}") from error
+    try:
+        return settings_of(data)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from error
+
+
+def settings_of(data: Mapping[str, Any]) -> MonitorSettings:
+    """Check a configuration.
+
+    Raises:
+        ConfigurationError: Something in it is not right.
+    """
+    for name in data:
+        if name not in _TABLES:
+            raise ConfigurationError(
+                f"no table is called [{printable(name)}]: there are [agent], [collectors.NAME] "
+                "and [sinks.NAME]"
+            )
+    found = _checked("", data, MonitorSettings)
+    for name in found.collectors.keys() - set(collector_names()):
+        collector_class(name)  # says why there is none
+    for name in data.get("sinks", {}).keys() - set(sink_names()):
+        sink_class(name)
+    for name, table in found.collectors.items():
+        _checked(f"[collectors.{name}] ", table, CollectorChoice)
+    return found
+
+
+def within(path: Path | None, action: Callable[[], _Result]) -> _Result:
+    """Do something that checks a part of a file, and name the file where it is not right."""
+    try:
+        return action()
+    except ConfigurationError as error:
+        if path is None:
+            raise
+        raise ConfigurationError(f"{path}: {error}") from error
+
+
+def _checked(place: str, data: Mapping[str, Any], form: type[_Form]) -> _Form:
+    try:
+        return form.model_validate(data)
+    except ValidationError as error:
+        known = {*AgentSettings.model_fields, *CollectorChoice.model_fields}
+        wrong = printable(first_problem(error, known))
+        raise ConfigurationError(f"{place}{wrong}") from error
+
+
+def _copied(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {name: dict(table) for name, table in tables.items()}

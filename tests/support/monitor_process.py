@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise monitor` as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FAKES = ["-m", "support.monitor_cli"]
+"""With collectors and sinks of tests."""
+OWN = ["-c", "from stripewise.cli import main; main()"]
+"""With those of the package."""
+
+
+def _words(given: Sequence[object], how: Sequence[str]) -> list[str]:
+    return [sys.executable, *how, "monitor", *map(str, given)]
+
+
+def _environment(more: dict[str, object]) -> dict[str, str]:
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])
+    own = {name: value for name, value in os.environ.items() if name != "NOTIFY_SOCKET"}
+    return {**own, "PYTHONPATH": path, **{name: str(value) for name, value in more.items()}}
+
+
+def run(
+    *words: object, how: Sequence[str] = FAKES, before: Sequence[str] = (), **environment: object
+) -> subprocess.CompletedProcess[str]:
+    """Run `stripewise monitor WORDS` to its end."""
+    return subprocess.run(
+        [*before, *_words(words, how)], env=_environment(environment), cwd="/",
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+@contextmanager
+def running(
+    *words: object, log: Path, how: Sequence[str] = FAKES, **environment: object
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Have an agent; what it says goes into a file."""
+    with open(log, "wb") as said:
+        process = subprocess.Popen(
+            _words(words, how), env=_environment(environment), cwd="/", stderr=said, stdout=said
+        )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+def open_to_all(place: Path) -> None:
+    """Let all users enter a directory of a test, which is below the one for temporary files."""
+    while place != Path(tempfile.gettempdir()) and place != place.parent:
+        place.chmod(0o755)
+        place = place.parent
