@@ -28,7 +28,8 @@ NETWORK_RECEIVED = counter(
 )
 NETWORK_SENT = counter("host_network_sent_bytes", "bytes", "Sent by an interface.", ("interface",))
 NETWORK_ERRORS = counter(
-    "host_network_errors", "packets", "Packets that an interface lost.",
+    "host_network_errors", "packets",
+    'Packets that an interface lost, by "direction": "receive", "send".',
     ("interface", "direction"))  # fmt: skip
 
 OF_HOST = (
@@ -42,8 +43,9 @@ _DISK = ("device",)
 DISK_READ_BYTES = counter("disk_read_bytes", "bytes", "Read from a disk.", _DISK)
 DISK_WRITE_BYTES = counter("disk_write_bytes", "bytes", "Written to a disk.", _DISK)
 DISK_OPERATIONS = counter(
-    "disk_operations", "operations", 'Requests of a disk by "direction".', (*_DISK, "direction")
-)
+    "disk_operations", "operations",
+    'Requests of a disk by "direction": "read", "write", "discard", "flush".',
+    (*_DISK, "direction"))  # fmt: skip
 DISK_OPERATION_SECONDS = counter(
     "disk_operation_seconds", "seconds", "Time of requests, summed up.", (*_DISK, "direction")
 )
@@ -76,8 +78,8 @@ NFS_QUEUE_SECONDS = counter(
     "nfs_queue_seconds", "seconds", "Time before operations were sent.", (*_FS, "operation")
 )
 NFS_TIMEOUTS = counter(
-    "nfs_timeouts", "operations", "Operations that were sent again.", (*_FS, "operation")
-)
+    "nfs_timeouts", "operations", "Times that the server did not answer operations in time.",
+    (*_FS, "operation"))  # fmt: skip
 NFS_ERRORS = counter("nfs_errors", "operations", "Operations that failed.", (*_FS, "operation"))
 
 OF_NFS = (
@@ -99,11 +101,6 @@ OF_GPFS = (GPFS_READ_BYTES, GPFS_WRITE_BYTES, GPFS_OPERATIONS)
 
 # -- BeeGFS --------------------------------------------------------------------------------------
 
-BEEGFS_READ_BYTES = counter("beegfs_read_bytes", "bytes", "Read by a client.", _FS)
-BEEGFS_WRITE_BYTES = counter("beegfs_write_bytes", "bytes", "Written by a client.", _FS)
-BEEGFS_OPERATIONS = counter(
-    "beegfs_operations", "operations", "Operations by kind.", (*_FS, "operation")
-)
 BEEGFS_TARGET_TOTAL_BYTES = level(
     "beegfs_target_total_bytes", "bytes", "Capacity of a target.", (*_FS, "target"),
     series="total_bytes")  # fmt: skip
@@ -114,10 +111,10 @@ BEEGFS_TARGET_USED_BYTES = level(
     "beegfs_target_used_bytes", "bytes", "Used space of a target.", (*_FS, "target"),
     series="used_bytes")  # fmt: skip
 BEEGFS_TARGET_MISSING = level(
-    "beegfs_target_missing", "flag", "1: the target is offline.", (*_FS, "target"),
+    "beegfs_target_missing", "flag", "1: the target is offline, or probably so.", (*_FS, "target"),
     series="is_failed")  # fmt: skip
 
 OF_BEEGFS = (
-    *(BEEGFS_READ_BYTES, BEEGFS_WRITE_BYTES, BEEGFS_OPERATIONS, BEEGFS_TARGET_TOTAL_BYTES),
-    *(BEEGFS_TARGET_FREE_BYTES, BEEGFS_TARGET_USED_BYTES, BEEGFS_TARGET_MISSING),
-)
+    BEEGFS_TARGET_TOTAL_BYTES, BEEGFS_TARGET_FREE_BYTES, BEEGFS_TARGET_USED_BYTES,
+    BEEGFS_TARGET_MISSING,
+)  # fmt: skip
