@@ -95,7 +95,7 @@ class Board:
         board = board.link(_others()).with_panel(words(f"**{self.question}**"))
         for row in self.rows:
             board = _with_row(board, row)
-        return _numbered(board.build())
+        return _finished(board.build())
 
 
 def _with_row(board: dashboard.Dashboard, row: Row) -> dashboard.Dashboard:
@@ -111,8 +111,8 @@ def _with_row(board: dashboard.Dashboard, row: Row) -> dashboard.Dashboard:
     return board.with_row(folded)
 
 
-def _numbered(board: Dashboard) -> Dashboard:
-    """Number the panels: the same board gives the same file."""
+def _finished(board: Dashboard) -> Dashboard:
+    """Number the panels, and leave out what is of other kinds of variables."""
     number = 0
     for panel in board.panels or []:
         number += 1
@@ -120,6 +120,8 @@ def _numbered(board: Dashboard) -> Dashboard:
         for inner in panel.panels if isinstance(panel, RowPanel) else []:
             number += 1
             inner.id_val = number
+    for variable in (board.templating and board.templating.list_val) or []:
+        variable.auto = variable.auto_count = variable.auto_min = None
     return board
 
 

@@ -15,9 +15,9 @@ _S = Scope(("server", "fs"))
 _BY = ("server", "fs")
 _KIND = (*_BY, "operation")
 _WHICH = "{{server}} {{fs}}"
-_READS = (
+_ANY = (
     lustre.MOUNT_READ_BYTES, others.NFS_READ_BYTES, others.GPFS_READ_BYTES,
-    others.BEEGFS_READ_BYTES,
+    others.BEEGFS_TARGET_TOTAL_BYTES,
 )  # fmt: skip
 
 
@@ -73,10 +73,6 @@ _OTHERS = (
           width=8),
     lines("GPFS: operations", "Operations of programs a second, by kind.",
           _kinds(others.GPFS_OPERATIONS), "ops", width=8),
-    lines("BeeGFS: throughput", "Bytes read and written by a client a second.",
-          _bytes(others.BEEGFS_READ_BYTES, others.BEEGFS_WRITE_BYTES), "binBps", width=8),
-    lines("BeeGFS: operations", "Operations a second, by kind.",
-          _kinds(others.BEEGFS_OPERATIONS), "ops", width=8),
     rows("BeeGFS: space", "Space of each target, the fullest first.",
          [Column("in use", _FULL, "percentunit", FULL),
           Column("used", _S.level(others.BEEGFS_TARGET_USED_BYTES, _TARGET, how="max"), "bytes")],
@@ -86,7 +82,7 @@ _OTHERS = (
            FLAG_BAD, width=8),
 )  # fmt: skip
 
-_MOUNTS = "|".join(name(metric) for metric in _READS)
+_MOUNTS = "|".join(name(metric) for metric in _ANY)
 CLIENTS = Board(
     "client", "clients",
     "What do programs on a client, or a login node, get from each file system and disk?",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from boards._board import Board, Row
 from boards._common import CHOOSE_FS, FS, MDT, OST, TARGET, TARGET_LINKS, TO_SERVER
-from boards._panels import Column, Line, lines, rows, words
+from boards._panels import SELDOM, Column, Line, lines, rows, words
 from boards._queries import Scope
 from stripewise.monitor.metrics import lustre
 
@@ -39,13 +39,14 @@ _TOP = (
     rows("Clients", "The twenty clients that read and write most, by network identifier." + _NEEDS,
          [Column("bytes", f"topk(20, {_CLIENTS})", "binBps"),
           Column("metadata", f"topk(20, {_S.rate(lustre.EXPORT_METADATA_OPERATIONS, _CLIENT)})",
-                 "ops")], links={}, width=12, height=9),
+                 "ops")], links={}, width=12, height=9, every=SELDOM),
     lines("Share of the busiest client", "Which share of the bytes, and of the metadata "
           "operations, the busiest client has." + _NEEDS,
           [Line(f"max by (fs) ({_CLIENTS}) / (sum by (fs) ({_CLIENTS}) > 0)", "{{fs}} bytes"),
            Line(f"max by (fs) ({_S.rate(lustre.EXPORT_METADATA_OPERATIONS, _CLIENT)}) / "
                 f"(sum by (fs) ({_S.rate(lustre.EXPORT_METADATA_OPERATIONS, _CLIENT)}) > 0)",
-                "{{fs}} metadata")], "percentunit", most=1),
+                "{{fs}} metadata")], "percentunit", most=1,
+          every=SELDOM),
 )  # fmt: skip
 _WHERE = (
     rows("Targets", "Where the load is, by target.",

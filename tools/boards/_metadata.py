@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from boards._board import Board, Choice, Row
 from boards._common import CHOOSE_FS, FS, FULL, MDT, TARGET, inode_share
-from boards._panels import Line, lines
+from boards._panels import SELDOM, Line, lines
 from boards._queries import Scope, name
 from stripewise.monitor.metrics import lustre
 
@@ -46,7 +46,7 @@ _MORE = (
     lines("Clients that ask most", "The ten clients with most metadata operations a second. It "
           "needs \"exports = true\" in the agents of the servers.",
           [Line(f"topk(10, {_F.rate(lustre.EXPORT_METADATA_OPERATIONS, ('fs', 'client'))})",
-                "{{fs}} {{client}}")], "ops"),
+                "{{fs}} {{client}}")], "ops", every=SELDOM),
     lines("Inodes in use", "Share of the inodes of each metadata target that is in use.",
           [Line(inode_share(_S, TARGET, MDT), _WHICH)], "percentunit", steps=FULL, most=1),
     lines("Wait in the queues", "Mean time that requests waited for a thread of the services "

@@ -24,32 +24,38 @@ from boards._common import (
     service_time_to_others,
 )  # fmt: skip
 from boards._panels import Column, Line, bars, figure, lines, rows
-from boards._queries import Scope
+from boards._queries import Scope, counted
+from boards._recorded import AVAILABLE
 from stripewise.monitor.metrics import health, lustre
 
 _S = Scope(("fs",))
 _ALERTS = 'ALERTS{alertstate="firing",source="stripewise"}'
+_UP = 'up{job="stripewise"}'
+_HEALTHY = _S.series(lustre.HEALTHY)
+_TO_OTHERS = service_time_to_others(_S)
 _RECOVERING = _S.series(lustre.RECOVERY_STATE, RECOVERING)
 
 _FIGURES = (
-    figure("Alerts", "Alerts of Stripewise's rules that are firing now.",
-           Line(f"count({_ALERTS}) or vector(0)", "alerts"), "none", steps=ANY),
+    figure("Alerts", "Alerts of Stripewise's rules that are firing now, if Prometheus has them.",
+           Line(counted(_ALERTS, AVAILABLE.name), "alerts"), "none", steps=ANY,
+           empty="no rules"),
     figure("Targets missing",
            "Targets that were served and that no server has now. None should be missing.",
-           Line(f"count({missing(_S)}) or vector(0)", "targets"), "none", steps=ANY),
-    figure("Unhealthy servers", "Servers of which Lustre itself says that they are not healthy.",
-           Line(f"count({_S.series(lustre.HEALTHY)} == 0) or vector(0)", "servers"), "none",
+           Line(counted(missing(_S), _S.series(lustre.TARGET_MISSING)), "targets"), "none",
            steps=ANY),
+    figure("Unhealthy servers", "Servers of which Lustre itself says that they are not healthy.",
+           Line(counted(f"{_HEALTHY} == 0", _HEALTHY), "servers"), "none", steps=ANY),
     figure("Targets in recovery",
            "Targets that wait for clients after a restart; programs that use them stand still.",
-           Line(f"count({_RECOVERING} == 1) or vector(0)", "targets"), "none",
+           Line(counted(f"{_RECOVERING} == 1", _S.series(lustre.RECOVERY_STATE)), "targets"),
+           "none",
            steps=((1.0, "orange"),)),
     figure("Slow targets",
            "Targets whose operations take over three times as long as the median of their kind.",
-           Line(f"count({service_time_to_others(_S)} > 3) or vector(0)", "targets"), "none",
+           Line(counted(f"{_TO_OTHERS} > 3", _TO_OTHERS), "targets"), "none",
            steps=((1.0, "orange"),)),
     figure("Agents that do not answer", "Servers and clients whose agent Prometheus cannot reach.",
-           Line('count(up{job="stripewise"} == 0) or vector(0)', "agents"), "none", steps=ANY),
+           Line(counted(f"{_UP} == 0", _UP), "agents"), "none", steps=ANY),
 )  # fmt: skip
 _LOAD = (
     lines("Throughput", "Bytes that the file system's targets read and wrote a second.",
@@ -72,7 +78,7 @@ _LOAD = (
 )  # fmt: skip
 _TABLES = (
     rows("Targets", "Every target now. A click on its name opens it.", [
-        Column("to others", f"sum by (fs, target) ({service_time_to_others(_S)})", "none", SLOW),
+        Column("to others", f"sum by (fs, target) ({_TO_OTHERS})", "none", SLOW),
         Column("time of an operation", service_time(_S), "s"),
         Column("read", _S.rate(lustre.TARGET_READ_BYTES, TARGET), "binBps"),
         Column("written", _S.rate(lustre.TARGET_WRITE_BYTES, TARGET), "binBps"),
@@ -80,7 +86,8 @@ _TABLES = (
         Column("space in use", full_share(_S, TARGET), "percentunit", FULL),
         Column("clients", _S.level(lustre.TARGET_EXPORTS, TARGET), "none"),
     ], links=TARGET_LINKS, height=10),
-    rows("Targets missing", "Which targets are gone, and from which server. Empty is good.",
+    rows("Which targets are missing",
+         "Which targets are gone, and from which server. Empty is good.",
          [Column("missing", missing(_S), "none", ANY)],
          links={**TARGET_LINKS, "server": TO_SERVER}, width=8),
     rows("Alerts firing", "What fires now; each alert says in its description what to do. "

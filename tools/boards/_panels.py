@@ -38,6 +38,8 @@ from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 from grafana_foundation_sdk.models.text import TextMode
 
 _T = TypeVar("_T")
+SELDOM = "4m"
+"""Least step for what agents read once a minute (clients, quota): rates need several readings."""
 SOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
 """What the board's variable chooses: no board is bound to one data source."""
 Steps = Sequence[tuple[float, str]]
@@ -75,9 +77,9 @@ class Column(NamedTuple):
 
 def lines(
     title: str, description: str, queries: Sequence[Line], unit: str, *, stacked: bool = False,
-    steps: Steps = (), width: int = 12, most: float | None = None,
+    steps: Steps = (), width: int = 12, most: float | None = None, every: str = "",
 ) -> Builder[Panel]:  # fmt: skip
-    """Return curves over time, from zero on."""
+    """Return curves over time, from zero on; `every` is the least step."""
     legend = common.VizLegendOptions().show_legend(True).placement(shapes.LegendPlacement.BOTTOM)
     legend = legend.display_mode(shapes.LegendDisplayMode.LIST)
     tooltip = common.VizTooltipOptions().mode(shapes.TooltipDisplayMode.MULTI)
@@ -85,6 +87,8 @@ def lines(
     panel = panel.unit(unit).min(0).span(width).height(8).legend(legend)
     panel = panel.tooltip(tooltip.sort(shapes.SortOrder.DESCENDING)).fill_opacity(8)
     panel = panel.show_points(shapes.VisibilityMode.NEVER)
+    if every:
+        panel = panel.interval(every)
     if most is not None:
         panel = panel.max(most)
     if stacked:
@@ -156,7 +160,7 @@ def heat_map(
 
 def rows(
     title: str, description: str, columns: Sequence[Column], *, links: Mapping[str, str],
-    width: int = 24, height: int = 8,
+    width: int = 24, height: int = 8, every: str = "",
 ) -> Builder[Panel]:  # fmt: skip
     """Return a table, sorted by its first column of values, largest first.
 
@@ -167,11 +171,14 @@ def rows(
         links: For a label's column: where a click on its value leads.
         width: On the grid, of 24.
         height: On the grid.
+        every: Least step, for counters that are read seldom.
     """
     panel = table.Panel().title(title).description(description).datasource(SOURCE)
     panel = panel.unit("short").span(width).height(height).filterable(True)
     sort = common.TableSortByFieldState().display_name(columns[0].title).desc(True)
     panel = panel.sort_by([sort]).thresholds(_thresholds(()))
+    if every:
+        panel = panel.interval(every)
     titles = {_value(ref, columns): one.title for one, ref in _named(columns)}
     hidden = {"Time": True, "job": True, "instance": True}
     panel = panel.transformations([

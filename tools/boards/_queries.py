@@ -76,6 +76,16 @@ class Scope:
         return f"histogram_quantile({share:g}, {self.rate(metric, by, where)})"
 
 
+def counted(expression: str, of: str) -> str:
+    """Return how many series an expression has; 0 only where there are series to look at.
+
+    Args:
+        expression: Whose series are counted.
+        of: What it chose them from: without any there is no figure, rather than a zero.
+    """
+    return f"count({expression}) or count({of}) * 0"
+
+
 def kinds(expression: str) -> str:
     """Return an expression with a label "kind", "OST" or "MDT", from its label "target"."""
     return f'label_replace({expression}, "kind", "$1", "target", "([A-Z]+).*")'

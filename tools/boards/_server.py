@@ -29,9 +29,9 @@ _TOP = (
     lines("Throughput", "Bytes that the targets of each server read and wrote a second.",
           [Line(_T.rate(lustre.TARGET_READ_BYTES, SERVER), "{{server}} read"),
            Line(_T.rate(lustre.TARGET_WRITE_BYTES, SERVER), "{{server}} write")], "binBps"),
-    hosts.load(), hosts.load_average(), hosts.memory(),
     lines("Metadata operations", "Metadata operations a second, by server.",
           [Line(_T.rate(lustre.METADATA_OPERATIONS, SERVER), "{{server}}")], "ops"),
+    hosts.load(), hosts.load_average(), hosts.memory(),
 )  # fmt: skip
 _SERVICES = (
     lines("Requests", "Requests that each service of Lustre finished a second: ost_io has bulk "
