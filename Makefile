@@ -80,6 +80,7 @@ lint: ## formatting, style, types, import directions, shell, C
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/boards --check
 	git ls-files '*.c' '*.h' | xargs $(BIN)/clang-format --dry-run --Werror
 	git ls-files '*.sh' .ci/run | xargs shellcheck
 

@@ -99,7 +99,14 @@ venv() {
         -e ".[tune,darshan,parquet${extra:+,$extra}]" ||
         .venv/bin/python -m pip install --quiet --disable-pip-version-check \
             -e ".[tune${extra:+,$extra}]"
+    [ "$extra" != dev ] || grafana
     touch "$stamp"
+}
+
+# Models of a second Grafana for the tests of boards: their package has one name for all versions.
+grafana() {
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade \
+        --target .venv/grafana-11 'grafana-foundation-sdk==1769699379!11.6.0'
 }
 
 native() { .venv/bin/stripewise runtime build; }

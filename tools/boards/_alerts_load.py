@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Alerts about load.  Prometheus knows no jobs: the portal names them to those who may know."""
+
+from __future__ import annotations
+
+from boards._recorded import BYTES, CLIENT_BYTES, CLIENT_METADATA, METADATA, USUAL_TIME
+from boards._rules import Alert, shown
+
+_PORTAL = "/storage/{{$labels.fs|urlquery}}/top"
+_BOARD = shown("load", fs="fs")
+_TIME = USUAL_TIME.name
+_PAST = f"quantile_over_time(0.5, {_TIME}[1d])"
+
+
+def _share(recorded: str, kind: str, at_least: float, word: str) -> str:
+    """Return clients with over half of a load while a kind of targets is slower than usual."""
+    busy = f"sum by (fs) ({recorded}) > {at_least:g}"
+    time = f'{_TIME}{{kind="{kind}"}}'
+    slower = f"{time} > 2 * quantile_over_time(0.5, {time}[1d])"
+    share = f"{recorded} / on (fs) group_left () ({busy}) > 0.5\n  and on (fs) ({slower})"
+    return f'label_replace({share},\n  "of", "{word}", "", "")'
+
+
+IMBALANCE = Alert(
+    "LustreImbalance", "info", 30,
+    "one storage target has over three times the mean throughput of all, with four targets or "
+    "more and over 100 MB/s in the file system",
+    f"{BYTES.name} / on (fs) group_left () avg by (fs) ({BYTES.name}) > 3\n"
+    f"and on (fs) count by (fs) ({BYTES.name}) >= 4\n"
+    f"and on (fs) sum by (fs) ({BYTES.name}) > 1e8",
+    "{{ $labels.fs }}-{{ $labels.target }} has {{ $value | humanize }} times the load of the "
+    "mean target",
+    "The bandwidth of the other targets is not used. Mostly a large shared file has one stripe, "
+    "or a pool or default layout is too narrow.",
+    "See in the portal whose files they are; advise more stripes, or a progressive layout.",
+    _BOARD, _PORTAL,
+)  # fmt: skip
+STORM = Alert(
+    "LustreMetadataStorm", "warning", 10,
+    "a metadata target has over five times the operations of its median over the last day, and "
+    "over 5,000 a second; with at least six hours of past",
+    f"{METADATA.name} > 5 * quantile_over_time(0.5, {METADATA.name}[1d])\n"
+    f"and on (fs, target) {METADATA.name} > 5000\n"
+    f"and on (fs, target) {METADATA.name} offset 6h",
+    "{{ $labels.fs }}-{{ $labels.target }} has {{ $value | humanize }} metadata operations a "
+    "second, far more than usual",
+    "Everybody's ls, open and create wait. Mostly one job opens, stats or creates many small "
+    "files.",
+    "See which kind of operation it is; the portal names the job to staff.",
+    shown("metadata", fs="fs", target="target"), _PORTAL,
+)  # fmt: skip
+SLOWER = Alert(
+    "LustreSlowerThanUsual", "warning", 10,
+    "half of the targets of a kind take over three times as long for an operation as the median "
+    "of the last day, and over 5 ms; with at least six hours of past",
+    f"{_TIME} / {_PAST} > 3\nand {_TIME} > 0.005\nand {_TIME} offset 6h",
+    "The {{ $labels.kind }}s of {{ $labels.fs }} take {{ $value | humanize }} times as long as "
+    "usual",
+    "All are slow together, so it is the load and not a disk: often one job that hurts the "
+    "others. Prometheus knows no jobs.",
+    "See how the load differs from usual; the portal names to staff the jobs that have most of "
+    "it.",
+    _BOARD, _PORTAL,
+)  # fmt: skip
+CLIENT = Alert(
+    "LustreClientHurtsOthers", "warning", 10,
+    "one client has over half of the bytes (of over 100 MB/s) or of the metadata operations (of "
+    "over 2,000 a second) of a file system, while its targets take over twice as long as usual; "
+    'needs "exports = true" in the agents of the servers',
+    _share(CLIENT_BYTES.name, "OST", 1e8, "bytes")
+    + "\nor\n"
+    + _share(CLIENT_METADATA.name, "MDT", 2000, "metadata operations"),
+    "{{ $labels.client }} has {{ $value | humanizePercentage }} of the {{ $labels.of }} of "
+    "{{ $labels.fs }}, which is slower than usual",
+    "What runs on this client hurts the others.",
+    "Ask the batch system what runs there; the portal names the job to staff. Talk with its "
+    "owner before anything is stopped.",
+    _BOARD, _PORTAL,
+)  # fmt: skip
+
+LOAD = (IMBALANCE, STORM, SLOWER, CLIENT)

@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""One board: its question on top, its variables, its rows, and links to the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from grafana_foundation_sdk.builders import dashboard
+from grafana_foundation_sdk.cog.builder import Builder
+from grafana_foundation_sdk.models.dashboard import (
+    Dashboard,
+    DashboardCursorSync,
+    DashboardLink,
+    DashboardLinkType,
+    Panel,
+    RowPanel,
+    VariableModel,
+    VariableOption,
+    VariableRefresh,
+    VariableSort,
+)
+
+from boards._panels import SOURCE, words
+
+TAG = "stripewise"
+PORTAL = "https://portal.example.org"
+"""Address of the portal until somebody says theirs."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A variable of a board.
+
+    Attributes:
+        name: Of the variable, and of the label whose values it lists.
+        label: What the reader sees.
+        series: Selector of the series that have it; "": the values are given.
+        values: The values, if they are given; each may be chosen.
+    """
+
+    name: str
+    label: str
+    series: str = ""
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Row:
+    """A part of a board.
+
+    Attributes:
+        title: "": the part on top, without a line above it.
+        panels: From left to right, from top to bottom.
+        is_open: False: it opens when one clicks, and asks the data source only then.
+    """
+
+    title: str
+    panels: Sequence[Builder[Panel]]
+    is_open: bool = True
+
+
+@dataclass(frozen=True)
+class Board:
+    """One board.
+
+    Attributes:
+        name: Of its file, and the last part of its uid.
+        title: Shown.
+        question: That it answers, in one sentence.
+        choices: Variables, beside the data source and the portal.
+        rows: Its parts.
+        hours: How far it looks back when it is opened.
+    """
+
+    name: str
+    title: str
+    question: str
+    choices: tuple[Choice, ...]
+    rows: tuple[Row, ...] = field(repr=False)
+    hours: int = 3
+
+    @property
+    def uid(self) -> str:
+        """Return the name by which links find it."""
+        return f"stripewise-{self.name}"
+
+    def build(self) -> Dashboard:
+        """Return it as Grafana reads it."""
+        board = dashboard.Dashboard(f"Storage: {self.title}").uid(self.uid).tags([TAG])
+        board = board.description(self.question).readonly().timezone("browser").refresh("1m")
+        board = board.time(f"now-{self.hours}h", "now").tooltip(DashboardCursorSync.CROSSHAIR)
+        board = board.variables([_sources(), *map(_variable, self.choices), _portal()])
+        board = board.link(_others()).with_panel(words(f"**{self.question}**"))
+        for row in self.rows:
+            board = _with_row(board, row)
+        return _finished(board.build())
+
+
+def _with_row(board: dashboard.Dashboard, row: Row) -> dashboard.Dashboard:
+    if row.is_open:
+        if row.title:
+            board = board.with_row(dashboard.Row(row.title))
+        for panel in row.panels:
+            board = board.with_panel(panel)
+        return board
+    folded = dashboard.Row(row.title).collapsed(True)
+    for panel in row.panels:
+        folded = folded.with_panel(panel)
+    return board.with_row(folded)
+
+
+def _finished(board: Dashboard) -> Dashboard:
+    """Number the panels, and leave out what is of other kinds of variables."""
+    number = 0
+    for panel in board.panels or []:
+        number += 1
+        panel.id_val = number
+        for inner in panel.panels if isinstance(panel, RowPanel) else []:
+            number += 1
+            inner.id_val = number
+    for variable in (board.templating and board.templating.list_val) or []:
+        variable.auto = variable.auto_count = variable.auto_min = None
+    return board
+
+
+def _sources() -> Builder[VariableModel]:
+    return dashboard.DatasourceVariable("datasource").label("Data source").type("prometheus")
+
+
+def _portal() -> Builder[VariableModel]:
+    option = VariableOption(selected=True, text=PORTAL, value=PORTAL)
+    box = dashboard.TextBoxVariable("portal").label("Portal").default_value(PORTAL)
+    return box.current(option).options([option])
+
+
+def _variable(choice: Choice) -> Builder[VariableModel]:
+    everything = VariableOption(selected=True, text=["All"], value=["$__all"])
+    if choice.values:
+        options = [VariableOption(selected=False, text=one, value=one) for one in choice.values]
+        fixed = dashboard.CustomVariable(choice.name).label(choice.label).multi(True)
+        fixed = fixed.values(",".join(choice.values)).include_all(True).all_value(".*")
+        return fixed.current(everything).options(options)
+    query: dict[str, object] = {
+        "query": f"label_values({choice.series}, {choice.name})",
+        "refId": choice.name,
+    }
+    found = dashboard.QueryVariable(choice.name).label(choice.label).datasource(SOURCE)
+    found = found.query(query).multi(True).include_all(True).all_value(".*").current(everything)
+    found = found.refresh(VariableRefresh.ON_TIME_RANGE_CHANGED)
+    return found.sort(VariableSort.ALPHABETICAL_ASC)
+
+
+def _others() -> Builder[DashboardLink]:
+    link = dashboard.DashboardLink("Boards of the storage").type(DashboardLinkType.DASHBOARDS)
+    return link.tags([TAG]).include_vars(True).keep_time(True).as_dropdown(False)

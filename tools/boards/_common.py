@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What several boards show: choices, expressions about slow and full targets, links."""
+
+from __future__ import annotations
+
+from boards._board import Choice
+from boards._queries import RATE, Scope, kinds, name
+from stripewise.monitor.metrics import lustre
+
+OST = 'target=~"OST.*"'
+MDT = 'target=~"MDT.*"'
+RECOVERING = 'state=~"(?i)recovering|waiting.*"'
+"""Lustre's own words for it, in whichever case."""
+TARGET = ("fs", "target")
+FS = ("fs",)
+SERVER = ("server",)
+
+FULL = ((0.8, "yellow"), (0.9, "orange"), (0.97, "red"))
+SLOW = ((2.0, "yellow"), (3.0, "red"))
+ANY = ((1.0, "red"),)
+
+_TARGETS = name(lustre.TARGET_TOTAL_BYTES)
+CHOOSE_FS = Choice("fs", "File system", _TARGETS)
+CHOOSE_SERVER = Choice("server", "Server", _TARGETS + '{fs=~"$fs"}')
+CHOOSE_TARGET = Choice("target", "Target", _TARGETS + '{fs=~"$fs"}')
+
+_SAME = "${datasource:queryparam}&${portal:queryparam}"
+TO_TARGET = (
+    "/d/stripewise-target?var-fs=${__data.fields.fs}&var-target=${__data.fields.target}&" + _SAME
+)
+"""Where a click on a target's name leads."""
+TO_SERVER = "/d/stripewise-server?var-server=${__data.fields.server}&" + _SAME
+TARGET_LINKS = {"target": TO_TARGET, "fs": "${portal}/storage/${__data.fields.fs}"}
+
+
+def service_time(scope: Scope, where: str = "", window: str = RATE) -> str:
+    """Return the mean time of an operation, by target."""
+    return scope.mean(lustre.SERVICE_SECONDS, lustre.SERVICE_OPERATIONS, TARGET, where, window)
+
+
+def service_time_to_others(scope: Scope) -> str:
+    """Return a target's mean time by the median of its kind in its file system."""
+    times = kinds(service_time(scope))
+    # The median is of all targets of the file system, whichever are chosen.
+    usual = kinds(service_time(Scope(tuple(v for v in scope.variables if v == "fs"))))
+    return f"{times} / on (fs, kind) group_left () quantile by (fs, kind) (0.5, {usual})"
+
+
+def full_share(scope: Scope, by: tuple[str, ...], where: str = "") -> str:
+    """Return which share of the space is not left to users."""
+    free = scope.level(lustre.TARGET_AVAILABLE_BYTES, by, where)
+    return f"1 - {free} / {scope.level(lustre.TARGET_TOTAL_BYTES, by, where)}"
+
+
+def inode_share(scope: Scope, by: tuple[str, ...], where: str = "") -> str:
+    """Return which share of the inodes is in use."""
+    used = scope.level(lustre.TARGET_USED_FILES, by, where)
+    return f"{used} / {scope.level(lustre.TARGET_TOTAL_FILES, by, where)}"
+
+
+def missing(scope: Scope) -> str:
+    """Return the targets that are gone from a server, and that no other server has."""
+    flag = scope.series(lustre.TARGET_MISSING)
+    return f"max by (fs, target, server) ({flag} == 1) unless on (fs, target) {flag} == 0"

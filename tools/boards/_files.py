@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The files that are made, and whether those that are there are what would be made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+
+from boards._prometheus import rules_text
+from boards._registry import BOARDS
+
+ROOT = Path(__file__).parents[2]
+DASHBOARDS = ROOT / "deploy/monitoring/grafana/dashboards"
+RULES = ROOT / "deploy/monitoring/prometheus/stripewise.rules.yaml"
+
+
+def texts() -> Mapping[Path, str]:
+    """Return the text of each file."""
+    found = {
+        DASHBOARDS / f"{board.name}.json": JSONEncoder(indent=1, sort_keys=True).encode(
+            board.build()
+        )
+        + "\n"
+        for board in BOARDS
+    }
+    found[RULES] = rules_text()
+    return found
+
+
+def write() -> None:
+    """Write the files, and remove boards that are no longer made."""
+    found = texts()
+    DASHBOARDS.mkdir(parents=True, exist_ok=True)
+    for path in set(DASHBOARDS.glob("*.json")) - set(found):
+        path.unlink()
+    for path, text in found.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def outdated() -> list[Path]:
+    """Return the files that are not what would be written, those that should not be included."""
+    found = texts()
+    stale = [p for p, text in found.items() if not p.exists() or p.read_text("utf-8") != text]
+    return sorted({*stale, *(set(DASHBOARDS.glob("*.json")) - set(found))})

@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is recorded: by file system and target, whichever server has the target."""
+
+from __future__ import annotations
+
+from boards._common import OST, TARGET, service_time
+from boards._queries import Scope, kinds
+from boards._rules import Recorded
+from stripewise.monitor.metrics import Metric, lustre
+
+_S = Scope()
+_WINDOW = "5m"
+BUSY_PER_SECOND = 1
+"""A mean over fewer operations a second says too little of a target."""
+
+
+def _rate(metric: Metric, by: tuple[str, ...] = TARGET, where: str = "") -> str:
+    return _S.rate(metric, by, where, _WINDOW)
+
+
+_BUSY = f"{_rate(lustre.SERVICE_OPERATIONS)} > {BUSY_PER_SECOND}"
+TIME = Recorded(
+    "fs_target:lustre_target_service_seconds:mean5m",
+    kinds(f"{service_time(_S, window=_WINDOW)} and on (fs, target) {_BUSY}"),
+)
+USUAL_TIME = Recorded(
+    "fs_kind:lustre_target_service_seconds:median5m",
+    f"quantile by (fs, kind) (0.5, {TIME.name})",
+)
+BYTES = Recorded(
+    "fs_target:lustre_target_bytes:rate5m",
+    f"{_rate(lustre.TARGET_READ_BYTES, where=OST)}\n"
+    f"+ {_rate(lustre.TARGET_WRITE_BYTES, where=OST)}",
+)
+TIME_OF_BYTE = Recorded(
+    "fs_target:lustre_target_byte_seconds:mean5m",
+    kinds(f"{_rate(lustre.SERVICE_SECONDS, where=OST)} / ({BYTES.name} > 0)"),
+)
+METADATA = Recorded(
+    "fs_target:lustre_target_metadata_operations:rate5m", _rate(lustre.METADATA_OPERATIONS)
+)
+AVAILABLE = Recorded(
+    "fs_target:lustre_target_available_bytes:max",
+    _S.level(lustre.TARGET_AVAILABLE_BYTES, TARGET, how="max"),
+)
+FREE_FILES = Recorded(
+    "fs_target:lustre_target_free_files:max",
+    _S.level(lustre.TARGET_FREE_FILES, TARGET, how="max"),
+)
+_CLIENT = ("fs", "client")
+CLIENT_BYTES = Recorded(
+    "fs_client:lustre_export_bytes:rate5m",
+    f"{_rate(lustre.EXPORT_READ_BYTES, _CLIENT)} + {_rate(lustre.EXPORT_WRITE_BYTES, _CLIENT)}",
+)
+CLIENT_METADATA = Recorded(
+    "fs_client:lustre_export_metadata_operations:rate5m",
+    _rate(lustre.EXPORT_METADATA_OPERATIONS, _CLIENT),
+)
+RECORDED = (
+    *(TIME, USUAL_TIME, BYTES, TIME_OF_BYTE, METADATA, AVAILABLE, FREE_FILES),
+    *(CLIENT_BYTES, CLIENT_METADATA),
+)

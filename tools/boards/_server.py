@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The board of servers: their services and hosts."""
+
+from __future__ import annotations
+
+from boards import _hosts as hosts
+from boards._board import Board, Row
+from boards._common import CHOOSE_FS, CHOOSE_SERVER, SERVER
+from boards._panels import FLAG_GOOD, Line, figure, lines
+from boards._queries import Scope
+from stripewise.monitor.metrics import lustre, others
+
+_S = Scope(("server",))
+_T = Scope(("fs", "server"))
+_SERVICE = ("server", "service")
+_KIND = (*_SERVICE, "operation")
+_BOOT = _S.series(others.HOST_BOOT)
+_REQUESTS = _S.rate(lustre.SERVICE_REQUESTS, _SERVICE)
+
+_TOP = (
+    figure("Health", "What Lustre says of itself on each server.",
+           Line(_S.series(lustre.HEALTHY), "{{server}}"), "none", names=FLAG_GOOD, width=8),
+    figure("Up for", "Time since each server was started.",
+           Line(f"time() - {_BOOT}", "{{server}}"), "s", width=8),
+    figure("Targets", "Targets that each server has now.",
+           Line(_T.level(lustre.TARGET_TOTAL_BYTES, SERVER, how="count"), "{{server}}"), "none",
+           width=8),
+    lines("Throughput", "Bytes that the targets of each server read and wrote a second.",
+          [Line(_T.rate(lustre.TARGET_READ_BYTES, SERVER), "{{server}} read"),
+           Line(_T.rate(lustre.TARGET_WRITE_BYTES, SERVER), "{{server}} write")], "binBps"),
+    lines("Metadata operations", "Metadata operations a second, by server.",
+          [Line(_T.rate(lustre.METADATA_OPERATIONS, SERVER), "{{server}}")], "ops"),
+    hosts.load(), hosts.load_average(), hosts.memory(),
+)  # fmt: skip
+_SERVICES = (
+    lines("Requests", "Requests that each service of Lustre finished a second: ost_io has bulk "
+          "data, mdt metadata, ldlm locks.", [Line(_REQUESTS, "{{server}} {{service}}")],
+          "reqps"),
+    lines("Wait in the queue", "Mean time that a request waited for a thread. If it is long "
+          "while the disks are idle, the service has too few threads.",
+          [Line(_S.mean(lustre.SERVICE_WAIT_SECONDS, lustre.SERVICE_REQUESTS, _SERVICE),
+                "{{server}} {{service}}")], "s"),
+    lines("Length of the queue", "Mean number of requests that a request found waiting.",
+          [Line(_S.mean(lustre.SERVICE_QUEUE_SUM, lustre.SERVICE_REQUESTS, _SERVICE),
+                "{{server}} {{service}}")], "short", width=8),
+    lines("Requests at work", "Mean number of requests that a request found at work, by the "
+          "threads that the service has. Near 1: all threads are busy.",
+          [Line(f"{_S.mean(lustre.SERVICE_ACTIVE_SUM, lustre.SERVICE_REQUESTS, _SERVICE)} / "
+                + _S.level(lustre.SERVICE_THREADS, _SERVICE, 'state="started"'),
+                "{{server}} {{service}}")], "percentunit", width=8, steps=((0.9, "orange"),)),
+    lines("Timeout given", "Mean time that requests were given. It grows when the servers expect "
+          "to be slow.",
+          [Line(_S.mean(lustre.SERVICE_TIMEOUT_SUM, lustre.SERVICE_REQUESTS, _SERVICE),
+                "{{server}} {{service}}")], "s", width=8),
+    lines("Requests by kind", "Requests a second, by service and kind.",
+          [Line(_S.rate(lustre.SERVICE_OPERATION_COUNT, _KIND),
+                "{{server}} {{service}} {{operation}}")], "reqps"),
+    lines("Time of a request by kind", "Mean time that a service spent on one kind of request.",
+          [Line(_S.mean(lustre.SERVICE_OPERATION_SECONDS, lustre.SERVICE_OPERATION_COUNT, _KIND),
+                "{{server}} {{service}} {{operation}}")], "s"),
+)  # fmt: skip
+
+SERVERS = Board(
+    "server", "servers",
+    "Is a server the bottleneck: its threads, its processors, its memory or its network?",
+    (CHOOSE_FS, CHOOSE_SERVER),
+    (
+        Row("", _TOP),
+        Row("Services of Lustre", _SERVICES, False),
+        Row("Host", (hosts.processors(), hosts.network(), hosts.network_errors(),
+                     hosts.disk_bytes()), False),
+    ),
+)  # fmt: skip

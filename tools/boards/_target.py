@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The board of targets: what one of them does, how well, and what requests it gets."""
+
+from __future__ import annotations
+
+from grafana_foundation_sdk.cog.builder import Builder
+from grafana_foundation_sdk.models.dashboard import Panel
+
+from boards._board import Board, Choice, Row
+from boards._common import (
+    CHOOSE_FS,
+    CHOOSE_TARGET,
+    FULL,
+    RECOVERING,
+    SLOW,
+    TARGET,
+    full_share,
+    inode_share,
+    service_time,
+    service_time_to_others,
+)  # fmt: skip
+from boards._panels import Line, heat_map, lines, states
+from boards._queries import Scope
+from stripewise.monitor.metrics import Metric, lustre
+
+_S = Scope(("fs", "target"))
+_D = Scope(("fs", "target", "direction"))
+_OPERATION = (*TARGET, "operation")
+_WHICH = "{{fs}}-{{target}}"
+
+_TOP = (
+    lines("Throughput", "Bytes that a target read and wrote a second.",
+          [Line(_S.rate(lustre.TARGET_READ_BYTES, TARGET), _WHICH + " read"),
+           Line(_S.rate(lustre.TARGET_WRITE_BYTES, TARGET), _WHICH + " write")], "binBps"),
+    lines("Operations by kind", "Operations of a target a second, as Lustre names them.",
+          [Line(_S.rate(lustre.TARGET_OPERATIONS, _OPERATION), _WHICH + " {{operation}}")], "ops"),
+    lines("Time of an operation", "Mean time of reads and writes (OST) or metadata operations "
+          "(MDT).", [Line(service_time(_S), _WHICH)], "s", width=8),
+    lines("Time compared with others", "The same, by the median of the targets of its kind in "
+          "the file system. Over 3 for long: look at its disks. With fewer than four targets "
+          "this says little.", [Line(service_time_to_others(_S), _WHICH)], "none", steps=SLOW,
+          width=8),
+    lines("Time by kind", "Mean time of each kind of operation.",
+          [Line(_S.mean(lustre.TARGET_OPERATION_SECONDS, lustre.TARGET_OPERATIONS, _OPERATION),
+                _WHICH + " {{operation}}")], "s", width=8),
+    lines("Space and inodes in use", "Share that is in use; full targets are slow before they "
+          "fail.", [Line(full_share(_S, TARGET), _WHICH + " space"),
+                    Line(inode_share(_S, TARGET), _WHICH + " inodes")],
+          "percentunit", steps=FULL, most=1, width=8),
+    lines("Clients and jobs", "Connections of clients, and jobs that the target has counters of.",
+          [Line(_S.level(lustre.TARGET_EXPORTS, TARGET), _WHICH + " clients"),
+           Line(_S.level(lustre.JOBS, TARGET), _WHICH + " jobs")], "none", width=8),
+    lines("Counting since", "How long a target has counted: it falls to zero when the target is "
+          "started or its counters are cleared. Lustre 2.14.56 and newer.",
+          [Line(f"time() - {_S.series(lustre.TARGET_STARTED)}", _WHICH)], "s", width=8),
+)  # fmt: skip
+
+
+def _quantiles(title: str, description: str, metric: Metric, unit: str) -> Builder[Panel]:
+    return lines(
+        title, description + " Half of them, and 95 % of them, are at most this.",
+        [Line(_D.quantile(share, metric, (*TARGET, "direction")),
+              f"{_WHICH} {{{{direction}}}} {share:.0%}") for share in (0.5, 0.95)],
+        unit, width=6,
+    )  # fmt: skip
+
+
+_REQUESTS = (
+    heat_map("Sizes of I/O to the disks", "How large the I/O to the disks is. Much small I/O "
+             "makes any disk slow; the programs, or their striping, are where to look.",
+             _D.rate(lustre.IO_SIZE, ()), "bytes"),
+    heat_map("Times of I/O to the disks", "How long I/O to the disks takes. A second, higher "
+             "band is a disk in trouble, or a RAID that is being rebuilt.",
+             _D.rate(lustre.IO_TIME, ()), "s"),
+    heat_map("Pages of a request", "Pages of a bulk request of a client: 256 are 1 MiB.",
+             _D.rate(lustre.RPC_PAGES, ()), "none"),
+    _quantiles("Discontiguous pages", "File offsets in a request that do not follow one another.",
+               lustre.DISCONTIGUOUS_PAGES, "none"),
+    _quantiles("Discontiguous blocks", "Disk blocks in a request that do not follow one another: "
+               "the disk is fragmented, or nearly full.", lustre.DISCONTIGUOUS_BLOCKS, "none"),
+    _quantiles("Fragments", "I/Os to the disks that a request became.", lustre.FRAGMENTS, "none"),
+    _quantiles("I/O in flight", "I/Os that were in flight when one began.", lustre.IN_FLIGHT,
+               "none"),
+)  # fmt: skip
+_STATES = {"1": ("recovering", "orange"), "0": ("no", "green")}
+_RECOVERING = _S.level(lustre.RECOVERY_STATE, TARGET, RECOVERING, how="max")
+_LOCKS = (
+    states("In recovery", "When a target waited for its clients after a restart.",
+           Line(_RECOVERING, _WHICH), _STATES, width=8),
+    lines("Clients and time of recovery", "Clients by what became of them in the last recovery, "
+          "the time that it still has, and how long the last one took, in seconds.",
+          [Line(_S.level(lustre.RECOVERY_CLIENTS, (*TARGET, "state")), _WHICH + " {{state}}"),
+           Line(_S.level(lustre.RECOVERY_REMAINING, TARGET), _WHICH + " seconds left"),
+           Line(_S.level(lustre.RECOVERY_DURATION, TARGET), _WHICH + " seconds taken")], "none",
+          width=8),
+    lines("Locks that clients did not give back", "Lock timeouts a second. Each may end in a "
+          "client that is thrown out.",
+          [Line(_S.rate(lustre.LOCK_TIMEOUTS, TARGET), _WHICH)], "cps", width=8),
+    lines("Locks", "Locks that a target has granted, and what its pool allows.",
+          [Line(_S.level(lustre.LOCKS, TARGET), _WHICH + " granted"),
+           Line(_S.level(lustre.LOCK_LIMIT, TARGET), _WHICH + " allowed")], "short"),
+    lines("Locks a second", "Locks granted and cancelled a second. Many cancels: clients take "
+          "locks from one another, often on one shared file.",
+          [Line(_S.level(lustre.LOCK_GRANT_RATE, TARGET), _WHICH + " granted"),
+           Line(_S.level(lustre.LOCK_CANCEL_RATE, TARGET), _WHICH + " cancelled")], "cps"),
+)  # fmt: skip
+
+TARGETS = Board(
+    "target", "targets",
+    "What does a target do, is it slower than the others, and what requests does it get?",
+    (CHOOSE_FS, CHOOSE_TARGET,
+     Choice("direction", "Direction", values=("read", "write"))),
+    (Row("", _TOP), Row("Requests at the disks", _REQUESTS, False),
+     Row("Recovery and locks", _LOCKS, False)),
+)  # fmt: skip
