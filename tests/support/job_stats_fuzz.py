@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 from stripewise.monitor._records import JobEntry
@@ -12,6 +13,7 @@ from support.job_stats_reference import Entry, reference
 from support.job_stats_text import BARE, MDT_ROWS, OST_ROWS, VERSIONS, Target
 from support.mutations import mutate
 
+NUMBERS = (2**63, 2**64 - 1, 2**64, 10**20 - 1, 10**20)
 IDS = (b"4711", b"4712", b"dd.0", b"a b", b"user:1", b"@x", b"\xc3\xa9", b"\xff\\", b"9")
 
 
@@ -31,8 +33,7 @@ def check(seed: int) -> list[str]:
     some_work(target, random)
     text = target.text()
     damaged = mutate(text, random, most=3)
-    if random.random() < 0.5:
-        damaged = swap_rows(damaged, random)
+    damaged = random.choice((same, swap_rows, other_number))(damaged, random)
     try:
         read = reader.read(pieces(damaged, random))
         after = reader.read([text])
@@ -60,6 +61,21 @@ def pieces(text: bytes, random: Random) -> list[bytes]:
     """Cut a text anywhere."""
     cuts = sorted(random.randrange(len(text) + 1) for _ in range(random.randint(0, 5)))
     return [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+
+
+def same(text: bytes, random: Random) -> bytes:
+    """Leave a text as it is."""
+    return text
+
+
+def other_number(text: bytes, random: Random) -> bytes:
+    """Put another number in place of one."""
+    found = random.choice(list(re.finditer(rb"\d+", text)) or [None])
+    if found is None:
+        return text
+    number = int(found[0]) if len(found[0]) < 30 else 0
+    other = random.choice((number + 1, number - 1, 2 * number, 0, *NUMBERS))
+    return text[: found.start()] + b"%d" % other + text[found.end() :]
 
 
 def swap_rows(text: bytes, random: Random) -> bytes:

@@ -95,6 +95,7 @@ def _row(line: str) -> tuple[str, tuple[int, str, int, tuple[tuple[int, int], ..
     if "sum" in numbers:
         assert samples * numbers["min"] <= total <= samples * numbers["max"]
     if not samples:
+        assert not numbers.get("min")
         assert not numbers.get("max")
         assert not told
     elif told is not None and sum(count for _, count in told) != samples:

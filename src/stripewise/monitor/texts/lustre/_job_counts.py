@@ -56,23 +56,26 @@ def pack_row(
     return b";".join((name, unit or b"", samples, total or b"0", bins))
 
 
-def _unpack(row: bytes) -> tuple[str, OperationCount]:
-    name, unit, samples, total, bins = row.split(b";")
-    sizes = None if bins == b"-" else read_sizes(bins)
-    told = None if sizes is None else tuple(sizes.items())
-    return name.decode(), OperationCount(int(samples), unit.decode(), int(total), told)
-
-
-def read_sizes(text: bytes) -> dict[int, int] | None:
-    """Read a histogram, "4K: 3, 1M: 7", whose sizes ascend; None: it is damaged."""
-    sizes: dict[int, int] = {}
-    last = 0
+def count_sizes(text: bytes) -> int:
+    """Return the sum of a histogram, "4K: 3, 1M: 7", whose sizes ascend; -1: it is damaged."""
+    total = last = 0
     text = text.strip(b" ")
     for item in text.split(b", ") if text else ():
         key, _, said = item.partition(b": ")
         size = _SIZES.get(key, 0)
         if size <= last or not said.isdigit() or len(said) > _MOST_DIGITS:
-            return None
-        sizes[size] = int(said)
+            return -1
+        total += int(said)
         last = size
-    return sizes
+    return total
+
+
+def _unpack(row: bytes) -> tuple[str, OperationCount]:
+    name, unit, samples, total, bins = row.split(b";")
+    sizes = None if bins == b"-" else tuple(map(_bin, bins.strip(b" ").split(b", ")))
+    return name.decode(), OperationCount(int(samples), unit.decode(), int(total), sizes)
+
+
+def _bin(item: bytes) -> tuple[int, int]:
+    key, _, said = item.partition(b": ")
+    return _SIZES[key], int(said)

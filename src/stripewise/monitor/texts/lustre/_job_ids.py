@@ -38,6 +38,8 @@ def tag_of(raw: bytes) -> str:
     printable ASCII, and each backslash, becomes ``\xHH``, so nothing else can look like it. What
     is too long ends with a digest behind ``\~``.
     """
+    if raw.isalnum() and len(raw) <= MOST_TAG_CHARACTERS:  # nearly all
+        return raw.decode()
     try:
         text = raw.decode()
     except UnicodeDecodeError:

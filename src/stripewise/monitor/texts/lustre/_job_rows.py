@@ -11,14 +11,16 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, TypeVar
 
-from stripewise.monitor.texts.lustre._job_counts import PackedCounts, pack_row, read_sizes
+from stripewise.monitor.texts.lustre._job_counts import PackedCounts, count_sizes, pack_row
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 MOST_VALUE = (1 << 64) - 1
 _MOST_REMEMBERED = 1024
-"""Rows without samples, names and orders of rows that are remembered; a target has 20 to 40."""
+"""Rows without samples, and names of rows, that are remembered; a target has 20 to 40."""
+_CONTRADICTION = "its numbers contradict each other"
+_TOO_LARGE = "a number is beyond 64 bits"
 _HEAD = re.compile(
     rb" *+snapshot_time:?+ ++(\d{1,20}+)(?:\.\d{1,9}+)?+(?: secs\.nsecs)?+ *+\n"
     rb"(?: *+start_time:?+ ++(\d{1,20}+)(?:\.\d{1,9}+)?+(?: secs\.nsecs)?+ *+\n"
@@ -68,8 +70,9 @@ class RowReader:
 
     def __init__(self) -> None:
         self._idle: dict[bytes, str] = {}
-        self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._words: dict[bytes, str] = {}
+        self._last: list[str | None] = []
+        self._order: tuple[str, ...] = ()
 
     def read(self, entry: bytes, start: int = 0) -> Rows:
         """Read an entry, from behind the line with the id.
@@ -93,19 +96,18 @@ class RowReader:
                     rows.append(row)
                 if not fits:
                     bad = lines[place]
+        if names != self._last:
+            self._order = self._order_of(names, lines)
+            self._last = names
         began = None if head[2] is None else _time(head[2])
-        order = self._order(names, lines)
-        return Rows(_time(head[1]), began, order, PackedCounts(b"\n".join(rows)), bad)
+        return Rows(_time(head[1]), began, self._order, PackedCounts(b"\n".join(rows)), bad)
 
-    def _order(self, names: list[str | None], lines: list[bytes]) -> tuple[str, ...]:
+    def _order_of(self, names: list[str | None], lines: list[bytes]) -> tuple[str, ...]:
         order: tuple[str, ...] = tuple(names)  # type: ignore[arg-type]
-        known = self._orders.get(order)
-        if known is not None:
-            return known
         for place, name in enumerate(order):
             if name in order[:place]:
                 raise EntryError("a row is there twice", lines[place])
-        return _remember(self._orders, order, order)
+        return order
 
     def _row(self, line: bytes) -> tuple[str, bytes, bool]:
         """Return a row's name, its counters packed, and whether its histogram fits."""
@@ -115,30 +117,33 @@ class RowReader:
         label, said, unit, least, most, total, bins = found.groups()
         samples = int(said)
         if total is not None:
-            number, high = int(total), int(most)
-            if not samples * int(least) <= number <= samples * high:
-                raise EntryError("its numbers contradict each other", line, certain=True)
-            if number > MOST_VALUE or high > MOST_VALUE:
-                raise EntryError("a number is beyond 64 bits", line, certain=True)
-        if samples > MOST_VALUE:
-            raise EntryError("a number is beyond 64 bits", line, certain=True)
+            _check(samples, int(least), int(total), int(most), line)
+        elif samples > MOST_VALUE:
+            raise EntryError(_TOO_LARGE, line, certain=True)
         name = self._words.get(label) or _remember(self._words, label, label.decode())
         if not samples:
-            return name, self._learn(line, name, most, bins), True
+            if bins and bins.strip(b" "):
+                raise EntryError(_CONTRADICTION, line, certain=True)
+            return _remember(self._idle, line, name), b"", True
         if bins is None:
             return name, pack_row(label, unit, said, total, b"-"), True
-        sizes = read_sizes(bins)
-        if sizes is None:
+        counted = count_sizes(bins)
+        if counted < 0:
             raise EntryError("a histogram cannot be read", line)
-        fits = sum(sizes.values()) == samples
+        fits = counted == samples
         return name, pack_row(label, unit, said, total, bins if fits else b"-"), fits
 
-    def _learn(self, line: bytes, name: str, most: bytes | None, bins: bytes | None) -> bytes:
-        """Remember a row without samples."""
-        if int(most or b"0") or (bins and bins.strip(b" ")):
-            raise EntryError("its numbers contradict each other", line, certain=True)
-        _remember(self._idle, line, name)
-        return b""
+
+def _check(samples: int, least: int, total: int, most: int, line: bytes) -> None:
+    """Hold the numbers of a row against each other.
+
+    Raises:
+        EntryError: They cannot be.
+    """
+    if not samples * least <= total <= samples * most or (not samples and least + most):
+        raise EntryError(_CONTRADICTION, line, certain=True)
+    if samples > MOST_VALUE or total > MOST_VALUE or most > MOST_VALUE:
+        raise EntryError(_TOO_LARGE, line, certain=True)
 
 
 def _remember(known: dict[_Key, _Value], key: _Key, value: _Value) -> _Value:

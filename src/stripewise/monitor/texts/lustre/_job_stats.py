@@ -151,7 +151,8 @@ class JobStatsReader:
         if last is None:
             if raw in now.taken or raw in now.left_out:
                 return _double(raw, now)
-            if self._is_beyond(raw, now):
+            has_room = len(self._known) + now.new < self._most
+            if (self._beyond or not has_room) and self._is_beyond(raw, has_room, now):
                 return None
         else:
             if last & 3 == now.mark:
@@ -178,13 +179,13 @@ class JobStatsReader:
             raise EntryError(f"it is longer than {_MOST_ENTRY_BYTES >> 10} KiB", entry[start:])
         return self._rows.read(entry, start)
 
-    def _is_beyond(self, raw: bytes, now: _Round) -> bool:
+    def _is_beyond(self, raw: bytes, has_room: bool, now: _Round) -> bool:
         """Whether an unknown entry is beyond the limit, or was and so has an unknown past."""
         place = hash(raw)
-        if len(self._known) + now.new < self._most:
-            found = bisect_left(self._beyond, place)
-            if found == len(self._beyond) or self._beyond[found] != place:
-                return False
+        found = bisect_left(self._beyond, place)
+        was_beyond = found < len(self._beyond) and self._beyond[found] == place
+        if has_room and not was_beyond:
+            return False
         now.beyond.append(place)
         now.problems.add(f"beyond the {self._most} that are followed", tag_of(raw))
         return True
@@ -232,8 +233,8 @@ def _double(raw: bytes, now: _Round) -> None:
 
 def _id(printed: bytes) -> bytes:
     """Return an id's own bytes; none if there are too many."""
-    if printed.startswith(_PADDING):
-        raw = raw_id(printed[len(_PADDING) :])
-    else:
-        raw = raw_id(printed.lstrip(b" "))
+    bare = printed.removeprefix(_PADDING)
+    if len(bare) == len(printed):
+        bare = printed.lstrip(b" ")
+    raw = bare if bare.isalnum() else raw_id(bare)
     return raw if len(raw) <= _MOST_ID_BYTES else b""
