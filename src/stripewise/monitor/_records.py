@@ -37,7 +37,8 @@ class JobEntry(NamedTuple):
         tag: The job's id as Lustre has it, escapes resolved; at most 128 characters.
         snapshot_at: The target's clock when the entry was last changed or read; None: not told.
         start_at: When the entry began, by the target's clock; None: not told.
-        operations: By Lustre's name: "read_bytes", "write", "open", ...
+        operations: By Lustre's name: "read_bytes", "write", "open", ...; those without samples
+            are left out.
     """
 
     tag: str

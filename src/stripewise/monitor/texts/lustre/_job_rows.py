@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""One entry of job_stats: its times, and a row for each kind of operation.
+
+Most rows of most entries are those of operations that never happened, and look the same in all of
+them: such a row is read once and then known by its bytes. That is what makes the reading fast.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, TypeVar
+
+from stripewise.monitor.texts.lustre._job_counts import PackedCounts, count_sizes, pack_row
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+MOST_VALUE = (1 << 64) - 1
+_MOST_REMEMBERED = 1024
+"""Rows without samples, and names of rows, that are remembered; a target has 20 to 40."""
+_CONTRADICTION = "its numbers contradict each other"
+_TOO_LARGE = "a number is beyond 64 bits"
+_HEAD = re.compile(
+    rb" *+snapshot_time:?+ ++(\d{1,20}+)(?:\.\d{1,9}+)?+(?: secs\.nsecs)?+ *+\n"
+    rb"(?: *+start_time:?+ ++(\d{1,20}+)(?:\.\d{1,9}+)?+(?: secs\.nsecs)?+ *+\n"
+    rb" *+elapsed_time:?+ ++\d{1,20}+(?:\.\d{1,9}+)?+(?: secs\.nsecs)?+ *+\n)?"
+)
+"""The times stand without indentation and without colons in 2.14.56 to 2.15.52."""
+_ROW = re.compile(
+    rb" *+([A-Za-z0-9_]{1,64}+): *+\{ samples: *+(\d{1,20}+)(?:, unit: *+([a-z/]{1,16}+))?+"
+    rb"(?:, min: *+(\d{1,20}+), max: *+(\d{1,20}+), sum: *+(\d{1,20}+)"
+    rb"(?:, sumsq: *+\d{1,20}+)?+)?+(?:, hist: \{ ([^{}]*+)\})?+ \} *+"
+)
+
+
+class EntryError(Exception):
+    """An entry that is not believed.
+
+    Attributes:
+        reason: Why, without the value.
+        excerpt: The line.
+        certain: Whose entry it is, and where it ends, is beyond doubt.
+    """
+
+    def __init__(self, reason: str, excerpt: bytes = b"", *, certain: bool = False) -> None:
+        super().__init__(reason)
+        self.reason, self.excerpt, self.certain = reason, excerpt, certain
+
+
+class Rows(NamedTuple):
+    """What an entry says.
+
+    Attributes:
+        snapshot_at / start_at: In seconds since 1970, by the target's clock; None: not told.
+        names: Of all rows, in their order.
+        counts: Of operations that happened.
+        bad_histogram: A row whose histogram does not add up; it is left out. b"": none.
+    """
+
+    snapshot_at: int
+    start_at: int | None
+    names: tuple[str, ...]
+    counts: PackedCounts
+    bad_histogram: bytes
+
+
+class RowReader:
+    """Reads entries; knows rows of operations that never happened."""
+
+    def __init__(self) -> None:
+        self._idle: dict[bytes, str] = {}
+        self._words: dict[bytes, str] = {}
+        self._last: list[str | None] = []
+        self._order: tuple[str, ...] = ()
+
+    def read(self, entry: bytes, start: int = 0) -> Rows:
+        """Read an entry, from behind the line with the id.
+
+        Raises:
+            EntryError: It is damaged.
+        """
+        head = _HEAD.match(entry, start)
+        if head is None:
+            raise EntryError("its times cannot be read", entry[start:])
+        lines = entry[head.end() :].split(b"\n")
+        if lines[-1] == b"job_stats:":  # 2.16 prints the header late if two read at once
+            lines.pop()
+        names: list[str | None] = list(map(self._idle.get, lines))
+        rows: list[bytes] = []
+        bad = b""
+        for place, name in enumerate(names):
+            if name is None:
+                names[place], row, fits = self._row(lines[place])
+                if row:
+                    rows.append(row)
+                if not fits:
+                    bad = lines[place]
+        if names != self._last:
+            self._order = self._order_of(names, lines)
+            self._last = names
+        began = None if head[2] is None else _time(head[2])
+        return Rows(_time(head[1]), began, self._order, PackedCounts(b"\n".join(rows)), bad)
+
+    def _order_of(self, names: list[str | None], lines: list[bytes]) -> tuple[str, ...]:
+        order: tuple[str, ...] = tuple(names)  # type: ignore[arg-type]
+        for place, name in enumerate(order):
+            if name in order[:place]:
+                raise EntryError("a row is there twice", lines[place])
+        return order
+
+    def _row(self, line: bytes) -> tuple[str, bytes, bool]:
+        """Return a row's name, its counters packed, and whether its histogram fits."""
+        found = _ROW.fullmatch(line)
+        if found is None:
+            raise EntryError("a line cannot be read", line)
+        label, said, unit, least, most, total, bins = found.groups()
+        samples = int(said)
+        if total is not None:
+            _check(samples, int(least), int(total), int(most), line)
+        elif samples > MOST_VALUE:
+            raise EntryError(_TOO_LARGE, line, certain=True)
+        name = self._words.get(label) or _remember(self._words, label, label.decode())
+        if not samples:
+            if bins and bins.strip(b" "):
+                raise EntryError(_CONTRADICTION, line, certain=True)
+            return _remember(self._idle, line, name), b"", True
+        if bins is None:
+            return name, pack_row(label, unit, said, total, b"-"), True
+        counted = count_sizes(bins)
+        if counted < 0:
+            raise EntryError("a histogram cannot be read", line)
+        fits = counted == samples
+        return name, pack_row(label, unit, said, total, bins if fits else b"-"), fits
+
+
+def _check(samples: int, least: int, total: int, most: int, line: bytes) -> None:
+    """Hold the numbers of a row against each other.
+
+    Raises:
+        EntryError: They cannot be.
+    """
+    if not samples * least <= total <= samples * most or (not samples and least + most):
+        raise EntryError(_CONTRADICTION, line, certain=True)
+    if samples > MOST_VALUE or total > MOST_VALUE or most > MOST_VALUE:
+        raise EntryError(_TOO_LARGE, line, certain=True)
+
+
+def _remember(known: dict[_Key, _Value], key: _Key, value: _Value) -> _Value:
+    if len(known) >= _MOST_REMEMBERED:
+        known.clear()
+    known[key] = value
+    return value
+
+
+def _time(text: bytes) -> int:
+    value = int(text)
+    if value > MOST_VALUE >> 1:
+        raise EntryError("a time is beyond 64 bits", text, certain=True)
+    return value

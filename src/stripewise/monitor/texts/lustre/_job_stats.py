@@ -1,0 +1,240 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The counters of jobs on one target, read again and again: only what changed is parsed."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from stripewise.monitor._records import JobEntry
+from stripewise.monitor.texts.lustre._job_ids import raw_id, tag_of
+from stripewise.monitor.texts.lustre._job_pieces import cut_entries
+from stripewise.monitor.texts.lustre._job_problems import Problems
+from stripewise.monitor.texts.lustre._job_rows import EntryError, RowReader, Rows
+
+MOST_ENTRIES = 100_000
+_MOST_ENTRY_BYTES = 64 << 10
+_MOST_ID_BYTES = 1024
+_PADDING = b" " * 10
+"""Between "- job_id:" and the id, in all versions; further blanks are the id's own."""
+_BEFORE = re.compile(rb"\n*(?:[^\n]*=)?(?:\n?job_stats:)?\n*")
+"""Before the first entry; 2.16 prints nothing at all where there are none."""
+_BAD_HISTOGRAM = "its histogram does not add up to its samples and is left out, the rest counts"
+_HASH_BITS = 58
+"""With the mark, a hash is an integer of 32 bytes; a change is missed with a chance of 2^-58."""
+_HASH_MASK = (1 << _HASH_BITS) - 1
+
+
+@dataclass(frozen=True)
+class JobsRead:
+    """Jobs of one target in one reading.
+
+    Attributes:
+        changed: Entries that are new, or not as they were in the reading before.
+        gone: Tags that are no longer there.
+        count: Entries in the text, believed or not.
+        is_first: No reading before: all entries that are believed are in `changed`.
+        problems: What was left out, a few sentences.
+    """
+
+    changed: tuple[JobEntry, ...] = ()
+    gone: tuple[str, ...] = ()
+    count: int = 0
+    is_first: bool = False
+    problems: tuple[str, ...] = ()
+
+
+class _Taken(NamedTuple):
+    """An entry that is believed unless its id or its rows turn out odd."""
+
+    digest: int
+    names: tuple[str, ...]
+    entry: JobEntry
+
+
+@dataclass
+class _Round:
+    """One reading under way; nothing of it is remembered unless it comes to its end.
+
+    Attributes:
+        mark: Of entries that were met in it.
+        same / new: How many entries are as before, and how many are met for the first time.
+        left_out: Ids that are not known and not believed.
+        doubtful: Something is damaged so that nobody knows whose entry it was.
+    """
+
+    mark: int
+    count: int = 0
+    same: int = 0
+    new: int = 0
+    doubtful: bool = False
+    taken: dict[bytes, _Taken] = field(default_factory=dict)
+    left_out: set[bytes] = field(default_factory=set)
+    beyond: array[int] = field(default_factory=lambda: array("q"))
+    problems: Problems = field(default_factory=Problems)
+
+    def refuse(self, raw: bytes, why: EntryError) -> None:
+        """Leave an entry out."""
+        self.left_out.add(raw)
+        self.problems.add(why.reason, tag_of(raw), why.excerpt)
+        self.doubtful |= not why.certain
+
+
+class JobStatsReader:
+    """Reads the job_stats of one target, as `lctl get_param -n` prints them.
+
+    Of each entry only a hash of its bytes is remembered, by its id; an entry with the same bytes
+    as in the reading before is not parsed again. An entry is believed wholly or not at all. One
+    that is not believed keeps what was remembered of it.
+
+    All entries of a target have the same rows, so one with other rows than most has lost some.
+
+    A tag is `gone` once two readings in a row were without it: until 2.15, Lustre skips an entry
+    if one before it expires while the text is read (lprocfs_jobstats_seq_start counts places), and
+    what such a job did would be counted twice. A reading with damage that may hide an entry
+    declares nothing gone.
+    """
+
+    def __init__(self, most_entries: int = MOST_ENTRIES) -> None:
+        """Remember at most that many entries; one beyond is not given as long as it lives."""
+        self._most = most_entries
+        self._rows = RowReader()
+        self._known: dict[bytes, int] = {}
+        self._absent: set[bytes] = set()
+        self._beyond: array[int] = array("q")
+        self._order: tuple[str, ...] = ()
+        self._doubted: tuple[str, ...] = ()
+        self._mark = 1
+        self._is_first = True
+
+    def read(self, pieces: Iterable[bytes]) -> JobsRead:
+        """Read a text in pieces of any size.
+
+        What the pieces raise passes through; the next reading is as if this one had not been.
+        """
+        self._mark = 3 - self._mark  # 1 and 2 in turn; 0: not met in the last reading
+        now = _Round(self._mark)
+        try:
+            self._take_all(pieces, now)
+        except BaseException:
+            self._known = {raw: value & ~3 for raw, value in self._known.items()}
+            raise
+        self._drop_odd(now)
+        return self._finish(now)
+
+    def _take_all(self, pieces: Iterable[bytes], now: _Round) -> None:
+        entries = cut_entries(pieces, _MOST_ENTRY_BYTES)
+        before, whole = next(entries)
+        if not _BEFORE.fullmatch(before):
+            now.problems.add("what stands before the first cannot be read", "", before)
+            now.doubtful = True
+        for entry, whole in entries:
+            now.count += 1
+            end = entry.find(b"\n")
+            raw = _id(entry[:end]) if end > 0 else b""
+            if raw:
+                self._take(raw, entry, end + 1, whole, now)
+            else:
+                now.refuse(raw, EntryError("its id cannot be read", entry))
+        now.doubtful |= not whole
+
+    def _take(self, raw: bytes, entry: bytes, start: int, whole: bool, now: _Round) -> None:
+        """Look at one entry: what it was before, and what it says if that is not the same."""
+        last = self._known.get(raw)
+        digest = hash(entry) & _HASH_MASK
+        if last is None:
+            if raw in now.taken or raw in now.left_out:
+                return _double(raw, now)
+            has_room = len(self._known) + now.new < self._most
+            if (self._beyond or not has_room) and self._is_beyond(raw, has_room, now):
+                return None
+        else:
+            if last & 3 == now.mark:
+                return _double(raw, now)
+            self._known[raw] = last & ~3 | now.mark
+            if last >> 2 == digest and whole:
+                now.same += 1
+                return None
+        try:
+            rows = self._believed(entry, start, whole)
+        except EntryError as why:
+            return now.refuse(raw, why)
+        now.new += last is None
+        if rows.bad_histogram:
+            now.problems.add(_BAD_HISTOGRAM, tag_of(raw), rows.bad_histogram)
+        found = JobEntry(tag_of(raw), rows.snapshot_at, rows.start_at, rows.counts)
+        now.taken[raw] = _Taken(digest, rows.names, found)
+        return None
+
+    def _believed(self, entry: bytes, start: int, whole: bool) -> Rows:
+        if not whole:
+            raise EntryError("the text ends within it", entry[start:])
+        if len(entry) > _MOST_ENTRY_BYTES:
+            raise EntryError(f"it is longer than {_MOST_ENTRY_BYTES >> 10} KiB", entry[start:])
+        return self._rows.read(entry, start)
+
+    def _is_beyond(self, raw: bytes, has_room: bool, now: _Round) -> bool:
+        """Whether an unknown entry is beyond the limit, or was and so has an unknown past."""
+        place = hash(raw)
+        found = bisect_left(self._beyond, place)
+        was_beyond = found < len(self._beyond) and self._beyond[found] == place
+        if has_room and not was_beyond:
+            return False
+        now.beyond.append(place)
+        now.problems.add(f"beyond the {self._most} that are followed", tag_of(raw))
+        return True
+
+    def _drop_odd(self, now: _Round) -> None:
+        """Leave out entries whose rows are not those of most entries."""
+        counts = Counter(one.names for one in now.taken.values())
+        if not counts:
+            return
+        counts[self._order] += now.same
+        usual = max(counts, key=lambda names: (counts[names], names == self._order, len(names)))
+        if self._order and usual not in (self._order, self._doubted):
+            self._doubted, usual = usual, self._order  # believed if they are so twice
+        else:
+            self._order, self._doubted = usual, ()
+        for raw in [raw for raw, one in now.taken.items() if one.names != usual]:
+            del now.taken[raw]
+            now.refuse(raw, EntryError("its rows are not those of the other entries"))
+
+    def _finish(self, now: _Round) -> JobsRead:
+        """Remember the reading."""
+        for raw, one in now.taken.items():
+            self._known[raw] = one.digest << 2 | now.mark
+        missing = {raw for raw, value in self._known.items() if value & 3 != now.mark}
+        again = missing & self._absent
+        gone = [] if now.doubtful else sorted(again)
+        for raw in gone:
+            del self._known[raw]
+        for raw in missing.difference(gone):
+            self._known[raw] &= ~3
+        self._absent = again if now.doubtful else missing.difference(gone)
+        self._beyond = array("q", sorted(now.beyond))
+        is_first, self._is_first = self._is_first, False
+        return JobsRead(
+            tuple(one.entry for one in now.taken.values()), tuple(map(tag_of, gone)),
+            now.count, is_first, now.problems.sentences(),
+        )  # fmt: skip
+
+
+def _double(raw: bytes, now: _Round) -> None:
+    """Believe no entry of an id that is there twice."""
+    now.taken.pop(raw, None)
+    now.refuse(raw, EntryError("the same id is there twice", certain=True))
+
+
+def _id(printed: bytes) -> bytes:
+    """Return an id's own bytes; none if there are too many."""
+    bare = printed.removeprefix(_PADDING)
+    if len(bare) == len(printed):
+        bare = printed.lstrip(b" ")
+    raw = bare if bare.isalnum() else raw_id(bare)
+    return raw if len(raw) <= _MOST_ID_BYTES else b""
