@@ -22,6 +22,8 @@ from stripewise.monitor.collectors._base import Problem
 
 LAST = "version"
 """Exists on each server and client, for all users."""
+COMMAND = r"^[^\s\x00-][^\s\x00]*$"
+"""A command of one word that is no option."""
 REMEDY = "run the agent as root, or with the capability CAP_DAC_READ_SEARCH"
 _LIST_SECONDS = 60.0
 _RETRY_SECONDS = 600.0

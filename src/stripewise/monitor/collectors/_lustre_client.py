@@ -12,9 +12,14 @@ from pydantic import Field
 from stripewise.monitor._host import Host, HostError
 from stripewise.monitor._records import TargetJobs
 from stripewise.monitor.collectors._base import Collector, CollectorSettings, Problem
-from stripewise.monitor.collectors._lctl import REMEDY, Parameters
+from stripewise.monitor.collectors._lctl import COMMAND, REMEDY, Parameters
 from stripewise.monitor.collectors._lustre_health import version_problem, version_readings
-from stripewise.monitor.collectors._lustre_stats import USEC, bytes_of, operation_readings, told
+from stripewise.monitor.collectors._lustre_stats import (
+    USECS_PER_SECOND,
+    bytes_of,
+    operations_of,
+    told,
+)
 from stripewise.monitor.collectors._sums import Sums
 from stripewise.monitor.metrics import Metric, Reading, lustre
 from stripewise.monitor.texts.lustre import Stats, parse_mount, parse_stats
@@ -34,7 +39,7 @@ class LustreClientSettings(CollectorSettings):
         timeout_seconds: Of one call of it.
     """
 
-    lctl: str = Field(default="lctl", pattern=r"^[^\s\0-][^\s\0]*$", max_length=4096)
+    lctl: str = Field(default="lctl", pattern=COMMAND, max_length=4096)
     timeout_seconds: float = Field(default=10.0, gt=0.0, le=600.0)
 
 
@@ -90,8 +95,8 @@ class LustreClient(Collector):
                 yield from self._take(name, values[name])
         self._forget(set(self._parameters.names))
         for (metric, labels), value in self._sums.items():
-            factor = USEC if metric is lustre.MOUNT_OPERATION_SECONDS else 1
-            yield Reading(metric, labels, value * factor)
+            is_time = metric is lustre.MOUNT_OPERATION_SECONDS
+            yield Reading(metric, labels, value / USECS_PER_SECOND if is_time else value)
 
     def _take(self, name: str, text: str) -> Iterator[Problem]:
         fs = parse_mount(name.split(".")[1])
@@ -118,11 +123,9 @@ def _counters(fs: str, stats: Stats) -> Iterator[tuple[_Key, int]]:
         value = bytes_of(stats.rows, kind, stats.is_whole)
         if value is not None:
             yield (metric, (fs,)), value
-    rows = {name: row for name, row in stats.rows.items() if not name.startswith(_NO_OPERATIONS)}
-    for reading in operation_readings(
-        rows, (fs,), lustre.MOUNT_OPERATIONS, lustre.MOUNT_OPERATION_SECONDS
-    ):
-        if isinstance(reading.value, float | int):
-            is_time = reading.metric is lustre.MOUNT_OPERATION_SECONDS
-            value = round(reading.value / USEC) if is_time else int(reading.value)
-            yield (reading.metric, reading.labels), value
+    for operation, row in operations_of(stats.rows):
+        if operation.startswith(_NO_OPERATIONS):
+            continue
+        yield (lustre.MOUNT_OPERATIONS, (fs, operation)), row.samples
+        if row.unit == "usecs" and row.total is not None:
+            yield (lustre.MOUNT_OPERATION_SECONDS, (fs, operation)), row.total

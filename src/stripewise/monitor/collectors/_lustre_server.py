@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from stripewise.monitor._host import Host, HostError
 from stripewise.monitor._records import TargetJobs
 from stripewise.monitor.collectors._base import Collector, CollectorSettings, Problem
-from stripewise.monitor.collectors._lctl import REMEDY, Parameters
+from stripewise.monitor.collectors._lctl import COMMAND, REMEDY, Parameters
 from stripewise.monitor.collectors._lustre_exports import EXPORT_PATTERNS, Exports
 from stripewise.monitor.collectors._lustre_health import server_readings, version_problem
 from stripewise.monitor.collectors._lustre_jobs import JOB_PATTERNS, Jobs
@@ -54,7 +54,7 @@ class LustreServerSettings(CollectorSettings):
         services / locks: Whether to read those.
     """
 
-    lctl: str = Field(default="lctl", pattern=r"^[^\s\0-][^\s\0]*$", max_length=4096)
+    lctl: str = Field(default="lctl", pattern=COMMAND, max_length=4096)
     timeout_seconds: float = Field(default=10.0, gt=0.0, le=600.0)
     jobs: bool = True
     job_interval_seconds: float = Field(default=60.0, ge=1.0, le=3600.0)

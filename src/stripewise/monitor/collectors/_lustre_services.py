@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from stripewise.monitor.collectors._base import Problem
 from stripewise.monitor.collectors._lustre_state import count_of
-from stripewise.monitor.collectors._lustre_stats import USEC, told
+from stripewise.monitor.collectors._lustre_stats import USECS_PER_SECOND, told
 from stripewise.monitor.metrics import Reading, lustre
 from stripewise.monitor.texts.lustre import Stats, parse_stats
 
@@ -20,7 +20,7 @@ SERVICE_PATTERNS = tuple(
     for name in ("stats", *(f"threads_{state}" for state in _THREADS))
 )
 _QUEUE = {
-    "req_waittime": (lustre.SERVICE_WAIT_SECONDS, "usecs", USEC),
+    "req_waittime": (lustre.SERVICE_WAIT_SECONDS, "usecs", USECS_PER_SECOND),
     "req_qdepth": (lustre.SERVICE_QUEUE_SUM, "reqs", 1.0),
     "req_active": (lustre.SERVICE_ACTIVE_SUM, "reqs", 1.0),
     "req_timeout": (lustre.SERVICE_TIMEOUT_SUM, "secs", 1.0),
@@ -50,14 +50,14 @@ def service_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
 
 
 def _requests(service: str, stats: Stats) -> Iterator[Reading]:
-    for name, (metric, unit, factor) in _QUEUE.items():
+    for name, (metric, unit, units) in _QUEUE.items():
         row = stats.rows.get(name)
         if row is None and not stats.is_whole:
             continue
         if row is not None and (row.unit != unit or row.total is None):
             continue
         total = 0 if row is None or row.total is None else row.total
-        yield Reading(metric, (service,), total * factor)
+        yield Reading(metric, (service,), total / units)
         if name == "req_waittime":
             samples = row.samples if row is not None else 0
             yield Reading(lustre.SERVICE_REQUESTS, (service,), samples)
@@ -66,5 +66,5 @@ def _requests(service: str, stats: Stats) -> Iterator[Reading]:
             continue
         yield Reading(lustre.SERVICE_OPERATION_COUNT, (service, name), row.samples)
         if row.unit == "usecs" and row.total is not None:
-            seconds = row.total * USEC
+            seconds = row.total / USECS_PER_SECOND
             yield Reading(lustre.SERVICE_OPERATION_SECONDS, (service, name), seconds)

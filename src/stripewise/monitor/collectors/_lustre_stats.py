@@ -17,7 +17,7 @@ METADATA_KINDS = (
 )
 """Operations that clients ask a metadata target for, as the statistics database counts them.
 Renames within and across directories are counted a second time by Lustre, and not here."""
-USEC = 1e-6
+USECS_PER_SECOND = 1e6
 _DATA_KINDS = ("read", "write")
 _BYTES = {"read_bytes": "read", "write_bytes": "write"}
 _EARLIEST_SECONDS = 1e9
@@ -77,27 +77,27 @@ def stats_readings(target: Target, values: Mapping[str, str]) -> Iterator[Readin
     if started is not None and started > _EARLIEST_SECONDS:
         yield Reading(lustre.TARGET_STARTED, target.labels, started)
     yield from _bytes(target, rows, is_whole)
-    yield from operation_readings(
-        rows, target.labels, lustre.TARGET_OPERATIONS, lustre.TARGET_OPERATION_SECONDS
-    )
+    for operation, row in operations_of(rows):
+        labels = (*target.labels, operation)
+        yield Reading(lustre.TARGET_OPERATIONS, labels, row.samples)
+        if row.unit == "usecs" and row.total is not None:
+            seconds = row.total / USECS_PER_SECOND
+            yield Reading(lustre.TARGET_OPERATION_SECONDS, labels, seconds)
     if is_whole:
         yield from _sums(target, rows)
 
 
-def operation_readings(
-    rows: Mapping[str, StatsRow], labels: tuple[str, ...], count: Metric, seconds: Metric
-) -> Iterator[Reading]:
-    """Return counts and times by operation.
+def operations_of(rows: Mapping[str, StatsRow]) -> Iterator[tuple[str, StatsRow]]:
+    """Return the counters of operations, by operation.
 
     Lustre 2.12 has no counters of reads and writes but of their bytes, which count them as well.
     """
     for name, row in rows.items():
         operation = _BYTES.get(name, name)
-        if row.unit == "bytes" and (operation == name or operation in rows):
-            continue
-        yield Reading(count, (*labels, operation), row.samples)
-        if row.unit == "usecs" and row.total is not None:
-            yield Reading(seconds, (*labels, operation), row.total * USEC)
+        if row.unit != "bytes":
+            yield name, row
+        elif operation != name and operation not in rows:
+            yield operation, row
 
 
 def bytes_of(rows: Mapping[str, StatsRow], name: str, is_whole: bool) -> int | None:
@@ -128,7 +128,7 @@ def _sums(target: Target, rows: Mapping[str, StatsRow]) -> Iterator[Reading]:
     timed = [row for row in found if row.unit == "usecs" and row.total is not None]
     if not any(row.unit == "usecs" for row in rows.values()):
         return
-    seconds = sum(row.total or 0 for row in timed) * USEC
+    seconds = sum(row.total or 0 for row in timed) / USECS_PER_SECOND
     yield Reading(lustre.SERVICE_SECONDS, target.labels, seconds)
     yield Reading(lustre.SERVICE_OPERATIONS, target.labels, sum(row.samples for row in timed))
 
