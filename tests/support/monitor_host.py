@@ -88,7 +88,11 @@ class FakeHost(Host):
         lines: list[str] = []
         errors: list[str] = []
         for pattern in patterns:
-            found = [name for name in self.parameters if _fits(name, pattern)]
+            found = (
+                [pattern]
+                if pattern in self.parameters
+                else [name for name in self.parameters if _fits(name, pattern)]
+            )
             if not found:
                 path = "/".join(_components(pattern))
                 errors.append(f"error: get_param: param_path '{path}': No such file or directory")

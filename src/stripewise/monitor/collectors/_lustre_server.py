@@ -124,7 +124,7 @@ class LustreServer(Collector):
     def collect(self, host: Host) -> Iterator[Reading | TargetJobs | Problem]:
         self._parameters.begin(host)
         names = self._parameters.names
-        fast = [name for name in names if not _is_slow(name)]
+        fast = [name for name in names if not _is_slow(name) and not _is_of_management(name)]
         values, problems = self._parameters.read(host, fast)
         yield from problems
         yield from server_readings(values)
@@ -175,7 +175,7 @@ class LustreServer(Collector):
 
 def targets_of(names: Sequence[str]) -> list[Target]:
     """Return the targets of names of parameters, in order."""
-    devices: dict[str, str] = {}
+    devices: dict[TargetName, str] = {}
     roots: dict[TargetName, str] = {}
     for name in names:
         kind, _, rest = name.partition(".")
@@ -184,13 +184,19 @@ def targets_of(names: Sequence[str]) -> list[Target]:
             continue
         root = f"{kind}.{target.fs}-{target.target}"
         if kind.startswith("osd-"):
-            devices.setdefault(f"{target.fs}-{target.target}", root)
+            devices.setdefault(target, root)
         elif kind == ("mdt" if target.target.startswith("MDT") else "obdfilter"):
             roots.setdefault(target, root)
+    listed = set(names)
     return [
-        Target(*target, root, devices.get(f"{target.fs}-{target.target}", ""))
+        Target(*target, root, devices.get(target, ""), _stats_of(target, root, listed))
         for target, root in roots.items()
     ]
+
+
+def _stats_of(target: TargetName, root: str, listed: set[str]) -> tuple[str, ...]:
+    kinds = ("md_stats", "stats") if target.target.startswith("MDT") else ("stats",)
+    return tuple(name for name in (f"{root}.{kind}" for kind in kinds) if name in listed)
 
 
 def _patterns(settings: LustreServerSettings) -> tuple[str, ...]:
@@ -212,17 +218,17 @@ def _is_slow(name: str) -> bool:
     return _has(name, (".job_stats", ".quota_slave.", ".exports.")) or name.startswith("qmt.")
 
 
+def _is_of_management(name: str) -> bool:
+    return name.startswith("osd-") and ".MGS." in name
+
+
 def _hidden(targets: Sequence[Target], names: Sequence[str]) -> Iterator[Problem]:
     """Say what targets have that is not listed: Lustre shows it to root alone."""
     listed = set(names)
     for what, count in (
-        ("stats", sum(
-            not {f"{target.root}.stats", f"{target.root}.md_stats"} & listed
-            for target in targets
-        )),
-        ("brw_stats", sum(
-            bool(target.osd) and f"{target.osd}.brw_stats" not in listed for target in targets
-        )),
+        ("stats", sum(not target.stats for target in targets)),
+        ("brw_stats", sum(bool(each.osd) and f"{each.osd}.brw_stats" not in listed
+                          for each in targets)),
     ):  # fmt: skip
         if count:
             yield Problem(f"{count} targets list no {what}, which root alone may read: {REMEDY}",

@@ -31,12 +31,14 @@ class Target(NamedTuple):
         fs / target: As in labels.
         root: Beginning of its parameters, "obdfilter.scratch-OST0004".
         osd: The same of its object storage device, "osd-ldiskfs.scratch-OST0004"; "": none.
+        stats: Names of its texts of counters.
     """
 
     fs: str
     target: str
     root: str
     osd: str = ""
+    stats: tuple[str, ...] = ()
 
     @property
     def labels(self) -> tuple[str, str]:
@@ -59,21 +61,19 @@ def stats_readings(target: Target, values: Mapping[str, str]) -> Iterator[Readin
     """Return readings of a target's counters.
 
     A metadata target has md_stats, and in some versions stats beside it; counters of files whose
-    data are on the metadata target may be in either.
+    data are on the metadata target may be in either.  What is in both counts once.
     """
-    kinds = ("stats", "md_stats") if target.is_metadata else ("stats",)
     rows: dict[str, StatsRow] = {}
-    is_read, is_whole, started = False, True, None
-    for kind in kinds:
-        name = f"{target.root}.{kind}"
-        if name in values:
-            stats = parse_stats(values[name])
-            yield from told(name, stats.problems)
-            rows.update(stats.rows)
-            is_read, is_whole = True, is_whole and stats.is_whole
-            started = stats.start_seconds if stats.start_seconds is not None else started
-    if not is_read:
-        return
+    is_whole, started = bool(target.stats), None
+    for name in target.stats:
+        if name not in values:
+            is_whole = False
+            continue
+        stats = parse_stats(values[name])
+        yield from told(name, stats.problems)
+        rows = {**stats.rows, **rows}
+        is_whole = is_whole and stats.is_whole
+        started = stats.start_seconds if started is None else started
     if started is not None and started > _EARLIEST_SECONDS:
         yield Reading(lustre.TARGET_STARTED, target.labels, started)
     yield from _bytes(target, rows, is_whole)
@@ -92,12 +92,12 @@ def operations_of(rows: Mapping[str, StatsRow]) -> Iterator[tuple[str, StatsRow]
 
     Lustre 2.12 has no counters of reads and writes but of their bytes, which count them as well.
     """
+    has_times = any(row.unit == "usecs" for row in rows.values())
     for name, row in rows.items():
-        operation = _BYTES.get(name, name)
         if row.unit != "bytes":
             yield name, row
-        elif operation != name and operation not in rows:
-            yield operation, row
+        elif name in _BYTES and not has_times and _BYTES[name] not in rows:
+            yield _BYTES[name], row
 
 
 def bytes_of(rows: Mapping[str, StatsRow], name: str, is_whole: bool) -> int | None:
