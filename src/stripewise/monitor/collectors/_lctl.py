@@ -5,9 +5,10 @@
 A call of `lctl` is dear, a hundred targets have thousands of parameters: names are listed now and
 then, and many parameters are asked in one call, whose output is split by the names.  Texts hold
 what users choose, so a text might pretend to be another parameter.  An answer is believed only if
-each name that was asked begins a line once, in the order asked; else each is asked by itself.
+`lctl` did not fail, and each name that was asked begins a line once, in the order asked; else each
+is asked by itself.  It fails if it cannot print one of them, so none can stand for one that is gone.
 
-The parameter "version" is asked last in each call: an answer that does not end with it is torn.
+The parameter "version" is asked last in each call: a list that does not end with it is torn.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class Parameters:
         """Do the same in parts, so that many texts are not in memory at once."""
         before = set(self._unreadable)
         asked = [name for name in names if name not in before]
-        for start in range(0, len(asked), _MOST_NAMES):
+        for start in range(0, max(1, len(asked)), _MOST_NAMES):
             yield self._part(host, asked[start : start + _MOST_NAMES])
         if denied := [name for name in names if name in self._unreadable]:
             yield {}, self._told(denied)
@@ -135,8 +136,8 @@ class Parameters:
         return self._alone(host, names)
 
     def _together(self, host: Host, names: Sequence[str]) -> dict[str, str] | None:
-        output, _ = self._run(host, "get_param", *names, LAST)
-        return split(output, (*names, LAST))
+        output, error = self._run(host, "get_param", *names, LAST)
+        return None if error is not None else split(output, (*names, LAST))
 
     def _alone(self, host: Host, names: Sequence[str]) -> tuple[dict[str, str], list[Problem]]:
         values: dict[str, str] = {}

@@ -41,12 +41,16 @@ _TITLES = {
 _LINEAR = {"discontiguous_pages", "discontiguous_blocks", "fragments"}
 _HEADER = re.compile(
     r"(snapshot_time|start_time|elapsed_time):\s+(\d{1,12})\.\s{0,8}(\d{1,9})"
-    r"(?: \(?secs\.[nu]secs\)?)?"
+    r"(?: \(?secs\.[nu]secs\)?)?",
+    re.ASCII,
 )
-_COLUMNS = re.compile(r"\s+read\s+\|\s+write\s*")
-_TITLE = re.compile(r"(\S.*?)\s+(?:rpcs|ios|maps|[a-z]{1,8})\s+% cum % \|\s+[a-z]{1,8}\s+% cum %")
+_COLUMNS = re.compile(r"\s+read\s+\|\s+write\s*", re.ASCII)
+_TITLE = re.compile(
+    r"(\S.*?)\s+(?:rpcs|ios|maps|[a-z]{1,8})\s+% cum % \|\s+[a-z]{1,8}\s+% cum %", re.ASCII
+)
 _ROW = re.compile(
-    r"(\d{1,4})([KMG]?):\s+(\d+)\s+\d{1,20}\s+\d{1,20}\s+\|\s+(\d+)\s+\d{1,20}\s+\d{1,20}"
+    r"(\d{1,4})([KMG]?):\s+(\d+)\s+\d{1,20}\s+\d{1,20}\s+\|\s+(\d+)\s+\d{1,20}\s+\d{1,20}",
+    re.ASCII,
 )
 _SCALES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _LAST_LINEAR, _LAST_SCALED = 31, 1 << 31

@@ -7,12 +7,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_TARGET = re.compile(r"([A-Za-z0-9_-]{1,64})-((?:OST|MDT)[0-9a-fA-F]{4})")
-_NAMESPACE = re.compile(r"(?:filter|mdt)-(.+)_UUID")
-_MOUNT = re.compile(r"([A-Za-z0-9_-]{1,64})-[0-9a-fA-F]{6,16}")
-_MASTER = re.compile(r"([A-Za-z0-9_-]{1,64})-QMT[0-9a-fA-F]{4}")
-_EXPORT = re.compile(r"(?:obdfilter|mdt)\.([^.]+)\.exports\.(.+)\.stats")
-_CLIENT = re.compile(r"[0-9A-Za-z.:_-]{1,64}@[0-9a-z]{1,16}")
+_TARGET = re.compile(r"([A-Za-z0-9_-]{1,64})-((?:OST|MDT)[0-9a-fA-F]{4})", re.ASCII)
+_NAMESPACE = re.compile(r"(?:filter|mdt)-(.+)_UUID", re.ASCII)
+_MOUNT = re.compile(r"([A-Za-z0-9_-]{1,64})-[0-9a-fA-F]{6,16}", re.ASCII)
+_MASTER = re.compile(r"([A-Za-z0-9_-]{1,64})-QMT[0-9a-fA-F]{4}", re.ASCII)
+_EXPORT = re.compile(r"(?:obdfilter|mdt)\.([^.]+)\.exports\.(.+)\.stats", re.ASCII)
+_CLIENT = re.compile(r"[0-9A-Za-z.:_-]{1,64}@[0-9a-z]{1,16}", re.ASCII)
 
 
 class TargetName(NamedTuple):

@@ -24,12 +24,13 @@ from stripewise.monitor.texts.lustre._damage import Damage, number
 
 KIB = 1024
 _TITLE = re.compile(
-    r"(?:usr|grp|prj|unknown)_accounting:|global_index_copy:|global_pool\d+_(?:dt|md)_\w{1,8}:?"
+    r"(?:usr|grp|prj|unknown)_accounting:|global_index_copy:|global_pool\d+_(?:dt|md)_\w{1,8}:?",
+    re.ASCII,
 )
-_ID = re.compile(r"- id:\s+(\d+)")
-_USAGE = re.compile(r"\s+usage:\s+\{ inodes:\s+(\d+), kbytes:\s+(\d+) \}")
+_ID = re.compile(r"- id:\s+(\d+)", re.ASCII)
+_USAGE = re.compile(r"\s+usage:\s+\{ inodes:\s+(\d+), kbytes:\s+(\d+) \}", re.ASCII)
 _LIMITS = re.compile(
-    r"\s+limits:\s+\{ hard:\s+(\d+), soft:\s+(\d+), granted:\s+(\d+), time:\s+(\d+) \}"
+    r"\s+limits:\s+\{ hard:\s+(\d+), soft:\s+(\d+), granted:\s+(\d+), time:\s+(\d+) \}", re.ASCII
 )
 
 

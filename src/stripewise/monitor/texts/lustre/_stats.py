@@ -24,11 +24,13 @@ from stripewise.monitor.texts.lustre._damage import Damage, number, whole_lines
 
 _HEADER = re.compile(
     r"(snapshot_time|start_time|elapsed_time):?\s+(\d{1,12})\.\s{0,8}(\d{1,9})"
-    r"(?: \(?secs\.[nu]secs\)?)?"
+    r"(?: \(?secs\.[nu]secs\)?)?",
+    re.ASCII,
 )
 _ROW = re.compile(
     r"([a-z][a-z0-9_]{0,47}) +(\d+) samples \[([a-z]{1,12})\]"
-    r"(?: (\d+) (\d+) (\d+)(?: -?\d{1,20})?)?"
+    r"(?: (\d+) (\d+) (\d+)(?: -?\d{1,20})?)?",
+    re.ASCII,
 )
 _UNITS = {"usec": "usecs", "sec": "secs", "req": "reqs", "regs": "reqs", "byte": "bytes"}
 _MOST_ROWS = 200

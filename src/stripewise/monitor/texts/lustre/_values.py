@@ -8,8 +8,8 @@ import re
 
 from stripewise.monitor.texts.lustre._damage import number
 
-_VERSION = re.compile(r"(?:lustre: *)?([0-9][0-9A-Za-z._+~-]{0,63})")
-_WORD = re.compile(r"[!-~]{1,255}")
+_VERSION = re.compile(r"(?:lustre: *)?([0-9][0-9A-Za-z._+~-]{0,63})", re.ASCII)
+_WORD = re.compile(r"[!-~]{1,255}", re.ASCII)
 
 
 def parse_count(text: str) -> int | None:
