@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lustre's clients: what programs of this host did to each file system, through `lctl`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from stripewise.monitor._host import Host, HostError
+from stripewise.monitor._records import TargetJobs
+from stripewise.monitor.collectors._base import Collector, CollectorSettings, Problem
+from stripewise.monitor.collectors._lctl import COMMAND, REMEDY, Parameters
+from stripewise.monitor.collectors._lustre_health import version_problem, version_readings
+from stripewise.monitor.collectors._lustre_stats import (
+    USECS_PER_SECOND,
+    bytes_of,
+    operations_of,
+    told,
+)
+from stripewise.monitor.collectors._sums import Sums
+from stripewise.monitor.metrics import Metric, Reading, lustre
+from stripewise.monitor.texts.lustre import Stats, parse_mount, parse_stats
+
+_PATTERNS = ("llite.*.stats", "llite.*.kbytestotal")
+_NO_OPERATIONS = ("opencount", "openclosetime", "hybrid_")
+"""Beginnings of counters that tell about operations, and are none."""
+_MOST_SERIES = 1000
+_Key = tuple[Metric, tuple[str, ...]]
+
+
+class LustreClientSettings(CollectorSettings):
+    """Settings of `lustre-client`.
+
+    Attributes:
+        lctl: Path or name of the command.
+        timeout_seconds: Of one call of it.
+    """
+
+    lctl: str = Field(default="lctl", pattern=COMMAND, max_length=4096)
+    timeout_seconds: float = Field(default=10.0, gt=0.0, le=600.0)
+
+
+class LustreClient(Collector):
+    """Counters of the file systems that this host has mounted.
+
+    Several mounts of one file system are summed; what a mount had counted before it went away
+    stays in the sum.  Bytes are those that programs asked for, also from the cache.
+    """
+
+    name = "lustre-client"
+    summary = "Lustre clients: bytes and operations of programs by file system"
+    metrics = lustre.OF_CLIENT
+    settings_class = LustreClientSettings
+
+    def __init__(self, settings: CollectorSettings) -> None:
+        super().__init__(settings)
+        if not isinstance(settings, LustreClientSettings):
+            raise TypeError("lustre-client takes LustreClientSettings")
+        self._own = settings
+        self.monotonic = time.monotonic
+        self._parameters = Parameters(
+            settings.lctl, _PATTERNS, settings.timeout_seconds, lambda: self.monotonic()
+        )
+        self._sums: Sums[_Key] = Sums(_MOST_SERIES)
+        self._version = ""
+
+    def missing(self, host: Host) -> str:
+        parameters = Parameters(self._own.lctl, _PATTERNS, self._own.timeout_seconds)
+        try:
+            parameters.begin(host)
+        except HostError as error:
+            return str(error)
+        if parameters.names:
+            return ""
+        return (
+            f"{self._own.lctl} lists no mounts: mount a Lustre file system on this host, or leave "
+            "this collector out"
+        )
+
+    def collect(self, host: Host) -> Iterator[Reading | TargetJobs | Problem]:
+        self._parameters.begin(host)
+        asked = [name for name in self._parameters.names if name.endswith(".stats")]
+        values, problems = self._parameters.read(host, asked)
+        yield from problems
+        yield from version_readings(values)
+        yield from version_problem(values, self._version)
+        self._version = values.get("version", self._version)
+        if self._parameters.names and not asked:
+            yield Problem(f"mounts list no stats, which root alone may read: {REMEDY}", "denied")
+        for name in asked:
+            if name in values:
+                yield from self._take(name, values[name])
+        self._forget(set(self._parameters.names))
+        for (metric, labels), value in self._sums.items():
+            is_time = metric is lustre.MOUNT_OPERATION_SECONDS
+            yield Reading(metric, labels, value / USECS_PER_SECOND if is_time else value)
+
+    def _take(self, name: str, text: str) -> Iterator[Problem]:
+        fs = parse_mount(name.split(".")[1])
+        if not fs:
+            yield Problem(f"{name}: this is no mount of a file system")
+            return
+        stats = parse_stats(text)
+        yield from told(name, stats.problems)
+        for key, value in _counters(fs, stats):
+            self._sums.add(name, key, value)
+
+    def _forget(self, there: set[str]) -> None:
+        for part in self._sums.parts():
+            if part not in there:
+                self._sums.forget(part, self._sums.known(part))
+
+
+def _counters(fs: str, stats: Stats) -> Iterator[tuple[_Key, int]]:
+    """Return the counters of one mount as whole numbers: bytes, operations, microseconds."""
+    for metric, kind in (
+        (lustre.MOUNT_READ_BYTES, "read_bytes"),
+        (lustre.MOUNT_WRITE_BYTES, "write_bytes"),
+    ):
+        value = bytes_of(stats.rows, kind, stats.is_whole)
+        if value is not None:
+            yield (metric, (fs,)), value
+    for operation, row in operations_of(stats.rows):
+        if operation.startswith(_NO_OPERATIONS):
+            continue
+        yield (lustre.MOUNT_OPERATIONS, (fs, operation)), row.samples
+        if row.unit == "usecs" and row.total is not None:
+            yield (lustre.MOUNT_OPERATION_SECONDS, (fs, operation)), row.total

@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Quota: readings of what users, groups and projects have on this server, and of limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import nlargest
+
+from stripewise.monitor._host import Host, HostError
+from stripewise.monitor.collectors._base import Problem
+from stripewise.monitor.collectors._lctl import Parameters, reason_of
+from stripewise.monitor.collectors._lustre_stats import told
+from stripewise.monitor.metrics import Reading, lustre
+from stripewise.monitor.texts.lustre import (
+    Limits,
+    parse_quota_limits,
+    parse_quota_master,
+    parse_quota_usage,
+    parse_target,
+)
+
+TYPES = {"user": "usr", "group": "grp", "project": "prj"}
+QUOTA_PATTERNS = ("osd-*.*.quota_slave.acct_*", "qmt.*.*.glb-*")
+_KIB = 1024
+_LINE_BYTES = 4096
+_POOLS = {"dt-0x0": (lustre.QUOTA_LIMIT_BYTES, _KIB), "md-0x0": (lustre.QUOTA_LIMIT_FILES, 1)}
+"""Pools of all targets; pools of some OSTs have limits of their own, which are not reported."""
+
+
+class Quota:
+    """Reads quota, one type after the other.
+
+    A text may have 10^5 ids, and there is one for each target and type.
+    """
+
+    def __init__(self, most_ids: int, timeout_seconds: float) -> None:
+        """Report at most so many ids of a type, the largest."""
+        self._most = most_ids
+        self._timeout_seconds = timeout_seconds
+
+    def collect(
+        self, host: Host, parameters: Parameters, names: Sequence[str]
+    ) -> Iterator[Reading | Problem]:
+        """Return usage summed over the targets of this server, and limits if it is the master.
+
+        A file system and type of which one target cannot be read is left out, since the sum
+        would be too small.
+        """
+        for kind, short in TYPES.items():
+            for fs, texts in _by_fs(names, f"quota_slave.acct_{kind}").items():
+                yield from self._usage(host, parameters, fs, kind, texts)
+            for name in names:
+                if name.startswith("qmt.") and name.endswith(f".glb-{short}"):
+                    yield from self._limits(host, parameters, kind, name)
+
+    def _usage(
+        self, host: Host, parameters: Parameters, fs: str, kind: str, names: Sequence[str]
+    ) -> Iterator[Reading | Problem]:
+        sums: dict[int, tuple[int, int]] = {}
+        for name in names:
+            try:
+                text = parameters.pieces(host, name, self._timeout_seconds)
+                found = parse_quota_usage(lines_of(text))
+            except HostError as error:
+                yield Problem(f"{name}: {error}; {kind}s of {fs} are left out", reason_of(error))
+                return
+            if found.problems:
+                yield from told(name, found.problems)
+                yield Problem(f"{name}: damaged; what {kind}s of {fs} use is left out")
+                return
+            for key, usage in found.by_id.items():
+                used, files = sums.get(key, (0, 0))
+                sums[key] = (used + usage.used_bytes, files + usage.files)
+        kept = nlargest(self._most, sums.items(), key=lambda item: (item[1], -item[0]))
+        yield from self._left_out(fs, kind, len(sums), "use space")
+        for key, (used, files) in sorted(kept):
+            labels = (fs, kind, str(key))
+            yield Reading(lustre.QUOTA_USED_BYTES, labels, used)
+            yield Reading(lustre.QUOTA_USED_FILES, labels, files)
+
+    def _limits(
+        self, host: Host, parameters: Parameters, kind: str, name: str
+    ) -> Iterator[Reading | Problem]:
+        _, master, pool, _ = name.split(".", 3)
+        fs = parse_quota_master(master)
+        if not fs or pool not in _POOLS:
+            return
+        try:
+            text = parameters.pieces(host, name, self._timeout_seconds)
+            found = parse_quota_limits(lines_of(text))
+        except HostError as error:
+            yield Problem(f"{name}: {error}", reason_of(error))
+            return
+        yield from told(name, found.problems)
+        yield from self._limit_readings(fs, kind, pool, found.by_id)
+
+    def _limit_readings(
+        self, fs: str, kind: str, pool: str, limits: Mapping[int, Limits]
+    ) -> Iterator[Reading | Problem]:
+        """Return limits that are set; those of id 0 are defaults for others, 0 is no limit."""
+        metric, unit = _POOLS[pool]
+        found = {key: each for key, each in limits.items() if key and (each.hard or each.soft)}
+        kept = nlargest(self._most, found.items(), key=lambda item: (item[1][:2], -item[0]))
+        yield from self._left_out(fs, kind, len(found), "have limits")
+        for key, each in sorted(kept):
+            for limit, value in (("hard", each.hard), ("soft", each.soft)):
+                if value:
+                    yield Reading(metric, (fs, kind, str(key), limit), value * unit)
+
+    def _left_out(self, fs: str, kind: str, count: int, what: str) -> Iterator[Problem]:
+        if count > self._most:
+            yield Problem(
+                f"{count} {kind}s of {fs} {what}, and the largest {self._most} are reported: "
+                "raise most_ids to see more"
+            )
+
+
+def lines_of(pieces: Iterable[bytes]) -> Iterator[str]:
+    """Split pieces of a text into lines with their ends; an endless line is cut."""
+    rest = b""
+    for piece in pieces:
+        lines = (rest + piece).splitlines(keepends=True)
+        rest = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
+        for line in lines:
+            yield line.decode("utf-8", "replace")
+        if len(rest) > _LINE_BYTES:
+            yield rest[:_LINE_BYTES].decode("utf-8", "replace")
+            rest = b""
+    if rest:
+        yield rest.decode("utf-8", "replace")
+
+
+def _by_fs(names: Sequence[str], ending: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in names:
+        device, _, rest = name.partition(".")
+        target = parse_target(rest.partition(".")[0])
+        if device.startswith("osd-") and target and rest.endswith(f".{ending}"):
+            found.setdefault(target.fs, []).append(name)
+    return found

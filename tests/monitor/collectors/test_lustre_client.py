@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is read of a client."""
+
+from __future__ import annotations
+
+import pytest
+
+from stripewise.monitor.collectors._lustre_client import LustreClient, LustreClientSettings
+from stripewise.monitor.metrics import lustre
+from support.lustre_servers import VERSIONS, one_round, server
+from support.monitor_host import FakeHost
+
+MOUNT = "llite.{}-{}.stats"
+
+
+def collector() -> LustreClient:
+    return LustreClient(LustreClientSettings())
+
+
+@pytest.mark.parametrize(("version", "fs"), VERSIONS.items())
+def test_bytes_and_operations_of_programs(version: str, fs: str) -> None:
+    result = one_round(collector(), server(version))
+    assert result.told() == []
+    assert result.value(lustre.MOUNT_READ_BYTES, fs) == 4_000_000
+    assert result.value(lustre.MOUNT_WRITE_BYTES, fs) == 5_000_000
+    operations = {labels[1]: n for labels, n in result.of(lustre.MOUNT_OPERATIONS).items()}
+    assert operations == {"read": 40, "write": 50, "open": 11, "close": 12, "getattr": 13}
+    seconds = result.value(lustre.MOUNT_OPERATION_SECONDS, fs, "close")
+    assert seconds == (None if version == "2.12.9" else 0.00012)
+    assert result.value(lustre.VERSION, version) == 1
+
+
+def mount(read: int) -> str:
+    rows = f"read_bytes 1 samples [bytes] {read} {read} {read}\n" if read else ""
+    return f"snapshot_time 1700000000.000000001 secs.nsecs\n{rows}"
+
+
+def test_mounts_of_one_file_system_are_summed_and_never_fall() -> None:
+    one, two = MOUNT.format("a-b", "ffff97e895d31000"), MOUNT.format("a-b", "ffff97e895d32000")
+    host = FakeHost({one: mount(5), two: mount(7), "version": "2.15.5\n"})
+    client = collector()
+    clock = [0.0]
+    client.monotonic = lambda: clock[0]
+
+    def read() -> object:
+        clock[0] += 100.0
+        result = one_round(client, host)
+        assert result.told() == []
+        return result.value(lustre.MOUNT_READ_BYTES, "a-b")
+
+    assert read() == 12
+    del host.parameters[two]
+    assert read() == 12
+    host.parameters[one] = mount(9)
+    assert read() == 16
+    host.parameters = {one: mount(9), two: mount(8), "version": "2.15.5\n"}
+    assert read() == 24, "it was mounted again, and counts from zero"
+    host.parameters[one] = mount(2)
+    assert read() == 26
+
+
+def test_nothing_is_mounted() -> None:
+    assert "mount a Lustre file system" in collector().missing(FakeHost({"version": "2.15.5\n"}))
+    assert "modprobe lustre" in collector().missing(FakeHost())
+    assert collector().missing(server()) == ""
+
+
+def test_counters_that_root_alone_may_read() -> None:
+    host = FakeHost({"llite.a-ffff97e895d31000.kbytestotal": "1\n", "version": "2.15.5\n"})
+    result = one_round(collector(), host)
+    assert [problem.reason for problem in result.problems] == ["denied"]
+    assert [each.metric for each in result.readings] == [lustre.VERSION]
+
+
+def test_damage() -> None:
+    name = MOUNT.format("a", "ffff97e895d31000")
+    host = FakeHost({name: mount(5) + "open x samples [usecs]\n", "version": "2.15.5\n"})
+    result = one_round(collector(), host)
+    assert len(result.problems) == 1
+    assert result.value(lustre.MOUNT_READ_BYTES, "a") == 5
+    assert result.value(lustre.MOUNT_WRITE_BYTES, "a") is None

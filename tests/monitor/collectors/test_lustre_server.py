@@ -1,0 +1,388 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is read of a server, in the texts of five versions."""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+from pydantic import ValidationError
+
+from stripewise.monitor._host import HostError
+from stripewise.monitor.collectors._lustre_server import LustreServer, LustreServerSettings
+from stripewise.monitor.metrics import Histogram, lustre
+from support.lustre_servers import VERSIONS, Found, one_round, server
+from support.monitor_host import FakeHost, denied
+
+pytestmark = pytest.mark.usefixtures("_small_jobs_reader")
+NEWER = [version for version in VERSIONS if version != "2.12.9"]
+OST, MDT = "OST0001", "MDT0000"
+
+
+def collector(**settings: object) -> LustreServer:
+    return LustreServer(LustreServerSettings.model_validate(settings))
+
+
+def found(version: str = "2.15.5", **settings: object) -> Found:
+    result = one_round(collector(**settings), server(version))
+    assert result.error is None
+    assert result.told() == []
+    return result
+
+
+@pytest.mark.parametrize(("version", "fs"), VERSIONS.items())
+def test_bytes_and_operations_of_an_ost(version: str, fs: str) -> None:
+    result = found(version)
+    assert result.value(lustre.TARGET_READ_BYTES, fs, OST) == 160 * 65536
+    assert result.value(lustre.TARGET_WRITE_BYTES, fs, OST) == 180 * 131072
+    operations = {
+        labels[2]: value for labels, value in result.of(lustre.TARGET_OPERATIONS).items()
+        if labels[1] == OST
+    }  # fmt: skip
+    assert operations == {
+        "read": 160, "write": 180, "setattr": 20, "punch": 21, "destroy": 20, "create": 2,
+        "statfs": 20000, "get_info": 1,
+    }  # fmt: skip
+    assert result.value(lustre.METADATA_OPERATIONS, fs, OST) is None
+
+
+@pytest.mark.parametrize("version", NEWER)
+def test_service_times_where_lustre_counts_microseconds(version: str) -> None:
+    fs = VERSIONS[version]
+    result = found(version)
+    seconds = (160 * 100 + 180 * 200) / 1e6
+    assert result.value(lustre.SERVICE_SECONDS, fs, OST) == seconds
+    assert result.value(lustre.SERVICE_OPERATIONS, fs, OST) == 340
+    assert result.value(lustre.TARGET_OPERATION_SECONDS, fs, OST, "read") == 0.016
+    assert result.value(lustre.SERVICE_OPERATIONS, fs, MDT) == 1551
+
+
+def test_no_times_in_2_12() -> None:
+    result = found("2.12.9")
+    for metric in (lustre.SERVICE_SECONDS, lustre.SERVICE_OPERATIONS):
+        assert result.of(metric) == {}
+    assert result.of(lustre.TARGET_OPERATION_SECONDS) == {}
+    assert result.of(lustre.TARGET_STARTED) == {}
+
+
+@pytest.mark.parametrize(("version", "fs"), VERSIONS.items())
+def test_metadata_target(version: str, fs: str) -> None:
+    result = found(version)
+    kinds = 100 + 90 + 30 + 1 + 20 + 5 + 4 + 6 + 200 + 40 + 50 + 3 + 1000 + 2
+    assert result.value(lustre.METADATA_OPERATIONS, fs, MDT) == kinds
+    assert result.value(lustre.TARGET_OPERATIONS, fs, MDT, "samedir_rename") == 4
+    on_metadata = 0 if version == "2.12.9" else 70000
+    assert result.value(lustre.TARGET_READ_BYTES, fs, MDT) == on_metadata
+
+
+@pytest.mark.parametrize(("version", "fs"), VERSIONS.items())
+def test_state_of_targets(version: str, fs: str) -> None:
+    result = found(version)
+    assert result.value(lustre.TARGET_TOTAL_BYTES, fs, OST) == 4108389 * 1024
+    assert result.value(lustre.TARGET_FREE_BYTES, fs, OST) == 4106852 * 1024
+    assert result.value(lustre.TARGET_USED_BYTES, fs, OST) == 1537 * 1024
+    assert result.value(lustre.TARGET_AVAILABLE_BYTES, fs, OST) == 4038040 * 1024
+    assert result.value(lustre.TARGET_USED_FILES, fs, OST) == 369
+    assert result.value(lustre.TARGET_EXPORTS, fs, OST) == 6
+    assert result.value(lustre.RECOVERY_STATE, fs, OST, "recovering") == 1
+    assert result.value(lustre.RECOVERY_STATE, fs, OST, "complete") == 0
+    assert result.value(lustre.RECOVERY_CLIENTS, fs, OST, "connected") == 3
+    assert result.value(lustre.RECOVERY_CLIENTS, fs, OST, "evicted") == 1
+    assert result.value(lustre.RECOVERY_REMAINING, fs, OST) == 119
+    assert result.value(lustre.RECOVERY_DURATION, fs, "OST0000") == 13
+    assert result.value(lustre.LOCKS, fs, OST) == 44
+    assert result.value(lustre.LOCK_TIMEOUTS, fs, OST) == 1
+    assert result.value(lustre.LOCK_LIMIT, fs, MDT) == 88000
+    assert result.value(lustre.HEALTHY) == 1
+    assert result.value(lustre.VERSION, version) == 1
+    assert set(result.of(lustre.TARGET_MISSING).values()) == {0}
+    assert all(labels[0] == fs for labels in result.of(lustre.TARGET_TOTAL_BYTES))
+    assert len(result.of(lustre.TARGET_TOTAL_BYTES)) == 3, "the MGS is no target"
+
+
+@pytest.mark.parametrize(("version", "fs"), VERSIONS.items())
+def test_histograms(version: str, fs: str) -> None:
+    result = found(version)
+    size = result.value(lustre.IO_SIZE, fs, OST, "read")
+    assert size == Histogram(((4096, 40), (8192, 0), (16384, 120)))
+    time = result.value(lustre.IO_TIME, fs, OST, "write")
+    assert time == Histogram(((0.001, 80), (0.002, 0), (0.004, 100), (0.008, 1)))
+    pages = result.value(lustre.DISCONTIGUOUS_PAGES, fs, OST, "read")
+    assert pages == Histogram(((0, 140), (1, 20)))
+    flight = result.value(lustre.IN_FLIGHT, fs, OST, "write")
+    last = 4 if version == "2.17.0" else 3
+    assert flight == Histogram(((1, 140), (2, 0), (last, 40)))
+
+
+@pytest.mark.parametrize(("version", "fs"), VERSIONS.items())
+def test_services(version: str, fs: str) -> None:
+    result = found(version)
+    assert result.value(lustre.SERVICE_REQUESTS, "ost_io") == 170
+    assert result.value(lustre.SERVICE_WAIT_SECONDS, "ost_io") == 0.051
+    assert result.value(lustre.SERVICE_QUEUE_SUM, "ost_io") == 17
+    assert result.value(lustre.SERVICE_TIMEOUT_SUM, "ost_io") == 1700
+    assert result.value(lustre.SERVICE_THREADS, "mdt", "max") == 512
+    assert result.value(lustre.SERVICE_OPERATION_COUNT, "ost_io", "ost_write") == 90
+    assert result.value(lustre.SERVICE_OPERATION_SECONDS, "ost_io", "ost_write") == 0.0027
+    assert result.value(lustre.SERVICE_REQUESTS, "ost_seq") == 0, "absent in a whole text: none"
+
+
+@pytest.mark.parametrize(("version", "fs"), VERSIONS.items())
+def test_quota_is_the_sum_over_targets(version: str, fs: str) -> None:
+    result = found(version)
+    assert result.value(lustre.QUOTA_USED_BYTES, fs, "user", "1000") == 200030 * 1024
+    assert result.value(lustre.QUOTA_USED_FILES, fs, "group", "1000") == 20030
+    assert result.value(lustre.QUOTA_USED_FILES, fs, "user", "0") == 30 + 331
+    projects = [labels for labels in result.of(lustre.QUOTA_USED_BYTES) if labels[1] == "project"]
+    assert len(projects) == (0 if version == "2.12.9" else 3)
+    assert result.value(lustre.QUOTA_LIMIT_BYTES, fs, "user", "1000", "hard") == 2000 * 1024
+    assert result.value(lustre.QUOTA_LIMIT_FILES, fs, "group", "1000", "soft") == 1000
+    assert {labels[2] for labels in result.of(lustre.QUOTA_LIMIT_BYTES)} == {"1000"}
+
+
+@pytest.mark.parametrize(("version", "fs"), VERSIONS.items())
+def test_clients_are_summed_over_targets(version: str, fs: str) -> None:
+    result = found(version, exports=True)
+    assert result.value(lustre.EXPORT_READ_BYTES, fs, "10.0.0.8@o2ib1") == 60 * 65536
+    assert result.value(lustre.EXPORT_WRITE_BYTES, fs, "10.0.0.7@tcp") == 30 * 131072
+    assert result.value(lustre.EXPORT_METADATA_OPERATIONS, fs, "10.0.0.7@tcp") == 11
+    assert result.of(lustre.EXPORT_METADATA_OPERATIONS).keys() == {
+        (fs, "10.0.0.7@tcp"), (fs, "0@lo")}  # fmt: skip
+    assert found(version).of(lustre.EXPORT_READ_BYTES) == {}
+
+
+@pytest.mark.parametrize(("version", "fs"), VERSIONS.items())
+def test_jobs_of_each_target(version: str, fs: str) -> None:
+    result = found(version)
+    jobs = {(each.fs, each.target): each for each in result.jobs}
+    assert jobs.keys() == {(fs, "OST0000"), (fs, OST), (fs, MDT)}
+    assert [entry.tag for entry in jobs[fs, OST].changed] == ["471120", "python3.10020"]
+    assert jobs[fs, OST].is_first
+    assert result.value(lustre.JOBS, fs, OST) == 2
+    assert found(version, jobs=False).jobs == []
+
+
+def test_start_of_counters() -> None:
+    assert found().value(lustre.TARGET_STARTED, "home-a", OST) == 1690000000.5
+    host = server()
+    name = "obdfilter.home-a-OST0001.stats"
+    host.parameters[name] = str(host.parameters[name]).replace("1690000000.500000000", "9540.5")
+    result = one_round(collector(), host)
+    assert result.value(lustre.TARGET_STARTED, "home-a", OST) is None, "time since boot: LU-16231"
+
+
+def test_parts_that_are_switched_off_are_not_asked() -> None:
+    host = server()
+    one_round(collector(jobs=False, quota=False, services=False, locks=False), host)
+    words = {word for command in host.asked for word in command}
+    for part in ("job_stats", "quota_slave", "glb-", "OSS", "MDS", "namespaces", ".exports."):
+        assert not any(part in word for word in words), part
+
+
+def test_many_parameters_are_asked_in_few_calls() -> None:
+    host = FakeHost({"version": "2.15.5\n"})
+    for index in range(100):
+        root = f"scratch-OST{index:04x}"
+        for name in ("stats", "num_exports", "recovery_status"):
+            host.parameters[f"obdfilter.{root}.{name}"] = "1\n"
+        for name in ("kbytestotal", "kbytesfree", "filestotal", "filesfree", "brw_stats"):
+            host.parameters[f"osd-zfs.{root}.{name}"] = "1\n"
+    one = collector(jobs=False)
+    one_round(one, host)
+    assert len(host.asked) == 1 + 2, "one list, and two calls for 800 parameters"
+    one_round(one, host)
+    assert len(host.asked) == 1 + 2 + 2
+
+
+def test_empty_sections_count_nothing() -> None:
+    host = server()
+    text = str(host.parameters["osd-ldiskfs.home-a-OST0000.brw_stats"])
+    head = text[: text.index("\n1:") + 1]
+    host.parameters["osd-ldiskfs.home-a-OST0000.brw_stats"] = head
+    result = one_round(collector(), host)
+    assert result.value(lustre.RPC_PAGES, "home-a", "OST0000", "read") == Histogram(((inf, 0),))
+    assert result.value(lustre.IO_SIZE, "home-a", "OST0000", "read") is None
+
+
+def test_a_target_that_goes_and_comes() -> None:
+    host, one = server(), collector()
+    whole = dict(host.parameters)
+    one_round(one, host)
+    host.parameters = {name: text for name, text in whole.items() if "OST0001" not in name}
+    gone = one_round(one, host)
+    assert gone.value(lustre.TARGET_MISSING, "home-a", "OST0001") == 1
+    assert gone.value(lustre.TARGET_MISSING, "home-a", "OST0000") == 0
+    assert gone.value(lustre.TARGET_READ_BYTES, "home-a", "OST0001") is None
+    assert gone.value(lustre.TARGET_READ_BYTES, "home-a", "OST0000") is not None
+    assert gone.told() == [], "it is a fact, not a fault of reading"
+    host.parameters = whole
+    one.monotonic = lambda: 1e9
+    back = one_round(one, host)
+    assert back.value(lustre.TARGET_MISSING, "home-a", "OST0001") == 0
+    assert back.value(lustre.TARGET_READ_BYTES, "home-a", "OST0001") is not None
+
+
+def test_jobs_and_quota_are_read_at_their_own_interval() -> None:
+    host, one = server(), collector(job_interval_seconds=60)
+    clock = [1000.0]
+    one.monotonic = lambda: clock[0]
+    first = one_round(one, host)
+    clock[0] += 15
+    host.asked.clear()
+    second = one_round(one, host)
+    assert not any("job_stats" in word for command in host.asked for word in command)
+    assert second.jobs == []
+    assert second.of(lustre.QUOTA_USED_BYTES) == first.of(lustre.QUOTA_USED_BYTES)
+    assert second.of(lustre.JOBS) == first.of(lustre.JOBS)
+    clock[0] += 44.5
+    assert len(one_round(one, host).jobs) == 3
+
+
+def test_ids_and_clients_are_bounded() -> None:
+    result = one_round(collector(exports=True, most_clients=2, most_ids=1), server())
+    users = [labels for labels in result.of(lustre.QUOTA_USED_BYTES) if labels[1] == "user"]
+    assert users == [("home-a", "user", "1001")], "the largest"
+    assert len(result.of(lustre.EXPORT_READ_BYTES)) == 2
+    told = " ".join(result.told())
+    assert "3 users of home-a use space" in told
+    assert "raise most_ids" in told
+    assert "3 clients are connected" in told
+
+
+# -- failures ------------------------------------------------------------------------------------
+
+
+def test_no_lctl() -> None:
+    host = FakeHost()
+    assert "no such command" in collector().missing(host)
+    result = one_round(collector(), host)
+    assert result.readings == []
+    assert result.error is not None
+    assert result.error.reason == "missing"
+    assert "modprobe lustre" in str(result.error)
+
+
+def test_no_modules() -> None:
+    host = FakeHost({"nis": "1\n"})
+    why = collector().missing(host)
+    assert why.count("\n") == 0
+    assert "modprobe lustre" in why
+
+
+def test_a_client_has_no_targets() -> None:
+    host = FakeHost({"version": "2.15.5\n", "llite.a-ffff97e895d31000.stats": "\n"})
+    assert "mount a target" in collector().missing(host)
+    assert collector().missing(server()) == ""
+
+
+def test_slow() -> None:
+    host = server()
+    host.failure = HostError("slow", "lctl: no answer within 10 s")
+    result = one_round(collector(), host)
+    assert result.error is not None
+    assert result.error.reason == "slow"
+
+
+def test_parameters_that_root_alone_may_read() -> None:
+    host = server()
+    for name in host.parameters:
+        if name.endswith("brw_stats"):
+            host.parameters[name] = denied()
+    one = collector()
+    for _ in range(2):
+        host.asked.clear()
+        result = one_round(one, host)
+        (problem,) = result.problems
+        assert problem.reason == "denied"
+        assert "and 2 more" in problem.text
+        assert "CAP_DAC_READ_SEARCH" in problem.text
+        assert result.value(lustre.TARGET_READ_BYTES, "home-a", OST) == 160 * 65536
+        assert result.of(lustre.IO_SIZE) == {}
+    assert len(host.asked) == 1, "they are not asked again in each round"
+
+
+def test_parameters_that_are_hidden() -> None:
+    host = server()
+    for name in list(host.parameters):
+        if name.endswith(("stats", "recovery_status")):
+            del host.parameters[name]
+    result = one_round(collector(), host)
+    assert [problem.reason for problem in result.problems] == ["denied", "denied"]
+    assert "3 targets list no stats" in result.told()[0]
+    assert result.of(lustre.TARGET_READ_BYTES) == {}, "missing is not zero"
+    assert result.value(lustre.TARGET_USED_FILES, "home-a", OST) == 369
+
+
+def test_stats_that_cannot_be_read_are_not_zero() -> None:
+    host = server("2.14.0")
+    host.parameters["mdt.lustre-MDT0000.md_stats"] = HostError("error", "Input/output error")
+    result = one_round(collector(), host)
+    assert result.value(lustre.METADATA_OPERATIONS, "lustre", MDT) is None
+    assert result.value(lustre.TARGET_READ_BYTES, "lustre", MDT) == 70000
+    assert len(result.problems) == 1
+
+
+def test_a_damaged_row_is_not_zero() -> None:
+    host = server()
+    name = "mdt.home-a-MDT0000.md_stats"
+    text = str(host.parameters[name])
+    host.parameters[name] = text.replace("read_bytes                7 ", "read_bytes 7x ")
+    result = one_round(collector(), host)
+    assert result.value(lustre.TARGET_READ_BYTES, "home-a", MDT) is None
+    assert result.value(lustre.METADATA_OPERATIONS, "home-a", MDT) is None
+    assert result.value(lustre.TARGET_OPERATIONS, "home-a", MDT, "open") == 100
+    assert len(result.problems) == 1
+
+
+def test_a_sum_over_targets_is_left_out_if_one_is_damaged() -> None:
+    host = server()
+    name = "osd-ldiskfs.home-a-OST0000.quota_slave.acct_user"
+    host.parameters[name] = str(host.parameters[name])[:-9]
+    result = one_round(collector(), host)
+    assert {labels[1] for labels in result.of(lustre.QUOTA_USED_BYTES)} == {"group", "project"}
+    assert any("users of home-a" in text for text in result.told())
+
+
+def test_job_stats_that_fail_do_not_stop_the_rest() -> None:
+    host = server()
+    host.parameters["obdfilter.home-a-OST0000.job_stats"] = HostError("error", "I/O error")
+    result = one_round(collector(), host)
+    assert {each.target for each in result.jobs} == {OST, MDT}
+    assert result.value(lustre.JOBS, "home-a", "OST0000") is None
+    assert len(result.problems) == 1
+
+
+def test_unknown_versions_are_said_once() -> None:
+    host, one = server("2.17.0"), collector()
+    host.parameters["version"] = "2.19.51_3_g12\n"
+    first, second = one_round(one, host), one_round(one, host)
+    assert len(first.problems) == 1
+    assert "2.19.51" in first.told()[0]
+    assert second.problems == []
+    assert first.value(lustre.TARGET_READ_BYTES, "data", OST) == 160 * 65536
+
+
+def test_ill_health() -> None:
+    host = server()
+    host.parameters["health_check"] = "device home-a-OST0000 reported unhealthy\nNOT HEALTHY\n"
+    assert one_round(collector(), host).value(lustre.HEALTHY) == 0
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"lctl": "lctl --verbose"}, {"lctl": "-n"}, {"lctl": ""}, {"lctl": "a\0b"},
+        {"interval_seconds": 120, "job_interval_seconds": 60}, {"most_ids": 0}, {"jobss": True},
+    ],
+)  # fmt: skip
+def test_settings_that_are_refused(settings: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        LustreServerSettings.model_validate(settings)
+
+
+def test_metadata_kinds_are_those_of_the_statistics_database() -> None:
+    from stripewise.fleet.queries import _metrics
+    from stripewise.monitor.collectors._lustre_stats import METADATA_KINDS
+
+    assert METADATA_KINDS == _metrics.KINDS
