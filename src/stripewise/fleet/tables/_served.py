@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ForeignKey, Index, text
+from sqlalchemy import ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
 from stripewise.fleet.tables._base import Base, Blob, Key, Long, Name, Real, Word, Words
@@ -37,7 +37,7 @@ class JobLoad(Base):
     Attributes:
         at / seconds: The interval; it holds no pause of the job of a minute or more.
         kind: "read", "write" or "metadata".
-        operations: How many; of reads and writes, requests at the servers.
+        operations: How many; of reads and writes, requests at the servers; NULL: not told.
         moved_bytes: NULL for metadata.
         busy_seconds: That the servers spent on them; NULL: not told.
         parts: JSON: size of requests in bytes -> how many, or name of a metadata operation ->
@@ -49,12 +49,6 @@ class JobLoad(Base):
     __table_args__ = (
         Index("ix_job_load_job", "job_id", "at"),
         Index("ix_job_load_tag", "tag_id", "at"),
-        Index(
-            "ix_job_load_open",
-            "tag_id",
-            sqlite_where=text("job_id IS NULL"),
-            postgresql_where=text("job_id IS NULL"),
-        ),
         {"sqlite_with_rowid": False},
     )
     file_system_id: Mapped[int] = mapped_column(ForeignKey("file_system.id"), primary_key=True)
@@ -63,7 +57,7 @@ class JobLoad(Base):
     kind: Mapped[Word] = mapped_column(primary_key=True)
     server: Mapped[Name] = mapped_column(primary_key=True)
     seconds: Mapped[Real]
-    operations: Mapped[Long]
+    operations: Mapped[Long | None]
     moved_bytes: Mapped[Long | None]
     busy_seconds: Mapped[Real | None]
     parts: Mapped[Words | None]
@@ -71,7 +65,11 @@ class JobLoad(Base):
 
 
 class JobServed(Base):
-    """Sums of `JobLoad` over the run of a job, kept when those are dropped."""
+    """Sums of `JobLoad` over the run of a job and all servers, kept when those are dropped.
+
+    Attributes:
+        busy_seconds / parts: Sums of what was told.
+    """
 
     __tablename__ = "job_served"
     job_id: Mapped[int] = mapped_column(ForeignKey("job.id"), primary_key=True)
@@ -90,9 +88,9 @@ class MonitorState(Base):
 
     Attributes:
         agent: Name of its server.
-        part: Of its state: a target, say.
+        part: Of its state: "agent", "series", "jobs/7".
         at: When, by its clock.
-        state: Packed counters.
+        state: Compressed JSON.
     """
 
     __tablename__ = "monitor_state"

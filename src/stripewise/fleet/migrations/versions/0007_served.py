@@ -47,9 +47,9 @@ def _make_tags() -> None:
     op.create_index(op.f("ix_job_tag_raw_id"), "job_tag", ["raw_id"])
 
 
-def _counted() -> list[sa.Column[object]]:
+def _counted(has_operations: bool) -> list[sa.Column[object]]:
     return [
-        sa.Column("operations", sa.BigInteger(), nullable=False),
+        sa.Column("operations", sa.BigInteger(), nullable=not has_operations),
         sa.Column("moved_bytes", sa.BigInteger()),
         sa.Column("busy_seconds", sa.Double()),
         sa.Column("parts", sa.Text()),
@@ -65,7 +65,7 @@ def _make_loads() -> None:
         sa.Column("kind", _text(64), nullable=False),
         sa.Column("server", _text(255), nullable=False),
         sa.Column("seconds", sa.Double(), nullable=False),
-        *_counted(),
+        *_counted(False),
         sa.Column("job_id", _KEY),
         sa.ForeignKeyConstraint(
             ["file_system_id"], ["file_system.id"], op.f("fk_job_load_file_system_id")
@@ -79,11 +79,6 @@ def _make_loads() -> None:
     )
     op.create_index("ix_job_load_job", "job_load", ["job_id", "at"])
     op.create_index("ix_job_load_tag", "job_load", ["tag_id", "at"])
-    nobody = sa.text("job_id IS NULL")
-    op.create_index(
-        *("ix_job_load_open", "job_load", ["tag_id"]),
-        sqlite_where=nobody, postgresql_where=nobody,
-    )  # fmt: skip
 
 
 def _make_sums() -> None:
@@ -94,7 +89,7 @@ def _make_sums() -> None:
         sa.Column("kind", _text(64), nullable=False),
         sa.Column("first_at", sa.Double(), nullable=False),
         sa.Column("last_at", sa.Double(), nullable=False),
-        *_counted(),
+        *_counted(True),
         sa.ForeignKeyConstraint(["job_id"], ["job.id"], op.f("fk_job_served_job_id")),
         sa.ForeignKeyConstraint(
             ["file_system_id"], ["file_system.id"], op.f("fk_job_served_file_system_id")
