@@ -24,7 +24,16 @@ from stripewise.fleet._documents import pack, unpack
 from stripewise.fleet.tables import Base, Job, Program
 
 ROWS = 2000
-SKIPPED = ("audit", "ledger", "login_attempt", "principal", "seen_file", "session", "token")
+SKIPPED = (
+    "audit",
+    "ledger",
+    "login_attempt",
+    "monitor_state",
+    "principal",
+    "seen_file",
+    "session",
+    "token",
+)
 """Tables that a copy does not have: accounts, and what was taken in."""
 FEWEST_USERS = 5
 """A program that fewer users run is named like them."""
@@ -36,10 +45,12 @@ _VEILED = {
     "job_source.name": "source", "job_source.user": "user", "job_file.path": "file",
     "job_file.file_class": "class", "job_pattern.file_class": "class",
     "job_pattern.dataset": "dataset", "setting.file_class": "class", "series.server": "server",
+    "job_tag.text": "tag", "job_tag.user": "user", "job_tag.program": "program",
+    "job_tag.host": "host", "job_load.server": "server",
     "series.target": "target", "campaign.name": "campaign", "campaign.storage": "storage",
 }  # fmt: skip
 _NUMBERED = ("job.raw_id", "job.array_job_id", "job.het_job_id", "job.uid", "job_source.uid",
-             "person_uid.uid")  # fmt: skip
+             "job_tag.raw_id", "job_tag.uid", "person_uid.uid")  # fmt: skip
 _EMPTIED: Mapping[str, Any] = {
     "job.sluid": None, "job.node_list": None, "file_system.mount": "", "event.text": "",
     "paired_run.configuration": "", "paired_run.hints": "", "finding.phrase": "",
@@ -54,6 +65,7 @@ _KEPT_TEXT = (
     *("job_pattern.notation", "finding.code", "finding.severity", "setting.name"),
     *("series.metric", "series.unit", "event.kind", "campaign.suite", "campaign_figure.case"),
     *("campaign_figure.operation", "campaign_figure.unit", "paired_run.pattern"),
+    *("job_load.kind", "job_load.parts", "job_served.kind", "job_served.parts"),
     *("paired_run.verification", "program.area"),
 )
 _KEPT_WORDS = frozenset({

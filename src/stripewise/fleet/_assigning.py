@@ -11,6 +11,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from stripewise.fleet._job_rows import JobRows
 from stripewise.fleet._match import Assignment, Candidate, Run, Span, assign
+from stripewise.fleet.served import hand_over
 from stripewise.fleet.tables import Job, JobSource, Person
 
 
@@ -114,6 +115,7 @@ def _take_over(
         if old in taken.values():
             continue
         columns = connection.execute(select(Job.__table__).where(Job.id == goal)).mappings().one()
+        hand_over(connection, goal, old)
         connection.execute(delete(Job).where(Job.id == goal))
         values = {name: value for name, value in columns.items() if name != "id"}
         connection.execute(update(Job).where(Job.id == old).values(**values))

@@ -31,6 +31,7 @@ class JobRows:
         made: Jobs that are new in this transaction.
         to_assign: Raw ids whose profiles are to be assigned anew.
         to_total: Keys of jobs whose figures are to be made anew.
+        to_settle: Raw ids of jobs that are new, or ran at another time than was known.
     """
 
     def __init__(self, connection: Connection, names: Names) -> None:
@@ -39,6 +40,7 @@ class JobRows:
         self.made: set[JobKey] = set()
         self.to_assign: set[int] = set()
         self.to_total: set[int] = set()
+        self.to_settle: set[int] = set()
 
     def store(self, records: Sequence[JobRecord]) -> None:
         """Store what records tell.
@@ -112,6 +114,8 @@ class JobRows:
             self.connection.execute(line.values(**changes, changed_at=int(time.time())))
             if row["source_count"]:
                 self.to_total.add(row["id"])
+        if {"start_at", "end_at"} & changes.keys():
+            self.to_settle.add(row["raw_id"])
         return after
 
     def _insert(self, fresh: Mapping[JobKey, dict[str, Any]]) -> None:
@@ -133,6 +137,7 @@ class JobRows:
         ]
         self.connection.execute(insert(Job), rows)
         self.made |= set(fresh)
+        self.to_settle |= {key[1] for key in fresh}
 
 
 def merged(row: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ Part = tuple[float, float, float, float]
 def store_samples(connection: Connection, record: SampleRecord) -> None:
     """Store samples that are not there yet, and their roll-ups anew."""
     series_id = _series(connection, record)
-    fresh = _fresh(connection, series_id, _usable(record.values))
+    fresh = _fresh(connection, series_id, usable(record.values))
     if not fresh:
         return
     make_months(connection, fresh)
@@ -54,7 +54,7 @@ def store_samples(connection: Connection, record: SampleRecord) -> None:
         _roll_up(connection, series_id, resolution, starts, parts)
 
 
-def _usable(values: Iterable[tuple[int, float, float]]) -> dict[int, tuple[float, float]]:
+def usable(values: Iterable[tuple[int, float, float]]) -> dict[int, tuple[float, float]]:
     """Return samples by their moment, without those that cannot be."""
     found: dict[int, tuple[float, float]] = {}
     for at, seconds, value in values:

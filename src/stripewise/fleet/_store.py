@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, delete, insert, select, text
+from sqlalchemy import Connection, delete, insert, select
 
 from stripewise.fleet._assigning import assign_sources
 from stripewise.fleet._figures import store_figures
 from stripewise.fleet._fitting import fitted
 from stripewise.fleet._job_rows import JobRows, unrecorded_of_uids
+from stripewise.fleet._locking import write_alone
 from stripewise.fleet._names import Names, put
 from stripewise.fleet._records import (
     CampaignRecord,
@@ -27,11 +28,11 @@ from stripewise.fleet._records import (
 )
 from stripewise.fleet._samples import store_event, store_samples
 from stripewise.fleet._source_rows import drop_source, store_source
+from stripewise.fleet.served import settle
 from stripewise.fleet.tables import CampaignFigure, CampaignRow, PairedRun
 
 _BATCH = 500
 """Records of jobs that are looked up at a time."""
-_LOCK = 7305317
 
 
 class Writer:
@@ -47,8 +48,7 @@ class Writer:
         self.names = Names(connection)
         self._jobs: list[JobRecord] = []
         self._rows = JobRows(connection, self.names)
-        if connection.dialect.name == "postgresql":
-            connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+        write_alone(connection)
 
     def store(self, records: Iterable[Record]) -> None:
         """Store records, then bring the figures of their jobs up to date."""
@@ -57,7 +57,7 @@ class Writer:
         self.finish()
 
     def finish(self) -> None:
-        """Find the jobs of profiles anew, and bring the figures of jobs up to date."""
+        """Find the jobs of profiles and counters anew; bring the figures of jobs up to date."""
         self._flush()
         rows = self._rows
         for raw_id in sorted(rows.to_assign):
@@ -68,6 +68,8 @@ class Writer:
         for job_id in sorted(rows.to_total):
             store_figures(self.connection, self.names, job_id)
         rows.to_total.clear()
+        settle(self.connection, rows.to_settle)
+        rows.to_settle.clear()
 
     def _store(self, record: Record) -> None:
         if isinstance(record, JobRecord):

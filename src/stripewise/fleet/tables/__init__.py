@@ -23,6 +23,7 @@ from stripewise.fleet.tables._jobs import (
     SettingRow,
 )
 from stripewise.fleet.tables._people import Cluster, Member, Person, PersonUid, Program, Project
+from stripewise.fleet.tables._served import JobLoad, JobServed, JobTag, MonitorState
 from stripewise.fleet.tables._storage import (
     CampaignFigure,
     CampaignRow,
@@ -45,11 +46,15 @@ __all__ = [
     "Job",
     "JobFile",
     "JobIo",
+    "JobLoad",
     "JobPattern",
+    "JobServed",
     "JobSource",
+    "JobTag",
     "Ledger",
     "LoginAttempt",
     "Member",
+    "MonitorState",
     "PairedRun",
     "Person",
     "PersonUid",
