@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import struct
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
@@ -47,6 +48,9 @@ class Machine:
     draw: int = 0
     files: int = 256
     objects: int = 256
+    jobs: int = 16
+    jobid_var: str = "SLURM_JOB_ID"
+    jobid_name: str = "%e.%u"
     extra: dict[str, float] = field(default_factory=dict)
 
     def header(self, root: Path) -> bytes:
@@ -57,10 +61,12 @@ class Machine:
         ]
         clocks = 8 + self.targets + self.nodes + self.files * self.nodes
         size = HEADER_BYTES + COUNTERS_BYTES + (clocks * 8 + 63) // 64 * 64
-        size += 64 * (self.files + self.objects)
+        size += 64 * (self.files + self.objects) + (self.targets * 8 + 63) // 64 * 64
+        size = (size + 64 * self.jobs + 4095) // 4096 * 4096
+        size += (self.targets * 1024 + 640 + 4095) // 4096 * 4096 * (1 + self.jobs)
         return struct.pack(
-            f"<8sIIQ6IiIQdQ{FIGURES_ROOM}d3072s",
-            *(b"SWEMULAT", 2, self.flags, size),
+            f"<8sIIQ6IiIQdQ{FIGURES_ROOM}d3072s16s32s32sQII",
+            *(b"SWEMULAT", 3, self.flags, size),
             *(self.targets, self.nodes, self.ranks_per_node, self.lock_mode),
             *(
                 self.files,
@@ -73,6 +79,8 @@ class Machine:
             ),
             *(values + [0.0] * (FIGURES_ROOM - len(values))),
             os.fsencode(root),
+            *(b"testfs", self.jobid_var.encode(), self.jobid_name.encode(), time.time_ns()),
+            *(self.jobs, 0),
         )
 
     def write(self, file: Path, root: Path) -> None:

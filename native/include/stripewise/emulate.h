@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The mapping that the processes which use an emulated storage share: what the storage is, and its
- * clocks.  Python makes the file, of zeros behind the header: for one run, whose launcher names it
+ * The mapping that the processes which use an emulated storage share: what the storage is, its
+ * clocks, and what its servers counted.  Python makes the file, of zeros behind the header: for one run, whose launcher names it
  * in SW_ENV_EMULATE and reads the counters when the run is over, or for as long as the host is up.
  * SW_ENV_EMULATE can name several, one for each storage.  docs/design/machines.md has the laws.
  *
@@ -12,9 +12,18 @@
  *               one for each file and node, those of a file side by side
  *   files       `files` times sw_emulate_file
  *   objects     `objects` times sw_emulate_object
+ *   factors     8-byte words, one for each target: a double, how many times as long its requests
+ *               take; 0: once.  May be changed at any time
+ *   jobs        `jobs` times sw_emulate_job
+ *   tallies     what the servers counted: 1 + `jobs` blocks of sw_emulate_tally_bytes, each with a
+ *               sw_emulate_target for each target and one sw_emulate_metadata.  The first block is
+ *               for requests of no job, or of one without room; block 1 + i is of jobs[i].  So a
+ *               target's own counters are the sums over all blocks
  *
  * Each part begins where the one before ends (sw_emulate_places); all sizes are multiples of 64
- * but for the clocks, which are padded.  A clock is a moment of CLOCK_MONOTONIC in nanoseconds, so
+ * but for clocks and factors, which are padded, and blocks, which begin with a page.  The file has
+ * room for all but the blocks of jobs from the beginning; whoever takes a job's entry gets the room
+ * for its block before it is used.  A clock is a moment of CLOCK_MONOTONIC in nanoseconds, so
  * a mapping is of no use once the host has been started again.
  * All words behind the header are changed by atomic operations alone, and nothing that a process
  * that is killed leaves there keeps others waiting.  Little-endian.
@@ -25,12 +34,14 @@
 #include <stdint.h>
 
 #define SW_EMULATE_MAGIC "SWEMULAT"
-#define SW_EMULATE_VERSION 2
+#define SW_EMULATE_VERSION 3
 
 #define SW_EMULATE_HEADER 4096
 #define SW_EMULATE_COUNTERS 512
 #define SW_EMULATE_ROOT 3072 /* most bytes of the root, with its zero */
 #define SW_EMULATE_FIGURES_ROOM 64
+#define SW_EMULATE_JOB_ID 32 /* most bytes of a job's id, with its zero: as on Lustre */
+#define SW_EMULATE_PAGE 4096
 
 /* X(name, figure): of a description, in base units, with slow motion applied; a bandwidth without
  * limit is infinite. */
@@ -95,6 +106,12 @@ struct sw_emulate_header {
     uint64_t draw;           /* of what chance gives to requests; 0: as the simulation has it */
     double figures[SW_EMULATE_FIGURES_ROOM]; /* enum sw_emulate_figure */
     char root[SW_EMULATE_ROOT];              /* real path of a directory: what is below it */
+    char fs[16];                             /* name of the file system: letters and digits */
+    char jobid_var[SW_EMULATE_JOB_ID];       /* how clients tell jobs apart, as Lustre's have it */
+    char jobid_name[SW_EMULATE_JOB_ID];      /* the same */
+    uint64_t began_ns;                       /* CLOCK_REALTIME */
+    uint32_t jobs;                           /* room, a power of two */
+    uint32_t reserved;
 };
 _Static_assert(sizeof(struct sw_emulate_header) <= SW_EMULATE_HEADER, "the header has room");
 
@@ -132,7 +149,8 @@ enum sw_emulate_limit { SW_EMULATE_LIMITS(SW_EMULATE_LIMIT_OF) SW_LIMIT_COUNT };
     X(stripes_cut)     /* layouts that asked for more stripes than there are targets */           \
     X(layouts_refused) /* that the storage does not take: the default is used */                  \
     X(layouts_unkept)  /* that could not be kept as an attribute of the file */                   \
-    X(static_programs) /* started, so that nothing of theirs is held */
+    X(static_programs) /* started, so that nothing of theirs is held */                           \
+    X(jobs_full)       /* processes whose job has no room: counted for the targets alone */
 
 #define SW_EMULATE_COUNTER(name) uint64_t name;
 struct sw_emulate_counters {
@@ -171,12 +189,111 @@ struct sw_emulate_object {
 };
 _Static_assert(sizeof(struct sw_emulate_object) == 64, "one cache line");
 
+/* ---- what the servers counted ----------------------------------------------------------------- */
+
+#define SW_EMULATE_BULK (UINT64_C(4) << 20) /* most bytes of one request at a target */
+#define SW_EMULATE_SIZES 24
+#define SW_EMULATE_TIMES 16
+#define SW_EMULATE_TARGET_BYTES 1024
+#define SW_EMULATE_METADATA_BYTES 640
+
+/* Operations of one kind.  `under` is UINT64_MAX less the shortest: 0 as long as there is none. */
+struct sw_emulate_tally {
+    uint64_t samples;
+    uint64_t sum_ns;
+    uint64_t squares; /* of microseconds, which wrap as Lustre's do */
+    uint64_t under_ns;
+    uint64_t most_ns;
+};
+
+/* Reads or writes of a target.  There are as many as in `sizes` (and in `times`) together. */
+struct sw_emulate_transfers {
+    uint64_t sum_bytes;
+    uint64_t squares_bytes;
+    uint64_t under_bytes;
+    uint64_t most_bytes;
+    uint64_t sum_ns;
+    uint64_t squares; /* of microseconds */
+    uint64_t under_ns;
+    uint64_t most_ns;
+    uint64_t sizes[SW_EMULATE_SIZES]; /* [i]: above 2^(i-1), up to 2^i bytes */
+    uint64_t times[SW_EMULATE_TIMES]; /* [i]: the same in whole milliseconds; [0]: below 2 */
+};
+
+/* X(name, as Lustre has it) */
+#define SW_EMULATE_TARGET_OPERATIONS(X)                                                           \
+    X(PUNCH, "punch")                                                                             \
+    X(SYNC, "sync")                                                                               \
+    X(PREALLOC, "prealloc")
+
+#define SW_EMULATE_METADATA_OPERATIONS(X)                                                         \
+    X(OPEN, "open")                                                                               \
+    X(CLOSE, "close")                                                                             \
+    X(MKNOD, "mknod")                                                                             \
+    X(LINK, "link")                                                                               \
+    X(UNLINK, "unlink")                                                                           \
+    X(MKDIR, "mkdir")                                                                             \
+    X(RMDIR, "rmdir")                                                                             \
+    X(RENAME, "rename")                                                                           \
+    X(GETATTR, "getattr")                                                                         \
+    X(SETATTR, "setattr")                                                                         \
+    X(GETXATTR, "getxattr")                                                                       \
+    X(SETXATTR, "setxattr")                                                                       \
+    X(STATFS, "statfs")                                                                           \
+    X(SYNC, "sync")
+
+#define SW_EMULATE_AT_TARGET(name, text) SW_AT_TARGET_##name,
+enum sw_emulate_at_target {
+    SW_EMULATE_TARGET_OPERATIONS(SW_EMULATE_AT_TARGET) SW_AT_TARGET_COUNT
+};
+#define SW_EMULATE_AT_METADATA(name, text) SW_AT_METADATA_##name,
+enum sw_emulate_at_metadata {
+    SW_EMULATE_METADATA_OPERATIONS(SW_EMULATE_AT_METADATA) SW_AT_METADATA_COUNT
+};
+
+/* Moments of CLOCK_MONOTONIC, in nanoseconds; 0: never. */
+struct sw_emulate_span {
+    uint64_t first_ns;
+    uint64_t last_ns;
+};
+
+struct sw_emulate_target {
+    struct sw_emulate_span span;
+    struct sw_emulate_transfers transfers[2]; /* reads, writes */
+    struct sw_emulate_tally operations[SW_AT_TARGET_COUNT];
+};
+_Static_assert(sizeof(struct sw_emulate_target) <= SW_EMULATE_TARGET_BYTES, "it has room");
+
+struct sw_emulate_metadata {
+    struct sw_emulate_span span;
+    struct sw_emulate_tally operations[SW_AT_METADATA_COUNT];
+};
+_Static_assert(sizeof(struct sw_emulate_metadata) <= SW_EMULATE_METADATA_BYTES, "it has room");
+
+/* A job: by `key`, open addressing.  Never freed. */
+struct sw_emulate_job {
+    uint64_t key;                        /* of the id; 0: free */
+    uint64_t id[SW_EMULATE_JOB_ID / 8]; /* all 0 where who took the entry was killed amid that */
+    uint64_t reserved[3];
+};
+_Static_assert(sizeof(struct sw_emulate_job) == 64, "one cache line");
+
+static inline uint64_t sw_emulate_tally_bytes(const struct sw_emulate_header *header)
+{
+    uint64_t bytes =
+        (uint64_t)header->targets * SW_EMULATE_TARGET_BYTES + SW_EMULATE_METADATA_BYTES;
+    return (bytes + SW_EMULATE_PAGE - 1) / SW_EMULATE_PAGE * SW_EMULATE_PAGE;
+}
+
 /* Where the parts are. */
 struct sw_emulate_places {
     uint64_t counters;
     uint64_t clocks;
     uint64_t files;
     uint64_t objects;
+    uint64_t factors;
+    uint64_t jobs;
+    uint64_t tallies;
     uint64_t bytes; /* of all */
 };
 
@@ -189,7 +306,11 @@ static inline struct sw_emulate_places sw_emulate_places(const struct sw_emulate
     places.clocks = places.counters + SW_EMULATE_COUNTERS;
     places.files = places.clocks + (clocks * 8 + 63) / 64 * 64;
     places.objects = places.files + sizeof(struct sw_emulate_file) * (uint64_t)header->files;
-    places.bytes = places.objects + sizeof(struct sw_emulate_object) * (uint64_t)header->objects;
+    places.factors = places.objects + sizeof(struct sw_emulate_object) * (uint64_t)header->objects;
+    places.jobs = places.factors + ((uint64_t)header->targets * 8 + 63) / 64 * 64;
+    places.tallies = places.jobs + sizeof(struct sw_emulate_job) * (uint64_t)header->jobs;
+    places.tallies = (places.tallies + SW_EMULATE_PAGE - 1) / SW_EMULATE_PAGE * SW_EMULATE_PAGE;
+    places.bytes = places.tallies + sw_emulate_tally_bytes(header) * (1 + (uint64_t)header->jobs);
     return places;
 }
 

@@ -47,17 +47,40 @@ static struct sw_emulated *entry_of(int fd)
     return entries != NULL ? &entries[(unsigned)fd % CHUNK] : NULL;
 }
 
+/* A fork has not opened what it inherits. */
+static uint32_t opened_here(void)
+{
+    return (uint32_t)sw_options.generation + 1;
+}
+
+static void closed(struct sw_emulated *entry)
+{
+    uint32_t opened = __atomic_exchange_n(&entry->opened, 0, __ATOMIC_RELAXED);
+    if (opened == opened_here())
+        sw_served_metadata(entry->storage, SW_AT_METADATA_CLOSE, 0);
+}
+
 void sw_descriptor_gone(unsigned first, unsigned last)
 {
     if (!sw_emulating() || !sw_own_process())
         return;
     for (unsigned fd = first; fd <= last && fd / CHUNK < CHUNKS; fd++) {
         struct sw_emulated *entries = __atomic_load_n(&chunks[fd / CHUNK], __ATOMIC_ACQUIRE);
-        if (entries == NULL)
+        if (entries == NULL) {
             fd |= CHUNK - 1;
-        else
-            __atomic_store_n(&entries[fd % CHUNK].state, SW_FILE_UNKNOWN, __ATOMIC_RELEASE);
+            continue;
+        }
+        if (__atomic_load_n(&entries[fd % CHUNK].opened, __ATOMIC_RELAXED) != 0)
+            closed(&entries[fd % CHUNK]);
+        __atomic_store_n(&entries[fd % CHUNK].state, SW_FILE_UNKNOWN, __ATOMIC_RELEASE);
     }
+}
+
+void sw_descriptor_changed(unsigned fd)
+{
+    struct sw_emulated *entry = sw_emulating() ? entry_of((int)fd) : NULL;
+    if (entry != NULL)
+        __atomic_store_n(&entry->state, SW_FILE_UNKNOWN, __ATOMIC_RELEASE);
 }
 
 /* ---- what a descriptor is --------------------------------------------------------------------
@@ -257,6 +280,7 @@ struct sw_emulated *sw_emulated_opened(int fd, int flags, bool absent, bool *cre
     if ((entry->state & SW_EMULATED_STATE) != SW_FILE_HERE)
         return NULL;
     *created = certain || (absent && is_new);
+    entry->opened = opened_here();
     if ((entry->state & SW_EMULATED_DIRECTORY) != 0)
         return entry;
     bool delays = sw_is_lustre(entry->storage) && (flags & DELAYS_LAYOUT) == DELAYS_LAYOUT;
@@ -272,4 +296,11 @@ struct sw_emulated *sw_emulated_opened(int fd, int flags, bool absent, bool *cre
         entry->layout = kept_layout(entry->storage, fd);
     apply_hints(entry, flags);
     return entry;
+}
+
+void sw_emulated_opened_directory(int fd)
+{
+    struct sw_emulated *entry = sw_emulated_any(fd);
+    if (entry != NULL)
+        __atomic_store_n(&entry->opened, opened_here(), __ATOMIC_RELAXED);
 }

@@ -62,7 +62,17 @@ struct sw_emulator {
     uint64_t *file_clocks;
     struct sw_emulate_file *files;
     struct sw_emulate_object *objects;
+    uint64_t *factors;
+    struct sw_emulate_job *jobs;
+    char *tallies;          /* all blocks */
+    char *own_tallies;      /* of this process's job; NULL: not taken up yet */
     uint64_t process_clock; /* this process's own */
+    char job_id[SW_EMULATE_JOB_ID];
+    struct sw_emulator_file {
+        char path[PATH_MAX]; /* of the mapping */
+        uint64_t device;
+        uint64_t inode;
+    } file;
     struct sw_rates rates;
     bool has_locks;
     size_t root_bytes;
@@ -179,6 +189,7 @@ struct sw_emulated {
     uint64_t layout; /* 0: not settled */
     struct sw_emulator *storage;
     uint64_t cycle; /* bytes for which OMPIO exchanges data once; 0: for each request */
+    uint32_t opened; /* 1 more than the generation of the process that opened it; 0: it was not */
 };
 
 /* The entry of a descriptor of a regular file below a root; NULL: it is something else. */
@@ -192,6 +203,8 @@ int sw_emulated_set_layout(int fd, struct sw_emulated *file, struct sw_layout_wi
 /* A descriptor was opened.  *created: whether by this open; before it was `absent`, as far as that
  * was looked.  NULL: not below the root. */
 struct sw_emulated *sw_emulated_opened(int fd, int flags, bool absent, bool *created);
+/* The same of a directory that is listed. */
+void sw_emulated_opened_directory(int fd);
 
 /* ---- hints (hints.c) ---------------------------------------------------------------------------
  */
@@ -250,10 +263,35 @@ void sw_law_came(struct sw_emulator *storage, uint64_t moment_ns);
 void sw_laws_came(uint64_t moment_ns); /* on each storage */
 /* When the storage will have finished; the clocks are used. */
 uint64_t sw_law_data(const struct sw_transfer *transfer);
-/* `stripes`: of the file; `objects`: that are opened with it. */
+/* `stripes`: of the file; `objects`: that are opened with it; *served_ns: how long the server had
+ * it, from when it came. */
 uint64_t sw_law_metadata(struct sw_emulator *storage, enum sw_operation operation,
-                         uint32_t stripes, uint32_t objects, uint64_t start_ns);
+                         uint32_t stripes, uint32_t objects, uint64_t start_ns,
+                         uint64_t *served_ns);
 uint64_t sw_law_latency(struct sw_emulator *storage, uint64_t start_ns);
+
+/* ---- what the servers count (servers.c, jobs.c) -------------------------------------------------
+ */
+
+/* How long the target had each part of the thread's last request, by the part's number, from when
+ * it came; of more parts the last ones stand for all with the same remainder. */
+#define SW_SERVED 256
+extern __thread uint64_t sw_served_ns[SW_SERVED] __attribute__((tls_model("initial-exec")));
+
+/* The id that a client would send for this process; "": none. */
+void sw_job_id(const struct sw_emulate_header *header, char id[SW_EMULATE_JOB_ID]);
+/* The block in which this process counts. */
+char *sw_job_tallies(struct sw_emulator *storage);
+
+/* The last request of the thread has moved so many bytes. */
+void sw_served_data(const struct sw_transfer *transfer, uint64_t moved);
+void sw_served_metadata(struct sw_emulator *storage, enum sw_emulate_at_metadata operation,
+                        uint64_t served_ns);
+/* One operation for each object of a file; layout 0: not known. */
+void sw_served_objects(struct sw_emulator *storage, enum sw_emulate_at_target operation,
+                       uint64_t layout);
+/* What a call that has succeeded is for the servers. */
+void sw_served_call(const struct sw_request *request, uint64_t layout, uint64_t served_ns);
 
 /* ---- asynchronous requests ---------------------------------------------------------------------
  */

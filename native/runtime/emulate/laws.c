@@ -3,6 +3,11 @@
 /* The laws of one request (docs/design/machines.md), on clocks that all processes share. */
 #include "emulator.h"
 #include "locks.h"
+#include "parts.h"
+
+#include <string.h>
+
+#define MOST_FACTOR 1e6 /* a target that is made slower takes that many times as long at most */
 
 static inline void limited(const struct sw_emulator *storage, enum sw_emulate_limit limit,
                            uint64_t ns)
@@ -11,14 +16,8 @@ static inline void limited(const struct sw_emulator *storage, enum sw_emulate_li
         sw_emulate_add(&storage->counters->limit_ns[limit], ns);
 }
 
-/* ---- one part: the stripes of one object -------------------------------------------------------
+/* ---- one part ---------------------------------------------------------------------------------
  */
-
-struct part {
-    uint32_t object;
-    uint64_t bytes;
-    bool is_ragged; /* begins or ends within a page */
-};
 
 /* What all parts of a request have in common. */
 struct request {
@@ -54,20 +53,22 @@ static uint64_t *clock_of(enum sw_resource resource, const struct sw_transfer *t
     }
 }
 
-static uint32_t target_of(const struct sw_transfer *transfer, uint32_t object, uint32_t node)
+/* Of a target that somebody has made slower since. */
+static inline double factor_of(const struct sw_emulator *storage, uint32_t target)
 {
-    const struct sw_emulate_header *header = transfer->storage->header;
-    if ((header->flags & SW_EMULATE_PRIVATE) != 0)
-        return node % header->targets;
-    return (sw_layout_first(transfer->layout) + object) % header->targets;
+    uint64_t word = __atomic_load_n(&storage->factors[target], __ATOMIC_RELAXED);
+    double factor;
+    memcpy(&factor, &word, sizeof factor);
+    return factor > 0 && factor < MOST_FACTOR ? factor : 1;
 }
 
-static inline double target_ns(const struct sw_rates *rates, double ns, uint64_t bytes,
+static inline double target_ns(const struct sw_emulator *storage, double ns, uint64_t bytes,
                                uint32_t target, uint64_t offset)
 {
+    const struct sw_rates *rates = &storage->rates;
     if (bytes == 0) /* past the end: nothing is asked of it */
         return 0;
-    ns += rates->target_request;
+    ns = (ns + rates->target_request) * factor_of(storage, target);
     if (target == rates->slow_target)
         ns /= rates->slow_share;
     if (rates->jitter <= 0)
@@ -77,7 +78,7 @@ static inline double target_ns(const struct sw_rates *rates, double ns, uint64_t
 }
 
 /* How long a part uses each resource by itself; the longest one. */
-static enum sw_resource transfers_of(const struct sw_transfer *transfer, const struct part *part,
+static enum sw_resource transfers_of(const struct sw_transfer *transfer, const struct sw_part *part,
                                      const struct request *request, uint32_t target,
                                      uint64_t own[SW_RESOURCES])
 {
@@ -88,7 +89,7 @@ static enum sw_resource transfers_of(const struct sw_transfer *transfer, const s
         if (i == SW_ON_FILE)
             ns *= request->contended;
         if (i == SW_ON_TARGET)
-            ns = target_ns(rates, ns, part->bytes, target, transfer->offset);
+            ns = target_ns(transfer->storage, ns, part->bytes, target, transfer->offset);
         own[i] = (uint64_t)ns;
         if (own[i] > own[longest])
             longest = i;
@@ -101,11 +102,11 @@ static enum sw_resource transfers_of(const struct sw_transfer *transfer, const s
 
 /* The clocks are used from the moment at which the lock is asked for; the data is there no sooner
  * than the lock and the longest transfer take. */
-static struct outcome move_part(const struct sw_transfer *transfer, const struct part *part,
+static struct outcome move_part(const struct sw_transfer *transfer, const struct sw_part *part,
                                 const struct request *request)
 {
     uint64_t asked_ns = request->asked_ns;
-    uint32_t target = target_of(transfer, part->object, request->node);
+    uint32_t target = sw_part_target(transfer->storage, transfer->layout, part, request->node);
     struct sw_lock_use lock = {request->ahead_ns, asked_ns};
     struct outcome found = {.end_ns = asked_ns, .limit = SW_LIMIT_PROCESS};
     uint64_t own[SW_RESOURCES];
@@ -119,6 +120,8 @@ static struct outcome move_part(const struct sw_transfer *transfer, const struct
             found.end_ns = end;
             found.limit = SW_LIMIT_PROCESS + (enum sw_emulate_limit)i;
         }
+        if (i == SW_ON_TARGET)
+            sw_served_ns[part->number % SW_SERVED] = end - asked_ns;
     }
     if (lock.end_ns + own[longest] >= found.end_ns)
         found = (struct outcome){lock.end_ns + own[longest], lock.end_ns - asked_ns,
@@ -129,30 +132,6 @@ _Static_assert((int)SW_LIMIT_WHOLE - (int)SW_LIMIT_PROCESS == (int)SW_ON_WHOLE, 
 
 /* ---- a request ---------------------------------------------------------------------------------
  */
-
-/* Bytes of stripes number + j, number + j + count, ... of the request. */
-static struct part part_of(const struct sw_transfer *transfer, uint64_t stripe, uint64_t last,
-                           uint32_t j)
-{
-    uint64_t size = sw_layout_size(transfer->layout);
-    uint32_t count = sw_layout_count(transfer->layout);
-    uint64_t page = transfer->storage->rates.page_bytes;
-    uint64_t end = transfer->offset + transfer->bytes;
-    struct part part = {
-        .object = (uint32_t)((stripe + j) % count),
-        .bytes = ((last - stripe - j) / count + 1) * size,
-    };
-    if (j == 0) {
-        part.bytes -= transfer->offset - stripe * size;
-        part.is_ragged = transfer->offset % page != 0;
-    }
-    if ((last - stripe) % count == j) {
-        part.bytes -= (last + 1) * size - end;
-        part.is_ragged |= end % page != 0;
-    }
-    part.is_ragged &= part.bytes > 0;
-    return part;
-}
 
 void sw_law_came(struct sw_emulator *storage, uint64_t moment_ns)
 {
@@ -201,14 +180,12 @@ static uint64_t wait_before(const struct sw_transfer *transfer)
 
 static struct outcome move_parts(const struct sw_transfer *transfer, const struct request *request)
 {
-    uint64_t size = sw_layout_size(transfer->layout);
-    uint64_t stripe = transfer->offset / size;
-    uint64_t last = (transfer->offset + transfer->bytes - (transfer->bytes > 0)) / size;
-    uint32_t count = sw_layout_count(transfer->layout);
-    uint32_t parts = last - stripe + 1 < count ? (uint32_t)(last - stripe + 1) : count;
+    struct sw_stripes stripes =
+        sw_stripes_of(transfer->layout, transfer->offset, transfer->bytes);
+    uint64_t page = transfer->storage->rates.page_bytes;
     struct outcome latest = {.end_ns = request->asked_ns, .limit = SW_LIMIT_PROCESS};
-    for (uint32_t j = 0; j < parts; j++) {
-        struct part part = part_of(transfer, stripe, last, j);
+    for (uint32_t j = 0; j < stripes.parts; j++) {
+        struct sw_part part = sw_part_of(&stripes, j, page);
         struct outcome found = move_part(transfer, &part, request);
         if (found.end_ns > latest.end_ns)
             latest = found;
@@ -255,15 +232,17 @@ static double power(double base, double exponent)
 }
 
 uint64_t sw_law_metadata(struct sw_emulator *storage, enum sw_operation operation,
-                         uint32_t stripes, uint32_t objects, uint64_t start_ns)
+                         uint32_t stripes, uint32_t objects, uint64_t start_ns,
+                         uint64_t *served_ns)
 {
     const struct sw_rates *rates = &storage->rates;
     uint64_t ns = rates->operations[operation];
     if (rates->growth > 0 && stripes > 1)
         ns = (uint64_t)((double)ns * power(stripes, rates->growth));
     ns += rates->object * objects;
-    uint64_t end =
-        sw_clock_use(&storage->clocks[SW_CLOCK_METADATA], start_ns, ns) + rates->latency;
+    uint64_t end = sw_clock_use(&storage->clocks[SW_CLOCK_METADATA], start_ns, ns);
+    *served_ns = end - start_ns;
+    end += rates->latency;
     limited(storage, SW_LIMIT_METADATA, end - start_ns);
     return end;
 }

@@ -120,6 +120,7 @@ bool sw_lustre_control(struct sw_request *request, struct sw_emulated *file, uin
                        uint64_t *end_ns)
 {
     uint32_t stripes;
+    uint64_t served_ns;
     int error;
     *end_ns = 0;
     switch (request->command) {
@@ -127,7 +128,10 @@ bool sw_lustre_control(struct sw_request *request, struct sw_emulated *file, uin
         error = set_layout(request, file);
         stripes = error == 0 ? sw_layout_count(file->layout) : 0;
         SW_EMULATE_COUNT(file->storage, metadata, 1);
-        *end_ns = sw_law_metadata(file->storage, SW_OPERATION_STAT, 1, stripes, start_ns);
+        *end_ns =
+            sw_law_metadata(file->storage, SW_OPERATION_STAT, 1, stripes, start_ns, &served_ns);
+        if (error == 0) /* the client opens the file with the layout */
+            sw_served_metadata(file->storage, SW_AT_METADATA_OPEN, served_ns);
         return answer(request, error);
     case LL_IOC_LOV_GETSTRIPE: /* the client has it since the open; ROMIO's driver asks */
         if ((file->state & SW_EMULATED_THRESHOLD) == 0)

@@ -83,7 +83,10 @@ static bool is_sound(const struct sw_emulate_header *header, uint64_t bytes)
            header->nodes >= 1 && header->nodes <= UINT16_MAX && is_power_of_two(header->files) &&
            is_power_of_two(header->objects) && header->files <= 1u << 24 &&
            sw_emulate_places(header).bytes <= header->bytes && header->stripe_size >= 1 &&
-           header->root[0] == '/' && memchr(header->root, '\0', sizeof header->root) != NULL;
+           (header->jobs == 0 || is_power_of_two(header->jobs)) && header->jobs <= 1u << 20 &&
+           header->root[0] == '/' && memchr(header->root, '\0', sizeof header->root) != NULL &&
+           memchr(header->jobid_var, '\0', sizeof header->jobid_var) != NULL &&
+           memchr(header->jobid_name, '\0', sizeof header->jobid_name) != NULL;
 }
 
 static struct sw_emulator taken(char *base)
@@ -102,15 +105,19 @@ static struct sw_emulator taken(char *base)
         .file_clocks = clocks + SW_CLOCK_FIXED + header->targets + header->nodes,
         .files = (struct sw_emulate_file *)(base + places.files),
         .objects = (struct sw_emulate_object *)(base + places.objects),
+        .factors = (uint64_t *)(base + places.factors),
+        .jobs = (struct sw_emulate_job *)(base + places.jobs),
+        .tallies = base + places.tallies,
         .rates = rates,
         .has_locks = rates.revoke + rates.page + rates.ahead + rates.hold + rates.extent > 0,
         .root_bytes = strlen(header->root),
     };
 }
 
-static char *map(const char *path, uint64_t *bytes)
+/* *file: what it is, to be known again. */
+static char *map(const char *path, uint64_t *bytes, struct sw_emulator_file *file)
 {
-    struct stat status;
+    struct stat status = {.st_size = 0};
     int fd = sw_sys_openat(AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0);
     *bytes = fd >= 0 && sw_sys_fstat(fd, &status) == 0 ? (uint64_t)status.st_size : 0;
     void *base = MAP_FAILED;
@@ -118,6 +125,8 @@ static char *map(const char *path, uint64_t *bytes)
         base = sw_sys_mmap(*bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (fd >= 0)
         sw_sys_close(fd);
+    file->device = status.st_dev;
+    file->inode = status.st_ino;
     return base != MAP_FAILED ? base : NULL;
 }
 
@@ -184,21 +193,26 @@ unsigned sw_emulator_writer(void)
  */
 
 /* Longest root first, so that of nested ones the inner one is found. */
-static void insert(struct sw_emulator storage)
+static void insert(char *base, const char *path, const struct sw_emulator_file *file)
 {
+    struct sw_emulator storage = taken(base);
     unsigned at = sw_emulators_used++;
     for (; at > 0 && sw_emulators[at - 1].root_bytes < storage.root_bytes; at--)
         sw_emulators[at] = sw_emulators[at - 1];
     sw_emulators[at] = storage;
+    sw_emulators[at].file = *file;
+    snprintf(sw_emulators[at].file.path, sizeof file->path, "%s", path);
+    sw_job_id(storage.header, sw_emulators[at].job_id);
     SW_EMULATE_COUNT(&sw_emulators[at], processes, 1);
 }
 
 static bool add(const char *path)
 {
     uint64_t bytes;
-    char *base = sw_emulators_used < SW_EMULATORS ? map(path, &bytes) : NULL;
+    struct sw_emulator_file file;
+    char *base = sw_emulators_used < SW_EMULATORS ? map(path, &bytes, &file) : NULL;
     if (base != NULL && is_sound((const struct sw_emulate_header *)base, bytes)) {
-        insert(taken(base));
+        insert(base, path, &file);
         return true;
     }
     if (base != NULL)

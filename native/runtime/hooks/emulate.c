@@ -6,6 +6,7 @@
  * ../emulate have it.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "places.h"
 
 #include "../core/descriptors.h"
+#include "../core/system.h"
 
 /* Standard streams that are files of the storage: what libc moves for a stream is seen where its
  * descriptor is tracked. */
@@ -70,6 +72,7 @@ static void begin(struct sw_request *request)
     request->emulated.start_ns = request->start_ns - late_ns;
     request->emulated.storage = NULL;
     request->emulated.end_ns = 0;
+    request->emulated.layout = 0;
 }
 
 /* The real call has taken longer; what earlier ones were late has been counted with them. */
@@ -142,34 +145,49 @@ static int64_t offset_of(const struct sw_request *request, const struct sw_emula
 
 #define MOST_BYTES 0x7ffff000 /* that the kernel moves at once */
 
-static void transfer(struct sw_request *request, struct sw_emulated *file, int64_t bytes,
-                     int64_t moved)
+static struct sw_transfer transfer_of(const struct sw_request *request,
+                                      const struct sw_emulated *file, int64_t bytes)
 {
-    bool writes = request->action == SW_DO_WRITE;
-    uint64_t layout = sw_emulated_layout(request->fd, file);
-    int64_t offset = offset_of(request, file->storage, layout, moved);
-    struct sw_transfer wanted = {
+    return (struct sw_transfer){
         .storage = file->storage,
-        .writes = writes,
+        .writes = request->action == SW_DO_WRITE,
         .slot = file->slot,
         .lock_mode = lock_mode(file),
-        .layout = layout,
-        .offset = (uint64_t)offset,
+        .layout = request->emulated.layout,
+        .offset = request->emulated.offset,
         .bytes = (uint64_t)(bytes < MOST_BYTES ? bytes : MOST_BYTES),
         .start_ns = request->emulated.start_ns,
     };
+}
+
+static void transfer(struct sw_request *request, struct sw_emulated *file, int64_t bytes,
+                     int64_t moved)
+{
+    uint64_t layout = sw_emulated_layout(request->fd, file);
+    request->emulated.layout = layout;
+    request->emulated.offset = (uint64_t)offset_of(request, file->storage, layout, moved);
+    struct sw_transfer wanted = transfer_of(request, file, bytes);
     if ((file->state & SW_EMULATED_SHARES) != 0) /* only data minds */
         SW_EMULATE_COUNT(file->storage, tables_full, 1);
     sw_emulate_round(&wanted, file);
     request->emulated.storage = file->storage;
     request->emulated.end_ns = sw_law_data(&wanted);
-    if (writes) {
+    if (wanted.writes) {
         SW_EMULATE_COUNT(file->storage, writes, 1);
         SW_EMULATE_COUNT(file->storage, written_bytes, wanted.bytes);
     } else {
         SW_EMULATE_COUNT(file->storage, reads, 1);
         SW_EMULATE_COUNT(file->storage, read_bytes, wanted.bytes);
     }
+}
+
+/* What really moved, once that is known. */
+static void served(const struct sw_request *request, const struct sw_emulated *file, int64_t moved)
+{
+    if (file == NULL || moved <= 0 || request->emulated.layout == 0)
+        return;
+    struct sw_transfer transfer = transfer_of(request, file, moved);
+    sw_served_data(&transfer, transfer.bytes);
 }
 
 /* A write takes its turn before the call, where all is known by then; whatever is only posted does
@@ -184,12 +202,26 @@ static void before_data(struct sw_request *request)
         transfer(request, file, request->bytes, 0);
 }
 
+/* What an asynchronous read will find, as the file is now. */
+static int64_t there(const struct sw_request *request)
+{
+    struct stat status;
+    int saved_errno = errno;
+    int64_t left = request->bytes;
+    if (request->action == SW_DO_READ && sw_sys_fstat(request->fd, &status) == 0 &&
+        status.st_size - (int64_t)request->emulated.offset < left)
+        left = status.st_size - (int64_t)request->emulated.offset;
+    errno = saved_errno;
+    return left;
+}
+
 /* It is held where its result is fetched. */
-static void after_posting(struct sw_request *request)
+static void after_posting(struct sw_request *request, const struct sw_emulated *file)
 {
     uint64_t end_ns = request->emulated.end_ns;
     if (request->result != 0 || end_ns == 0)
         return;
+    served(request, file, there(request));
     SW_EMULATE_COUNT(request->emulated.storage, model_ns, end_ns - request->emulated.start_ns);
     if (!sw_posted_put(request->posted, request->emulated.storage, end_ns))
         hold(request);
@@ -207,13 +239,14 @@ static void after_data(struct sw_request *request)
     struct sw_emulated *file = sw_emulated_file(request->fd);
     int64_t bytes = request->stream ? request->bytes : request->result;
     if (request->posted != NULL) {
-        after_posting(request);
+        after_posting(request, file);
         return;
     }
     if (request->result < 0)
         request->emulated.end_ns = 0;
     else if (request->emulated.end_ns == 0 && file != NULL && (bytes > 0 || is_past_end(request)))
         transfer(request, file, bytes, bytes);
+    served(request, file, bytes);
     hold(request);
 }
 
@@ -236,8 +269,9 @@ static bool look(const struct sw_place *place, bool follow, struct statx *status
                         status) == 0;
 }
 
-/* Stripes of a file that is not opened for it.  Its key is that of no other storage's file. */
-static uint32_t stripes_at(const struct statx *status)
+/* Layout of a file that is not opened for it, 0: not known.  Its key is that of no other storage's
+ * file. */
+static uint64_t layout_at(const struct statx *status)
 {
     bool is_new;
     uint64_t key = S_ISREG(status->stx_mode) ? sw_file_key(status) : 0;
@@ -245,9 +279,14 @@ static uint32_t stripes_at(const struct statx *status)
         uint32_t slot = sw_file_slot(&sw_emulators[i], key, false, &is_new);
         uint64_t layout = slot == SW_NO_FILE ? 0 : sw_emulators[i].files[slot].layout;
         if (layout != 0)
-            return sw_layout_count(layout);
+            return layout;
     }
-    return 1;
+    return 0;
+}
+
+static uint32_t stripes_of(uint64_t layout)
+{
+    return layout != 0 ? sw_layout_count(layout) : 1;
 }
 
 static void release(uint64_t key)
@@ -270,12 +309,13 @@ static void before_name(struct sw_request *request)
     struct statx status;
     bool renames = request->action == SW_DO_RENAME;
     bool removes = renames || request->action == SW_DO_UNLINK;
-    request->emulated.stripes = 1;
     request->emulated.key = 0;
-    if (!removes && !any_grows())
+    request->emulated.is_directory = false;
+    if (!removes && request->action != SW_DO_TRUNCATE && !any_grows())
         return;
     if (look(&request->target, request->follow && !removes, &status)) {
-        request->emulated.stripes = stripes_at(&status);
+        request->emulated.layout = layout_at(&status);
+        request->emulated.is_directory = S_ISDIR(status.stx_mode);
         if (removes && !renames && S_ISREG(status.stx_mode) && status.stx_nlink == 1)
             request->emulated.key = sw_file_key(&status);
     }
@@ -300,14 +340,33 @@ static enum sw_operation operation_of(const struct sw_request *request)
     }
 }
 
-static void operate(struct sw_request *request, struct sw_emulator *storage,
-                    enum sw_operation operation, uint32_t stripes, uint32_t objects)
+/* How long the server has it. */
+static uint64_t operate(struct sw_request *request, struct sw_emulator *storage,
+                        enum sw_operation operation, uint32_t stripes, uint32_t objects)
 {
+    uint64_t served_ns;
     SW_EMULATE_COUNT(storage, metadata, 1);
     request->emulated.storage = storage;
-    request->emulated.end_ns =
-        sw_law_metadata(storage, operation, stripes, objects, request->emulated.start_ns);
+    request->emulated.end_ns = sw_law_metadata(storage, operation, stripes, objects,
+                                               request->emulated.start_ns, &served_ns);
     hold(request);
+    return served_ns;
+}
+
+/* Servers count what has succeeded. */
+static bool has_failed(const struct sw_request *request)
+{
+    if (request->action == SW_DO_ALLOCATE) /* posix_fallocate returns what errno would be */
+        return request->result != 0;
+    return request->opens_stream ? request->result <= 0 : request->result < 0;
+}
+
+static void operate_call(struct sw_request *request, struct sw_emulator *storage)
+{
+    uint64_t layout = request->emulated.layout;
+    uint64_t served_ns = operate(request, storage, operation_of(request), stripes_of(layout), 0);
+    if (!has_failed(request))
+        sw_served_call(request, layout, served_ns);
 }
 
 /* The one that the request is for; of a rename from one to another the latter, which gets the
@@ -326,16 +385,19 @@ static void after_name(struct sw_request *request)
 {
     if (request->fd >= 0) {
         const struct sw_emulated *file = sw_emulated_any(request->fd);
-        if (file != NULL)
-            operate(request, file->storage, operation_of(request),
-                    file->layout != 0 ? sw_layout_count(file->layout) : 1, 0);
+        if (file != NULL) {
+            request->emulated.layout = file->layout;
+            operate_call(request, file->storage);
+        }
         return;
     }
     if (request->result == 0 && request->emulated.key != 0)
         release(request->emulated.key);
     struct sw_emulator *storage = storage_named(request);
     if (storage != NULL)
-        operate(request, storage, operation_of(request), request->emulated.stripes, 0);
+        operate_call(request, storage);
+    if (request->action == SW_DO_LIST && request->opens_stream && request->result > 0)
+        sw_emulated_opened_directory(dirfd((DIR *)(intptr_t)request->result));
 }
 
 /* ---- opens and closes
@@ -356,6 +418,19 @@ static int opened(const struct sw_request *request)
     return request->result > 0 ? fileno_unlocked((FILE *)(intptr_t)request->result) : -1;
 }
 
+/* A file that is cut while it is opened is told so to the metadata server and to each object. */
+static void served_open(int flags, const struct sw_emulated *file, bool created,
+                        uint64_t served_ns)
+{
+    sw_served_metadata(file->storage, SW_AT_METADATA_OPEN, served_ns);
+    if (created)
+        sw_served_metadata(file->storage, SW_AT_METADATA_MKNOD, served_ns);
+    if ((flags & O_TRUNC) == 0 || created || (file->state & SW_EMULATED_DIRECTORY) != 0)
+        return;
+    sw_served_metadata(file->storage, SW_AT_METADATA_SETATTR, 0);
+    sw_served_objects(file->storage, SW_AT_TARGET_PUNCH, file->layout);
+}
+
 static void after_open(struct sw_request *request)
 {
     bool created;
@@ -370,9 +445,11 @@ static void after_open(struct sw_request *request)
         sw_emulated_opened(fd, request->flags, request->emulated.is_absent, &created);
     if (file == NULL)
         return;
-    uint32_t stripes = file->layout != 0 ? sw_layout_count(file->layout) : 0;
-    operate(request, file->storage, created ? SW_OPERATION_CREATE : SW_OPERATION_OPEN,
-            stripes > 0 ? stripes : 1, stripes);
+    uint32_t objects = file->layout != 0 ? sw_layout_count(file->layout) : 0;
+    uint64_t served_ns =
+        operate(request, file->storage, created ? SW_OPERATION_CREATE : SW_OPERATION_OPEN,
+                stripes_of(file->layout), objects);
+    served_open(request->flags, file, created, served_ns);
 }
 
 /* What was written is on the storage when its request has ended. */
@@ -381,6 +458,8 @@ static void sync_file(struct sw_request *request, const struct sw_emulated *file
     SW_EMULATE_COUNT(file->storage, metadata, 1);
     request->emulated.storage = file->storage;
     request->emulated.end_ns = sw_law_latency(file->storage, request->emulated.start_ns);
+    sw_served_metadata(file->storage, SW_AT_METADATA_SYNC, 0);
+    sw_served_objects(file->storage, SW_AT_TARGET_SYNC, file->layout);
 }
 
 static void before_close(struct sw_request *request)

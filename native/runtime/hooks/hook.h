@@ -40,14 +40,17 @@ struct sw_request {
     uint64_t start_ns;      /* CLOCK_MONOTONIC, when the request came */
     uint64_t wait_ns;       /* set by a member: CLOCK_MONOTONIC, not to go on before it */
     const void *posted;     /* control block of an asynchronous transfer, which is only begun */
-    bool opens_stream;      /* of an open: the result is a FILE * */
+    bool opens_stream;      /* of an open or list: the result is a FILE * or DIR * */
+    bool attribute;         /* of a stat or change: it is for an extended attribute */
     struct {                /* the emulated storages' own */
         struct sw_emulator *storage; /* that holds this request */
         uint64_t start_ns;
         uint64_t end_ns; /* 0: none does */
         uint64_t key;    /* of the file that goes */
-        uint32_t stripes;
-        bool is_absent; /* the file, before the open */
+        uint64_t layout; /* of the file; 0: not known */
+        uint64_t offset; /* of data */
+        bool is_absent;    /* the file, before the open */
+        bool is_directory; /* what is removed */
     } emulated;
     int64_t result;  /* afterwards, or of a member that answers */
     int error;       /* errno that goes with a result that is a failure */
@@ -91,6 +94,8 @@ extern uint32_t sw_hooked;
 
 /* These numbers are closed, or stand for other files now: for calls that are no requests. */
 void sw_descriptor_gone(unsigned first, unsigned last);
+/* It stands for the same file, in another way. */
+void sw_descriptor_changed(unsigned fd);
 /* Memory was mapped from a file; a ring for I/O was set up. */
 void sw_memory_mapped(int fd);
 void sw_ring_made(void);

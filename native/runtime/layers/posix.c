@@ -100,9 +100,11 @@ static void end_open(int fd)
 
 static void finish(enum sw_ending ending)
 {
-    (void)ending;
-    if (sw_is_hooked(SW_DO_CLOSE))
+    if (sw_is_hooked(SW_DO_CLOSE)) {
         sw_fd_each(0, INT_MAX, end_open);
+        if (ending != SW_ENDING_EXEC)
+            sw_descriptor_gone(0, INT_MAX);
+    }
     find_io_uring();
 }
 

@@ -6,24 +6,34 @@
 
 #include "posix.h"
 
-#define SW_ON_DESCRIPTOR(type, name, op, action, data, parameters, arguments)                     \
+#define SW_ON_DESCRIPTOR_AS(type, name, op, action, description, parameters, arguments)           \
     SW_EXPORT type name parameters;                                                               \
     SW_EXPORT type name parameters                                                                \
     {                                                                                             \
         struct sw_call call;                                                                      \
         struct sw_fd *entry = sw_posix_enter_quietly(&call, fd);                                  \
-        type result = SW_CHAINED(type, sw_posix, action, sw_request_control(action, fd, data),    \
-                                 (void)0, name, arguments);                                       \
+        type result =                                                                             \
+            SW_CHAINED(type, sw_posix, action, description, (void)0, name, arguments);            \
         if (entry != NULL)                                                                        \
             sw_posix_leave(&call, entry, op, result < 0);                                         \
         return result;                                                                            \
     }
+#define SW_ON_DESCRIPTOR(type, name, op, action, data, parameters, arguments)                     \
+    SW_ON_DESCRIPTOR_AS(type, name, op, action, sw_request_control(action, fd, data), parameters, \
+                        arguments)
 
 /* `data`: where the answer goes, for a member that gives it. */
 static struct sw_request sw_request_control(enum sw_action action, int fd, void *data)
 {
     struct sw_request request = sw_request_data(action, fd, 0, -1);
     request.argument = data;
+    return request;
+}
+
+static struct sw_request sw_request_attribute(enum sw_action action, int fd, void *data)
+{
+    struct sw_request request = sw_request_control(action, fd, data);
+    request.attribute = true;
     return request;
 }
 
@@ -54,11 +64,14 @@ SW_ON_DESCRIPTOR(int, fchown, SW_OP_META, SW_DO_CHANGE, NULL, (int fd, uid_t use
                  (fd, user, group))
 SW_ON_DESCRIPTOR(int, futimens, SW_OP_META, SW_DO_CHANGE, NULL,
                  (int fd, const struct timespec times[2]), (fd, times))
-SW_ON_DESCRIPTOR(int, fsetxattr, SW_OP_META, SW_DO_CHANGE, NULL,
-                 (int fd, const char *name, const void *value, size_t bytes, int flags),
-                 (fd, name, value, bytes, flags))
-SW_ON_DESCRIPTOR(ssize_t, fgetxattr, SW_OP_META, SW_DO_STAT, value,
-                 (int fd, const char *name, void *value, size_t bytes), (fd, name, value, bytes))
+SW_ON_DESCRIPTOR_AS(int, fsetxattr, SW_OP_META, SW_DO_CHANGE,
+                    sw_request_attribute(SW_DO_CHANGE, fd, NULL),
+                    (int fd, const char *name, const void *value, size_t bytes, int flags),
+                    (fd, name, value, bytes, flags))
+SW_ON_DESCRIPTOR_AS(ssize_t, fgetxattr, SW_OP_META, SW_DO_STAT,
+                    sw_request_attribute(SW_DO_STAT, fd, value),
+                    (int fd, const char *name, void *value, size_t bytes),
+                    (fd, name, value, bytes))
 
 /* The third argument is one word whatever the command. */
 SW_EXPORT int ioctl(int fd, unsigned long command, ...)

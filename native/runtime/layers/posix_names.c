@@ -39,18 +39,25 @@ static struct sw_request sw_request_answered(enum sw_action action, int director
     return request;
 }
 
+static struct sw_request sw_request_attribute(enum sw_action action, const char *path, bool follow,
+                                              void *answer)
+{
+    struct sw_request request = sw_request_answered(action, AT_FDCWD, path, follow, answer);
+    request.attribute = true;
+    return request;
+}
+
 /* `answer`: where the call stores what it found; `mark`: of the file if the call succeeds;
  * `size`: what the file gets. */
-#define SW_ON_NAME_WITH(type, name, action, directory, follow, answer, mark, size, parameters,    \
-                        arguments)                                                                \
+#define SW_ON_NAME_AS(type, name, action, directory, description, mark, size, parameters,         \
+                      arguments)                                                                  \
     SW_EXPORT type name parameters;                                                               \
     SW_EXPORT type name parameters                                                                \
     {                                                                                             \
         struct sw_call call;                                                                      \
         const char *asked = path;                                                                 \
         bool counted = sw_enter(&call, SW_LAYER_POSIX);                                           \
-        type result = SW_CHAINED(type, sw_posix, action,                                          \
-                                 sw_request_answered(action, directory, path, follow, answer),    \
+        type result = SW_CHAINED(type, sw_posix, action, description,                             \
                                  path = request.target.path, name, arguments);                    \
         if (counted) {                                                                            \
             call.position = size;                                                                 \
@@ -58,6 +65,17 @@ static struct sw_request sw_request_answered(enum sw_action action, int director
         }                                                                                         \
         return result;                                                                            \
     }
+
+#define SW_ON_NAME_WITH(type, name, action, directory, follow, answer, mark, size, parameters,    \
+                        arguments)                                                                \
+    SW_ON_NAME_AS(type, name, action, directory,                                                  \
+                  sw_request_answered(action, directory, path, follow, answer), mark, size,       \
+                  parameters, arguments)
+/* Of a file's extended attributes. */
+#define SW_ON_ATTRIBUTE(type, name, action, follow, answer, parameters, arguments)                \
+    SW_ON_NAME_AS(type, name, action, AT_FDCWD,                                                   \
+                  sw_request_attribute(action, path, follow, answer), 0, SW_POSITION_OF_CALL,     \
+                  parameters, arguments)
 
 #define SW_ON_NAME(name, action, directory, follow, answer, parameters, arguments)                \
     SW_ON_NAME_WITH(int, name, action, directory, follow, answer, 0, SW_POSITION_OF_CALL,         \
@@ -91,15 +109,15 @@ SW_ON_NAME(__lxstat64, SW_DO_STAT, AT_FDCWD, false, status,
 SW_ON_NAME(statx, SW_DO_STAT, directory, FOLLOWS, status,
            (int directory, const char *path, int flags, unsigned mask, struct statx *status),
            (directory, path, flags, mask, status))
-SW_ON_NAME_WITH(ssize_t, getxattr, SW_DO_STAT, AT_FDCWD, true, value, 0, SW_POSITION_OF_CALL,
+SW_ON_ATTRIBUTE(ssize_t, getxattr, SW_DO_STAT, true, value,
                 (const char *path, const char *name, void *value, size_t bytes),
                 (path, name, value, bytes))
-SW_ON_NAME_WITH(ssize_t, lgetxattr, SW_DO_STAT, AT_FDCWD, false, value, 0, SW_POSITION_OF_CALL,
+SW_ON_ATTRIBUTE(ssize_t, lgetxattr, SW_DO_STAT, false, value,
                 (const char *path, const char *name, void *value, size_t bytes),
                 (path, name, value, bytes))
-SW_ON_NAME_WITH(ssize_t, listxattr, SW_DO_STAT, AT_FDCWD, true, list, 0, SW_POSITION_OF_CALL,
+SW_ON_ATTRIBUTE(ssize_t, listxattr, SW_DO_STAT, true, list,
                 (const char *path, char *list, size_t bytes), (path, list, bytes))
-SW_ON_NAME_WITH(ssize_t, llistxattr, SW_DO_STAT, AT_FDCWD, false, list, 0, SW_POSITION_OF_CALL,
+SW_ON_ATTRIBUTE(ssize_t, llistxattr, SW_DO_STAT, false, list,
                 (const char *path, char *list, size_t bytes), (path, list, bytes))
 SW_ON_NAME(statfs, SW_DO_STATFS, AT_FDCWD, true, status, (const char *path, struct statfs *status),
            (path, status))
@@ -121,13 +139,19 @@ SW_ON_NAME_WITH(ssize_t, readlinkat, SW_DO_SYMLINK, directory, false, out, 0, SW
                 (int directory, const char *path, char *out, size_t bytes),
                 (directory, path, out, bytes))
 
+static struct sw_request request_list(const char *path)
+{
+    struct sw_request request = sw_request_name(SW_DO_LIST, AT_FDCWD, path, true);
+    request.opens_stream = true;
+    return request;
+}
+
 SW_EXPORT DIR *opendir(const char *path)
 {
     struct sw_call call;
     const char *asked = path;
     bool counted = sw_enter(&call, SW_LAYER_POSIX);
-    intptr_t result = SW_CHAINED(intptr_t, sw_posix, SW_DO_LIST,
-                                 sw_request_name(SW_DO_LIST, AT_FDCWD, path, true),
+    intptr_t result = SW_CHAINED(intptr_t, sw_posix, SW_DO_LIST, request_list(path),
                                  path = request.target.path, opendir, (path));
     if (counted)
         leave_name(&call, SW_DO_LIST, AT_FDCWD, asked, result <= 0, 0);
@@ -155,15 +179,16 @@ SW_CHANGE(lutimes, AT_FDCWD, false, (const char *path, const struct timeval time
 SW_CHANGE(utimensat, directory, FOLLOWS,
           (int directory, const char *path, const struct timespec times[2], int flags),
           (directory, path, times, flags))
-SW_CHANGE(setxattr, AT_FDCWD, true,
-          (const char *path, const char *name, const void *value, size_t bytes, int flags),
-          (path, name, value, bytes, flags))
-SW_CHANGE(lsetxattr, AT_FDCWD, false,
-          (const char *path, const char *name, const void *value, size_t bytes, int flags),
-          (path, name, value, bytes, flags))
-
-SW_CHANGE(removexattr, AT_FDCWD, true, (const char *path, const char *name), (path, name))
-SW_CHANGE(lremovexattr, AT_FDCWD, false, (const char *path, const char *name), (path, name))
+SW_ON_ATTRIBUTE(int, setxattr, SW_DO_CHANGE, true, NULL,
+                (const char *path, const char *name, const void *value, size_t bytes, int flags),
+                (path, name, value, bytes, flags))
+SW_ON_ATTRIBUTE(int, lsetxattr, SW_DO_CHANGE, false, NULL,
+                (const char *path, const char *name, const void *value, size_t bytes, int flags),
+                (path, name, value, bytes, flags))
+SW_ON_ATTRIBUTE(int, removexattr, SW_DO_CHANGE, true, NULL, (const char *path, const char *name),
+                (path, name))
+SW_ON_ATTRIBUTE(int, lremovexattr, SW_DO_CHANGE, false, NULL, (const char *path, const char *name),
+                (path, name))
 
 SW_ON_NAME(mkdir, SW_DO_MKDIR, AT_FDCWD, false, NULL, (const char *path, mode_t mode),
            (path, mode))

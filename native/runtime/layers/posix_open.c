@@ -342,7 +342,7 @@ SW_EXPORT int dup3(int fd, int copy, int flags)
         if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)                                     \
             return copied(fd, result);                                                            \
         if (command == F_SETFL && fd >= 0)                                                        \
-            sw_descriptor_gone((unsigned)fd, (unsigned)fd); /* to be looked at anew */            \
+            sw_descriptor_changed((unsigned)fd);                                                  \
         struct sw_fd *entry = command == F_SETFL ? sw_fd_entry(fd) : NULL;                        \
         if (entry != NULL)                                                                        \
             sw_fd_add_flags(entry, SW_FD_ASK); /* O_APPEND may have come or gone */               \

@@ -25,6 +25,8 @@ def make_clocks(
     *,
     ranks: int = 0,
     environment: Mapping[str, str] = os.environ,
+    jobid_var: str = _mapping.JOBID_VAR,
+    jobid_name: str = _mapping.JOBID_NAME,
 ) -> None:
     """Write the mapping of a storage that lasts until somebody removes the file.
 
@@ -39,9 +41,14 @@ def make_clocks(
         path: Of the file, which must not exist yet; only its owner can use it (mode 0600).
         ranks: Of the jobs: on one virtual node the network is not used; 0: not known.
         environment: Of the jobs: it can choose the transport.
+        jobid_var: How clients tell jobs apart, as Lustre's parameter of that name: a variable of
+            the environment, "procname_uid", "nodelocal" or "disable".
+        jobid_name: What they say where that variable is not set: %e program, %u user, %g group,
+            %h host, %H without its domain, %p process, %j value of the variable.
 
     Raises:
-        UsageError: The root is no directory, its path is too long, or `path` cannot be passed.
+        UsageError: The root is no directory, its path is too long, `path` cannot be passed, or
+            `jobid_var` or `jobid_name` is too long.
         StorageError: The file cannot be made, or there is no room for it.
     """
     real = Path(os.path.realpath(root))
@@ -49,7 +56,7 @@ def make_clocks(
         raise UsageError(f"{root} is no directory; a storage needs one for its files")
     if ":" in str(path):
         raise UsageError(f"{path}: a file with a colon cannot be passed in a list; rename it")
-    head = _mapping.header(storage, str(real), environment, "", ranks)
+    head = _mapping.header(storage, str(real), environment, "", ranks, jobid_var, jobid_name)
     try:
         descriptor = os.open(path, _NEW, _OWNER_ONLY)
     except OSError as error:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import struct
+import time
 from collections.abc import Mapping
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from stripewise.errors import StorageError, UsageError
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from stripewise.emulation._storage import EmulatedStorage
 
 MAGIC = b"SWEMULAT"
-VERSION = 2
+VERSION = 3
 HEADER_BYTES = 4096
 COUNTERS_BYTES = 512
 ROOT_BYTES = 3072
@@ -30,6 +31,16 @@ OBJECT_BYTES = 64
 FILES = 1024
 OBJECTS = 16384
 """Room for files and for stripe objects; what finds none shares clocks with others."""
+JOBS = 1024
+"""Room for jobs that the servers tell apart; those of others count for the targets alone."""
+JOB_BYTES = 64
+JOB_ID_BYTES = 32
+PAGE_BYTES = 4096
+TARGET_BYTES = 1024
+METADATA_BYTES = 640
+FS_BYTES = 16
+JOBID_VAR = "SLURM_JOB_ID"
+JOBID_NAME = "%e.%u"
 FLAG_LUSTRE = 1
 FLAG_PRIVATE = 2
 
@@ -88,6 +99,7 @@ COUNTERS = (
     "layouts_refused",
     "layouts_unkept",
     "static_programs",
+    "jobs_full",
 )
 LIMITS = (
     "request",
@@ -102,18 +114,49 @@ LIMITS = (
 )
 """Resources, by what a request waited for."""
 
-HEADER = struct.Struct(f"<8sIIQIIIIIIiIQdQ{FIGURES_ROOM}d{ROOT_BYTES}s")
+_BEFORE_ROOT = f"<8sIIQIIIIIIiIQdQ{FIGURES_ROOM}d"
+HEADER = struct.Struct(f"{_BEFORE_ROOT}{ROOT_BYTES}s{FS_BYTES}s{JOB_ID_BYTES}s{JOB_ID_BYTES}sQII")
 _WORDS = struct.Struct(f"<{len(COUNTERS) + len(LIMITS)}Q")
 _NEXT_TARGET = HEADER_BYTES + COUNTERS_BYTES + 2 * 8
 """Place of SW_CLOCK_NEXT_TARGET."""
-_ROOT_OFFSET = HEADER.size - ROOT_BYTES
+_ROOT_OFFSET = struct.calcsize(_BEFORE_ROOT)
+JOBID_VAR_OFFSET = _ROOT_OFFSET + ROOT_BYTES + FS_BYTES
+JOBID_NAME_OFFSET = JOBID_VAR_OFFSET + JOB_ID_BYTES
+
+
+class Places(NamedTuple):
+    """Where parts of a mapping begin, in bytes.
+
+    Attributes:
+        factors: Of the targets; jobs: table of their ids; tallies: blocks of counters.
+        tally_bytes: Of one block; size: of all.
+    """
+
+    factors: int
+    jobs: int
+    tallies: int
+    tally_bytes: int
+    size: int
+
+
+def places(targets: int, nodes: int, files: int, objects: int, jobs: int) -> Places:
+    """Return where the parts are; the numbers are those of the header."""
+    clocks = 8 * (CLOCKS_FIXED + targets + nodes + files * nodes)
+    factors = HEADER_BYTES + COUNTERS_BYTES + _padded(clocks, 64)
+    factors += FILE_BYTES * files + OBJECT_BYTES * objects
+    table = factors + _padded(8 * targets, 64)
+    tallies = _padded(table + JOB_BYTES * jobs, PAGE_BYTES)
+    block = _padded(TARGET_BYTES * targets + METADATA_BYTES, PAGE_BYTES)
+    return Places(factors, table, tallies, block, tallies + block * (1 + jobs))
+
+
+def _padded(size: int, grain: int) -> int:
+    return (size + grain - 1) // grain * grain
 
 
 def mapping_bytes(targets: int, nodes: int) -> int:
-    """Return the size of a mapping."""
-    clocks = 8 * (CLOCKS_FIXED + targets + nodes + FILES * nodes)
-    tables = FILE_BYTES * FILES + OBJECT_BYTES * OBJECTS
-    return HEADER_BYTES + COUNTERS_BYTES + (clocks + 63) // 64 * 64 + tables
+    """Return the size of a mapping; most of it takes no memory before jobs use it."""
+    return places(targets, nodes, FILES, OBJECTS, JOBS).size
 
 
 def header(
@@ -122,6 +165,8 @@ def header(
     environment: Mapping[str, str],
     run_id: str,
     ranks: int = 0,
+    jobid_var: str = JOBID_VAR,
+    jobid_name: str = JOBID_NAME,
 ) -> bytes:
     """Return the header of a mapping.
 
@@ -131,6 +176,8 @@ def header(
         environment: Of the run: it can choose the transport.
         run_id: Of the run; the noise depends on it.
         ranks: Of the run: on one virtual node the network is not used; 0: not known.
+        jobid_var: How clients tell jobs apart, as Lustre's parameter of that name.
+        jobid_name: The same.
 
     Raises:
         UsageError: The path is too long.
@@ -162,11 +209,38 @@ def header(
         *figures,
         *[0.0] * (FIGURES_ROOM - len(FIGURES)),
         path,
+        file_system_name(options.machine).encode(),
+        job_id_text("jobid_var", jobid_var),
+        job_id_text("jobid_name", jobid_name),
+        time.time_ns(),
+        JOBS,
+        0,
     )
 
 
+def file_system_name(machine: str) -> str:
+    """Return a name as Lustre allows one, at most 8 letters and digits: "archer2h"."""
+    stem = os.path.basename(machine.partition("@")[0]).partition(".")[0]
+    return "".join(c for c in stem if c.isascii() and c.isalnum())[:8] or "emulated"
+
+
+def job_id_text(name: str, value: str) -> bytes:
+    """Return what a header keeps of `jobid_var` or `jobid_name`.
+
+    Raises:
+        UsageError: It is too long.
+    """
+    data = os.fsencode(value)
+    if len(data) >= JOB_ID_BYTES:
+        raise UsageError(
+            f"{name} = {value}: longer than {JOB_ID_BYTES - 1} characters, which Lustre does not "
+            "take; give a shorter one"
+        )
+    return data
+
+
 def write_mapping(descriptor: int, head: bytes, first: int = 0) -> None:
-    """Make an empty file a mapping; its room is there from the beginning.
+    """Make an empty file a mapping; its room is there from the beginning, but for jobs.
 
     Args:
         descriptor: Of the file.
@@ -176,9 +250,12 @@ def write_mapping(descriptor: int, head: bytes, first: int = 0) -> None:
     Raises:
         StorageError: There is no room for it.
     """
-    size = HEADER.unpack(head)[3]
+    fields = HEADER.unpack(head)
+    found = places(fields[4], fields[5], fields[8], fields[9], fields[-2])
+    size = found.tallies + found.tally_bytes
     try:
         os.posix_fallocate(descriptor, 0, size)
+        os.ftruncate(descriptor, found.size)
         os.pwrite(descriptor, head, 0)
         os.pwrite(descriptor, struct.pack("<Q", first), _NEXT_TARGET)
     except OSError as error:
@@ -193,7 +270,7 @@ def read_root(descriptor: int) -> str:
     data = os.pread(descriptor, HEADER.size, 0)
     if len(data) < HEADER.size or not data.startswith(MAGIC):
         return ""
-    return os.fsdecode(data[_ROOT_OFFSET:].rstrip(b"\0"))
+    return os.fsdecode(data[_ROOT_OFFSET : _ROOT_OFFSET + ROOT_BYTES].rstrip(b"\0"))
 
 
 def read_counters(descriptor: int) -> dict[str, int]:

@@ -1,0 +1,232 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Texts of Lustre's servers, as releases 2.12, 2.14, 2.15 and 2.16 print them.
+
+Source of the formats: lustre/obdclass/lprocfs_status.c and lprocfs_jobstats.c, lustre/ofd and
+lustre/mdt lproc files, lustre/osd-ldiskfs/osd_lproc.c of these releases. Rows of operations that
+an emulation does not know are left out, though Lustre prints some of them as zero.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from stripewise.emulation._tallies import (
+    MetadataTallies,
+    Span,
+    Tally,
+    TargetTallies,
+)
+
+VERSIONS = {"2.12": "2.12.9", "2.14": "2.14.0", "2.15": "2.15.5", "2.16": "2.16.1"}
+"""Release to the version that it says it is."""
+LATEST = "2.16"
+_NAME_WIDTH = 15
+_SECOND = 10**9
+_PLAIN = ".@-_:/"
+"""Characters of a job's id, beside letters and digits, that 2.16 does not escape."""
+
+
+class Row(NamedTuple):
+    """One operation.
+
+    Attributes:
+        name: As Lustre has it; unit: "bytes", "usecs" or "reqs".
+        tally: In that unit.
+        sizes: Histogram by powers of two, where the release has one.
+    """
+
+    name: str
+    unit: str
+    tally: Tally
+    sizes: tuple[int, ...] = ()
+
+
+# ---- rows --------------------------------------------------------------------------------------
+
+
+def target_rows(found: TargetTallies, release: str) -> list[Row]:
+    """Return the operations of an OST in Lustre's order."""
+    both = (("read", found.reads), ("write", found.writes))
+    rows = [Row(f"{name}_bytes", "bytes", one.size_bytes, one.sizes) for name, one in both]
+    if release != "2.12":
+        rows += [_timed(name, one.time_ns, release) for name, one in both]
+    known = ("punch", "sync") if release == "2.12" else ("punch", "sync", "prealloc")
+    return rows + [_timed(name, found.operations[name], release) for name in known]
+
+
+def metadata_rows(found: MetadataTallies, release: str) -> list[Row]:
+    """Return the operations of an MDT in Lustre's order."""
+    return [_timed(name, tally, release) for name, tally in found.operations.items()]
+
+
+def _timed(name: str, tally: Tally, release: str) -> Row:
+    """Times are told since 2.13.55."""
+    if release == "2.12":
+        return Row(name, "reqs", tally)
+    times = (tally.total // 1000, tally.squares, tally.least // 1000, tally.most // 1000)
+    return Row(name, "usecs", Tally(tally.samples, *times))
+
+
+# ---- stats and md_stats ------------------------------------------------------------------------
+
+
+def stats_text(rows: Iterable[Row], began_ns: int, release: str) -> str:
+    """Return `stats` or `md_stats`; operations that never happened have no row."""
+    lines = _header(time.time_ns(), began_ns, release, width=25, colon="", indent="")
+    for name, unit, tally, _ in rows:
+        if not tally.samples:
+            continue
+        words = [f"{name:<25} {tally.samples} samples [{unit}]"]
+        if unit != "reqs":
+            words += [str(tally.least), str(tally.most), str(tally.total)]
+        if unit == "usecs" or (unit == "bytes" and release != "2.12"):
+            words.append(str(tally.squares))
+        lines.append(" ".join(words))
+    return _joined(lines)
+
+
+def _header(
+    now_ns: int, began_ns: int, release: str, *, width: int, colon: str, indent: str
+) -> list[str]:
+    """Beginning and age are told since 2.14.56."""
+    moments = [("snapshot_time", now_ns)]
+    if release not in ("2.12", "2.14"):
+        moments += [("start_time", began_ns), ("elapsed_time", max(now_ns - began_ns, 0))]
+    return [
+        f"{indent}{name + colon:<{width}} {ns // _SECOND}.{ns % _SECOND:09} secs.nsecs"
+        for name, ns in moments
+    ]
+
+
+# ---- job_stats ---------------------------------------------------------------------------------
+
+
+def job_stats_text(
+    jobs: Sequence[tuple[str, Span, list[Row]]], offset_ns: int, release: str
+) -> str:
+    """Return `job_stats`.
+
+    Args:
+        jobs: Id, when it was counted, operations; those that the target knows.
+        offset_ns: From CLOCK_MONOTONIC to nanoseconds since 1970.
+        release: Of Lustre.
+    """
+    lines = ["job_stats:"]
+    for name, span, rows in sorted(jobs, key=lambda job: job[1]):
+        lines.append(f"- {'job_id:':<16} {_job_id(name, release)}")
+        lines += _job_header(span, offset_ns, release)
+        lines += [_job_row(row, release) for row in rows]
+    return _joined(lines)
+
+
+def _job_header(span: Span, offset_ns: int, release: str) -> list[str]:
+    """Until 2.15.52 the header was not indented as the rest, so that the text was no YAML."""
+    first_ns, last_ns = span.first_ns + offset_ns, span.last_ns + offset_ns
+    if release in ("2.12", "2.14"):
+        return [f"  {'snapshot_time:':<16} {last_ns // _SECOND}"]
+    indent = "" if release == "2.15" else "  "
+    return _header(last_ns, first_ns, release, width=16, colon=":", indent=indent)
+
+
+def _job_row(row: Row, release: str) -> str:
+    name, unit, tally, sizes = row
+    text = f"  {name}:{' ' * max(_NAME_WIDTH - len(name), 0)} {{ samples: {tally.samples:11}"
+    text += f", unit: {unit:>5}"
+    if unit != "reqs":
+        text += f", min: {tally.least:8}, max: {tally.most:8}, sum: {tally.total:16}"
+    if unit == "usecs" or (unit == "bytes" and release != "2.12"):
+        text += f", sumsq: {tally.squares:18}"
+    if release == "2.16" and sizes:
+        counts = (f"{_power(i)}: {count}" for i, count in enumerate(sizes) if count)
+        text += f", hist: {{ {', '.join(counts)} }}"
+    return text + " }"
+
+
+def _job_id(name: str, release: str) -> str:
+    """Special characters are escaped since 2.15.55; before they are question marks."""
+    data = name.encode("utf-8", "surrogateescape")
+    if release != "2.16":
+        return "".join(chr(c) if 32 <= c < 127 else "?" for c in data)
+    plain = [c for c in data if c < 128 and (chr(c).isalnum() or chr(c) in _PLAIN)]
+    text = "".join(
+        chr(c) if c < 128 and (chr(c).isalnum() or chr(c) in _PLAIN) else f"\\x{c:02X}"
+        for c in data
+    )
+    quote = '"' if len(plain) < len(data) or ":" in text or text.startswith("@") else ""
+    return f"{quote}{text}{quote}"
+
+
+# ---- brw_stats ---------------------------------------------------------------------------------
+
+_PAGE_POWER = 12
+
+
+def brw_stats_text(found: TargetTallies, began_ns: int, release: str) -> str:
+    """Return `brw_stats`; of what an emulation does not have, the sections are empty."""
+    reads, writes = found.reads, found.writes
+    pages: list[Sequence[int]] = [_pages(one.sizes) for one in (reads, writes)]
+    requests: list[Sequence[int]] = [[reads.samples], [writes.samples]]
+    none: list[Sequence[int]] = [(), ()]
+    sections: list[tuple[str, str, list[Sequence[int]], bool]] = [
+        ("pages per bulk r/w", "rpcs", pages, True),
+        ("discontiguous pages", "rpcs", requests, False),
+        ("discontiguous blocks", "rpcs", none, False),
+        ("disk fragmented I/Os", "ios", none, False),
+        ("disk I/Os in flight", "ios", none, False),
+        ("I/O time (1/1000s)", "ios", [reads.times, writes.times], True),
+        ("disk I/O size", "ios", [reads.sizes, writes.sizes], True),
+    ]
+    now_ns = time.time_ns()
+    if release in ("2.12", "2.14"):
+        lines = [f"snapshot_time:         {now_ns // _SECOND}.{now_ns % _SECOND:09} (secs.nsecs)"]
+    else:
+        lines = _header(now_ns, began_ns, release, width=25, colon=":", indent="")
+    for title, unit, counts, scaled in sections:
+        lines += ["", f"{'':27}read      |     write"]
+        lines.append(f"{title:<22} {unit:<5} % cum % |  {unit:<11} % cum %")
+        lines += _histogram(counts, scaled)
+    return _joined(lines)
+
+
+def _pages(sizes: Sequence[int]) -> list[int]:
+    """A request of up to 2^i bytes has up to 2^(i-12) pages."""
+    return [sum(sizes[: _PAGE_POWER + 1]), *sizes[_PAGE_POWER + 1 :]]
+
+
+def _histogram(counts: list[Sequence[int]], scaled: bool) -> list[str]:
+    """Rows from the first to the last that is not empty, for both directions together."""
+    totals = [sum(one) for one in counts]
+    lines, so_far = [], [0, 0]
+    for i, pair in enumerate(zip(*counts, strict=True)):
+        so_far = [before + count for before, count in zip(so_far, pair, strict=True)]
+        if not any(so_far):
+            continue
+        shares = [
+            (count, _percent(count, total), _percent(cumulated, total))
+            for count, cumulated, total in zip(pair, so_far, totals, strict=True)
+        ]
+        read, write = shares
+        key = _power(i) if scaled else str(i)
+        lines.append(
+            f"{key}:\t\t{read[0]:10} {read[1]:3} {read[2]:3}   | "
+            f"{write[0]:4} {write[1]:3} {write[2]:3}"
+        )
+        if so_far == totals:
+            break
+    return lines
+
+
+def _percent(part: int, whole: int) -> int:
+    return 100 * part // whole if whole else 0
+
+
+def _power(exponent: int) -> str:
+    scale = min(exponent // 10, 3)
+    return f"{1 << (exponent - 10 * scale)}{('', 'K', 'M', 'G')[scale]}"
+
+
+def _joined(lines: list[str]) -> str:
+    return "\n".join(lines) + "\n"
