@@ -6,8 +6,13 @@ A call of `lctl` is dear, a hundred targets have thousands of parameters: names 
 then, and many parameters are asked in one call, whose output is split by the names.  Texts hold
 what users choose, so a text might pretend to be another parameter.  An answer is believed only if
 `lctl` did not fail, and each name that was asked begins a line once, in the order asked; else each
+<<<<<<< HEAD
 is asked by itself.  It fails if it cannot print one of them, so none can stand for one that is
 gone.
+=======
+is asked by itself.  `lctl` fails if it cannot print one of them, so nothing can stand for a
+parameter that is gone.
+>>>>>>> h-lustre
 
 The parameter "version" is asked last in each call: a list that does not end with it is torn.
 """
@@ -105,7 +110,7 @@ class Parameters:
 
     def _list(self, host: Host) -> None:
         output, error = self._run(host, "list_param", *self._patterns, LAST)
-        found = output.splitlines()
+        *found, torn = output.split("\n")
         if not found:
             raise HostError(
                 "denied" if error is not None and error.reason == "denied" else "missing",
@@ -113,7 +118,7 @@ class Parameters:
                 + (f" ({error})" if error is not None else "")
                 + ": load its modules (modprobe lustre), or leave this collector out",
             )
-        if found[-1] != LAST or not output.endswith("\n"):
+        if found[-1] != LAST or torn:
             raise HostError("error", f"{self._lctl} list_param ended before its time")
         before = set(self.names)
         self.names = tuple(dict.fromkeys(name for name in found[:-1] if _NAME.fullmatch(name)))

@@ -55,7 +55,7 @@ class Exports:
             client = (export[0].fs, export[1])
             clients.add(client)
             seen.setdefault(_part(name), set()).add(client)
-        for values, problems in parameters.parts(host, names):
+        for values, problems in parameters.parts(host, names) if names else ():
             yield from problems
             for name, text in values.items():
                 yield from self._take(name, text)

@@ -120,10 +120,9 @@ def lines_of(pieces: Iterable[bytes]) -> Iterator[str]:
     """Split pieces of a text into lines with their ends; an endless line is cut."""
     rest = b""
     for piece in pieces:
-        lines = (rest + piece).splitlines(keepends=True)
-        rest = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
+        *lines, rest = (rest + piece).split(b"\n")
         for line in lines:
-            yield line.decode("utf-8", "replace")
+            yield f"{line.decode('utf-8', 'replace')}\n"
         if len(rest) > _LINE_BYTES:
             yield rest[:_LINE_BYTES].decode("utf-8", "replace")
             rest = b""

@@ -46,7 +46,7 @@ _HEADER = re.compile(
 )
 _COLUMNS = re.compile(r"\s+read\s+\|\s+write\s*", re.ASCII)
 _TITLE = re.compile(
-    r"(\S.*?)\s+(?:rpcs|ios|maps|[a-z]{1,8})\s+% cum % \|\s+[a-z]{1,8}\s+% cum %", re.ASCII
+    r"(\S.*?)\s+(rpcs|ios|maps)\s+%\s+cum\s+%\s+\|\s+\2\s+%\s+cum\s+%\s*", re.ASCII
 )
 _ROW = re.compile(
     r"(\d{1,4})([KMG]?):\s+(\d+)\s+\d{1,20}\s+\d{1,20}\s+\|\s+(\d+)\s+\d{1,20}\s+\d{1,20}",
@@ -114,20 +114,33 @@ def parse_brw_stats(text: str) -> BrwStats:
     sections: dict[str, _Section] = {}
     times: dict[str, float] = {}
     current: _Section | None = None
-    for line in whole_lines(text, damage):
-        if not line or _COLUMNS.fullmatch(line):
+    lines = whole_lines(text, damage)
+    is_torn = damage.count > 0
+    is_columns = False
+    for line in lines:
+        was_columns, is_columns = is_columns, bool(_COLUMNS.fullmatch(line))
+        if is_columns:
+            current = None
+        elif not line:
             continue
-        if header := _HEADER.fullmatch(line):
+        elif header := _HEADER.fullmatch(line):
             times[header[1]] = float(f"{header[2]}.{header[3]:0>9}")
         elif title := _TITLE.fullmatch(line):
-            current = _section(title[1], line, sections, damage)
+            if current is not None:
+                current.is_bad = True
+            current = _section(title[1], line, was_columns, sections, damage)
         else:
             _row(line, current, damage)
+    if is_torn and current is not None:
+        current.is_bad = True
     found = {name: each.buckets() for name, each in sections.items() if not each.is_bad}
     return BrwStats(found, times.get("start_time"), damage.problems())
 
 
-def _section(title: str, line: str, sections: dict[str, _Section], damage: Damage) -> _Section:
+def _section(
+    title: str, line: str, is_placed: bool, sections: dict[str, _Section], damage: Damage
+) -> _Section:
+    """Begin a section; its title stands below that of the columns."""
     name = _TITLES.get(title, "")
     found = _Section(name)
     if not name:
@@ -137,6 +150,9 @@ def _section(title: str, line: str, sections: dict[str, _Section], damage: Damag
         sections[name].is_bad = True
     else:
         sections[name] = found
+        if not is_placed:
+            damage.add("a title that is not at its place", line)
+            found.is_bad = True
     return found
 
 

@@ -92,14 +92,14 @@ def parse_quota_limits(lines: Iterable[str]) -> QuotaLimits:
 
 
 class _Entries:
-    """Numbers by id; an id that is there twice is left out."""
+    """Numbers by id; an id that is there twice, or has no numbers, is left out."""
 
     def __init__(self, pattern: re.Pattern[str]) -> None:
         self.damage = Damage()
         self.is_supported = True
         self._pattern = pattern
         self._numbers: dict[int, tuple[int, ...]] = {}
-        self._doubled: set[int] = set()
+        self._bad: set[int] = set()
         self._opened: int | None = None
         self._is_begun = False
 
@@ -107,21 +107,25 @@ class _Entries:
         """Take the next line."""
         line = whole.removesuffix("\n")
         is_first, self._is_begun = not self._is_begun, True
-        if line == whole:
-            self.damage.add("the text ends within a line", line)
-            self._opened = None
+        opened, self._opened = self._opened, None
+        if match := self._pattern.fullmatch(line):
+            if opened is not None and line != whole:
+                self._add(opened, [number(digits) for digits in match.groups()], line)
+                return
+        elif match := _ID.fullmatch(line):
+            if opened is None and line != whole:
+                self._open(number(match[1]), line)
+                return
         elif is_first and line == "not supported":
             self.is_supported = False
+            return
         elif is_first and _TITLE.fullmatch(line):
             return
-        elif match := _ID.fullmatch(line):
+        self.damage.add("not a line of quota, or not at its place", line)
+        if match and match.re is _ID:
             self._open(number(match[1]), line)
-        elif (match := self._pattern.fullmatch(line)) and self._opened is not None:
-            self._add(self._opened, [number(digits) for digits in match.groups()], line)
-            self._opened = None
-        else:
-            self.damage.add("not a line of quota", line)
-            self._opened = None
+        if opened is not None:
+            self._bad.add(opened)
 
     def finish(self) -> dict[int, tuple[int, ...]]:
         """Return what was found."""
@@ -129,24 +133,22 @@ class _Entries:
             self.damage.add("the text is empty", "")
         if self._opened is not None:
             self.damage.add("the text ends after an id", str(self._opened))
-        for key in self._doubled:
+        for key in self._bad:
             self._numbers.pop(key, None)
         return self._numbers
 
     def _open(self, key: int | None, line: str) -> None:
-        if self._opened is not None:
-            self.damage.add("an id without numbers stands before", line)
         if key is None:
             self.damage.add("not an id", line)
+        elif key in self._numbers or key in self._bad:
+            self._bad.add(key)
+            self.damage.add("an id that is there twice", line)
         self._opened = key
 
     def _add(self, key: int, values: list[int | None], line: str) -> None:
         numbers = tuple(value for value in values if value is not None)
-        if len(numbers) < len(values):
-            self._doubled.add(key)
-            self.damage.add(f"a number of id {key} is beyond 64 bits", line)
-        elif key in self._numbers or key in self._doubled:
-            self._doubled.add(key)
-            self.damage.add(f"id {key} is there twice", line)
-        else:
+        if len(numbers) == len(values):
             self._numbers[key] = numbers
+        else:
+            self._bad.add(key)
+            self.damage.add(f"a number of id {key} is beyond 64 bits", line)

@@ -74,7 +74,10 @@ class Stats:
 
 
 def parse_stats(text: str) -> Stats:
-    """Parse a text of counters by operation; rows that are doubled or damaged are left out."""
+    """Parse a text of counters by operation.
+
+    Rows that are damaged are left out, and with them any other row of the same name.
+    """
     damage = Damage()
     lines = whole_lines(text, damage)
     times = {}
@@ -89,6 +92,7 @@ def parse_stats(text: str) -> Stats:
             _add_row(row, rows, doubled, damage)
         else:
             damage.add("not a counter", line)
+            doubled.add(line.partition(" ")[0])
     if "snapshot_time" not in times:
         damage.add("the text does not begin with snapshot_time", text)
     return Stats(_without(rows, doubled), times.get("start_time"), damage.problems())
