@@ -6,13 +6,8 @@ A call of `lctl` is dear, a hundred targets have thousands of parameters: names 
 then, and many parameters are asked in one call, whose output is split by the names.  Texts hold
 what users choose, so a text might pretend to be another parameter.  An answer is believed only if
 `lctl` did not fail, and each name that was asked begins a line once, in the order asked; else each
-<<<<<<< HEAD
-is asked by itself.  It fails if it cannot print one of them, so none can stand for one that is
-gone.
-=======
 is asked by itself.  `lctl` fails if it cannot print one of them, so nothing can stand for a
 parameter that is gone.
->>>>>>> h-lustre
 
 The parameter "version" is asked last in each call: a list that does not end with it is torn.
 """
