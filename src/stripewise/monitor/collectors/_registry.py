@@ -14,7 +14,15 @@ from stripewise.errors import ConfigurationError
 from stripewise.monitor.collectors._base import Collector
 from stripewise.tunables import first_problem
 
-_MEMBERS: dict[str, tuple[str, str]] = {}
+_MEMBERS: dict[str, tuple[str, str]] = {
+    "lustre-server": ("_lustre_server", "LustreServer"),
+    "lustre-client": ("_lustre_client", "LustreClient"),
+    "disks": ("_disks", "Disks"),
+    "nfs": ("_nfs", "Nfs"),
+    "gpfs": ("_gpfs", "Gpfs"),
+    "beegfs": ("_beegfs", "BeeGfs"),
+    "host": ("_host", "HostFigures"),
+}
 
 
 def collector_names() -> tuple[str, ...]:
@@ -36,7 +44,9 @@ def collector_class(name: str) -> type[Collector]:
     if name not in _MEMBERS:
         raise ConfigurationError(f"there is no collector {name!r}: use {', '.join(_MEMBERS)}")
     module, member = _MEMBERS[name]
-    found: type[Collector] = getattr(import_module(module), member)
+    found: type[Collector] = getattr(
+        import_module(f"stripewise.monitor.collectors.{module}"), member
+    )
     return found
 
 

@@ -16,7 +16,9 @@ from stripewise.monitor.sinks._base import Sink
 from stripewise.tunables import first_problem
 
 _MEMBERS: dict[str, tuple[str, str]] = {
-    "prometheus": ("stripewise.monitor.sinks._prometheus", "PrometheusSink"),
+    "prometheus": ("_prometheus", "PrometheusSink"),
+    "influx": ("_influx", "InfluxSink"),
+    "store": ("_store", "StoreSink"),
 }
 
 
@@ -34,7 +36,7 @@ def sink_class(name: str) -> type[Sink]:
     if name not in _MEMBERS:
         raise ConfigurationError(f"there is no sink {name!r}: use {', '.join(_MEMBERS)}")
     module, member = _MEMBERS[name]
-    found: type[Sink] = getattr(import_module(module), member)
+    found: type[Sink] = getattr(import_module(f"stripewise.monitor.sinks.{module}"), member)
     return found
 
 
