@@ -3,7 +3,8 @@
 """Generate the pages of the reference that come from the program itself.
 
 python docs/generate.py           write docs/reference/{cli,tunables,machines,suites}.md,
-                                  campaign.schema.json, portal-api.md and portal-api.json
+                                  monitor-metrics.md, campaign.schema.json, portal-api.md and
+                                  portal-api.json
 python docs/generate.py --check   exit 1 if they are out of date
 """
 
@@ -21,6 +22,7 @@ from stripewise.bench import Suite, exchange_schema, find_suite, suite_names
 from stripewise.cli import main as root
 from stripewise.fleet import create_engine
 from stripewise.machines import FIGURES, KINDS, Dimension, find_storage, preset_names
+from stripewise.monitor import metrics
 from stripewise.text import plural, size_text
 from stripewise.tunables import Layer, Tunable, all_tunables
 from stripewise.web import create_app
@@ -289,6 +291,44 @@ def _kind(schema: dict[str, Any]) -> str:
     return str(schema.get("type", "any"))
 
 
+_METRICS = """# Metrics of the monitoring
+
+Generated from the definitions; `stripewise monitor metrics` prints the same.
+[Monitor storage](../how-to/monitor-storage.md) is the way to them.
+
+Names are those in Prometheus; InfluxDB has the same without `_total`. Every series has the label
+`server` as well. A *counter* grows, and begins again at zero when whoever counts is started
+again; a *level* goes up and down; a *histogram* is counters by upper bound (`_bucket`, `_count`,
+and `_sum` where a sum is told). Values are in base units. *Series* is the name under which the
+statistics database keeps a metric; those without one are not kept there. What cannot be read
+is left out: no value stands for a missing one.
+"""
+_GROUPS = (
+    ("Lustre servers", metrics.lustre.OF_SERVER),
+    ("Lustre clients", metrics.lustre.OF_CLIENT),
+    ("NFS", metrics.others.OF_NFS),
+    ("GPFS", metrics.others.OF_GPFS),
+    ("BeeGFS", metrics.others.OF_BEEGFS),
+    ("Disks", metrics.others.OF_DISKS),
+    ("Hosts", metrics.others.OF_HOST),
+    ("The monitoring itself", metrics.health.OF_MONITOR),
+)
+
+
+def metrics_markdown() -> str:
+    """Return the page of all metrics: a table for each kind of storage."""
+    lines = [_METRICS.rstrip()]
+    for title, members in _GROUPS:
+        lines += ["", f"## {title}", "", "| metric | kind | unit | labels | what it is | series |"]
+        lines += ["|---|---|---|---|---|---|"]
+        for one in members:
+            labels = ", ".join(f"`{label}`" for label in one.labels)
+            series = f"`{one.series}`" if one.series else ""
+            cells = (f"`{one.prometheus_name}`", one.kind, one.unit, labels, one.summary, series)
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def pages() -> dict[Path, str]:
     """Return every generated page."""
     return {
@@ -296,6 +336,7 @@ def pages() -> dict[Path, str]:
         REFERENCE / "tunables.md": tunables_markdown(),
         REFERENCE / "machines.md": machines_markdown(),
         REFERENCE / "suites.md": suites_markdown(),
+        REFERENCE / "monitor-metrics.md": metrics_markdown(),
         REFERENCE / "portal-api.md": api_markdown(),
         REFERENCE / "portal-api.json": json.dumps(openapi(), indent=1) + "\n",
         REFERENCE / "campaign.schema.json": json.dumps(exchange_schema(), indent=2) + "\n",

@@ -106,7 +106,7 @@ def test_configurations_that_are_shown_are_valid():
     for page in PAGES:
         for block in re.findall(r"```toml\n(.*?)```", (ROOT / page).read_text(), flags=re.S):
             others = ("[caps]", "[[case]]", "kind  = ", "source = ", "[accounts]", "[login.",
-                      "[server]")  # fmt: skip
+                      "[server]", "[agent]", "[sinks.")  # fmt: skip
             if any(other in block for other in others):
                 continue
             loaded = get("toml").read(block)
@@ -124,6 +124,26 @@ def test_the_settings_of_the_portal_that_are_shown_are_valid(monkeypatch):
         document = tomllib.loads(re.sub(r'"file:[^"]+"', '"env:A_SECRET"', block))
         settings = PortalSettings.model_validate(document, context={"is_open": False})
         assert settings.server.is_secure
+
+
+def test_the_settings_of_the_agent_that_are_shown_are_valid(tmp_path):
+    from stripewise.monitor import read_settings
+
+    text = (DOCS / "how-to/monitor-storage.md").read_text("utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", text, flags=re.S)
+    assert len(blocks) == 3
+    blocks.append((ROOT / "deploy/monitoring/monitor.toml").read_text("utf-8"))
+    for block in blocks:
+        path = tmp_path / "monitor.toml"
+        path.write_text(block)
+        assert read_settings(path).sinks
+
+
+def test_every_metric_is_in_the_reference():
+    from stripewise.monitor.metrics import METRICS
+
+    page = (DOCS / "reference/monitor-metrics.md").read_text("utf-8")
+    assert [one.name for one in METRICS if f"| `{one.prometheus_name}` |" not in page] == []
 
 
 def test_the_cases_that_are_shown_are_valid(tmp_path):

@@ -57,6 +57,8 @@ class Running:
             return made
 
         delivering = [Delivering(one, clock, Backoff(0.02, 0.1), 0.01) for one in sinks]
+        for one in delivering:
+            one.stuck_seconds = 4 * INTERVAL_SECONDS
         self.agent = Agent(collecting, delivering, INTERVAL_SECONDS, clock)
         self.thread = threading.Thread(target=self.agent.run)
 
@@ -293,3 +295,54 @@ def test_a_hangup_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:
         wait_until(lambda: "restart" in caplog.text)
         before = len(sink.of("fake"))
         wait_until(lambda: len(sink.of("fake")) > before + 2)
+
+
+def test_a_sink_that_hangs_is_seen_and_the_others_go_on() -> None:
+    go_on = threading.Event()
+
+    class Hangs(FakeSink):
+        def deliver(self) -> None:
+            if self.attempts == 0 and self.waiting:
+                self.attempts = 1
+                go_on.wait(30)
+            super().deliver()
+
+    hung, up = Hangs("hung"), FakeSink("up")
+    with Running([FakeCollector()], [hung, up]):
+        wait_until(lambda: shown(up, health.SINK_FAILURES, "hung")() == 1)
+        assert shown(up, health.SINK_OK, "hung")() == 0
+        before = len(up.of("fake"))
+        wait_until(lambda: len(up.of("fake")) > before + 2)
+        go_on.set()
+        wait_until(lambda: shown(up, health.SINK_OK, "hung")() == 1)
+    assert len(hung.of("fake")) == len(up.of("fake"))
+
+
+def test_the_agent_ends_while_a_sink_still_tries_to_begin() -> None:
+    go_on = threading.Event()
+
+    class Tries(FakeSink):
+        def start(self) -> None:
+            go_on.wait(60)
+
+    up = FakeSink("up")
+    with Running([FakeCollector()], [Tries("tries"), up]):
+        pass
+    go_on.set()
+    assert up.stops == 1
+
+
+def test_one_that_hangs_when_it_looks_whether_there_is_something_is_seen() -> None:
+    go_on = threading.Event()
+
+    class Looks(FakeCollector):
+        def missing(self, host) -> str:
+            go_on.wait(30)
+            return ""
+
+    sink = FakeSink()
+    with Running([Looks(name="looks")], [sink], is_automatic=True):
+        wait_until(lambda: shown(sink, health.COLLECTOR_OK, "looks")() == 0)
+        assert shown(sink, health.COLLECTOR_FAILURES, "looks", "slow")() == 1
+        go_on.set()
+        wait_until(lambda: shown(sink, health.COLLECTOR_OK, "looks")() == 1)

@@ -20,6 +20,7 @@ GOOD = """\
 Name:\tpython3
 Uid:\t65534\t65534\t65534\t65534
 Gid:\t65533\t65533\t65533\t65533
+Groups:\t100 65533
 NoNewPrivs:\t1
 CapInh:\t0000000000000004
 CapPrm:\t0000000000000004
@@ -34,7 +35,7 @@ with_setpriv = pytest.mark.skipif(
 
 
 def test_a_process_as_it_should_be() -> None:
-    assert privileges.wrong(GOOD, 65534, 65533) == ""
+    assert privileges.wrong(GOOD, 65534, 65533, [100]) == ""
     assert privileges.reads_everything(GOOD)
 
 
@@ -43,6 +44,7 @@ def test_a_process_as_it_should_be() -> None:
     [
         ("Uid:\t65534\t65534", "Uid:\t65534\t0", "user ids"),
         ("\t65533\n", "\t0\n", "group ids"),
+        ("Groups:\t100", "Groups:\t6 100", "groups are 6 100"),
         ("CapEff:\t0000000000000004", "CapEff:\t000001ffffffffff", "CapEff is 000001ffffffffff"),
         ("CapPrm:\t0000000000000004", "CapPrm:\t0000000000000006", "CapPrm"),
         ("CapBnd:\t0000000000000004", "CapBnd:\t000001ffffffffff", "CapBnd"),
@@ -53,11 +55,11 @@ def test_a_process_as_it_should_be() -> None:
 )
 def test_each_thing_that_is_wrong_is_seen(before: str, after: str, words: str) -> None:
     assert before in GOOD
-    assert words in privileges.wrong(GOOD.replace(before, after), 65534, 65533)
+    assert words in privileges.wrong(GOOD.replace(before, after), 65534, 65533, [100])
 
 
 def test_nothing_is_good_about_an_empty_status() -> None:
-    assert privileges.wrong("", 65534, 65533)
+    assert privileges.wrong("", 65534, 65533, [100])
     assert not privileges.reads_everything("")
 
 

@@ -31,7 +31,7 @@ COMMANDS = {
     "bench": "Measure what a storage can do: campaigns, limits, comparisons.",
     "advise": "Tell users of a storage what to do, each with its figure.",
     "db": "Keep the statistics of jobs in a database.",
-    "monitor": "Watch storage: servers, clients and disks, for Prometheus and others.",
+    "monitor": "Watch what storage counts, for Prometheus and others.",
     "train": "Measure kernels under many settings, for models of performance.",
     "model": "List, show, validate and export models of performance.",
     "convert": "Write a job script for a burst buffer, or revert one.",

@@ -30,11 +30,12 @@ _PLURALS = {"fs": "file system", "target": "target", "device": "device", "interf
 
 
 @click.command(
+    short_help="Tell what the agent can read and reach here.",
     epilog=examples(
         "stripewise monitor check",
         "stripewise monitor check --config /etc/stripewise/monitor.toml",
         "stripewise monitor check --json",
-    )
+    ),
 )
 @config_option
 @json_option
@@ -68,11 +69,12 @@ def check(context: click.Context, config: Path | None, as_json: bool) -> None:
 
 
 @click.command(
+    short_help="Read everything once and print it.",
     epilog=examples(
         "stripewise monitor once",
         "stripewise monitor once --format prometheus > /var/lib/node_exporter/storage.prom",
         "stripewise monitor once --format influx --collector disks --collector host",
-    )
+    ),
 )
 @config_option
 @click.option("--format", "form", default="prometheus", show_default=True,
@@ -99,7 +101,10 @@ def once(context: click.Context, config: Path | None, form: str, names: tuple[st
     context.exit(0 if any(one.readings or one.jobs for one in rounds[:-1]) else 1)
 
 
-@click.command(epilog=examples("stripewise monitor metrics", "stripewise monitor metrics --json"))
+@click.command(
+    short_help="List the metrics that the agent reports.",
+    epilog=examples("stripewise monitor metrics", "stripewise monitor metrics --json"),
+)
 @json_option
 def metrics(as_json: bool) -> None:
     """List the metrics that the agent reports: names in Prometheus, units, labels."""

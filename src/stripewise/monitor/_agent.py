@@ -22,6 +22,8 @@ from stripewise.monitor._notify import Notifier
 from stripewise.monitor._records import Round
 from stripewise.monitor.metrics import Reading, health
 
+SINKS_BEGIN_SECONDS = 10.0
+"""To begin; one that takes longer goes on trying, and rounds meanwhile are lost to it."""
 COLLECTORS_END_SECONDS = 1.0
 SINKS_END_SECONDS = 3.5
 """Together below 5 s, after which whoever ended the agent may lose patience."""
@@ -79,8 +81,7 @@ class Agent:
             StorageError: None of the sinks can begin.
         """
         self._begin_sinks()
-        parts: tuple[Part, ...] = (*self._delivering, *self._collecting)
-        for one in parts:
+        for one in self._collecting:
             one.start()
         self._notifier.tell("READY=1")
         names = ", ".join(one.sink.name for one in self._delivering)
@@ -92,9 +93,17 @@ class Agent:
             self._end()
 
     def _begin_sinks(self) -> None:
-        """Begin each; those that cannot are tried again as long as one can."""
-        errors = [error for one in self._delivering if (error := one.begin())]
+        """Begin all at once; those that cannot are tried again as long as one can."""
+        for one in self._delivering:
+            one.start()
+        until = time.monotonic() + SINKS_BEGIN_SECONDS
+        for one in self._delivering:
+            while not one.has_tried(0.1) and time.monotonic() < until and self._came.empty():
+                pass
+        errors = [why for one in self._delivering if (why := one.why_not_begun)]
         if len(errors) == len(self._delivering):
+            for one in self._delivering:
+                one.stop()
             raise StorageError(errors[0] if errors else "there are no sinks: configure one")
 
     def _work(self) -> None:
@@ -131,9 +140,9 @@ class Agent:
         """Return the agent's own readings."""
         if step := self._steps.look():
             _log.warning("this host's clock was set by %+.1f s", step)
-        for one in self._collecting:
-            one.look()
         parts: tuple[Part, ...] = (*self._collecting, *self._delivering)
+        for one in parts:
+            one.look()
         readings = [
             Reading(health.INFO, (__version__,), 1.0),
             Reading(health.CLOCK_STEPS, (), float(self._steps.count)),

@@ -99,10 +99,15 @@ class Collecting:
         """Look whether there is something to read; what this raises shows in the first round."""
         if not self._is_automatic:
             return True
+        with self._lock:
+            self._began = self._clock.monotonic()
         try:
             why = self.collector.missing(self._host)
         except BaseException:
             return True
+        finally:
+            with self._lock:
+                self._began, self._is_stuck = None, False
         if why:
             self._change("idle", f"finds nothing to read here: {why}", logging.DEBUG)
         return not why
@@ -165,12 +170,12 @@ class Collecting:
         """Yield readings of it; none before it found something."""
         name = self.collector.name
         with self._lock:
-            if self._grid is None:
+            if self._grid is None and not self._is_stuck:
                 return
             last, success, failures = self._last, self._last_success, Counter(self._failures)
             is_ok = last is not None and not last.round.reason and not self._is_stuck
             skipped, problems = self._skipped, self._problems
-            if self._began is not None:
+            if self._began is not None and self._grid is not None:
                 skipped += self._grid.overdue(self._clock.monotonic())
         if last is not None or failures:
             yield Reading(health.COLLECTOR_OK, (name,), float(is_ok))

@@ -14,6 +14,8 @@ from stripewise.monitor.metrics import Reading, health
 from stripewise.monitor.sinks import Sink, SinkError
 from stripewise.text import printable
 
+STUCK_SECONDS = 60.0
+"""A delivery that takes longer has failed, whatever comes of it; those of sinks end before."""
 _PAUSE_SECONDS = 0.5
 """Between two deliveries: rounds that end together go together."""
 _log = logging.getLogger("stripewise.monitor")
@@ -43,23 +45,31 @@ class Delivering:
         self._waits_to_be_asked = type(sink).deliver is Sink.deliver
         self._work = threading.Event()
         self._ending = threading.Event()
+        self._tried = threading.Event()
         self._lock = threading.Lock()
         self._is_begun = False
+        self.stuck_seconds = STUCK_SECONDS
+        self._began: float | None = None  # monotonic; None: it waits for work
+        self._is_stuck = False
         self._errors: dict[str, str] = {}  # of the last attempt to take, deliver; "": it succeeded
         self._last_success: float | None = None
         self._failures = 0
         self._lost = 0
         self._thread = threading.Thread(target=self._run, name=f"deliver {sink.name}", daemon=True)
 
-    def begin(self) -> str:
-        """Begin, and return why that failed; it is tried again then."""
-        self._attempt(self._begin)
-        return self._errors["deliver"]
-
     def start(self) -> None:
-        """Start the thread."""
+        """Start the thread, which begins with the sink."""
         self._work.set()
         self._thread.start()
+
+    def has_tried(self, seconds: float) -> bool:
+        """Wait until it has tried to begin, and return whether it has."""
+        return self._tried.wait(max(0.0, seconds))
+
+    @property
+    def why_not_begun(self) -> str:
+        """Why it could not begin so far; "": it has, or still tries."""
+        return "" if self._is_begun else self._errors.get("deliver", "")
 
     def stop(self) -> None:
         """Ask it to deliver what is left, and to end."""
@@ -106,6 +116,8 @@ class Delivering:
             self._attempt(self.sink.stop)
 
     def _attempt(self, action: Callable[[], None]) -> bool:
+        with self._lock:
+            self._began = self._clock.monotonic()
         try:
             action()
         except BaseException as error:  # a faulty sink must not stop the others
@@ -113,9 +125,26 @@ class Delivering:
                 _log.debug("the sink %s failed", self.sink.name, exc_info=True)
             self._note("deliver", _words(error))
             return False
+        finally:
+            with self._lock:
+                self._began, self._is_stuck = None, False
+            self._tried.set()
         self._backoff.reset()
         self._note("deliver", "")
         return True
+
+    def look(self) -> None:
+        """Notice a delivery that does not end."""
+        with self._lock:
+            began = self._began
+            if began is None or self._is_stuck:
+                return
+            seconds = self._clock.monotonic() - began
+            if seconds < self.stuck_seconds:
+                return
+            self._is_stuck = True
+            self._failures += 1
+        _log.warning("sink %s delivers since %.0f s and does not end", self.sink.name, seconds)
 
     def _note(self, step: str, error: str) -> None:
         with self._lock:
@@ -138,8 +167,9 @@ class Delivering:
         with self._lock:
             lost = self._lost
             name = (self.sink.name,)
+            is_ok = self._is_begun and not self._is_stuck and not any(self._errors.values())
             made = [
-                Reading(health.SINK_OK, name, float(not any(self._errors.values()))),
+                Reading(health.SINK_OK, name, float(is_ok)),
                 Reading(health.SINK_FAILURES, name, float(self._failures)),
             ]
             if self._last_success is not None and not self._waits_to_be_asked:

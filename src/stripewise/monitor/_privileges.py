@@ -14,7 +14,7 @@ import pwd
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from stripewise.errors import ConfigurationError, PolicyError, RuntimeMissingError
 from stripewise.monitor._command import PATH
@@ -86,19 +86,22 @@ def setpriv_words(user: str) -> list[str]:
     ]  # fmt: skip
 
 
-def wrong(status: str, uid: int, gid: int) -> str:
+def wrong(status: str, uid: int, gid: int, groups: Collection[int]) -> str:
     """Return what a process has that it should not have, or lacks; "": it is as it should be.
 
     Args:
         status: Text of /proc/PID/status.
         uid: Whose it is to be, in all of its ids.
         gid: Of which group.
+        groups: All groups that it may be in.
     """
     found = _fields(status)
     if found.get("Uid", "").split() != [str(uid)] * 4:
         return f"its user ids are {found.get('Uid')}"
     if found.get("Gid", "").split() != [str(gid)] * 4:
         return f"its group ids are {found.get('Gid')}"
+    if not {int(one) for one in found.get("Groups", "").split()} <= {gid, *groups}:
+        return f"its groups are {found.get('Groups')}"
     for name in _SETS:
         if _number(found.get(name, "")) != _READ_SEARCH:
             return f"{name} is {found.get(name)}"
@@ -150,7 +153,8 @@ def _try(words: list[str], environment: Mapping[str, str], user: str) -> None:
 
 def _verify(user: str) -> None:
     account = _account(user)
-    if what := wrong(_own_status(), account.pw_uid, account.pw_gid):
+    groups = os.getgrouplist(user, account.pw_gid)
+    if what := wrong(_own_status(), account.pw_uid, account.pw_gid, groups):
         raise PolicyError(
             f"the agent was to run as {user} with CAP_DAC_READ_SEARCH alone, and {what}: "
             "start it as another user"
