@@ -54,6 +54,7 @@ class TargetSettings(BaseModel):
             raise ValueError("give user and password_file together")
         if self.user and (self.token_file is not None or self.version == 2):
             raise ValueError("give token_file (version 2), or user and password_file (version 1)")
+        self._check_secret()
         return self
 
     def _check_url(self) -> None:
@@ -68,6 +69,9 @@ class TargetSettings(BaseModel):
             raise ValueError("url has a user in it: give user and password_file instead")
         if parts.query or parts.fragment:
             raise ValueError(f"url = {self.url!r}: leave out what follows the path")
+
+    def _check_secret(self) -> None:
+        parts = urlsplit(self.url)
         has_secret = self.user or self.token_file is not None
         if has_secret and parts.scheme == "http" and not (self.open or _is_here(parts.hostname)):
             raise ValueError(

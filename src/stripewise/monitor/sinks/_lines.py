@@ -3,8 +3,8 @@
 """Rounds in InfluxDB's line protocol.
 
 A measurement is named as the metric, and has the field "value"; of a histogram there is a line
-for each bucket, with the tag "le" and the count of all that is not above it, and the field "sum"
-where the sum is known.
+for each bucket, with the tag "le" and the count of all that is not above it; where the sum is
+known, it has a measurement with "_sum" at the end.
 
 Tags cannot hold a newline, and a backslash before a space, comma, equals sign, backslash or the
 end is read otherwise by each database: these become U+FFFD.  Empty tags are left out, since the
@@ -99,4 +99,5 @@ def _histogram(begin: str, value: Buckets, end: str) -> Iterator[str]:
     for bound, count in zip(value.bounds, value.counts, strict=True):
         yield f"{begin},le={bound} value={count}i{end}"
     if value.total is not None:
-        yield f"{begin} sum={float(value.total)!r}{end}"
+        name, *tags = begin.split(",", 1)
+        yield f"{','.join((f'{name}_sum', *tags))} value={float(value.total)!r}{end}"

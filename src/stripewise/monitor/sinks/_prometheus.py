@@ -7,83 +7,26 @@ from __future__ import annotations
 import gzip
 import hashlib
 import hmac
-import ipaddress
-import re
 import ssl
 import time
 from collections.abc import Sequence
 from email.message import Message
-from pathlib import Path
-from typing import ClassVar, Self
-
-from pydantic import model_validator
+from typing import ClassVar
 
 from stripewise.monitor._records import Round
 from stripewise.monitor.metrics import Reading, health
 from stripewise.monitor.sinks._base import Sink, SinkError, SinkSettings
 from stripewise.monitor.sinks._exposition import Exposition, Form
 from stripewise.monitor.sinks._http import Answer, Listener
-from stripewise.monitor.sinks._secrets import check_private, read_token
+from stripewise.monitor.sinks._prometheus_settings import PrometheusSettings
+from stripewise.monitor.sinks._secrets import read_token
+from stripewise.monitor.sinks._tls import server_context
 
-_LISTEN = re.compile(r"(?:\[(?P<six>[0-9a-fA-F:.]+)\]|(?P<host>[^\s:\[\]/]+)):(?P<port>\d{1,5})")
 _LEAST_TOKEN = 16
 _START_PAGE = (
     b'<!DOCTYPE html>\n<html lang="en"><title>Stripewise monitor</title>'
     b'<p><a href="/metrics">Metrics of this server</a></p></html>\n'
 )
-
-
-class PrometheusSettings(SinkSettings):
-    """[sinks.prometheus].
-
-    Attributes:
-        listen: Address and port, as "127.0.0.1:9823" or "[::1]:9823"; port 0: any.
-        certificate: File of a TLS certificate, with `key`.
-        key: File of its key.
-        client_ca: File of certificates; only clients with a certificate signed by one may ask.
-        token_file: File with a token that clients must give ("Authorization: Bearer ...").
-        open: Let everybody who reaches the port read it.
-    """
-
-    listen: str = "127.0.0.1:9823"
-    certificate: Path | None = None
-    key: Path | None = None
-    client_ca: Path | None = None
-    token_file: Path | None = None
-    open: bool = False
-
-    @model_validator(mode="after")
-    def _is_whole(self) -> Self:
-        found = _LISTEN.fullmatch(self.listen)
-        if found is None or int(found["port"]) > 65535:
-            raise ValueError(
-                f"listen = {self.listen!r} is no address and port such as 127.0.0.1:9823"
-            )
-        if (self.certificate is None) != (self.key is None):
-            raise ValueError("give certificate and key together")
-        if self.client_ca is not None and self.certificate is None:
-            raise ValueError("client_ca needs TLS: give certificate and key, too")
-        is_closed = self.certificate is not None and (self.token_file or self.client_ca)
-        if not (self.open or is_closed or _is_loopback(self.address[0])):
-            raise ValueError(
-                f"listen = {self.listen!r} can be reached from the network: give certificate, key"
-                f" and token_file (or client_ca), or open = true to let everybody read"
-            )
-        return self
-
-    @property
-    def address(self) -> tuple[str, int]:
-        """Host and port to listen at."""
-        found = _LISTEN.fullmatch(self.listen)
-        assert found is not None
-        return found["six"] or found["host"], int(found["port"])
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 class PrometheusSink(Sink):
@@ -153,13 +96,7 @@ class PrometheusSink(Sink):
             read_token(own.token_file, _LEAST_TOKEN)
         if own.certificate is None or own.key is None:
             return None
-        check_private(own.key)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
-        _load(context, own.certificate, own.key)
-        if own.client_ca is not None:
-            _load_clients(context, own.client_ca)
-        return context
+        return server_context(own.certificate, own.key, own.client_ca)
 
     def _answer(self, path: str, headers: Message) -> Answer:
         if path == "/-/healthy":
@@ -220,25 +157,3 @@ def _weight(text: str) -> float:
         return float(text)
     except ValueError:
         return 0.0
-
-
-def _load(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
-    try:  # without a password of ours, OpenSSL asks at the terminal for that of the key
-        context.load_cert_chain(certificate, key, password=lambda: "")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
-        raise SinkError(
-            f"certificate {certificate} and key {key} cannot be used ({reason}): give a"
-            f" certificate and its key as PEM, the key without a password"
-        ) from error
-
-
-def _load_clients(context: ssl.SSLContext, client_ca: Path) -> None:
-    try:
-        context.load_verify_locations(client_ca)
-    except OSError as error:
-        reason = getattr(error, "reason", None) or error.strerror or error
-        raise SinkError(
-            f"client_ca {client_ca} cannot be used ({reason}): give certificates as PEM"
-        ) from error
-    context.verify_mode = ssl.CERT_REQUIRED
