@@ -74,11 +74,12 @@ MISSING = Alert(
 STOPPED = Alert(
     "LustreTargetStopped", "warning", 15,
     "no counter of a target has moved for 15 minutes, although clients are connected, its agent "
-    "works, it usually has operations, and other targets of the file system have",
+    "works, it has had over 1,000 operations in the last day, and other targets of the file "
+    "system still have some",
     f"sum by (fs, target, server) (changes({_OPERATIONS}[15m])) == 0\n"
     f"and on (fs, target, server) {name(lustre.TARGET_EXPORTS)} > 0\n"
     f"and on (server) {_OK} == 1\n"
-    f"and on (fs, target) sum by (fs, target) (rate({_OPERATIONS}[1d])) > 0.1\n"
+    f"and on (fs, target) sum by (fs, target) (increase({_OPERATIONS}[1d])) > 1000\n"
     f"and on (fs) sum by (fs) (changes({_OPERATIONS}[15m])) > 0",
     f"{_WHICH} does nothing, although clients are connected",
     "It has neither read, written nor answered for half an hour: its threads may hang.",
@@ -131,7 +132,7 @@ LOCKS = Alert(
     "LustreLockTimeouts", "warning", 0,
     "clients did not give back more than 5 locks of a target in time, in 15 minutes",
     f"sum by (fs, target) (increase({name(lustre.LOCK_TIMEOUTS)}[15m])) > 5",
-    f"{_WHICH}: {{{{ $value | humanize }}}} locks were not given back in time",
+    f"{_WHICH}: about {{{{ $value | humanize }}}} locks were not given back in time",
     "The clients are thrown out: their programs see I/O errors. The cause is often the network, "
     "or a client that has crashed.",
     "Look in the server's log for the clients (\"lock callback timer expired\"), then at these.",

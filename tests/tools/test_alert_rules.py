@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The alert rules, as Prometheus evaluates them: what fires, with which words, and what does not.
+
+The cases are in `rules`, for `promtool test rules`.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+import yaml
+
+from support.grafana_boards import FILES, ROOT, load
+from support.tsdb import need, prometheus, victoria_metrics
+
+PLACE = ROOT / "deploy/monitoring/prometheus"
+RULES = PLACE / "stripewise.rules.yaml"
+CASES = sorted((Path(__file__).parent / "rules").glob("*.yaml"))
+GROUPS = yaml.safe_load(RULES.read_text("utf-8"))["groups"]
+ALERTS = {rule["alert"]: rule for group in GROUPS for rule in group["rules"] if "alert" in rule}
+EXPRESSIONS = [rule["expr"] for group in GROUPS for rule in group["rules"]]
+
+
+def promtool(*words):
+    need("promtool")
+    done = subprocess.run(["promtool", *map(str, words)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_prometheus_takes_the_rules():
+    promtool("check", "rules", RULES)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+def test_alerts_fire_where_they_should_and_nowhere_else(case):
+    promtool("test", "rules", case)
+
+
+def test_every_alert_has_a_case_that_fires_and_one_that_does_not():
+    seen = defaultdict(set)
+    for path in CASES:
+        for test in yaml.safe_load(path.read_text("utf-8"))["tests"]:
+            for one in test["alert_rule_test"]:
+                seen[one["alertname"]].add(bool(one["exp_alerts"]))
+    assert dict(seen) == {name: {True, False} for name in ALERTS}
+
+
+@pytest.mark.parametrize("name", ALERTS)
+def test_alert_says_what_it_means_and_leads_to_a_board(name):
+    rule = ALERTS[name]
+    said = rule["annotations"]
+    assert rule["labels"]["severity"] in {"critical", "warning", "info"}
+    assert re.search(r"\$labels\.", said["summary"]), "names the thing"
+    assert said["description"].count(".") >= 2
+    board, _, chosen = said["dashboard"].partition("/d/stripewise-")[2].partition("?")
+    path = {one.stem: one for one in FILES}[board]
+    variables = {one["name"] for one in load(path)["templating"]["list"]}
+    assert set(re.findall(r"var-(\w+)=", chosen)) <= variables
+
+
+@pytest.mark.parametrize("start", [prometheus, victoria_metrics], ids=lambda one: one.__name__)
+def test_databases_take_every_expression(start):
+    need(start.__name__.replace("_", "-"))
+    with start() as server:
+        for expression in EXPRESSIONS:
+            server.query(expression)
+
+
+def test_the_example_of_a_configuration_is_one(tmp_path):
+    text = (PLACE / "prometheus.yml").read_text("utf-8")
+    assert yaml.safe_load(text)["scrape_configs"][0]["job_name"] == "stripewise"
+    for name in ("stripewise.rules.yaml", "stripewise.token", "stripewise-ca.pem"):
+        text = text.replace(f"/etc/prometheus/{name}", str(tmp_path / name))
+        (tmp_path / name).write_text(RULES.read_text("utf-8") if "rules" in name else "")
+    (tmp_path / "prometheus.yml").write_text(text)
+    promtool("check", "config", tmp_path / "prometheus.yml")
+
+
+def test_provisioning_fits_the_boards_and_the_scrapes():
+    place = ROOT / "deploy/monitoring/grafana/provisioning"
+    source = yaml.safe_load((place / "datasources/stripewise.yaml").read_text("utf-8"))
+    provider = yaml.safe_load((place / "dashboards/stripewise.yaml").read_text("utf-8"))
+    scrape = yaml.safe_load((PLACE / "prometheus.yml").read_text("utf-8"))
+    assert source["apiVersion"] == provider["apiVersion"] == 1
+    assert source["datasources"][0]["uid"] == "stripewise-prometheus"
+    every = scrape["global"]["scrape_interval"]
+    assert source["datasources"][0]["jsonData"]["timeInterval"] == every
+    assert provider["providers"][0]["options"]["path"]
+
+
+def test_the_example_of_routes_names_alerts_that_are_there():
+    routes = yaml.safe_load((PLACE / "alertmanager.yml").read_text("utf-8"))
+    for rule in routes["inhibit_rules"]:
+        for matcher in (*rule["source_matchers"], *rule["target_matchers"]):
+            assert re.fullmatch(r'alertname = "(\w+)"', matcher)[1] in ALERTS
+    receivers = {one["name"] for one in routes["receivers"]}
+    route = routes["route"]
+    assert {route["receiver"], *(one["receiver"] for one in route["routes"])} <= receivers
