@@ -2,71 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-from sqlalchemy import Connection, Engine
-
-from stripewise.fleet._engine import create_engine
-from stripewise.fleet._schema import initialise
-
-DATABASES = ("sqlite", "postgresql")
-
-
-@pytest.fixture(scope="session")
-def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("template") / "fleet.sqlite"
-    engine = create_engine(str(path))
-    initialise(engine)
-    engine.dispose()
-    return path
-
-
-@pytest.fixture(scope="session")
-def postgres_template(request: pytest.FixtureRequest) -> str:
-    server = request.getfixturevalue("postgres")
-    server.run("CREATE DATABASE fleet TEMPLATE template0")
-    engine = create_engine(server.url("fleet"))
-    initialise(engine)
-    engine.dispose()
-    return "fleet"
-
-
-@pytest.fixture(params=DATABASES)
-def empty_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    """A database without tables, on each kind of server."""
-    if request.param == "sqlite":
-        yield from _disposed(str(tmp_path / "fleet.sqlite"))
-    else:
-        server = request.getfixturevalue("postgres")
-        with server.database() as name:
-            yield from _disposed(server.url(name))
-
-
-@pytest.fixture(params=DATABASES)
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    """A database with tables and nothing in them, on each kind of server."""
-    if request.param == "sqlite":
-        path = tmp_path / "fleet.sqlite"
-        shutil.copy(request.getfixturevalue("sqlite_template"), path)
-        yield from _disposed(str(path))
-    else:
-        server = request.getfixturevalue("postgres")
-        template = request.getfixturevalue("postgres_template")
-        with server.database(template) as name:
-            yield from _disposed(server.url(name))
-
-
-@pytest.fixture
-def connection(engine: Engine) -> Iterator[Connection]:
-    """A transaction for writing, which is given up at the end."""
-    with engine.execution_options(writing=True).connect() as opened:
-        yield opened
-
-
-def _disposed(url: str) -> Iterator[Engine]:
-    made = create_engine(url)
-    yield made
-    made.dispose()
+from support.databases import (  # noqa: F401  # fixtures
+    connection,
+    empty_engine,
+    engine,
+    postgres_template,
+    sqlite_template,
+)

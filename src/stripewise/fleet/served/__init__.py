@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.fleet.served._agents import read_part as read_part
-    from stripewise.fleet.served._agents import read_parts as read_parts
-    from stripewise.fleet.served._agents import ready as ready
-    from stripewise.fleet.served._agents import write_parts as write_parts
+    from stripewise.fleet._records import EventRecord as EventRecord
+    from stripewise.fleet._records import SampleRecord as SampleRecord
+    from stripewise.fleet.served._agents import read_state as read_state
+    from stripewise.fleet.served._deliver import MARK as MARK
+    from stripewise.fleet.served._deliver import Delivery as Delivery
+    from stripewise.fleet.served._deliver import TakenError as TakenError
+    from stripewise.fleet.served._deliver import deliver as deliver
+    from stripewise.fleet.served._deliver import open_store as open_store
     from stripewise.fleet.served._growth import store_growth as store_growth
     from stripewise.fleet.served._keep import KEPT_LOAD_DAYS as KEPT_LOAD_DAYS
     from stripewise.fleet.served._keep import prune_loads as prune_loads

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from sqlalchemy import Connection, Engine, delete, inspect, select
 
 from stripewise.errors import StorageError
-from stripewise.fleet._engine import need_file, shown, str_of
+from stripewise.fleet._engine import need_file, refusals_said, shown, str_of
 from stripewise.fleet._fitting import key_text
 from stripewise.fleet._names import put_all
 from stripewise.fleet.tables import Cluster, FileSystem, JobLoad, MonitorState, Series
@@ -34,11 +34,18 @@ def ready(engine: Engine) -> None:
         )
 
 
-def read_parts(connection: Connection, agent: str) -> dict[str, tuple[float, bytes]]:
-    """Return the state of an agent: part -> when it was written, and what."""
-    query = select(MonitorState.part, MonitorState.at, MonitorState.state)
-    rows = connection.execute(query.where(MonitorState.agent == _key(agent)))
-    return {row.part: (row.at, bytes(row.state)) for row in rows}
+def read_state(engine: Engine, agent: str) -> dict[str, bytes]:
+    """Return the state of an agent, part by part; {}: it has never delivered.
+
+    Raises:
+        StorageError: The database has no tables for it, or cannot be reached.
+    """
+    with refusals_said(engine):
+        ready(engine)
+        with engine.connect() as connection:
+            query = select(MonitorState.part, MonitorState.state)
+            rows = connection.execute(query.where(MonitorState.agent == _key(agent)))
+            return {row.part: bytes(row.state) for row in rows}
 
 
 def read_part(connection: Connection, agent: str, part: str) -> bytes | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, select
 
 from stripewise.fleet._fitting import fitted, key_text
 from stripewise.fleet._names import Names, put_all
@@ -86,18 +86,29 @@ def store_job_loads(
 def _add(connection: Connection, fresh: Mapping[tuple[Any, ...], Sums]) -> None:
     owners = dict[tuple[Any, ...], int | None]()
     every = dict(fresh)
-    for keys in _portions(list(fresh)):
-        query = select(JobLoad).where(tuple_(*KEY).in_(keys))
-        for row in connection.execute(query.with_only_columns(*JobLoad.__table__.c)):
-            key = tuple(row[:5])
-            every[key] = Sums.of_row(row) + fresh[key]
-            owners[key] = row.job_id
-    put_all(connection, JobLoad, [column.name for column in KEY], [
-        fitted(JobLoad, {**dict(zip((column.name for column in KEY), key, strict=True)),
-                         **_row(one), "job_id": owners.get(key)})
-        for key, one in sorted(every.items())
-    ])  # fmt: skip
+    for row in _there(connection, fresh):
+        key = tuple(row[: len(KEY)])
+        every[key] = Sums.of_row(row) + fresh[key]
+        owners[key] = row.job_id
+    names = [column.name for column in KEY]
+    rows = [
+        {**dict(zip(names, key, strict=True)), **_row(one), "job_id": owners.get(key)}
+        for key, one in sorted(every.items(), key=lambda item: item[0])
+    ]
+    put_all(connection, JobLoad, names, [fitted(JobLoad, row) for row in rows])
     resum(connection, {job_id for job_id in owners.values() if job_id is not None})
+
+
+def _there(connection: Connection, fresh: Mapping[tuple[Any, ...], Sums]) -> Iterable[Any]:
+    """Give the rows that are there already; the index goes by names and times."""
+    moments = [key[1] for key in fresh]
+    for tags in _portions(sorted({key[2] for key in fresh})):
+        query = select(*JobLoad.__table__.c).where(
+            JobLoad.tag_id.in_(tags), JobLoad.at.between(min(moments), max(moments))
+        )
+        yield from (
+            row for row in connection.execute(query).all() if tuple(row[: len(KEY)]) in fresh
+        )
 
 
 def _row(one: Sums) -> dict[str, Any]:

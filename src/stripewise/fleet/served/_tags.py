@@ -37,8 +37,8 @@ def parse_tag(text: str, templates: Sequence[Template]) -> TagParts:
     """Return what a name tells.
 
     A name that is a number is a job id, as `jobid_var=SLURM_JOB_ID` gives it; others have a form
-    of `jobid_name`.  What fits no form, or several that tell different things, tells nothing: it is
-    not guessed.  Nor is a value at the end of a name that Lustre has cut.
+    of `jobid_name`.  What fits no form, or several that tell different things, tells nothing: it
+    is not guessed.  Nor is a value at the end of a name that Lustre has cut.
 
     Args:
         text: As Lustre has it.

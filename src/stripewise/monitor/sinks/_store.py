@@ -1,0 +1,301 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The statistics database: series of targets, and what jobs did, exactly once.
+
+What grew and the counters from which it grew are written in one transaction.  Whenever the agent
+is ended, it goes on from there: growth since the last delivery becomes one sample over all that
+time, and minutes in between are a gap.  Times are told by `SinkClock`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field
+
+from stripewise.errors import StripewiseError
+from stripewise.extras import missing
+from stripewise.monitor._records import Round
+from stripewise.monitor.metrics import Reading, health
+from stripewise.monitor.sinks._base import Sink, SinkError, SinkSettings
+from stripewise.monitor.sinks._store_books import Books, Limits
+from stripewise.monitor.sinks._store_queue import Batch, WaitingBatches
+from stripewise.monitor.sinks._store_series import Told
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from stripewise.fleet.served import Delivery, EventRecord, Load, SampleRecord, Template
+
+PAUSE_EVENT = "monitoring-gap"
+"""Kind of the event that tells of growth without a date."""
+_MOST_ROWS = 50_000
+_UNREAD = "nothing is counted until it is known what was delivered last"
+
+
+class StoreSettings(SinkSettings):
+    """Settings of the statistics database.
+
+    Attributes:
+        database: A URL, or the file of SQLite; "": of the variable STRIPEWISE_DB, or the user's
+            own.
+        password_file: Its first line is the password; "": ~/.pgpass, PGPASSWORD, or none.
+        cluster: Of the clients, as Slurm names it; "": not told.
+        jobid_name: Lustre's `jobid_name`, or several that are or were in use.
+        sample_interval_seconds: Length of a sample of a series.
+        job_interval_seconds: How often there are rows of jobs.
+        top_jobs: Of each kind of work, jobs that get a row each time; others wait up to 30
+            minutes.
+        most_jobs: Jobs on targets that are kept apart; what others do is the rest.
+        queue_rounds: Samples that wait for the database before they are merged.
+        file_systems: Names of file systems as Lustre has them -> as the database has them.
+    """
+
+    database: str = ""
+    password_file: str = ""
+    cluster: str = Field(default="", max_length=255)
+    jobid_name: str | tuple[str, ...] = "%e.%u"
+    sample_interval_seconds: float = Field(default=60.0, ge=1.0, le=3600.0)
+    job_interval_seconds: float = Field(default=300.0, ge=1.0, le=86400.0)
+    top_jobs: int = Field(default=200, ge=0, le=100_000)
+    most_jobs: int = Field(default=100_000, ge=0, le=10_000_000)
+    queue_rounds: int = Field(default=240, ge=2, le=100_000)
+    file_systems: dict[str, str] = Field(default_factory=dict)
+
+
+class StoreSink(Sink):
+    """Delivers to the statistics database."""
+
+    name: ClassVar[str] = "store"
+    summary: ClassVar[str] = "the statistics database: series of targets, and what jobs did"
+    settings_class: ClassVar[type[SinkSettings]] = StoreSettings
+    settings: StoreSettings
+
+    def __init__(self, settings: StoreSettings, server: str) -> None:
+        """Take settings, and the name of this server."""
+        super().__init__(settings, server)
+        self._lock = threading.Lock()
+        self._delivering = threading.Lock()
+        self._engine: Engine | None = None
+        self._state: dict[str, bytes] | None = None
+        self._books: Books | None = None
+        self._waiting = WaitingBatches(settings.queue_rounds, _MOST_ROWS)
+        self._parts: dict[str, bytes] = {}
+        self._token = os.urandom(8).hex()
+        self._number = 0
+        self._mark: bytes | None = None
+        self._tried: Delivery | None = None
+        self._refused = ""
+        self._is_failing = True
+
+    def missing(self) -> str:
+        """Return why it cannot be used, with the remedy; "": it can."""
+        return missing("db")
+
+    def start(self) -> None:
+        """Read what was delivered last; if the database cannot be reached, `deliver` does so.
+
+        Raises:
+            SinkError: The settings are wrong.
+        """
+        try:
+            self._templates()
+            self._connect()
+        except StripewiseError as error:
+            raise SinkError(str(error)) from error
+
+    def take(self, found: Round) -> None:
+        """Take a round; before the state is read, nothing can be counted."""
+        with self._lock:
+            if self._state is None or self._refused:
+                return
+            if self._books is None:
+                self._books = self._begin(found)
+            if self._books is not None:
+                self._books.take(found)
+
+    def deliver(self) -> None:
+        """Deliver what is due, once it is an interval.
+
+        Raises:
+            SinkError: It failed; what was taken is kept, within bounds.
+        """
+        with self._delivering:
+            if self._refused:
+                raise SinkError(self._refused)
+            try:
+                self._read_state()
+                self._cut()
+                self._send()
+                self._is_failing = False
+            except StripewiseError as error:
+                raise SinkError(self._why(error)) from error
+
+    def health(self) -> Sequence[Reading]:
+        """Return what waits, what lost its own times, and the jobs that are kept apart."""
+        with self._lock:
+            jobs = self._books.jobs if self._books is not None else None
+            return (
+                Reading(health.SINK_QUEUED, (self.name,), len(self._waiting)),
+                Reading(health.SINK_LOST, (self.name,), self._waiting.merged),
+                Reading(health.JOBS_TRACKED, (), len(jobs) if jobs is not None else 0),
+                Reading(health.JOBS_UNTRACKED, (), jobs.left_out if jobs is not None else 0),
+            )
+
+    def stop(self) -> None:
+        """End.  What is not delivered follows from the counters at the next start."""
+        if not self._is_failing:
+            with suppress(SinkError):
+                self.deliver()
+        if self._engine is not None:
+            self._engine.dispose()
+
+    def _why(self, error: StripewiseError) -> str:
+        from stripewise.fleet.served import TakenError
+
+        self._is_failing = True
+        if isinstance(error, TakenError):
+            self._refused = str(error)
+        return f"{error}; {_UNREAD}" if self._state is None else str(error)
+
+    def _connect(self) -> Engine:
+        from stripewise.fleet.served import open_store
+
+        if self._engine is None:
+            self._engine = open_store(self.settings.database, self.settings.password_file)
+        return self._engine
+
+    def _templates(self) -> tuple[Template, ...]:
+        from stripewise.fleet.served import Template
+
+        given = self.settings.jobid_name
+        return tuple(Template(one) for one in ([given] if isinstance(given, str) else given))
+
+    def _read_state(self) -> None:
+        from stripewise.fleet.served import MARK, read_state
+
+        if self._state is not None:
+            return
+        found = read_state(self._connect(), self.server)
+        self._mark = found.get(MARK)
+        with self._lock:
+            self._state = found
+
+    def _begin(self, found: Round) -> Books | None:
+        one = self.settings
+        limits = Limits(
+            one.sample_interval_seconds, one.job_interval_seconds, one.top_jobs, one.most_jobs
+        )
+        try:
+            told_at = float(json.loads(self._mark)["at"]) if self._mark else 0.0
+            return Books(limits, one.file_systems, self._state or {}, found, told_at)
+        except (ValueError, KeyError, TypeError) as error:
+            self._refused = (
+                f"{error}: nothing is delivered as {self.server!r}; delete its rows of the table "
+                "monitor_state: what it counted since the last delivery is lost then"
+            )
+            return None
+
+    def _cut(self) -> None:
+        with self._lock:
+            found = self._books.cut() if self._books is not None else None
+            if found is not None:
+                batch, parts = found
+                self._waiting.add(batch)
+                self._parts |= parts
+
+    def _send(self) -> None:
+        """Send what waits; what was sent before and may have arrived goes first, as it was."""
+        from stripewise.fleet.served import deliver
+
+        if self._tried is not None:
+            deliver(self._connect(), self._tried)
+            self._arrived(self._tried)
+        with self._lock:
+            if not len(self._waiting):
+                return
+            self._tried = self._delivery(self._waiting.send())
+        deliver(self._connect(), self._tried)
+        self._arrived(self._tried)
+
+    def _arrived(self, delivery: Delivery) -> None:
+        with self._lock:
+            self._mark, self._tried = delivery.mark, None
+            self._waiting.sent()
+            for part, data in delivery.parts.items():
+                if self._parts.get(part) is data:
+                    del self._parts[part]
+
+    def _delivery(self, batches: Sequence[Batch]) -> Delivery:
+        from stripewise.fleet.served import Delivery
+
+        assert self._books is not None
+        self._number += 1
+        at = self._books.clock.wall(self._books.now)
+        told = [one for batch in batches for one in batch.told]
+        mark = json.dumps({"agent": self._token, "number": self._number, "at": at})
+        return Delivery(
+            agent=self.server,
+            cluster=self.settings.cluster,
+            at=at,
+            mark=mark.encode(),
+            last_mark=self._mark,
+            parts=dict(self._parts),
+            samples=_samples(told, self.server),
+            events=_events(told, self.server),
+            loads=[load for batch in batches for load in _loads(batch)],
+            templates=self._templates(),
+        )
+
+
+def _samples(told: Sequence[Told], server: str) -> list[SampleRecord]:
+    from stripewise.fleet.served import SampleRecord
+
+    found = []
+    for one in told:
+        if one.value is not None:
+            file_system, target, name = one.key
+            values = ((one.at, one.seconds, float(one.value)),)
+            found.append(
+                SampleRecord(file_system, server, target, name, one.unit, one.is_counter, values)
+            )
+    return found
+
+
+def _events(told: Sequence[Told], server: str) -> list[EventRecord]:
+    """Return an event for each file system of which growth has no date."""
+    from stripewise.fleet.served import EventRecord
+
+    pauses: dict[str, Told] = {}
+    for one in told:
+        if one.value is None:
+            pauses.setdefault(one.key[0], one)
+    return [
+        EventRecord(
+            file_system, one.at, int(one.at + one.seconds), PAUSE_EVENT,
+            f"{server} was not monitored for {one.seconds / 86400:.1f} days: what was read, "
+            "written and done meanwhile is not in the statistics.",
+        )
+        for file_system, one in pauses.items()
+    ]  # fmt: skip
+
+
+def _loads(batch: Batch) -> list[Load]:
+    from stripewise.fleet.served import Load
+
+    return [
+        Load(
+            row.key[0], row.key[1], row.kind, row.at, row.seconds, row.work.operations,
+            row.work.moved_bytes, row.work.busy_seconds, _parts(row.work.parts),
+        )
+        for row in batch.rows
+    ]  # fmt: skip
+
+
+def _parts(parts: Mapping[str, int]) -> Mapping[str, Any]:
+    return {name: number for name, number in parts.items() if number}

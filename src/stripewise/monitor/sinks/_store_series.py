@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Series of targets for the statistics database: growth of counters, means of levels.  Pure.
+
+What a counter grew in a pause becomes one sample as long as the pause; a level is not known
+during one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from stripewise.monitor.metrics import Kind, Reading
+from stripewise.monitor.sinks._store_clock import SinkClock
+
+DAY_SECONDS = 86400.0
+"""Growth over a longer pause is not dated."""
+_FORGET_SECONDS = 30 * DAY_SECONDS
+_SERVED_SECONDS = 600.0
+_LARGEST = 1e100
+_VERSION = 1
+SeriesKey = tuple[str, str, str]
+"""File system, target, name of the series."""
+
+
+class Told(NamedTuple):
+    """A sample of one series, or (with `value` None) a pause whose growth has no date."""
+
+    key: SeriesKey
+    unit: str
+    is_counter: bool
+    at: int
+    seconds: float
+    value: float | None
+
+
+class _Series:
+    """One series: its last reading, what is not told yet, what was told last."""
+
+    __slots__ = (
+        "area", "growth", "is_counter", "last", "since", "told_until", "told_value", "unit",
+        "value", "weight",
+    )  # fmt: skip
+
+    def __init__(self, unit: str, is_counter: bool, value: float, last: float) -> None:
+        self.unit, self.is_counter = unit, is_counter
+        self.value, self.last, self.since = value, last, last
+        self.growth: float = 0
+        self.area, self.weight = 0.0, 0.0
+        self.told_value, self.told_until = value, 0.0
+
+
+class SeriesBook:
+    """All series of a server."""
+
+    def __init__(self, interval_seconds: float, renamed: Mapping[str, str]) -> None:
+        """Begin without any.
+
+        Args:
+            interval_seconds: Length of a sample.
+            renamed: Names of file systems as servers have them -> as the database has them.
+        """
+        self._interval = interval_seconds
+        self._renamed = renamed
+        self._every: dict[SeriesKey, _Series] = {}
+        self._served: dict[str, float] = {}
+
+    def __len__(self) -> int:
+        return len(self._every)
+
+    def take(self, readings: Iterable[Reading], now: float, clock: SinkClock) -> None:
+        """Take the readings of a round.
+
+        Args:
+            readings: In any order; of several of one series the first counts.
+            now: When, by the monotonic clock.
+            clock: What that is in seconds since 1970.
+        """
+        seen: set[SeriesKey] = set()
+        for reading in readings:
+            metric, value = reading.metric, reading.value
+            if not metric.series or not isinstance(value, int | float):
+                continue
+            if not math.isfinite(value) or abs(value) > _LARGEST:
+                continue
+            for key in self._keys(reading, now):
+                if key not in seen:
+                    seen.add(key)
+                    self._note(key, metric.unit, metric.kind is Kind.COUNTER, value, now, clock)
+
+    def _keys(self, reading: Reading, now: float) -> list[SeriesKey]:
+        """Return the series of a reading; what tells of the host is of all that it serves."""
+        words = dict(zip(reading.metric.labels, reading.labels, strict=False))
+        name = reading.metric.series
+        if "fs" not in words:
+            recent = now - _SERVED_SECONDS
+            return [(fs, "", name) for fs, last in self._served.items() if last >= recent]
+        file_system = self._renamed.get(words["fs"], words["fs"])
+        if words.get("target"):
+            self._served[file_system] = now
+        return [(file_system, words.get("target", ""), name)]
+
+    def _note(
+        self, key: SeriesKey, unit: str, is_counter: bool, value: float, now: float,
+        clock: SinkClock,
+    ) -> None:  # fmt: skip
+        one = self._every.get(key)
+        if one is not None and now < one.last:
+            return
+        if one is None or one.is_counter != is_counter:
+            self._every[key] = made = _Series(unit, is_counter, value, now)
+            made.told_until = max(clock.wall(now), 0.0 if one is None else one.told_until)
+            return
+        passed = now - one.last
+        if is_counter:
+            one.growth += value if value < one.value else value - one.value
+        elif passed <= 2 * self._interval:
+            one.area += value * passed
+            one.weight += passed
+        else:  # nobody knows what it was meanwhile
+            one.since, one.area, one.weight = now, 0.0, 0.0
+        one.value, one.last, one.unit = value, now, unit
+
+    def cut(self, clock: SinkClock) -> list[Told]:
+        """Return the samples of all intervals that are over."""
+        found = []
+        for key, one in self._every.items():
+            if one.last - one.since >= self._interval - 0.5:
+                told = self._told(key, one, clock)
+                if told is not None:
+                    found.append(told)
+        return found
+
+    def _told(self, key: SeriesKey, one: _Series, clock: SinkClock) -> Told | None:
+        begin = int(max(one.told_until, clock.wall(one.since)))
+        end = int(clock.wall(one.last))
+        if end <= begin:
+            return None
+        value: float | None = one.growth if one.is_counter else one.area / (one.weight or 1.0)
+        if one.is_counter and one.last - one.since > DAY_SECONDS:
+            value = None
+        one.since, one.growth, one.area, one.weight = one.last, 0, 0.0, 0.0
+        one.told_value, one.told_until = one.value, float(end)
+        return Told(key, one.unit, one.is_counter, begin, float(end - begin), value)
+
+    def state(self) -> bytes:
+        """Return what was told last, for the database."""
+        rows = [
+            [*key, one.unit, one.is_counter, one.told_value, one.told_until]
+            for key, one in self._every.items()
+        ]
+        text = json.dumps({"version": _VERSION, "series": rows}, separators=(",", ":"))
+        return zlib.compress(text.encode(), 1)
+
+    def restore(self, data: bytes, clock: SinkClock, now: float) -> None:
+        """Go on from a state.
+
+        Raises:
+            ValueError: It is damaged, or of a later version.
+        """
+        for *words, unit, is_counter, value, until in _rows(data):
+            age = clock.wall(now) - until
+            if age > _FORGET_SECONDS or age < -1.0:  # the clock was wrong by far
+                continue
+            last = min(clock.monotonic(until), now)
+            one = _Series(str(unit), bool(is_counter), value, last)
+            one.told_until = float(until)
+            file_system, target, name = words
+            self._every[str(file_system), str(target), str(name)] = one
+
+
+def _rows(data: bytes) -> list[list[Any]]:
+    try:
+        found = json.loads(zlib.decompress(data))
+        rows = [list(row) for row in found["series"]]
+        whole = all(len(row) == 7 and isinstance(row[5], int | float) for row in rows)
+    except (zlib.error, TypeError, KeyError, UnicodeDecodeError) as error:
+        raise ValueError(f"the stored state of series is damaged: {error}") from error
+    if found["version"] != _VERSION or not whole:
+        raise ValueError("the stored state of series is damaged, or of a later version")
+    return rows
