@@ -11,12 +11,20 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from stripewise.emulation import EmulatedStorage, Emulation, EmulationOptions, _claim, _mapping
+from stripewise.emulation import (
+    EmulatedStorage,
+    Emulation,
+    EmulationOptions,
+    _claim,
+    _mapping,
+    _tallies,
+)
 from stripewise.errors import ConfigurationError, StorageError, StudyError, UsageError
 from stripewise.runtime import native_sources
 
@@ -67,6 +75,12 @@ def test_c_and_python_agree_on_the_format() -> None:
         "SW_EMULATE_FIGURES_ROOM": _mapping.FIGURES_ROOM,
         "SW_EMULATE_LUSTRE": _mapping.FLAG_LUSTRE,
         "SW_EMULATE_PRIVATE": _mapping.FLAG_PRIVATE,
+        "SW_EMULATE_JOB_ID": _mapping.JOB_ID_BYTES,
+        "SW_EMULATE_PAGE": _mapping.PAGE_BYTES,
+        "SW_EMULATE_TARGET_BYTES": _mapping.TARGET_BYTES,
+        "SW_EMULATE_METADATA_BYTES": _mapping.METADATA_BYTES,
+        "SW_EMULATE_SIZES": _tallies.SIZES,
+        "SW_EMULATE_TIMES": _tallies.TIMES,
     }
     assert {name: defined(text, name) for name in numbers} == numbers
     assert f'"{_mapping.MAGIC.decode()}"' in text
@@ -74,6 +88,70 @@ def test_c_and_python_agree_on_the_format() -> None:
     assert members(text, "SW_EMULATE_COUNTERS_OF") == list(_mapping.COUNTERS)
     assert [name.lower() for name in members(text, "SW_EMULATE_LIMITS")] == list(_mapping.LIMITS)
     assert f"SW_CLOCK_FIXED = {_mapping.CLOCKS_FIXED}" in text
+    found = members(text, "SW_EMULATE_TARGET_OPERATIONS")
+    assert tuple(found) == _tallies.TARGET_OPERATIONS
+    found = members(text, "SW_EMULATE_METADATA_OPERATIONS")
+    assert tuple(found) == _tallies.METADATA_OPERATIONS
+
+
+PLACES = """
+#include "%s"
+#include <stddef.h>
+#include <stdio.h>
+int main(int n, char **a)
+{
+    struct sw_emulate_header h;
+    FILE *f = fopen(a[n - 1], "r");
+    if (!f || fread(&h, sizeof h, 1, f) != 1)
+        return 1;
+    struct sw_emulate_places p = sw_emulate_places(&h);
+    printf("%%s %%s %%s %%lu %%lu %%lu %%lu %%lu %%lu\\n", h.fs, h.jobid_var, h.jobid_name,
+           p.factors, p.jobs, p.tallies, sw_emulate_tally_bytes(&h), p.bytes, h.began_ns);
+    printf("%%zu %%zu %%zu %%zu\\n", offsetof(struct sw_emulate_target, transfers),
+           sizeof(struct sw_emulate_transfers), offsetof(struct sw_emulate_target, operations),
+           offsetof(struct sw_emulate_metadata, operations));
+    printf("%%zu %%zu\\n", offsetof(struct sw_emulate_header, jobid_var),
+           offsetof(struct sw_emulate_header, jobid_name));
+    return 0;
+}
+"""
+
+
+def test_the_c_compiler_sees_the_servers_counters_where_python_reads_them(root: Path) -> None:
+    program = root / "places.c"
+    program.write_text(PLACES % HEADER)
+    subprocess.run(["cc", str(program), "-o", str(root / "places")], check=True)
+    before_ns = time.time_ns()
+    with Emulation.begin(storage(), root) as made:
+        words = [str(root / "places"), str(made.path)]
+        seen = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
+        places = _mapping.places(12, 256, _mapping.FILES, _mapping.OBJECTS, _mapping.JOBS)
+        assert made.path.stat().st_size == places.size
+        there = made.path.stat().st_blocks * 512
+        assert places.tallies + places.tally_bytes <= there < places.size // 4
+    assert seen[:3] == ["archer2h", "SLURM_JOB_ID", "%e.%u"]
+    assert tuple(map(int, seen[3:8])) == places
+    assert before_ns <= int(seen[8]) <= time.time_ns()
+    words_before = 8 * _tallies._SPAN_WORDS
+    transfers = 8 * _tallies._TRANSFER_WORDS
+    assert list(map(int, seen[9:13])) == [
+        words_before, transfers, words_before + 2 * transfers, words_before,
+    ]  # fmt: skip
+    assert [int(word) for word in seen[13:]] == [
+        _mapping.JOBID_VAR_OFFSET,
+        _mapping.JOBID_NAME_OFFSET,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("machine", "name"),
+    [
+        ("archer2-hdd@1/64", "archer2h"), ("/a/b.c/my_site.toml@1/8", "mysite"),
+        ("---", "emulated"), ("\u00fcber", "ber"),
+    ],
+)  # fmt: skip
+def test_a_file_system_has_a_name_that_lustre_takes(machine: str, name: str) -> None:
+    assert _mapping.file_system_name(machine) == name
 
 
 def test_the_c_compiler_sees_the_header_where_python_puts_it(root: Path) -> None:

@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The mapping that the processes which use an emulated storage share: what the storage is, its
- * clocks, and what its servers counted.  Python makes the file, of zeros behind the header: for one run, whose launcher names it
- * in SW_ENV_EMULATE and reads the counters when the run is over, or for as long as the host is up.
- * SW_ENV_EMULATE can name several, one for each storage.  docs/design/machines.md has the laws.
+ * clocks, and what its servers counted.  Python makes the file, of zeros behind the header: for
+ * one run, whose launcher names it in SW_ENV_EMULATE and reads the counters when the run is over,
+ * or for as long as the host is up. SW_ENV_EMULATE can name several, one for each storage.
+ * docs/design/machines.md has the laws.
  *
  *   header      sw_emulate_header, SW_EMULATE_HEADER bytes
  *   counters    sw_emulate_counters, SW_EMULATE_COUNTERS bytes
@@ -22,8 +23,8 @@
  *
  * Each part begins where the one before ends (sw_emulate_places); all sizes are multiples of 64
  * but for clocks and factors, which are padded, and blocks, which begin with a page.  The file has
- * room for all but the blocks of jobs from the beginning; whoever takes a job's entry gets the room
- * for its block before it is used.  A clock is a moment of CLOCK_MONOTONIC in nanoseconds, so
+ * room for all but the blocks of jobs from the beginning; whoever takes a job's entry gets the
+ * room for its block before it is used.  A clock is a moment of CLOCK_MONOTONIC in nanoseconds, so
  * a mapping is of no use once the host has been started again.
  * All words behind the header are changed by atomic operations alone, and nothing that a process
  * that is killed leaves there keeps others waiting.  Little-endian.
@@ -189,7 +190,8 @@ struct sw_emulate_object {
 };
 _Static_assert(sizeof(struct sw_emulate_object) == 64, "one cache line");
 
-/* ---- what the servers counted ----------------------------------------------------------------- */
+/* ---- what the servers counted -----------------------------------------------------------------
+ */
 
 #define SW_EMULATE_BULK (UINT64_C(4) << 20) /* most bytes of one request at a target */
 #define SW_EMULATE_SIZES 24
@@ -272,7 +274,7 @@ _Static_assert(sizeof(struct sw_emulate_metadata) <= SW_EMULATE_METADATA_BYTES, 
 
 /* A job: by `key`, open addressing.  Never freed. */
 struct sw_emulate_job {
-    uint64_t key;                        /* of the id; 0: free */
+    uint64_t key;                       /* of the id; 0: free */
     uint64_t id[SW_EMULATE_JOB_ID / 8]; /* all 0 where who took the entry was killed amid that */
     uint64_t reserved[3];
 };

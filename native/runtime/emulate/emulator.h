@@ -188,7 +188,7 @@ struct sw_emulated {
     uint64_t key;
     uint64_t layout; /* 0: not settled */
     struct sw_emulator *storage;
-    uint64_t cycle; /* bytes for which OMPIO exchanges data once; 0: for each request */
+    uint64_t cycle;  /* bytes for which OMPIO exchanges data once; 0: for each request */
     uint32_t opened; /* 1 more than the generation of the process that opened it; 0: it was not */
 };
 
@@ -270,21 +270,30 @@ uint64_t sw_law_metadata(struct sw_emulator *storage, enum sw_operation operatio
                          uint64_t *served_ns);
 uint64_t sw_law_latency(struct sw_emulator *storage, uint64_t start_ns);
 
-/* ---- what the servers count (servers.c, jobs.c) -------------------------------------------------
+/* ---- what the servers count (servers.c, jobs.c)
+ * -------------------------------------------------
  */
 
-/* How long the target had each part of the thread's last request, by the part's number, from when
- * it came; of more parts the last ones stand for all with the same remainder. */
+/* How long the targets had the parts of the thread's last request, by the parts' numbers, from
+ * when it came; of more parts the last ones stand for all with the same remainder.  Where there is
+ * one part alone, its target as well. */
 #define SW_SERVED 256
-extern __thread uint64_t sw_served_ns[SW_SERVED] __attribute__((tls_model("initial-exec")));
+struct sw_served {
+    uint64_t start_ns; /* of the request */
+    uint32_t parts;
+    uint32_t target;
+    uint64_t ns[SW_SERVED];
+};
+extern __thread struct sw_served sw_served __attribute__((tls_model("initial-exec")));
 
 /* The id that a client would send for this process; "": none. */
 void sw_job_id(const struct sw_emulate_header *header, char id[SW_EMULATE_JOB_ID]);
 /* The block in which this process counts. */
 char *sw_job_tallies(struct sw_emulator *storage);
 
-/* The last request of the thread has moved so many bytes. */
-void sw_served_data(const struct sw_transfer *transfer, uint64_t moved);
+/* A request has moved so many bytes.  `whole_ns`: what it took, for the case that a signal handler
+ * made the thread's last one. */
+void sw_served_data(const struct sw_transfer *transfer, uint64_t moved, uint64_t whole_ns);
 void sw_served_metadata(struct sw_emulator *storage, enum sw_emulate_at_metadata operation,
                         uint64_t served_ns);
 /* One operation for each object of a file; layout 0: not known. */

@@ -78,9 +78,9 @@ static inline double target_ns(const struct sw_emulator *storage, double ns, uin
 }
 
 /* How long a part uses each resource by itself; the longest one. */
-static enum sw_resource transfers_of(const struct sw_transfer *transfer, const struct sw_part *part,
-                                     const struct request *request, uint32_t target,
-                                     uint64_t own[SW_RESOURCES])
+static enum sw_resource transfers_of(const struct sw_transfer *transfer,
+                                     const struct sw_part *part, const struct request *request,
+                                     uint32_t target, uint64_t own[SW_RESOURCES])
 {
     const struct sw_rates *rates = &transfer->storage->rates;
     enum sw_resource longest = SW_ON_PROCESS;
@@ -121,8 +121,9 @@ static struct outcome move_part(const struct sw_transfer *transfer, const struct
             found.limit = SW_LIMIT_PROCESS + (enum sw_emulate_limit)i;
         }
         if (i == SW_ON_TARGET)
-            sw_served_ns[part->number % SW_SERVED] = end - asked_ns;
+            sw_served.ns[part->number % SW_SERVED] = end - asked_ns;
     }
+    sw_served.target = target;
     if (lock.end_ns + own[longest] >= found.end_ns)
         found = (struct outcome){lock.end_ns + own[longest], lock.end_ns - asked_ns,
                                  SW_LIMIT_PROCESS + (enum sw_emulate_limit)longest};
@@ -180,10 +181,11 @@ static uint64_t wait_before(const struct sw_transfer *transfer)
 
 static struct outcome move_parts(const struct sw_transfer *transfer, const struct request *request)
 {
-    struct sw_stripes stripes =
-        sw_stripes_of(transfer->layout, transfer->offset, transfer->bytes);
+    struct sw_stripes stripes = sw_stripes_of(transfer->layout, transfer->offset, transfer->bytes);
     uint64_t page = transfer->storage->rates.page_bytes;
     struct outcome latest = {.end_ns = request->asked_ns, .limit = SW_LIMIT_PROCESS};
+    sw_served.start_ns = transfer->start_ns;
+    sw_served.parts = stripes.parts;
     for (uint32_t j = 0; j < stripes.parts; j++) {
         struct sw_part part = sw_part_of(&stripes, j, page);
         struct outcome found = move_part(transfer, &part, request);

@@ -8,7 +8,7 @@
 #include "emulator.h"
 #include "parts.h"
 
-__thread uint64_t sw_served_ns[SW_SERVED];
+__thread struct sw_served sw_served;
 
 /* ---- one counter -------------------------------------------------------------------------------
  */
@@ -53,7 +53,8 @@ static void tally(struct sw_emulate_tally *to, uint64_t ns)
  */
 
 /* `n` requests of the same size, which together take `ns`. */
-static void add_requests(struct sw_emulate_transfers *to, uint64_t n, uint64_t bytes, uint64_t ns)
+static inline void add_requests(struct sw_emulate_transfers *to, uint64_t n, uint64_t bytes,
+                                uint64_t ns)
 {
     uint64_t each_ns = ns / n;
     uint64_t us = each_ns / 1000;
@@ -91,20 +92,30 @@ static inline struct sw_emulate_target *target_at(char *tallies, uint32_t target
     return (struct sw_emulate_target *)(tallies + (uint64_t)target * SW_EMULATE_TARGET_BYTES);
 }
 
-void sw_served_data(const struct sw_transfer *transfer, uint64_t moved)
+static void add_at(const struct sw_transfer *transfer, char *tallies, uint32_t number,
+                   uint64_t bytes, uint64_t ns)
 {
-    if (moved == 0)
-        return;
+    struct sw_emulate_target *target = target_at(tallies, number);
+    add_part(&target->transfers[transfer->writes], bytes, ns);
+    touch(&target->span, transfer->start_ns);
+}
+
+void sw_served_data(const struct sw_transfer *transfer, uint64_t moved, uint64_t whole_ns)
+{
     struct sw_emulator *storage = transfer->storage;
     char *tallies = sw_job_tallies(storage);
+    bool known = sw_served.start_ns == transfer->start_ns;
+    if (SW_LIKELY(known && sw_served.parts == 1)) { /* what moved of it is there, too */
+        add_at(transfer, tallies, sw_served.target, moved, sw_served.ns[0]);
+        return;
+    }
     uint32_t node = sw_emulator_node(storage);
     struct sw_stripes stripes = sw_stripes_of(transfer->layout, transfer->offset, moved);
     for (uint32_t j = 0; j < stripes.parts; j++) {
         struct sw_part part = sw_part_of(&stripes, j, 1);
         uint32_t number = sw_part_target(storage, transfer->layout, &part, node);
-        struct sw_emulate_target *target = target_at(tallies, number);
-        add_part(&target->transfers[transfer->writes], part.bytes, sw_served_ns[j % SW_SERVED]);
-        touch(&target->span, transfer->start_ns);
+        add_at(transfer, tallies, number, part.bytes,
+               known ? sw_served.ns[j % SW_SERVED] : whole_ns);
     }
 }
 

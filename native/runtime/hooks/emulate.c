@@ -145,28 +145,22 @@ static int64_t offset_of(const struct sw_request *request, const struct sw_emula
 
 #define MOST_BYTES 0x7ffff000 /* that the kernel moves at once */
 
-static struct sw_transfer transfer_of(const struct sw_request *request,
-                                      const struct sw_emulated *file, int64_t bytes)
-{
-    return (struct sw_transfer){
-        .storage = file->storage,
-        .writes = request->action == SW_DO_WRITE,
-        .slot = file->slot,
-        .lock_mode = lock_mode(file),
-        .layout = request->emulated.layout,
-        .offset = request->emulated.offset,
-        .bytes = (uint64_t)(bytes < MOST_BYTES ? bytes : MOST_BYTES),
-        .start_ns = request->emulated.start_ns,
-    };
-}
-
 static void transfer(struct sw_request *request, struct sw_emulated *file, int64_t bytes,
                      int64_t moved)
 {
     uint64_t layout = sw_emulated_layout(request->fd, file);
     request->emulated.layout = layout;
     request->emulated.offset = (uint64_t)offset_of(request, file->storage, layout, moved);
-    struct sw_transfer wanted = transfer_of(request, file, bytes);
+    struct sw_transfer wanted = {
+        .storage = file->storage,
+        .writes = request->action == SW_DO_WRITE,
+        .slot = file->slot,
+        .lock_mode = lock_mode(file),
+        .layout = layout,
+        .offset = request->emulated.offset,
+        .bytes = (uint64_t)(bytes < MOST_BYTES ? bytes : MOST_BYTES),
+        .start_ns = request->emulated.start_ns,
+    };
     if ((file->state & SW_EMULATED_SHARES) != 0) /* only data minds */
         SW_EMULATE_COUNT(file->storage, tables_full, 1);
     sw_emulate_round(&wanted, file);
@@ -186,8 +180,15 @@ static void served(const struct sw_request *request, const struct sw_emulated *f
 {
     if (file == NULL || moved <= 0 || request->emulated.layout == 0)
         return;
-    struct sw_transfer transfer = transfer_of(request, file, moved);
-    sw_served_data(&transfer, transfer.bytes);
+    struct sw_transfer transfer = {
+        .storage = file->storage,
+        .writes = request->action == SW_DO_WRITE,
+        .layout = request->emulated.layout,
+        .offset = request->emulated.offset,
+        .start_ns = request->emulated.start_ns,
+    };
+    sw_served_data(&transfer, (uint64_t)moved,
+                   request->emulated.end_ns - request->emulated.start_ns);
 }
 
 /* A write takes its turn before the call, where all is known by then; whatever is only posted does

@@ -45,10 +45,10 @@ struct sw_request {
     struct {                /* the emulated storages' own */
         struct sw_emulator *storage; /* that holds this request */
         uint64_t start_ns;
-        uint64_t end_ns; /* 0: none does */
-        uint64_t key;    /* of the file that goes */
-        uint64_t layout; /* of the file; 0: not known */
-        uint64_t offset; /* of data */
+        uint64_t end_ns;   /* 0: none does */
+        uint64_t key;      /* of the file that goes */
+        uint64_t layout;   /* of the file; 0: not known */
+        uint64_t offset;   /* of data */
         bool is_absent;    /* the file, before the open */
         bool is_directory; /* what is removed */
     } emulated;

@@ -12,8 +12,7 @@
     {                                                                                             \
         struct sw_call call;                                                                      \
         struct sw_fd *entry = sw_posix_enter_quietly(&call, fd);                                  \
-        type result =                                                                             \
-            SW_CHAINED(type, sw_posix, action, description, (void)0, name, arguments);            \
+        type result = SW_CHAINED(type, sw_posix, action, description, (void)0, name, arguments);  \
         if (entry != NULL)                                                                        \
             sw_posix_leave(&call, entry, op, result < 0);                                         \
         return result;                                                                            \

@@ -57,8 +57,8 @@ static struct sw_request sw_request_attribute(enum sw_action action, const char 
         struct sw_call call;                                                                      \
         const char *asked = path;                                                                 \
         bool counted = sw_enter(&call, SW_LAYER_POSIX);                                           \
-        type result = SW_CHAINED(type, sw_posix, action, description,                             \
-                                 path = request.target.path, name, arguments);                    \
+        type result = SW_CHAINED(type, sw_posix, action, description, path = request.target.path, \
+                                 name, arguments);                                                \
         if (counted) {                                                                            \
             call.position = size;                                                                 \
             leave_name(&call, action, directory, asked, result < 0, mark);                        \
