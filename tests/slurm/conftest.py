@@ -19,10 +19,12 @@ import cluster as cluster_tool  # noqa: E402
 
 
 @contextmanager
-def running(**options: Any) -> Iterator[cluster_tool.Cluster]:
-    """A running cluster of an ordinary user; gone at the end.
+def running(*, of_root: bool = False, **options: Any) -> Iterator[cluster_tool.Cluster]:
+    """A running cluster, gone at the end.
 
     Args:
+        of_root: Its daemons are root's, so that it can be opened to several users; else it is an
+            ordinary user's.
         options: Of the cluster: nodes, cpus, accounting, ...
     """
     needed = (*cluster_tool.NEEDED, *cluster_tool.FOR_ACCOUNTING)
@@ -31,7 +33,8 @@ def running(**options: Any) -> Iterator[cluster_tool.Cluster]:
         pytest.skip(f"{', '.join(missing)} missing: `make setup-dev` installs them")
     top = Path(tempfile.mkdtemp(prefix="sw-cluster-"))
     top.chmod(0o755)
-    made = cluster_tool.Cluster(top / "c", options=options)
+    user = cluster_tool.User("root", 0, 0) if of_root else cluster_tool.User.find()
+    made = cluster_tool.Cluster(top / "c", user, options)
     made.start()
     try:
         yield made
@@ -60,4 +63,11 @@ def large_cluster() -> Iterator[cluster_tool.Cluster]:
 def sampled_cluster() -> Iterator[cluster_tool.Cluster]:
     """One on which Slurm looks every second at what jobs read and write."""
     with running(nodes=2, sampled_seconds=1) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def cluster_of_root() -> Iterator[cluster_tool.Cluster]:
+    """One that can be opened to several users."""
+    with running(of_root=True, nodes=2, slowdown=64) as made:
         yield made

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import shutil
 import socket
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -97,14 +98,25 @@ def write_configuration(settings: Settings) -> None:
     (path / "mpi.conf").write_text(MPI, encoding="utf-8")
     if settings.accounting:
         _private(path / "slurmdbd.conf", _slurmdbd(settings))
-    of_prolog = f'"{path}" "{settings.library}"'
-    for name, module, words in (
-        ("dw", "_datawarp.py", f'"{path}" "$@"'), ("task-prolog", "_task_prolog.py", of_prolog),
-    ):  # fmt: skip
-        program = path / name
-        script = f'#!/bin/sh\nexec "{settings.python}" "{HERE / module}" {words}\n'
-        program.write_text(script, encoding="utf-8")
-        program.chmod(0o755)
+    write_task_prolog(settings, settings.library)
+    program = path / "dw"
+    words = f'"{settings.python}" "{HERE / "_datawarp.py"}" "{path}" "$@"'
+    _program(program, f"#!/bin/sh\nexec {words}\n")
+
+
+def write_task_prolog(settings: Settings, library: str) -> None:
+    """Write Slurm's TaskProlog, which users run: of the system's Python, nothing of this copy."""
+    path = settings.path
+    module = path / "task_prolog.py"
+    module.write_bytes((HERE / "_task_prolog.py").read_bytes())
+    python = shutil.which("python3", path="/usr/bin:/bin") or settings.python
+    words = f'"{python}" "{module}" "{path}" "{library}"'
+    _program(path / "task-prolog", f"#!/bin/sh\nexec {words}\n")
+
+
+def _program(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
 
 
 def _private(path: Path, text: str) -> None:

@@ -23,7 +23,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from _config import SETTINGS, Settings, free_ports, new_password, write_configuration
+from _config import (
+    SETTINGS,
+    Settings,
+    free_ports,
+    new_password,
+    write_configuration,
+    write_task_prolog,
+)
 from _storage import make_scratch_clocks, write_descriptions
 from _user import User
 
@@ -260,6 +267,9 @@ class Cluster:
         for place in places:
             place.chmod(0o1777)
         (self.directory / "clocks" / "scratch").chmod(0o666)
+        library = self.directory / "libstripewise.so"
+        shutil.copyfile(self.settings.library, library)
+        write_task_prolog(self.settings, str(library))
 
     # -- trouble -----------------------------------------------------------------------------
 
