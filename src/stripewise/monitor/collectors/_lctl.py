@@ -164,11 +164,8 @@ class Parameters:
         problems = []
         for kind, count in kinds.items():
             name = next(name for name in names if name.endswith(f".{kind}") or name == kind)
-            error = self._unreadable[name]
             more = f" and {count - 1} more" if count > 1 else ""
-            reason = reason_of(error)
-            remedy = f"; {REMEDY}" if reason == "denied" else ""
-            problems.append(Problem(f"{name}{more}: {error}{remedy}", reason))
+            problems.append(problem_of(f"{name}{more}", self._unreadable[name]))
         return problems
 
     def _run(self, host: Host, *words: str) -> tuple[str, HostError | None]:
@@ -195,6 +192,13 @@ class Parameters:
 def reason_of(error: HostError) -> str:
     """Return the reason of an error of `lctl`, which tells it in its text alone."""
     return "denied" if "ermission denied" in str(error) else error.reason
+
+
+def problem_of(name: str, error: HostError) -> Problem:
+    """Return the problem that a parameter cannot be read, with the remedy if there is one."""
+    reason = reason_of(error)
+    remedy = f"; {REMEDY}" if reason == "denied" else ""
+    return Problem(f"{name}: {error}{remedy}", reason)
 
 
 def split(output: str, names: Sequence[str]) -> dict[str, str] | None:
