@@ -163,6 +163,15 @@ def test_jobs_of_each_target(version: str, fs: str) -> None:
     assert found(version, jobs=False).jobs == []
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_older_and_newer_forms_of_lctl_say_the_same(version: str) -> None:
+    host = server(version)
+    host.is_older = True
+    result = one_round(collector(exports=True), host)
+    assert result.told() == []
+    assert result.readings == found(version, exports=True).readings
+
+
 def test_start_of_counters() -> None:
     assert found().value(lustre.TARGET_STARTED, "home-a", OST) == 1690000000.5
     host = server()
