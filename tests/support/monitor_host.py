@@ -24,6 +24,7 @@ class FakeHost(Host):
         commands: Outputs of other commands by their words; an error is raised after the output
             that precedes it: (b"text", HostError(...)).
         failure: Raised by each `lctl`, before it prints.
+        is_older: `lctl` prints as before 2.16: line breaks as the texts have them.
         cut_bytes: `lctl` dies after so much output; None: it does not.
         piece_bytes: Outputs come in pieces of this size.
         asked: Words of all commands so far.
@@ -41,6 +42,7 @@ class FakeHost(Host):
         self.commands = dict(commands or {})
         self.lctl = lctl
         self.failure: HostError | None = None
+        self.is_older = False
         self.cut_bytes: int | None = None
         self.piece_bytes = 1 << 20
         self.asked: list[tuple[str, ...]] = []
@@ -85,7 +87,7 @@ class FakeHost(Host):
     def _answer(
         self, patterns: Sequence[str], only_names: bool, named: bool
     ) -> tuple[bytes, list[str]]:
-        lines: list[str] = []
+        parts: list[str] = []
         errors: list[str] = []
         for pattern in patterns:
             found = (
@@ -99,13 +101,14 @@ class FakeHost(Host):
             for name in found:
                 text = self.parameters[name]
                 if only_names:
-                    lines.append(name)
+                    parts.append(f"{name}\n")
                 elif isinstance(text, HostError):
                     errors.append(f"error: read_param: '{name}': {text}")
+                elif self.is_older:
+                    parts.append(printed_before(name, text, named))
                 else:
-                    lines.append(printed(name, text, named))
-        output = "".join(f"{line}\n" for line in lines)
-        return output.encode("utf-8", "surrogateescape"), errors
+                    parts.append(printed(name, text, named))
+        return "".join(parts).encode("utf-8", "surrogateescape"), errors
 
     def _cut(self, output: bytes) -> Iterator[bytes]:
         for start in range(0, len(output), self.piece_bytes):
@@ -113,11 +116,19 @@ class FakeHost(Host):
 
 
 def printed(name: str, text: str, named: bool = True) -> str:
-    """Return a parameter as `lctl get_param` prints it, without the last newline."""
+    """Return a parameter as `lctl get_param` prints it."""
     value = text.removesuffix("\n")
     if not named:
-        return value
-    return f"{name}=\n{value}" if "\n" in value else f"{name}={value}"
+        return f"{value}\n" if value else ""
+    return f"{name}=\n{value}\n" if "\n" in value else f"{name}={value}\n"
+
+
+def printed_before(name: str, text: str, named: bool = True) -> str:
+    """Return it as before 2.16; a long line may stand below the name."""
+    if not named or not text:
+        return text
+    is_long = "\n" in text.removesuffix("\n") or len(name) + len(text) >= 80
+    return f"{name}=\n{text}" if is_long else f"{name}={text}"
 
 
 def tree(directory: Path) -> Parameters:

@@ -73,9 +73,8 @@ def test_a_text_cannot_forge_another(forged: str) -> None:
     values, problems = found.read(one, NAMES)
     assert values == {
         NAMES[0]: forged, NAMES[1]: TEXTS[1], NAMES[2]: TEXTS[2], NAMES[3]: TEXTS[3],
-        "version": "2.15.5\n",
     }  # fmt: skip
-    assert asked_alone(one) == [*NAMES, "version"]
+    assert asked_alone(one) == NAMES
     assert "does not have the names that were asked" in problems[0].text
 
 
@@ -88,6 +87,23 @@ def test_a_forged_text_does_not_stand_for_one_that_is_gone() -> None:
     assert NAMES[1] not in values
     assert values[NAMES[0]] == f"x 1\n{NAMES[1]}=\nx 9\n"
     assert [problem.reason for problem in problems] == ["denied"]
+
+
+@pytest.mark.parametrize("is_older", [False, True])
+@pytest.mark.parametrize("odd", ["", "healthy", "a\nb", "\n"])
+def test_texts_that_are_empty_or_end_without_a_line_break(odd: str, is_older: bool) -> None:
+    one = host()
+    one.is_older = is_older
+    one.parameters[NAMES[1]] = odd
+    found = parameters(one)
+    for _ in range(3):
+        one.asked.clear()
+        found.begin(one)
+        values, problems = found.read(one, NAMES)
+        assert problems == []
+        assert values[NAMES[1]].strip() == odd.strip()
+        assert [values[name] for name in (NAMES[0], *NAMES[2:])] == [TEXTS[0], *TEXTS[2:]]
+    assert len(one.asked) <= 2
 
 
 def test_names_come_and_go() -> None:
@@ -174,7 +190,7 @@ VALUES = st.text(st.sampled_from("ab=.\n1 "), max_size=30).map(lambda text: f"{t
 def test_what_is_printed_is_split_or_refused(texts: list[str]) -> None:
     names = [f"a.b{index}" for index in range(len(texts))]
     pairs = list(zip(names, texts, strict=True))
-    output = "".join(f"{printed(name, text)}\n" for name, text in pairs)
+    output = "".join(printed(name, text) for name, text in pairs)
     found = split(output, names)
     if found is not None:
         assert found == {name: (text if text != "\n" else "") for name, text in pairs}

@@ -163,6 +163,15 @@ def test_jobs_of_each_target(version: str, fs: str) -> None:
     assert found(version, jobs=False).jobs == []
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_older_and_newer_forms_of_lctl_say_the_same(version: str) -> None:
+    host = server(version)
+    host.is_older = True
+    result = one_round(collector(exports=True), host)
+    assert result.told() == []
+    assert result.readings == found(version, exports=True).readings
+
+
 def test_start_of_counters() -> None:
     assert found().value(lustre.TARGET_STARTED, "home-a", OST) == 1690000000.5
     host = server()
@@ -341,7 +350,31 @@ def test_a_sum_over_targets_is_left_out_if_one_is_damaged() -> None:
     host.parameters[name] = str(host.parameters[name])[:-9]
     result = one_round(collector(), host)
     assert {labels[1] for labels in result.of(lustre.QUOTA_USED_BYTES)} == {"group", "project"}
-    assert any("users of home-a" in text for text in result.told())
+    assert any("quota of home-a: users are left out" in text for text in result.told())
+
+
+def test_quota_of_many_targets_is_asked_together() -> None:
+    host, one = server(), collector(jobs=False, exports=False)
+    clock = [0.0]
+    one.monotonic = lambda: clock[0]
+    first = one_round(one, host)
+    host.asked.clear()
+    clock[0] = 61.0
+    assert one_round(one, host).of(lustre.QUOTA_USED_BYTES) == first.of(lustre.QUOTA_USED_BYTES)
+    assert sum("quota_slave" in " ".join(words) for words in host.asked) == 1 + 3
+    host.parameters["osd-ldiskfs.home-a-OST0000.quota_slave.acct_user"] = denied()
+    clock[0] = 122.0
+    third = one_round(one, host)
+    assert {labels[1] for labels in third.of(lustre.QUOTA_USED_BYTES)} == {"group", "project"}
+    assert third.problems[0].reason == "denied"
+
+
+def test_quota_that_is_slow_ends_the_round_with_what_was_read() -> None:
+    host = server()
+    name = "osd-ldiskfs.home-a-OST0000.quota_slave.acct_user"
+    host.parameters[name] = HostError("slow", "no answer")
+    result = one_round(collector(), host)
+    assert result.value(lustre.TARGET_READ_BYTES, "home-a", OST) is not None
 
 
 def test_job_stats_that_fail_do_not_stop_the_rest() -> None:

@@ -9,6 +9,9 @@ what users choose, so a text might pretend to be another parameter.  An answer i
 is asked by itself.  `lctl` fails if it cannot print one of them, so nothing can stand for a
 parameter that is gone.
 
+Texts that are empty or do not end with a line break are asked by themselves as well: before 2.16,
+`lctl` prints nothing for the former, and the next name behind the latter.
+
 The parameter "version" is asked last in each call: a list that does not end with it is torn.
 """
 
@@ -55,6 +58,7 @@ class Parameters:
         self._listed_at: float | None = None
         self._is_fresh = False
         self._unreadable: dict[str, HostError] = {}
+        self._apart: set[str] = set()
         self._retry_at = 0.0
 
     def begin(self, host: Host) -> None:
@@ -67,6 +71,7 @@ class Parameters:
         self._is_fresh = False
         if now >= self._retry_at:
             self._unreadable.clear()
+            self._apart.clear()
             self._retry_at = now + _RETRY_SECONDS
         if self._listed_at is None or now - self._listed_at >= _LIST_SECONDS:
             self._list(host)
@@ -88,8 +93,11 @@ class Parameters:
         self, host: Host, names: Sequence[str]
     ) -> Iterator[tuple[dict[str, str], list[Problem]]]:
         """Do the same in parts, so that many texts are not in memory at once."""
-        before = set(self._unreadable)
-        asked = [name for name in names if name not in before]
+        apart = [name for name in names if name in self._apart]
+        left_out = {*self._unreadable, *apart}
+        asked = [name for name in names if name not in left_out]
+        if apart:
+            yield self._alone(host, apart)
         for start in range(0, max(1, len(asked)), _MOST_NAMES):
             yield self._part(host, asked[start : start + _MOST_NAMES])
         if denied := [name for name in names if name in self._unreadable]:
@@ -144,15 +152,18 @@ class Parameters:
         values: dict[str, str] = {}
         problems: list[Problem] = []
         error: HostError | None = None
-        for name in (*names, LAST):
+        reasons = len(self._unreadable) + len(self._apart)
+        for name in names:
             output, error = self._run(host, "get_param", "-n", name)
-            if error is None:
-                values[name] = output
-            else:
+            if error is not None:
                 self._unreadable[name] = error
-        if not values:
-            raise error or HostError("error", f"{self._lctl} prints nothing")
-        if len(values) > len(names):
+                continue
+            values[name] = output
+            if not output.endswith("\n"):
+                self._apart.add(name)
+        if not values and error is not None and error.reason == "missing":
+            raise error
+        if reasons == len(self._unreadable) + len(self._apart) and not set(names) <= self._apart:
             problems.append(Problem(
                 f"{self._lctl} get_param: the answer does not have the names that were asked, in "
                 "their order; each parameter was asked by itself"))  # fmt: skip
@@ -164,11 +175,8 @@ class Parameters:
         problems = []
         for kind, count in kinds.items():
             name = next(name for name in names if name.endswith(f".{kind}") or name == kind)
-            error = self._unreadable[name]
             more = f" and {count - 1} more" if count > 1 else ""
-            reason = reason_of(error)
-            remedy = f"; {REMEDY}" if reason == "denied" else ""
-            problems.append(Problem(f"{name}{more}: {error}{remedy}", reason))
+            problems.append(problem_of(f"{name}{more}", self._unreadable[name]))
         return problems
 
     def _run(self, host: Host, *words: str) -> tuple[str, HostError | None]:
@@ -195,6 +203,13 @@ class Parameters:
 def reason_of(error: HostError) -> str:
     """Return the reason of an error of `lctl`, which tells it in its text alone."""
     return "denied" if "ermission denied" in str(error) else error.reason
+
+
+def problem_of(name: str, error: HostError) -> Problem:
+    """Return the problem that a parameter cannot be read, with the remedy if there is one."""
+    reason = reason_of(error)
+    remedy = f"; {REMEDY}" if reason == "denied" else ""
+    return Problem(f"{name}: {error}{remedy}", reason)
 
 
 def split(output: str, names: Sequence[str]) -> dict[str, str] | None:

@@ -85,9 +85,10 @@ class LustreClient(Collector):
         asked = [name for name in self._parameters.names if name.endswith(".stats")]
         values, problems = self._parameters.read(host, asked)
         yield from problems
+        values.setdefault("version", self._version)
         yield from version_readings(values)
         yield from version_problem(values, self._version)
-        self._version = values.get("version", self._version)
+        self._version = values["version"]
         if self._parameters.names and not asked:
             yield Problem(f"mounts list no stats, which root alone may read: {REMEDY}", "denied")
         for name in asked:

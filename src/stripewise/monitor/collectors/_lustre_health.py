@@ -16,14 +16,13 @@ _NUMBERS = re.compile(r"(\d{1,4})\.(\d{1,4})")
 
 
 def version_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
-    """Return the version."""
-    if "version" not in values:
-        return
-    version = parse_version(values["version"])
+    """Return the version; none if it was never told."""
+    text = values.get("version", "")
+    version = parse_version(text)
     if version:
         yield Reading(lustre.VERSION, (version,), 1.0)
-    else:
-        yield Problem(f"version: not a version: {excerpt(values['version'])}")
+    elif text:
+        yield Problem(f"version: not a version: {excerpt(text)}")
 
 
 def server_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:

@@ -11,7 +11,7 @@ from typing import Protocol, cast
 from stripewise.monitor._host import Host, HostError
 from stripewise.monitor._records import JobEntry, TargetJobs
 from stripewise.monitor.collectors._base import Problem
-from stripewise.monitor.collectors._lctl import REMEDY, Parameters, reason_of
+from stripewise.monitor.collectors._lctl import Parameters, problem_of
 from stripewise.monitor.collectors._lustre_stats import told
 from stripewise.monitor.metrics import Reading, lustre
 from stripewise.monitor.texts.lustre import TargetName, parse_target
@@ -69,11 +69,8 @@ class Jobs:
                 pieces = parameters.pieces(host, name, self._timeout_seconds)
                 found = self._readers[target].read(pieces)
             except HostError as error:
-                reason = reason_of(error)
-                yield Problem(
-                    f"{name}: {error}" + (f"; {REMEDY}" if reason == "denied" else ""), reason
-                )
-                if reason == "slow":
+                yield problem_of(name, error)
+                if error.reason == "slow":
                     return
                 continue
             yield from told(name, found.problems)

@@ -9,11 +9,13 @@ from heapq import nlargest
 
 from stripewise.monitor._host import Host, HostError
 from stripewise.monitor.collectors._base import Problem
-from stripewise.monitor.collectors._lctl import Parameters, reason_of
+from stripewise.monitor.collectors._lctl import Parameters, problem_of
+from stripewise.monitor.collectors._long_texts import LongTexts
 from stripewise.monitor.collectors._lustre_stats import told
 from stripewise.monitor.metrics import Reading, lustre
 from stripewise.monitor.texts.lustre import (
     Limits,
+    QuotaUsage,
     parse_quota_limits,
     parse_quota_master,
     parse_quota_usage,
@@ -23,21 +25,18 @@ from stripewise.monitor.texts.lustre import (
 TYPES = {"user": "usr", "group": "grp", "project": "prj"}
 QUOTA_PATTERNS = ("osd-*.*.quota_slave.acct_*", "qmt.*.*.glb-*")
 _KIB = 1024
-_LINE_BYTES = 4096
+_SHOWN = 5
 _POOLS = {"dt-0x0": (lustre.QUOTA_LIMIT_BYTES, _KIB), "md-0x0": (lustre.QUOTA_LIMIT_FILES, 1)}
 """Pools of all targets; pools of some OSTs have limits of their own, which are not reported."""
 
 
 class Quota:
-    """Reads quota, one type after the other.
-
-    A text may have 10^5 ids, and there is one for each target and type.
-    """
+    """Reads quota, one type after the other, since a text may have 10^5 ids."""
 
     def __init__(self, most_ids: int, timeout_seconds: float) -> None:
         """Report at most so many ids of a type, the largest."""
         self._most = most_ids
-        self._timeout_seconds = timeout_seconds
+        self._texts = LongTexts(timeout_seconds)
 
     def collect(
         self, host: Host, parameters: Parameters, names: Sequence[str]
@@ -46,32 +45,42 @@ class Quota:
 
         A file system and type of which one target cannot be read is left out, since the sum
         would be too small.
+
+        Raises:
+            HostError: `lctl` takes too long.
         """
         for kind, short in TYPES.items():
             for fs, texts in _by_fs(names, f"quota_slave.acct_{kind}").items():
-                yield from self._usage(host, parameters, fs, kind, texts)
-            for name in names:
-                if name.startswith("qmt.") and name.endswith(f".glb-{short}"):
-                    yield from self._limits(host, parameters, kind, name)
+                yield from self._usage(fs, kind, self._texts.read(host, parameters, texts))
+            limits = [name for name in names if _is_limit(name, short)]
+            for name, lines in self._texts.read(host, parameters, limits):
+                yield from self._limits(kind, name, lines)
 
     def _usage(
-        self, host: Host, parameters: Parameters, fs: str, kind: str, names: Sequence[str]
+        self, fs: str, kind: str, texts: Iterable[tuple[str, Iterable[str] | Problem]]
     ) -> Iterator[Reading | Problem]:
         sums: dict[int, tuple[int, int]] = {}
-        for name in names:
-            try:
-                text = parameters.pieces(host, name, self._timeout_seconds)
-                found = parse_quota_usage(lines_of(text))
-            except HostError as error:
-                yield Problem(f"{name}: {error}; {kind}s of {fs} are left out", reason_of(error))
-                return
-            if found.problems:
-                yield from told(name, found.problems)
-                yield Problem(f"{name}: damaged; what {kind}s of {fs} use is left out")
-                return
-            for key, usage in found.by_id.items():
+        problems: list[Problem] = []
+        for name, lines in texts:
+            found = _parsed(name, lines)
+            if isinstance(found, Problem):
+                problems.append(found)
+                continue
+            problems += told(name, found.problems)
+            for key, usage in found.by_id.items() if not problems else ():
                 used, files = sums.get(key, (0, 0))
                 sums[key] = (used + usage.used_bytes, files + usage.files)
+        if problems:
+            yield from problems[:_SHOWN]
+            yield Problem(
+                f"quota of {fs}: {kind}s are left out, since a sum without a target is too small"
+            )
+            return
+        yield from self._usage_readings(fs, kind, sums)
+
+    def _usage_readings(
+        self, fs: str, kind: str, sums: Mapping[int, tuple[int, int]]
+    ) -> Iterator[Reading | Problem]:
         kept = nlargest(self._most, sums.items(), key=lambda item: (item[1], -item[0]))
         yield from self._left_out(fs, kind, len(sums), "use space")
         for key, (used, files) in sorted(kept):
@@ -80,17 +89,19 @@ class Quota:
             yield Reading(lustre.QUOTA_USED_FILES, labels, files)
 
     def _limits(
-        self, host: Host, parameters: Parameters, kind: str, name: str
+        self, kind: str, name: str, lines: Iterable[str] | Problem
     ) -> Iterator[Reading | Problem]:
         _, master, pool, _ = name.split(".", 3)
         fs = parse_quota_master(master)
-        if not fs or pool not in _POOLS:
+        if not fs or isinstance(lines, Problem):
+            yield lines if isinstance(lines, Problem) else Problem(f"{name}: no quota master")
             return
         try:
-            text = parameters.pieces(host, name, self._timeout_seconds)
-            found = parse_quota_limits(lines_of(text))
+            found = parse_quota_limits(lines)
         except HostError as error:
-            yield Problem(f"{name}: {error}", reason_of(error))
+            if error.reason == "slow":
+                raise
+            yield problem_of(name, error)
             return
         yield from told(name, found.problems)
         yield from self._limit_readings(fs, kind, pool, found.by_id)
@@ -116,18 +127,20 @@ class Quota:
             )
 
 
-def lines_of(pieces: Iterable[bytes]) -> Iterator[str]:
-    """Split pieces of a text into lines with their ends; an endless line is cut."""
-    rest = b""
-    for piece in pieces:
-        *lines, rest = (rest + piece).split(b"\n")
-        for line in lines:
-            yield f"{line.decode('utf-8', 'replace')}\n"
-        if len(rest) > _LINE_BYTES:
-            yield rest[:_LINE_BYTES].decode("utf-8", "replace")
-            rest = b""
-    if rest:
-        yield rest.decode("utf-8", "replace")
+def _parsed(name: str, lines: Iterable[str] | Problem) -> QuotaUsage | Problem:
+    if isinstance(lines, Problem):
+        return Problem(f"{name}: {lines.text}", lines.reason)
+    try:
+        return parse_quota_usage(lines)
+    except HostError as error:
+        if error.reason == "slow":
+            raise
+        return problem_of(name, error)
+
+
+def _is_limit(name: str, short: str) -> bool:
+    parts = name.split(".")
+    return parts[0] == "qmt" and parts[-1] == f"glb-{short}" and parts[2] in _POOLS
 
 
 def _by_fs(names: Sequence[str], ending: str) -> dict[str, list[str]]:

@@ -127,9 +127,10 @@ class LustreServer(Collector):
         fast = [name for name in names if not _is_slow(name) and not _is_of_management(name)]
         values, problems = self._parameters.read(host, fast)
         yield from problems
+        values.setdefault("version", self._version)
         yield from server_readings(values)
         yield from version_problem(values, self._version)
-        self._version = values.get("version", self._version)
+        self._version = values["version"]
         names = self._parameters.names
         targets = targets_of(names)
         yield from self._presence(targets)

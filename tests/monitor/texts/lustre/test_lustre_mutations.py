@@ -119,7 +119,7 @@ def check_quota(text: str) -> None:
         (int(first.split()[2]), [int(word.strip(",")) for word in second.split()
                                  if is_number(word.strip(","))])
         for first, second in quota_lines(text)
-        if first.startswith("- id:") and len(first.split()) == 3 and is_number(first.split()[2])
+        if first.startswith("- id: ") and is_number(" ".join(first.split()[2:]))
     ]  # fmt: skip
     ids = Counter(key for key, _ in pairs)
     for key, used in usage.by_id.items():

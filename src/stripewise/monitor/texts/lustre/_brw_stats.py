@@ -29,15 +29,16 @@ from typing import NamedTuple
 from stripewise.monitor.texts.lustre._damage import Damage, number, whole_lines
 
 _TITLES = {
-    "pages per bulk r/w": "pages",
-    "discontiguous pages": "discontiguous_pages",
-    "discontiguous blocks": "discontiguous_blocks",
-    "disk fragmented I/Os": "fragments",
-    "disk I/Os in flight": "in_flight",
-    "I/O time (1/1000s)": "io_milliseconds",
-    "disk I/O size": "io_bytes",
-    "block maps msec": "block_map_milliseconds",
+    "pages per bulk r/w rpcs": "pages",
+    "discontiguous pages rpcs": "discontiguous_pages",
+    "discontiguous blocks rpcs": "discontiguous_blocks",
+    "disk fragmented I/Os ios": "fragments",
+    "disk I/Os in flight ios": "in_flight",
+    "I/O time (1/1000s) ios": "io_milliseconds",
+    "disk I/O size ios": "io_bytes",
+    "block maps msec maps": "block_map_milliseconds",
 }
+"""Titles with the unit of their counts."""
 _LINEAR = {"discontiguous_pages", "discontiguous_blocks", "fragments"}
 _HEADER = re.compile(
     r"(snapshot_time|start_time|elapsed_time):\s+(\d{1,12})\.\s{0,8}(\d{1,9})"
@@ -128,7 +129,7 @@ def parse_brw_stats(text: str) -> BrwStats:
         elif title := _TITLE.fullmatch(line):
             if current is not None:
                 current.is_bad = True
-            current = _section(title[1], line, was_columns, sections, damage)
+            current = _section(f"{title[1]} {title[2]}", line, was_columns, sections, damage)
         else:
             _row(line, current, damage)
     if is_torn and current is not None:

@@ -23,7 +23,7 @@ from stripewise.monitor.texts.lustre._damage import Damage, number, whole_lines
 STATES = ("inactive", "waiting", "waiting_for_clients", "recovering", "complete")
 """Those that Lustre is known to print, in lower case."""
 _STATUS = re.compile(r"status: ([A-Z_]{1,32})", re.ASCII)
-_LINE = re.compile(r"([A-Za-z_][A-Za-z_ -]{0,39}): (.{0,200})", re.ASCII)
+_LINE = re.compile(r"([A-Za-z_][A-Za-z_ -]{0,39}): (.*)", re.ASCII)
 _CLIENTS = {
     "connected_clients": "connected",
     "completed_clients": "completed",
