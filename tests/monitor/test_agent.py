@@ -346,3 +346,21 @@ def test_one_that_hangs_when_it_looks_whether_there_is_something_is_seen() -> No
         assert shown(sink, health.COLLECTOR_FAILURES, "looks", "slow")() == 1
         go_on.set()
         wait_until(lambda: shown(sink, health.COLLECTOR_OK, "looks")() == 1)
+
+
+def test_a_round_that_breaks_after_it_was_read_stops_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = []
+
+    def tell(self, outcome) -> None:
+        calls.append(outcome)
+        if len(calls) < 3:
+            raise MemoryError
+
+    monkeypatch.setattr(Collecting, "_tell", tell)
+    sink = FakeSink()
+    with Running([FakeCollector()], [sink]):
+        wait_until(lambda: sink.of("fake"))
+        wait_until(lambda: shown(sink, health.COLLECTOR_OK, "fake")() == 1)
+        assert shown(sink, health.COLLECTOR_FAILURES, "fake", "error")() == 2

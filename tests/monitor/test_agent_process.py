@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import socket
-import time
 from pathlib import Path
 from typing import Any
 
@@ -182,13 +181,3 @@ def test_metrics_are_listed() -> None:
     assert found["lustre_target_read_bytes_total"]["labels"] == ["fs", "target"]
     assert found["lustre_target_read_bytes_total"]["series"] == "read_bytes"
     assert "lustre_target_read_bytes_total{fs,target}" in run("metrics").stdout
-
-
-def test_time_passes_between_rounds_on_the_grid(tmp_path: Path) -> None:
-    with running("--config", configuration(tmp_path), log=tmp_path / "log") as process:
-        wait_until(lambda: of(tmp_path, "counts"), 60)
-        began = time.monotonic()
-        wait_until(lambda: len(of(tmp_path, "counts")) >= 3, 60)
-        assert time.monotonic() - began > 0.9
-        process.terminate()
-        process.wait(30)

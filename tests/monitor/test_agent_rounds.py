@@ -81,3 +81,18 @@ def test_a_collector_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(rounds, "MOST_ITEMS", 1000)
     assert read(act).round.reason == "malformed"
+
+
+def test_reasons_stay_few_and_texts_are_texts() -> None:
+    def act(_: int) -> Iterator[Problem]:
+        yield Problem(None, "because of job 4711")  # type: ignore[arg-type]
+        raise HostError("job 4712", "x")
+
+    found = read(act).round
+    assert found.reason == "error"
+    assert found.problems == ("x", "None")
+
+
+@pytest.mark.parametrize("item", [None, 3, ("a", "b"), object()])
+def test_what_is_no_reading_ends_the_round(item: object) -> None:
+    assert read(lambda _: iter([thing("a"), item])).round.reason == "error"

@@ -258,3 +258,21 @@ def test_its_descriptors_are_not_inherited(host: LocalHost, tmp_path: Path) -> N
         said = host.output(["ls", "-l", "/proc/self/fd"])
     assert "secret" not in said
     assert stat.S_ISREG(os.stat(tmp_path / "secret").st_mode)
+
+
+def test_no_descriptors_are_left(host: LocalHost, tmp_path: Path) -> None:
+    tool = script(tmp_path, "echo out; exit 1")
+    (tmp_path / "text").write_text("x")
+
+    def everything() -> None:
+        failure(lambda: list(host.pieces([tool], given=b"x")))
+        failure(lambda: host.output(["sleep", "60"], timeout_seconds=0.01))
+        failure(lambda: host.text(str(tmp_path)))
+        host.text(str(tmp_path / "text"))
+        next(host.pieces(["cat", "/dev/zero"]))
+
+    everything()
+    before = set(os.listdir("/proc/self/fd"))
+    for _ in range(10):
+        everything()
+    assert len(os.listdir("/proc/self/fd")) == len(before)

@@ -72,7 +72,7 @@ def check(context: click.Context, config: Path | None, as_json: bool) -> None:
     short_help="Read everything once and print it.",
     epilog=examples(
         "stripewise monitor once",
-        "stripewise monitor once --format prometheus > /var/lib/node_exporter/storage.prom",
+        "stripewise monitor once | sponge /var/lib/node_exporter/storage.prom",
         "stripewise monitor once --format influx --collector disks --collector host",
     ),
 )

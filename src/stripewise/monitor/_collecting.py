@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from stripewise.monitor._clock import Clock, Grid
 from stripewise.monitor._host import Host
 from stripewise.monitor._records import Round
-from stripewise.monitor._rounds import Outcome, read_round
+from stripewise.monitor._rounds import REASONS, Outcome, read_round
 from stripewise.monitor.collectors import Collector
 from stripewise.monitor.metrics import Reading, health
 from stripewise.text import duration_text, printable
@@ -21,7 +21,6 @@ LOOK_AGAIN_SECONDS = 60.0
 """How often a collector that found nothing here looks again: Lustre may be mounted later."""
 _STUCK_SECONDS = 30.0
 _STUCK_INTERVALS = 3
-_REASONS = ("missing", "denied", "slow", "malformed", "error")
 _log = logging.getLogger("stripewise.monitor")
 
 
@@ -88,7 +87,10 @@ class Collecting:
         with self._lock:
             grid = self._grid = Grid(self._clock.monotonic(), self.interval_seconds)
         while not self._ending.is_set():
-            self._one_round()
+            try:
+                self._one_round()
+            except BaseException as error:  # memory may end anywhere; the next round may do
+                self._break(error)
             with self._lock:
                 now = self._clock.monotonic()
                 at, skipped = grid.next(now)
@@ -124,6 +126,16 @@ class Collecting:
             self._note(outcome)
         self._tell(outcome)
         self._hand_on(found)
+
+    def _break(self, error: BaseException) -> None:
+        """Take a round that failed after it was read for one that failed."""
+        found = Round(
+            self.collector.name, self._clock.wall(), self._clock.monotonic(), reason="error"
+        )
+        with self._lock:
+            self._began, self._is_stuck = None, False
+            self._note(Outcome(found, 0))
+        self._change("broken", f"broke off: {type(error).__name__}", logging.WARNING)
 
     def _note(self, outcome: Outcome) -> None:
         found = outcome.round
@@ -164,7 +176,9 @@ class Collecting:
                 return
             self._is_stuck = True
             self._failures["slow"] += 1
-        self._change("stuck", f"reads since {seconds:.0f} s and does not end", logging.WARNING)
+        self._change(
+            "stuck", f"has been reading for {seconds:.0f} s and does not end", logging.WARNING
+        )
 
     def health(self) -> Iterator[Reading]:
         """Yield readings of it; none before it found something."""
@@ -183,7 +197,7 @@ class Collecting:
             yield Reading(health.COLLECTOR_SECONDS, (name,), last.round.seconds)
         if success is not None:
             yield Reading(health.COLLECTOR_LAST, (name,), success)
-        for reason in dict.fromkeys((*_REASONS, *failures)):
+        for reason in REASONS:
             yield Reading(health.COLLECTOR_FAILURES, (name, reason), float(failures[reason]))
         yield Reading(health.COLLECTOR_SKIPPED, (name,), float(skipped))
         yield Reading(health.PROBLEMS, (name,), float(problems))

@@ -144,7 +144,9 @@ class Delivering:
                 return
             self._is_stuck = True
             self._failures += 1
-        _log.warning("sink %s delivers since %.0f s and does not end", self.sink.name, seconds)
+        _log.warning(
+            "sink %s has been delivering for %.0f s and does not end", self.sink.name, seconds
+        )
 
     def _note(self, step: str, error: str) -> None:
         with self._lock:

@@ -13,6 +13,8 @@ from stripewise.monitor._records import Round, TargetJobs
 from stripewise.monitor.collectors import Collector, Problem
 from stripewise.monitor.metrics import Reading
 
+REASONS = ("missing", "denied", "slow", "malformed", "error")
+"""All that a label ever holds, whatever a plug-in calls it."""
 MOST_ITEMS = 1_000_000
 """Readings and targets of one round; a collector that gives more is broken (assumed)."""
 _MOST_TEXTS = 100
@@ -49,16 +51,20 @@ class _Found:
             self.jobs.append(item)
         else:
             self.problems += 1
-            self.reason = self.reason or item.reason
+            self.reason = self.reason or (_known(item.reason) if item.reason else "")
             if len(self.texts) < _MOST_TEXTS:
-                self.texts.append(item.text)
+                self.texts.append(str(item.text))
         if len(self.readings) + len(self.jobs) + self.problems > MOST_ITEMS:
             raise HostError("malformed", f"more than {MOST_ITEMS:,} readings in one round")
 
     def fail(self, reason: str, text: str) -> None:
         """Take what ended the round: it comes first, since it tells most."""
-        self.reason = reason
+        self.reason = _known(reason)
         self.texts.insert(0, text)
+
+
+def _known(reason: str) -> str:
+    return reason if reason in REASONS else "error"
 
 
 def read_round(collector: Collector, host: Host, clock: Clock) -> Outcome:

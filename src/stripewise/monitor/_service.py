@@ -16,6 +16,7 @@ from stripewise.monitor._build import make_agent
 from stripewise.monitor._privileges import give_up_root
 from stripewise.monitor._settings import MonitorSettings
 from stripewise.monitor.collectors import collector_problems
+from stripewise.text import printable
 
 _REQUESTS = {
     signal.SIGTERM: Request.STOP,
@@ -41,7 +42,7 @@ def run_agent(settings: MonitorSettings, path: Path | None = None) -> None:
     agent = make_agent(settings, path)
     _log.info("%s", who)
     for problem in collector_problems():
-        _log.warning("%s", problem)
+        _log.warning("%s", printable(problem))
     with _signals(agent):
         agent.run()
 
