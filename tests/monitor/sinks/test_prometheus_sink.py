@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from stripewise.errors import ConfigurationError
 from stripewise.monitor.metrics import Reading, health
@@ -350,6 +352,18 @@ def test_a_bad_request_gets_a_short_answer(
         said = b"".join(iter(lambda: connection.recv(4096), b""))
     assert status in said[:30]
     assert len(said) < 600
+    assert ask(sink)[0] == 200
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.binary(max_size=300), is_head=st.booleans())
+def test_no_request_disturbs(sink: PrometheusSink, data: bytes, is_head: bool):
+    """Noise alone, or after a request that begins well."""
+    head = b"GET /metrics HTTP/1.1\r\nAccept: " if is_head else b""
+    with raw(sink, head + data + b"\r\n\r\n") as connection:
+        with contextlib.suppress(ConnectionError):
+            while connection.recv(4096):
+                pass
     assert ask(sink)[0] == 200
 
 
