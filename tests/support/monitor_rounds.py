@@ -45,6 +45,7 @@ STRANGE = made_round(
         Reading(READ, ("fs", "infinite"), math.inf),
         Reading(READ, ("fs", "huge"), 10**400),
         Reading(READ, ("fs",), 3),
+        Reading(READ, ["fs", 5], 3),  # type: ignore[arg-type, list-item]
         Reading(READ, ("fs", "none"), None),  # type: ignore[arg-type]
         Reading(READ, ("fs", "histogram"), SIZES),
         Reading(counter("lustre_target_read_bytes", "bytes", "Other.", ("a",)), ("x",), 4),

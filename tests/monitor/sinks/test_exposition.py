@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -185,15 +186,25 @@ def test_what_is_no_longer_reported_is_gone():
     assert exposition.text(Form.OPENMETRICS) == "# EOF\n"
 
 
-def test_what_is_not_renewed_is_dropped_after_five_intervals():
+@pytest.mark.parametrize(
+    "begins",
+    [
+        [0, 15, 30, 45],
+        [0, 15, 30, 60],  # one was skipped
+        [0, 15, 30, 44, 45],  # one was late
+        [0, 15, 1000, 1015, 1030],  # the host was asleep
+    ],
+)
+def test_what_is_not_renewed_is_dropped_after_five_intervals(begins: list[float]):
     clock = Clock()
     exposition = Exposition("oss1", clock)
-    for at in (100.0, 115.0, 145.0):  # one round was skipped
-        clock.now = at
-        exposition.take(made_round([Reading(READ, ("a", "x"), 1)]))
-    clock.now = 145.0 + 74.0
+    for begin in begins:
+        clock.now = 100.0 + begin
+        made = made_round([Reading(READ, ("a", "x"), 1)])
+        exposition.take(replace(made, monotonic=clock.now))
+    clock.now += 74.0
     assert exposition.text(Form.TEXT)
-    clock.now = 145.0 + 76.0
+    clock.now += 2.0
     assert exposition.text(Form.TEXT) == ""
     exposition.take(made_round([Reading(READ, ("a", "x"), 1)]))
     assert exposition.text(Form.TEXT)

@@ -169,6 +169,18 @@ def test_large_rounds_go_in_pieces(fake: FakeInflux):
     assert all(len(text) <= 64 << 10 for text in fake.taken)
 
 
+def test_rounds_come_while_others_go(fake: FakeInflux):
+    sink = made(fake, queue_rounds=1000)
+    thread = threading.Thread(target=take, args=(sink, *range(300)))
+    thread.start()
+    while thread.is_alive():
+        sink.deliver()
+    thread.join()
+    sink.deliver()
+    assert numbers_of(fake) == list(range(300))
+    assert health_of(sink) == {"queued_rounds": 0, "lost_rounds": 0, "problems": 0}
+
+
 def test_the_end_delivers_what_is_left(fake: FakeInflux):
     sink = made(fake)
     take(sink, 1)

@@ -47,7 +47,8 @@ SINK_LAST = level(
 SINK_QUEUED = level("stripewise_sink_queued_rounds", "rounds", "Rounds that wait.", _SINK)
 SINK_LOST = counter(
     "stripewise_sink_lost_rounds", "rounds",
-    "Rounds that were dropped, since a sink could not be reached for long.", _SINK)  # fmt: skip
+    "Rounds that were dropped: a sink could not be reached for long, or refused them.",
+    _SINK)  # fmt: skip
 SINK_FAILURES = counter("stripewise_sink_failures", "deliveries", "Failed deliveries.", _SINK)
 SINK_PROBLEMS = counter(
     "stripewise_sink_problems", "readings",

@@ -8,12 +8,13 @@ are made once for each round, and a scrape joins them.
 
 from __future__ import annotations
 
-import math
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 
 from stripewise.monitor._records import Round
 from stripewise.monitor.metrics import Kind, Metric
@@ -21,6 +22,7 @@ from stripewise.monitor.sinks._series import Buckets, Series, clean
 
 _STALE_INTERVALS = 5
 _LEAST_SECONDS = 10.0
+_REMEMBERED = 6
 _FIRST_SECONDS = 300.0
 """How long a round counts if no second one tells the interval (assumed)."""
 _TYPES = {Kind.COUNTER: "counter", Kind.LEVEL: "gauge", Kind.HISTOGRAM: "histogram"}
@@ -65,7 +67,7 @@ class Exposition:
         self._lock = threading.Lock()
         self._series: dict[str, Series] = {}
         self._pages: dict[str, _Page] = {}
-        self._taken: dict[str, tuple[float, float]] = {}  # when, and the shortest interval
+        self._begins: dict[str, deque[float]] = {}
         self._clashes = 0
 
     @property
@@ -85,7 +87,7 @@ class Exposition:
             others = [p for name, p in self._current() if name != found.collector]
             for name in families.keys() & {name for page in others for name in page.families}:
                 self._share(name, families, others)
-            self._pages[found.collector] = _Page(families, self._until(found.collector))
+            self._pages[found.collector] = _Page(families, self._until(found))
 
     def text(self, form: Form) -> str:
         """Return all that counts now."""
@@ -107,15 +109,14 @@ class Exposition:
             return f"{metric.name}_bucket{{{body}"
         return f"{metric.name}{'_total' if metric.kind is Kind.COUNTER else ''}{{{body}}} "
 
-    def _until(self, collector: str) -> float:
-        """Return until when a round counts that came now."""
-        now = self._clock()
-        before, shortest = self._taken.get(collector, (-math.inf, math.inf))
-        shortest = min(shortest, now - before)
-        self._taken[collector] = (now, shortest)
-        if math.isinf(shortest):
-            return now + _FIRST_SECONDS
-        return now + max(_LEAST_SECONDS, _STALE_INTERVALS * shortest)
+    def _until(self, found: Round) -> float:
+        """Return until when a round counts that came now; its interval is the usual of late."""
+        begins = self._begins.setdefault(found.collector, deque(maxlen=_REMEMBERED))
+        begins.append(found.monotonic)
+        gaps = sorted(late - early for early, late in pairwise(begins))
+        if not gaps:
+            return self._clock() + _FIRST_SECONDS
+        return self._clock() + max(_LEAST_SECONDS, _STALE_INTERVALS * gaps[len(gaps) // 2])
 
     def _current(self) -> Iterator[tuple[str, _Page]]:
         """Yield the pages that count; the others are forgotten."""

@@ -80,7 +80,7 @@ class Series:
         self._metrics = {}
         seen: set[str] = set()
         for reading in found.readings:
-            key = (reading.metric.name, reading.labels)
+            key = (reading.metric.name, tuple(reading.labels))
             begin = known.get(key) or self._first(reading)
             value = _value(reading) if begin and self._is_one(reading.metric) else None
             if value is None or begin in seen:
