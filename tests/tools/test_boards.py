@@ -121,6 +121,17 @@ def test_links_lead_to_boards_that_are_there(path):
         assert name in NAMES
 
 
+def test_links_lead_to_pages_that_the_portal_has():
+    pages = (ROOT / "src/stripewise/web/pages").glob("*.py")
+    code = "\n".join(page.read_text("utf-8") for page in pages)
+    served = set(re.findall(r'^    path = "(.*)"$', code, flags=re.M))
+    rules = ROOT / "deploy/monitoring/prometheus/stripewise.rules.yaml"
+    text = "\n".join(path.read_text("utf-8") for path in (*FILES, rules))
+    found = set(re.findall(r"(?:\$\{portal\}|//portal\.example\.org)(/[^\s\")]*)", text))
+    named = {re.sub(r"\$?\{.*\}", "{name}", link) for link in found}
+    assert {"/storage", "/storage/{name}", "/storage/{name}/top", "/staff"} <= named <= served
+
+
 def test_every_metric_is_on_a_board():
     text = "\n".join(one.expression for path in FILES for one in queries(path))
     suffixes = {Kind.COUNTER: "_total", Kind.LEVEL: "", Kind.HISTOGRAM: "_bucket"}

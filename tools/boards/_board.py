@@ -38,12 +38,18 @@ class Choice:
         label: What the reader sees.
         series: Selector of the series that have it; "": the values are given.
         values: The values, if they are given; each may be chosen.
+        first: Which is chosen when the board is opened, if it is there; "": all, or the first.
+        has_all: Whether all can be chosen at once.
+        lists_all: "All" means those that are listed, and not whatever there is.
     """
 
     name: str
     label: str
     series: str = ""
     values: tuple[str, ...] = ()
+    first: str = ""
+    has_all: bool = True
+    lists_all: bool = False
 
 
 @dataclass(frozen=True)
@@ -136,20 +142,25 @@ def _portal() -> Builder[VariableModel]:
 
 
 def _variable(choice: Choice) -> Builder[VariableModel]:
-    everything = VariableOption(selected=True, text=["All"], value=["$__all"])
+    chosen = VariableOption(selected=True, text=["All"], value=["$__all"])
+    if choice.first:
+        chosen = VariableOption(selected=True, text=[choice.first], value=[choice.first])
     if choice.values:
         options = [VariableOption(selected=False, text=one, value=one) for one in choice.values]
         fixed = dashboard.CustomVariable(choice.name).label(choice.label).multi(True)
         fixed = fixed.values(",".join(choice.values)).include_all(True).all_value(".*")
-        return fixed.current(everything).options(options)
+        return fixed.current(chosen).options(options)
     query: dict[str, object] = {
         "query": f"label_values({choice.series}, {choice.name})",
         "refId": choice.name,
     }
     found = dashboard.QueryVariable(choice.name).label(choice.label).datasource(SOURCE)
-    found = found.query(query).multi(True).include_all(True).all_value(".*").current(everything)
-    found = found.refresh(VariableRefresh.ON_TIME_RANGE_CHANGED)
-    return found.sort(VariableSort.ALPHABETICAL_ASC)
+    found = found.query(query).multi(True).refresh(VariableRefresh.ON_TIME_RANGE_CHANGED)
+    found = found.sort(VariableSort.ALPHABETICAL_ASC).include_all(choice.has_all)
+    if choice.has_all:
+        found = found.current(chosen)
+        return found if choice.lists_all else found.all_value(".*")
+    return found
 
 
 def _others() -> Builder[DashboardLink]:

@@ -86,7 +86,7 @@ _MOUNTS = "|".join(name(metric) for metric in _ANY)
 CLIENTS = Board(
     "client", "clients",
     "What do programs on a client, or a login node, get from each file system and disk?",
-    (Choice("server", "Host", name(health.INFO)),
+    (Choice("server", "Host", name(health.INFO), has_all=False),
      Choice("fs", "File system", f'{{__name__=~"{_MOUNTS}",server=~"$server"}}')),
     (
         Row("Lustre", _LUSTRE),

@@ -22,8 +22,9 @@ ANY = ((1.0, "red"),)
 
 _TARGETS = name(lustre.TARGET_TOTAL_BYTES)
 CHOOSE_FS = Choice("fs", "File system", _TARGETS)
-CHOOSE_SERVER = Choice("server", "Server", _TARGETS + '{fs=~"$fs"}')
-CHOOSE_TARGET = Choice("target", "Target", _TARGETS + '{fs=~"$fs"}')
+# The hosts of the board of servers: not clients, which have agents too.
+CHOOSE_SERVER = Choice("server", "Server", _TARGETS + '{fs=~"$fs"}', lists_all=True)
+CHOOSE_TARGET = Choice("target", "Target", _TARGETS + '{fs=~"$fs"}', first="OST0000")
 
 _SAME = "${datasource:queryparam}&${portal:queryparam}"
 TO_TARGET = (
@@ -40,11 +41,22 @@ def service_time(scope: Scope, where: str = "", window: str = RATE) -> str:
 
 
 def service_time_to_others(scope: Scope) -> str:
-    """Return a target's mean time by the median of its kind in its file system."""
-    times = kinds(service_time(scope))
+    """Return a target's mean time by the median of its kind in its file system.
+
+    As the alert has it, of targets with over one operation a second, and at least four of them.
+    """
     # The median is of all targets of the file system, whichever are chosen.
-    usual = kinds(service_time(Scope(tuple(v for v in scope.variables if v == "fs"))))
-    return f"{times} / on (fs, kind) group_left () quantile by (fs, kind) (0.5, {usual})"
+    usual = _busy_time(Scope(tuple(v for v in scope.variables if v == "fs")))
+    return (
+        f"{_busy_time(scope)} / on (fs, kind) group_left () "
+        f"(quantile by (fs, kind) (0.5, {usual}) and on (fs, kind) "
+        f"count by (fs, kind) ({usual}) >= 4)"
+    )
+
+
+def _busy_time(scope: Scope) -> str:
+    busy = scope.rate(lustre.SERVICE_OPERATIONS, TARGET)
+    return kinds(f"{service_time(scope)} and on (fs, target) {busy} > 1")
 
 
 def full_share(scope: Scope, by: tuple[str, ...], where: str = "") -> str:

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
+from boards._docs import with_tables
 from boards._prometheus import rules_text
 from boards._registry import BOARDS
 
 ROOT = Path(__file__).parents[2]
 DASHBOARDS = ROOT / "deploy/monitoring/grafana/dashboards"
+PAGE = ROOT / "docs/how-to/dashboards.md"
 RULES = ROOT / "deploy/monitoring/prometheus/stripewise.rules.yaml"
 
 
@@ -27,6 +29,7 @@ def texts() -> Mapping[Path, str]:
         for board in BOARDS
     }
     found[RULES] = rules_text()
+    found[PAGE] = with_tables(PAGE.read_text("utf-8"))
     return found
 
 

@@ -1,10 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The file of Prometheus' rules, and the table of alerts for the docs."""
+"""The file of Prometheus' rules."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import yaml
 
@@ -43,16 +41,3 @@ def rules_text() -> str:
         group("stripewise-load", LOAD), group("stripewise-monitoring", MONITORING),
     ]  # fmt: skip
     return _HEAD + yaml.dump({"groups": groups}, Dumper=_Writer, sort_keys=False, width=95)
-
-
-def alerts_table() -> str:
-    """Return the alerts as a table in Markdown."""
-    return "\n".join(_table())
-
-
-def _table() -> Iterator[str]:
-    yield "| Alert | Severity | Holds for | Fires if |"
-    yield "|---|---|---|---|"
-    for one in ALERTS:
-        held = f"{one.minutes} min" if one.minutes else "at once"
-        yield f"| `{one.name}` | {one.severity} | {held} | {one.condition} |"

@@ -38,9 +38,9 @@ _TOP = (
     lines("Time of an operation", "Mean time of reads and writes (OST) or metadata operations "
           "(MDT).", [Line(service_time(_S), _WHICH)], "s", width=8),
     lines("Time compared with others", "The same, by the median of the targets of its kind in "
-          "the file system. Over 3 for long: look at its disks. With fewer than four targets "
-          "this says little.", [Line(service_time_to_others(_S), _WHICH)], "none", steps=SLOW,
-          width=8),
+          "the file system. Over 3 for long: look at its disks. There is no figure for fewer than "
+          "four targets that do something.", [Line(service_time_to_others(_S), _WHICH)], "none",
+          steps=SLOW, width=8),
     lines("Time by kind", "Mean time of each kind of operation.",
           [Line(_S.mean(lustre.TARGET_OPERATION_SECONDS, lustre.TARGET_OPERATIONS, _OPERATION),
                 _WHICH + " {{operation}}")], "s", width=8),
