@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,10 @@ def _lines(found: Status) -> Iterator[str]:
             "backup, then run `stripewise db init`"
         )
         return
+    for table, size_bytes in found.largest_tables:
+        yield f"  {table:<15} {size_text(size_bytes)}"
+    if found.target_year_bytes is not None:
+        yield f"  per target and year of monitoring about {size_text(found.target_year_bytes)}"
     for what, count in found.counts.items():
         yield f"{what:<13} {count}"
     kinds = ", ".join(f"{count} {kind}" for kind, count in found.sources.items())
@@ -114,7 +119,9 @@ def prune(database: str, days: int | None, as_json: bool) -> None:
     """Drop what is old: samples of servers by their age, sessions and tokens that expired.
 
     Samples are kept for 14 days as they came, for 90 days by the minute, for 2 years by the hour,
-    and by the day for ever.  The figures, patterns, findings and profiles of jobs always stay.
+    and by the day for ever.  What servers counted for jobs over time is kept for 90 days after a
+    job ended, and its sums for ever.  The figures, patterns, findings and profiles of jobs always
+    stay.
     The room is used again; the file does not get smaller.
     """
     from stripewise.fleet import create_engine
@@ -123,10 +130,10 @@ def prune(database: str, days: int | None, as_json: bool) -> None:
     gone = prune_now(create_engine(database), int(time.time()), days)
     answer(
         as_json,
-        lambda: {"samples": gone.samples, "files": gone.files, "logins": gone.logins},
+        lambda: asdict(gone),
         lambda: [
-            f"dropped: {gone.samples} samples and roll-ups, {gone.files} rows of files, "
-            f"{gone.logins} sessions and tokens"
+            f"dropped: {gone.samples} samples and roll-ups, {gone.loads} rows of what servers "
+            f"counted for jobs, {gone.files} rows of files, {gone.logins} sessions and tokens"
         ],
     )
 

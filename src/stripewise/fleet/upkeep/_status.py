@@ -16,6 +16,7 @@ from stripewise.fleet.tables import (
     CampaignRow,
     Job,
     JobFile,
+    JobLoad,
     JobSource,
     Ledger,
     PairedRun,
@@ -23,11 +24,14 @@ from stripewise.fleet.tables import (
     Program,
     Sample,
 )
+from stripewise.fleet.upkeep._sizes import table_sizes, target_year_bytes
 
 _MOST_NAMED = 50
+_MOST_TABLES = 5
 _COUNTED: dict[str, Any] = {
     "jobs": Job, "sources": JobSource, "files": JobFile, "pairs": PairedRun,
-    "campaigns": CampaignRow, "samples": Sample, "users": Person, "programs": Program,
+    "campaigns": CampaignRow, "samples": Sample, "loads": JobLoad,
+    "users": Person, "programs": Program,
 }  # fmt: skip
 
 
@@ -39,6 +43,9 @@ class Status:
         database: Its URL, without a password.
         revision / newest_revision: Of its tables, and of those that this version makes.
         size_bytes: Of all of it.
+        table_bytes: Of tables with their indexes, largest first; {}: the database does not tell.
+        target_year_bytes: What samples, roll-ups and counters of jobs of one target take in a
+            year, by what is there, as long as each is kept; None: too little is there.
         counts: Rows by what they are.
         sources: By kind.
         recorded_jobs: Of which the scheduler's record is there, and which ran.
@@ -52,6 +59,8 @@ class Status:
     revision: str
     newest_revision: str
     size_bytes: int
+    table_bytes: dict[str, int] = field(default_factory=dict)
+    target_year_bytes: int | None = None
     counts: dict[str, int] = field(default_factory=dict)
     sources: dict[str, int] = field(default_factory=dict)
     recorded_jobs: int = 0
@@ -65,6 +74,11 @@ class Status:
     def coverage(self) -> float | None:
         """Share of the jobs that ran of which a profile is there; None: no job is recorded."""
         return self.seen_jobs / self.recorded_jobs if self.recorded_jobs else None
+
+    @property
+    def largest_tables(self) -> list[tuple[str, int]]:
+        """The tables that take most."""
+        return list(self.table_bytes.items())[:_MOST_TABLES]
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
@@ -93,6 +107,8 @@ def status(engine: Engine) -> Status:
             revision,
             newest(),
             size,
+            table_bytes=(tables := table_sizes(connection)),
+            target_year_bytes=target_year_bytes(connection, tables),
             counts={what: _count(connection, table) for what, table in _COUNTED.items()},
             sources=_groups(connection, JobSource.kind),
             recorded_jobs=_count(connection, Job, *ran),

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from stripewise.errors import StripewiseError
+from stripewise.errors import StorageError, StripewiseError
 from stripewise.extras import missing
 from stripewise.monitor._records import Round
 from stripewise.monitor.metrics import Reading, health
@@ -108,6 +108,8 @@ class StoreSink(Sink):
             self._connect()
         except StripewiseError as error:
             raise SinkError(str(error)) from error
+        with suppress(StorageError):  # the first delivery tries again, and says why it fails
+            self._read_state()
 
     def take(self, found: Round) -> None:
         """Take a round; before the state is read, nothing can be counted."""

@@ -10,6 +10,7 @@ them.
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -101,7 +102,8 @@ class JobBook:
             one = self._targets[place] = _Target(EntryState(now), now)
         since, one.last = min(one.last, now), now
         is_dated = now - since <= DAY_SECONDS
-        grown, one.state = grow_entries(one.state, self._within(one, jobs, now))
+        within = self._within(one, jobs, now)  # changes the state
+        grown, one.state = grow_entries(one.state, within)
         tracked: dict[str, int] = {}
         for growth in grown:
             works = works_of(jobs.target, growth.operations)
@@ -192,9 +194,10 @@ def _totals(readings: Iterable[Reading]) -> dict[tuple[str, str], dict[str, int]
     found: dict[tuple[str, str], dict[str, int]] = {}
     for reading in readings:
         kind = _TOTALS.get(reading.metric.name)
-        if kind is not None and isinstance(reading.value, int | float):
+        value = reading.value
+        if kind is not None and isinstance(value, int | float) and math.isfinite(value):
             fs, target = reading.labels[:2]
-            found.setdefault((fs, target), {}).setdefault(kind, int(reading.value))
+            found.setdefault((fs, target), {}).setdefault(kind, int(value))
     return found
 
 

@@ -8,6 +8,7 @@ Times are seconds since 1970 as `SinkClock` has them.
 from __future__ import annotations
 
 import heapq
+import marshal
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -31,16 +32,24 @@ class JobRow(NamedTuple):
     work: Work
 
 
-class _Pending:
-    """One job's work since its last row."""
+class _Pending(NamedTuple):
+    """One job's work since its last row: few objects, since there are very many of them.
 
-    __slots__ = ("changed", "is_over", "since", "works")
+    Attributes:
+        since / changed: From the reading before it began to the last that saw more of it.
+        is_over: Its counters are gone from a target.
+        packed: Work by kind, as bytes of this process.
+    """
 
-    def __init__(self, since: float) -> None:
-        self.since = since
-        self.changed = since
-        self.works: dict[str, Work] = {}
-        self.is_over = False
+    since: float
+    changed: float
+    is_over: bool
+    packed: bytes
+
+    @property
+    def works(self) -> dict[str, Work]:
+        """Work by kind."""
+        return {kind: Work(*work) for kind, work in marshal.loads(self.packed).items()}
 
 
 class PendingWork:
@@ -62,19 +71,22 @@ class PendingWork:
             self._over.append((key, self._open.pop(key)))
             one = None
         if one is None:
-            one = self._open[key] = _Pending(since)
-        one.since = min(one.since, since)
-        one.changed = max(one.changed, now)
+            self._open[key] = _Pending(since, now, False, _packed(works))
+            return
+        sums = one.works
         for kind, work in works.items():
-            if kind in one.works:
-                one.works[kind].add(work)
+            if kind in sums:
+                sums[kind].add(work)
             else:
-                one.works[kind] = work
+                sums[kind] = work
+        self._open[key] = _Pending(
+            min(one.since, since), max(one.changed, now), one.is_over, _packed(sums)
+        )
 
     def end(self, key: TagKey) -> None:
         """Note that a job's counters are gone from a target."""
         if (one := self._open.get(key)) is not None:
-            one.is_over = True
+            self._open[key] = one._replace(is_over=True)
 
     def cut(self, now: float) -> list[JobRow]:
         """Return rows of the jobs that did most, that paused or are gone, or that waited long.
@@ -94,21 +106,22 @@ class PendingWork:
 
     def _most(self) -> set[TagKey]:
         """Return the jobs that did most, of each kind."""
-        found: set[TagKey] = set()
-        for kind in ("read", "write", "metadata"):
-            some = (
-                (one.works[kind].size, key) for key, one in self._open.items() if kind in one.works
-            )
-            found |= {key for _, key in heapq.nlargest(self._top, some)}
-        return found
+        best: dict[str, list[tuple[tuple[int, int], TagKey]]] = {}
+        for key, one in self._open.items():
+            for kind, work in one.works.items():
+                some = best.setdefault(kind, [])
+                if len(some) < self._top:
+                    heapq.heappush(some, (work.size, key))
+                elif some and (work.size, key) > some[0]:
+                    heapq.heapreplace(some, (work.size, key))
+        return {key for some in best.values() for _, key in some}
 
     def as_list(self) -> list[Any]:
         """Return plain data."""
         return [
-            [*key, one.since, one.changed, one.is_over,
-             {kind: work.as_list() for kind, work in one.works.items()}]
+            [*key, one.since, one.changed, one.is_over, marshal.loads(one.packed)]
             for key, one in (*self._over, *self._open.items())
-        ]  # fmt: skip
+        ]
 
     def restore(self, rows: Iterable[Any]) -> None:
         """Go on from plain data.
@@ -118,16 +131,18 @@ class PendingWork:
         """
         try:
             for file_system, tag, since, changed, is_over, works in rows:
-                one = _Pending(float(since))
-                one.changed = float(changed)
-                one.is_over = bool(is_over)
-                one.works = {str(kind): Work(*work) for kind, work in works.items()}
+                sums = {str(kind): Work(*work) for kind, work in works.items()}
+                one = _Pending(float(since), float(changed), bool(is_over), _packed(sums))
                 key = (str(file_system), str(tag))
                 if key in self._open:
                     self._over.append((key, self._open.pop(key)))
                 self._open[key] = one
         except (TypeError, AttributeError) as error:
             raise ValueError(f"the stored work of jobs is damaged: {error}") from error
+
+
+def _packed(works: Mapping[str, Work]) -> bytes:
+    return marshal.dumps({kind: work.as_list() for kind, work in works.items()})
 
 
 def _rows(key: TagKey, one: _Pending) -> list[JobRow]:
