@@ -151,21 +151,21 @@ def test_every_way_to_write_is_counted(emulate: Emulate, table: list[str], size:
 def test_times_are_from_the_arrival_at_the_target_to_its_end(emulate: Emulate) -> None:
     storage = emulate({"servers.target_write": 10 * MIB, "client.request": 0.05}, targets=1)
     servers = run(storage, "create:data", "pwrite:0:1048576")
-    assert servers.targets[0].writes.time_ns.total == pytest.approx(1e8, rel=1e-3)
+    assert servers.targets[0].writes.time_us.total == pytest.approx(1e5, rel=1e-3)
     both = storage.together(*[["create:data", "pwrite:0:1048576"]] * 2)
     assert max(one[-1].end for one in both) == near(0.25)
-    times = read_servers(storage.file).targets[0].writes.time_ns
-    assert (times.samples, times.least) == (3, pytest.approx(1e8, rel=1e-3))
-    assert 1.5e8 < times.most <= 2e8 + 1e6, "who waits at the target is there already"
+    times = read_servers(storage.file).targets[0].writes.time_us
+    assert (times.samples, times.least) == (3, pytest.approx(1e5, rel=1e-3))
+    assert 1.5e5 < times.most <= 2e5 + 1000, "who waits at the target is there already"
 
 
 def test_requests_of_one_part_share_its_time(emulate: Emulate) -> None:
     servers = run(emulate({"servers.target_write": 10 * MIB}, targets=1),
                   "create:data", "pwrite:0:5242880")  # fmt: skip
-    times = servers.targets[0].writes.time_ns
-    assert times.total == pytest.approx(5e8, rel=1e-6)
+    times = servers.targets[0].writes.time_us
+    assert times.total == pytest.approx(5e5, abs=2)
     assert (times.samples, times.least, times.most) == (
-        2, pytest.approx(1e8, rel=1e-6), pytest.approx(4e8, rel=1e-6))  # fmt: skip
+        2, pytest.approx(1e5, abs=1), pytest.approx(4e5, abs=1))  # fmt: skip
 
 
 def test_a_target_can_become_slow_and_fast_again(emulate: Emulate) -> None:
@@ -175,9 +175,9 @@ def test_a_target_can_become_slow_and_fast_again(emulate: Emulate) -> None:
     _, _, first = layout(storage, "data")
     set_target_factor(storage.file, first, 4.0)
     assert storage.alone(*table)[-1].seconds == near(0.2)
-    times = read_servers(storage.file).targets[first].writes.time_ns
+    times = read_servers(storage.file).targets[first].writes.time_us
     assert (times.least, times.most) == (
-        pytest.approx(5e7, rel=1e-3), pytest.approx(2e8, rel=1e-3))  # fmt: skip
+        pytest.approx(5e4, rel=1e-3), pytest.approx(2e5, rel=1e-3))  # fmt: skip
     set_target_factor(storage.file, first, 1.0)
     set_target_factor(storage.file, 1 - first, 9.0)
     assert storage.alone(*table)[-1].seconds == near(0.05)
@@ -207,9 +207,9 @@ def test_times_of_metadata_leave_the_network_out(emulate: Emulate) -> None:
     figures = {"metadata.create": 0.02, "metadata.open": 0.01, "metadata.latency": 0.03}
     servers = run(emulate(figures), "create:data", "close", "open:data")
     operations = servers.metadata.operations
-    assert operations["mknod"].total == pytest.approx(2e7, rel=1e-3)
+    assert operations["mknod"].total == pytest.approx(2e4, rel=1e-3)
     assert (operations["open"].least, operations["open"].most) == (
-        pytest.approx(1e7, rel=1e-3), pytest.approx(2e7, rel=1e-3))  # fmt: skip
+        pytest.approx(1e4, rel=1e-3), pytest.approx(2e4, rel=1e-3))  # fmt: skip
 
 
 # ---- jobs --------------------------------------------------------------------------------------

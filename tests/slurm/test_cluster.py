@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The test cluster: real jobs, real burst buffers of the DataWarp plugin, as an ordinary user."""
 
+import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,23 @@ def test_srun_starts_ranks_of_both_mpis_on_two_nodes(cluster, tmp_path, mpi, plu
         f"#!/bin/sh\n#SBATCH -N 2 -n 4 --ntasks-per-node=2 -t 2\nsrun --mpi={plugin} {program}\n",
     )
     assert sorted(said.split("\n")[:4]) == [f"rank {i} of 4 on n{i // 2 + 1}" for i in range(4)]
+
+
+def test_the_servers_of_the_scratch_directory_know_the_jobs(cluster):
+    text = (
+        "#!/bin/sh\n#SBATCH -n 2 -t 2\necho id $SLURM_JOB_ID\n"
+        "srun sh -c 'dd if=/dev/zero of=counted.$SLURM_PROCID bs={size} count=3 2>/dev/null'\n"
+    )
+    sizes = (1000, 70000)
+    ids = [job(cluster, text.format(size=size)).split()[1] for size in sizes]
+    lctl = str(cluster.directory / "bin" / "lctl")
+    said = cluster.run(lctl, "get_param", "-n", "obdfilter.*.job_stats", check=True).stdout
+    written = Counter()
+    for entry in said.split("- job_id:")[1:]:
+        sums = re.findall(r"  write_bytes: .* sum: +([0-9]+)", entry)
+        written[entry.split()[0]] += int(sums[0])
+    assert [written[name] for name in ids] == [2 * 3 * size for size in sizes]
+    assert cluster.run(lctl, "get_param", "-n", "jobid_var").stdout == "SLURM_JOB_ID\n"
 
 
 def test_a_burst_buffer_has_the_nodes_that_its_capacity_asks_for(cluster):

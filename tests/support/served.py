@@ -45,8 +45,8 @@ class Served:
             sizes[(size - 1).bit_length()] += 1
             times[max(ns // 10**6 - 1, 0).bit_length()] += 1
         words = [
-            *_words([size for size, _ in requests], 1),
-            *_words([ns for _, ns in requests], 1000),
+            *_words([size for size, _ in requests]),
+            *_words([ns // 1000 for _, ns in requests]),
         ]
         offset = 16 + (len(words) + len(sizes) + len(times)) * 8 * writes
         self._target(job, target, offset, [*words, *sizes, *times])
@@ -81,10 +81,10 @@ class Served:
             os.close(descriptor)
 
 
-def _words(values: Sequence[int], scale: int) -> list[int]:
-    squares = sum((value // scale) ** 2 for value in values) & _MOST
+def _words(values: Sequence[int]) -> list[int]:
+    squares = sum(value**2 for value in values) & _MOST
     return [sum(values), squares, _MOST - min(values) if values else 0, max(values, default=0)]
 
 
 def _tally(times: Sequence[int]) -> list[int]:
-    return [len(times), *_words(times, 1000)]
+    return [len(times), *_words([ns // 1000 for ns in times])]

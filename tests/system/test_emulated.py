@@ -162,3 +162,17 @@ def test_a_study_finds_the_stripes_and_says_where(work: Path) -> None:
     report = (work / "s.stripewise" / "report.html").read_text()
     assert "faster on emulated site" in report
     assert json.loads((work / "s.stripewise" / "result.json").read_text())["storage"]["emulated"]
+
+
+def test_what_the_servers_counted_can_be_kept(work: Path) -> None:
+    done = stripewise(
+        *("run", "--on", describe(work), "--servers", "counted", "--", *writes(3 * MIB)), cwd=work
+    )
+    assert done.code == 0, done.err
+    jobs = [path.read_text() for path in (work / "counted/obdfilter").glob("*/job_stats")]
+    assert sum("write_bytes:" in text for text in jobs) == 1
+    (text,) = [text for text in jobs if "write_bytes:" in text]
+    assert f"sum: {3 * MIB:16}," in text
+    assert "- job_id:          dd." in text
+    refused = stripewise("run", "--servers", "counted", "--", "true", cwd=work)
+    assert refused.only_error(2, "--servers goes with --on MACHINE")

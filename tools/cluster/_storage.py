@@ -11,6 +11,8 @@ from pathlib import Path
 from _config import Settings
 
 POOL = "wlm_pool"
+LUSTRE_RELEASE = "2.15"
+"""Whose texts `lctl` prints."""
 LUSTRE, BURST_BUFFER = "shaheen2-lustre", "shaheen2-datawarp"
 _GRANULARITY = re.compile(r'(granularity = \{ value = )"[^"]*"')
 _TARGETS = re.compile(r"(\[servers\]\ntargets = \{ value = )[0-9]+")
@@ -26,8 +28,12 @@ def write_descriptions(settings: Settings) -> None:
 
 
 def make_scratch_clocks(settings: Settings) -> None:
-    """Let the scratch directory be a parallel file system."""
-    _make(settings, LUSTRE, settings.path / "scratch", settings.path / "clocks" / "scratch")
+    """Let the scratch directory be a parallel file system, whose servers `bin/lctl` asks."""
+    from stripewise.emulation import write_lctl
+
+    clocks = settings.path / "clocks" / "scratch"
+    _make(settings, LUSTRE, settings.path / "scratch", clocks)
+    write_lctl(settings.path / "bin" / "lctl", clocks, LUSTRE_RELEASE)
 
 
 def make_session_clocks(

@@ -35,7 +35,8 @@ from _storage import make_scratch_clocks, write_descriptions
 from _user import User
 
 DEFAULT = Path(os.environ.get("STRIPEWISE_CLUSTER", "~/.cache/stripewise/cluster")).expanduser()
-FOLDERS = ("state", "spool", "tmp", "bb", "clocks", "scratch", "database", "home")
+FOLDERS = ("state", "spool", "tmp", "bb", "clocks", "scratch", "database", "home",
+           "bin")  # fmt: skip
 NEEDED = ("munged", "slurmctld", "slurmd", "srun", "sbatch")
 FOR_ACCOUNTING = ("slurmdbd", "mariadbd", "mariadb-install-db", "mariadb")
 PATIENCE_SECONDS = 60.0

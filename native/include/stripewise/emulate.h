@@ -199,13 +199,15 @@ _Static_assert(sizeof(struct sw_emulate_object) == 64, "one cache line");
 #define SW_EMULATE_TARGET_BYTES 1024
 #define SW_EMULATE_METADATA_BYTES 640
 
-/* Operations of one kind.  `under` is UINT64_MAX less the shortest: 0 as long as there is none. */
+/* Operations of one kind.  Times are whole microseconds, each cut to them before it is added, as
+ * Lustre's are; squares wrap as Lustre's do.  `under` is UINT64_MAX less the shortest: 0 as long
+ * as there is none. */
 struct sw_emulate_tally {
     uint64_t samples;
-    uint64_t sum_ns;
-    uint64_t squares; /* of microseconds, which wrap as Lustre's do */
-    uint64_t under_ns;
-    uint64_t most_ns;
+    uint64_t sum_us;
+    uint64_t squares_us;
+    uint64_t under_us;
+    uint64_t most_us;
 };
 
 /* Reads or writes of a target.  There are as many as in `sizes` (and in `times`) together. */
@@ -214,10 +216,10 @@ struct sw_emulate_transfers {
     uint64_t squares_bytes;
     uint64_t under_bytes;
     uint64_t most_bytes;
-    uint64_t sum_ns;
-    uint64_t squares; /* of microseconds */
-    uint64_t under_ns;
-    uint64_t most_ns;
+    uint64_t sum_us;
+    uint64_t squares_us;
+    uint64_t under_us;
+    uint64_t most_us;
     uint64_t sizes[SW_EMULATE_SIZES]; /* [i]: above 2^(i-1), up to 2^i bytes */
     uint64_t times[SW_EMULATE_TIMES]; /* [i]: the same in whole milliseconds; [0]: below 2 */
 };

@@ -41,12 +41,12 @@ static void tally(struct sw_emulate_tally *to, uint64_t ns)
 {
     uint64_t us = ns / 1000;
     sw_emulate_add(&to->samples, 1);
-    if (ns != 0) {
-        sw_emulate_add(&to->sum_ns, ns);
-        sw_emulate_add(&to->squares, us * us);
+    if (us != 0) {
+        sw_emulate_add(&to->sum_us, us);
+        sw_emulate_add(&to->squares_us, us * us);
     }
-    raise(&to->under_ns, UINT64_MAX - ns);
-    raise(&to->most_ns, ns);
+    raise(&to->under_us, UINT64_MAX - us);
+    raise(&to->most_us, us);
 }
 
 /* ---- data --------------------------------------------------------------------------------------
@@ -56,20 +56,19 @@ static void tally(struct sw_emulate_tally *to, uint64_t ns)
 static inline void add_requests(struct sw_emulate_transfers *to, uint64_t n, uint64_t bytes,
                                 uint64_t ns)
 {
-    uint64_t each_ns = ns / n;
-    uint64_t us = each_ns / 1000;
+    uint64_t us = ns / n / 1000;
     sw_emulate_add(&to->sizes[power_of(bytes, SW_EMULATE_SIZES - 1)], n);
     sw_emulate_add(&to->sum_bytes, n * bytes);
     sw_emulate_add(&to->squares_bytes, n * bytes * bytes);
     sw_emulate_add(&to->times[power_of(us / 1000, SW_EMULATE_TIMES - 1)], n);
-    if (ns != 0) {
-        sw_emulate_add(&to->sum_ns, ns);
-        sw_emulate_add(&to->squares, n * us * us);
+    if (us != 0) {
+        sw_emulate_add(&to->sum_us, n * us);
+        sw_emulate_add(&to->squares_us, n * us * us);
     }
     raise(&to->under_bytes, UINT64_MAX - bytes);
     raise(&to->most_bytes, bytes);
-    raise(&to->under_ns, UINT64_MAX - each_ns);
-    raise(&to->most_ns, each_ns);
+    raise(&to->under_us, UINT64_MAX - us);
+    raise(&to->most_us, us);
 }
 
 /* A part is cut into requests, which follow one another: together they take the part's time. */

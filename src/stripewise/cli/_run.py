@@ -76,6 +76,10 @@ if TYPE_CHECKING:
 )
 @click.option("--report", is_flag=True, help="Show every file and every hint that MPI reported.")
 @emulation_options()
+@directory_option(
+    "--servers",
+    help="With --on: leave what the servers counted in DIR, as Lustre's parameters.",
+)
 @json_option
 @program_argument
 def command(
@@ -87,6 +91,7 @@ def command(
     keep_containers: Path | None,
     capture: str,
     report: bool,
+    servers: Path | None,
     as_json: bool,
     program: tuple[str, ...],
     **given: Any,
@@ -116,6 +121,8 @@ def command(
     if dry_run and not auto:
         raise UsageError("--dry-run goes with --auto: it says what that would set")
     storage, root = storage_to_emulate(given, sync=sync)
+    if servers is not None and storage is None:
+        raise UsageError("--servers goes with --on MACHINE; name the storage to emulate")
     configuration = _load(config, allowed)
     adopted = None
     if auto:
@@ -148,6 +155,7 @@ def command(
         allowed=allowed,
         storage=storage,
         root=root,
+        servers=servers,
         whole=adopted is not None and adopted.plan.capture,
         series=adopted.series if adopted is not None else (),
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from stripewise.emulation import _lustre_texts as texts
 from stripewise.emulation._servers import Servers, clock_offset_ns
+from stripewise.emulation._tallies import NO_TALLIES
 from stripewise.errors import StorageError, UsageError
 
 Parameters = dict[str, Callable[[], str]]
@@ -113,8 +114,14 @@ def _of_metadata(servers: Servers, release: str) -> Parameters:
         f"{front}.job_stats": partial(_metadata_jobs, servers, release),
         f"{front}.num_exports": lambda: f"{servers.n_nodes}\n",
         f"{front}.job_cleanup_interval": lambda: "0\n",
+        f"osd-ldiskfs.{name}.brw_stats": partial(_no_brw_stats, servers, release),
         **_space(servers, f"osd-ldiskfs.{name}", 1, _FILES),
     }
+
+
+def _no_brw_stats(servers: Servers, release: str) -> str:
+    """The metadata target has no data."""
+    return texts.brw_stats_text(NO_TALLIES, servers.began_ns, release)
 
 
 def _metadata_stats(servers: Servers, release: str) -> str:

@@ -52,7 +52,7 @@ def target_rows(found: TargetTallies, release: str) -> list[Row]:
     both = (("read", found.reads), ("write", found.writes))
     rows = [Row(f"{name}_bytes", "bytes", one.size_bytes, one.sizes) for name, one in both]
     if release != "2.12":
-        rows += [_timed(name, one.time_ns, release) for name, one in both]
+        rows += [_timed(name, one.time_us, release) for name, one in both]
     known = ("punch", "sync") if release == "2.12" else ("punch", "sync", "prealloc")
     return rows + [_timed(name, found.operations[name], release) for name in known]
 
@@ -66,8 +66,7 @@ def _timed(name: str, tally: Tally, release: str) -> Row:
     """Times are told since 2.13.55."""
     if release == "2.12":
         return Row(name, "reqs", tally)
-    times = (tally.total // 1000, tally.squares, tally.least // 1000, tally.most // 1000)
-    return Row(name, "usecs", Tally(tally.samples, *times))
+    return Row(name, "usecs", tally)
 
 
 # ---- stats and md_stats ------------------------------------------------------------------------

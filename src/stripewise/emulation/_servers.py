@@ -22,6 +22,7 @@ from stripewise.errors import StorageError, UsageError
 
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _MOST_FACTOR = 1e6
+_TRIES = 100
 _REST = 0
 """Block of the requests that are no job's."""
 
@@ -140,8 +141,14 @@ class Servers:
         return _mapping.read_counters(self._descriptor)
 
     def _read(self, block: int, offset: int, size: int) -> bytes:
+        """Read until nothing changes meanwhile: counters of one request are added one by one."""
         at = self._places.tallies + self._places.tally_bytes * block + offset
-        return os.pread(self._descriptor, size, at).ljust(size, b"\0")
+        before, data = None, os.pread(self._descriptor, size, at)
+        for _ in range(_TRIES):
+            if data == before:
+                break
+            before, data = data, os.pread(self._descriptor, size, at)
+        return data.ljust(size, b"\0")
 
 
 def read_servers(path: Path) -> ServerCounters:

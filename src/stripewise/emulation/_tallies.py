@@ -45,7 +45,7 @@ class Tally(NamedTuple):
     Attributes:
         samples: How many.
         total / least / most: Of the quantity.
-        squares: Sum of the squares, of times in microseconds; wraps at 2^64 as Lustre's.
+        squares: Sum of the squares; wraps at 2^64 as Lustre's.
     """
 
     samples: int = 0
@@ -71,13 +71,13 @@ class Transfers(NamedTuple):
     """Reads or writes of a target.
 
     Attributes:
-        size_bytes: Of each; time_ns: how long the target had each. Both have the same samples.
+        size_bytes: Of each; time_us: how long the target had each. Both have the same samples.
         sizes: [i]: how many had more than 2^(i-1), at most 2^i bytes.
         times: The same in whole milliseconds; [0]: below 2.
     """
 
     size_bytes: Tally = Tally()
-    time_ns: Tally = Tally()
+    time_us: Tally = Tally()
     sizes: tuple[int, ...] = (0,) * SIZES
     times: tuple[int, ...] = (0,) * TIMES
 
@@ -90,7 +90,7 @@ class Transfers(NamedTuple):
         """Return both together."""
         return Transfers(
             self.size_bytes + other.size_bytes,
-            self.time_ns + other.time_ns,
+            self.time_us + other.time_us,
             _added(self.sizes, other.sizes),
             _added(self.times, other.times),
         )
@@ -109,7 +109,7 @@ class Span(NamedTuple):
 
 
 class TargetTallies(NamedTuple):
-    """Of a target, or of one job on it; operations by Lustre's names, in nanoseconds."""
+    """Of a target, or of one job on it; operations by Lustre's names, in microseconds."""
 
     span: Span
     reads: Transfers
@@ -137,6 +137,9 @@ class MetadataTallies(NamedTuple):
         return MetadataTallies(
             self.span + other.span, _together(self.operations, other.operations)
         )
+
+
+NO_TALLIES = TargetTallies(Span(), Transfers(), Transfers(), {})
 
 
 def target_tallies(data: bytes) -> TargetTallies:

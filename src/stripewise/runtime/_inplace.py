@@ -23,7 +23,7 @@ from stripewise.runtime._locate import Runtime
 from stripewise.runtime._words import ranks_of_command
 
 if TYPE_CHECKING:
-    from stripewise.emulation import EmulatedRun, EmulatedStorage
+    from stripewise.emulation import EmulatedRun, EmulatedStorage, Emulation
     from stripewise.model import Evidence, RunProfile
     from stripewise.readers import Handshake
     from stripewise.runtime._series import SeriesOutcome
@@ -89,6 +89,7 @@ def run_in_place(
     allowed: Collection[str] = (),
     storage: EmulatedStorage | None = None,
     root: Path | None = None,
+    servers: Path | None = None,
     series: Sequence[SeriesRule] = (),
     whole: bool = False,
 ) -> InPlaceRun:
@@ -110,13 +111,15 @@ def run_in_place(
         allowed: Variables that the configuration may set although they can run code.
         storage: That files below `root` are emulated to lie on; they are not fsync'ed then.
         root: Directory; the current one if not given.
+        servers: Directory that gets what the storage's servers counted, as Lustre's parameters.
         series: Settings from the second file of a series on, if the ranks can agree.
         whole: Read the single calls that were recorded as well.
 
     Raises:
         ConfigurationError: The configuration carries a variable that can run code.
         ProgramError: The command cannot be started.
-        StorageError: There is no room for the containers, or `root` cannot be emulated.
+        StorageError: There is no room for the containers, `root` cannot be emulated, or
+            `servers` cannot be written.
         StudyError: Another run emulates a storage in `root`.
         UsageError: The configuration's ranks or threads cannot be put into the command.
     """
@@ -152,10 +155,12 @@ def run_in_place(
             made = Emulation.begin(storage, root, environment, run_id, ranks)
             emulation = stack.enter_context(made)
             environment |= emulation.variables
+            _write_servers(emulation, servers)  # so that it fails before the run if it does
         start = time.monotonic()
         code = _run(command, environment)
         elapsed = time.monotonic() - start
         emulated = emulation.read() if emulation is not None else None
+        _write_servers(emulation, servers)
         outcome = mapping.read() if mapping is not None else None
         evidence, seen, problem = _read(directory, command, whole=whole)
     return InPlaceRun(
@@ -171,6 +176,13 @@ def run_in_place(
         outcome,
         evidence if whole else None,
     )
+
+
+def _write_servers(emulation: Emulation | None, directory: Path | None) -> None:
+    if emulation is not None and directory is not None:
+        from stripewise.emulation import write_tree
+
+        write_tree(emulation.path, directory)
 
 
 @contextmanager
