@@ -66,7 +66,7 @@ class Chain:
             if line.startswith(f"{name}{{"):
                 labels, _, value = line[len(name) + 1 :].rpartition("} ")
                 values = [part.partition("=")[2].strip('"') for part in labels.split(",")]
-                found[tuple(values[2:])] = float(value)
+                found[tuple(values[1:])] = float(value)
         return found
 
 
