@@ -123,9 +123,14 @@ class WatchedCluster:
         """Wait for a job, and see that it succeeded."""
         until(lambda: not self.cluster.run("squeue", "-h", "-j", str(job)).stdout.strip(), job)
         words = ("sacct", "-n", "-X", "-P", "-j", str(job), "--format=state")
-        state = until(lambda: self.cluster.run(*words).stdout.strip(), f"a record of job {job}")
+
+        def ended() -> str:
+            state = str(self.cluster.run(*words).stdout).strip()
+            return "" if state in ("PENDING", "RUNNING") else state
+
+        state = until(ended, f"a record of the end of job {job}")
         said = (self.cluster.directory / "home" / user / f"{job}.out").read_text()
-        assert state == "COMPLETED", said
+        assert state == "COMPLETED", (state, said)
 
     def captured(self, user: str, job: int) -> Work:
         """Return what a job did, by its calls and the layouts of its files."""
