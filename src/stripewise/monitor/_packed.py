@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from stripewise.monitor._records import OperationCount
 
 MAGIC = b"SWG"
+_LONG = 0xF8
+"""First bytes from here on say that one to eight others follow."""
 _ENVELOPE = struct.Struct("<3sBBI")
 """Magic, kind, version, CRC-32 of the rest."""
 _NAMES = (
@@ -27,20 +29,24 @@ _NAMES = (
 _NUMBERS = {name: number + 1 for number, name in enumerate(_NAMES)}
 
 
+_ODD_SIZE = 64
+"""Stands before a size that is no power of two; for one that is, its exponent stands."""
+_EXPONENTS = {1 << bit: bit for bit in range(_ODD_SIZE)}
+
+
 def pack_entry(start_at: int | None, operations: Mapping[str, OperationCount]) -> bytes:
     """Return an entry's counters as bytes; equal ones give equal bytes."""
-    out = bytearray()
-    put_number(out, 0 if start_at is None else start_at + 1)
-    for name, count in sorted(operations.items()):
-        _put_word(out, name)
-        _put_word(out, count.unit)
-        put_number(out, count.samples)
-        put_number(out, count.total)
-        put_number(out, 0 if count.sizes is None else len(count.sizes) + 1)
-        for size, number in count.sizes or ():
-            _put_size(out, size)
-            put_number(out, number)
-    return bytes(out)
+    numbers = [0 if start_at is None else start_at + 1]
+    for name, (samples, unit, total, sizes) in sorted(operations.items()):
+        numbers += *_word(name), *_word(unit), samples, total
+        if sizes is None:
+            numbers.append(0)
+            continue
+        numbers.append(len(sizes) + 1)
+        for size, number in sizes:
+            exponent = _EXPONENTS.get(size, _ODD_SIZE)
+            numbers += (exponent, number) if exponent < _ODD_SIZE else (exponent, size, number)
+    return _bytes_of(numbers)
 
 
 def unpack_entry(data: bytes) -> tuple[int | None, dict[str, OperationCount]]:
@@ -51,35 +57,75 @@ def unpack_entry(data: bytes) -> tuple[int | None, dict[str, OperationCount]]:
     """
     operations: dict[str, OperationCount] = {}
     try:
-        start, place = number_at(data, 0)
-        while place < len(data):
-            place = _unpack_operation(data, place, operations)
-    except IndexError:
+        numbers = iter(_numbers_of(data))
+        start = next(numbers)
+        for code in numbers:
+            name = _text(code, numbers)
+            unit = _text(next(numbers), numbers)
+            samples, total, told = next(numbers), next(numbers), next(numbers)
+            sizes = tuple([_bin(numbers) for _ in range(told - 1)]) if told else None
+            operations[name] = OperationCount(samples, unit, total, sizes)
+    except StopIteration:
         raise ValueError("stored counters of a job end too early") from None
     return (start - 1 if start else None), operations
 
 
-def _unpack_operation(data: bytes, place: int, operations: dict[str, OperationCount]) -> int:
-    name, place = _word_at(data, place)
-    unit, place = _word_at(data, place)
-    samples, place = number_at(data, place)
-    total, place = number_at(data, place)
-    told, place = number_at(data, place)
-    sizes: list[tuple[int, int]] = []
-    for _ in range(told - 1):
-        size, place = _size_at(data, place)
-        number, place = number_at(data, place)
-        sizes.append((size, number))
-    operations[name] = OperationCount(samples, unit, total, tuple(sizes) if told else None)
-    return place
+def _bin(numbers: Iterator[int]) -> tuple[int, int]:
+    exponent = next(numbers)
+    return (1 << exponent if exponent < _ODD_SIZE else next(numbers)), next(numbers)
+
+
+def _word(word: str) -> tuple[int, ...]:
+    number = _NUMBERS.get(word)
+    if number is not None:
+        return (number,)
+    text = word.encode()
+    return (0, len(text), *text)
+
+
+def _text(code: int, numbers: Iterator[int]) -> str:
+    if code > len(_NAMES):
+        raise ValueError(f"stored counters of a job have an unknown name, number {code}")
+    if code:
+        return _NAMES[code - 1]
+    return bytes([next(numbers) for _ in range(next(numbers))]).decode()
+
+
+def _bytes_of(numbers: Iterable[int]) -> bytes:
+    """Return numbers as bytes, as `put_number` has each."""
+    out = bytearray()
+    for number in numbers:
+        if number < _LONG:
+            out.append(number)
+        else:
+            put_number(out, number)
+    return bytes(out)
+
+
+def _numbers_of(data: bytes) -> list[int]:
+    numbers: list[int] = []
+    place, end = 0, len(data)
+    while place < end:
+        code = data[place]
+        place += 1
+        if code >= _LONG:
+            size = code - _LONG + 1
+            code = int.from_bytes(data[place : place + size], "little")
+            place += size
+        numbers.append(code)
+    if place > end:
+        raise ValueError("stored counters of a job end too early")
+    return numbers
 
 
 def put_number(out: bytearray, number: int) -> None:
-    """Add a whole number from 0, seven bits a byte, the lowest first."""
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
+    """Add a whole number from 0 to 2^64 - 1: one byte, or how many follow, and these."""
+    if number < _LONG:
+        out.append(number)
+    else:
+        size = number.bit_length() + 7 >> 3
+        out.append(_LONG - 1 + size)
+        out += number.to_bytes(size, "little")
 
 
 def number_at(data: bytes, place: int) -> tuple[int, int]:
@@ -88,12 +134,14 @@ def number_at(data: bytes, place: int) -> tuple[int, int]:
     Raises:
         IndexError: It ends too early.
     """
-    number = shift = 0
-    while (byte := data[place]) > 0x7F:
-        number |= (byte & 0x7F) << shift
-        shift += 7
-        place += 1
-    return number | byte << shift, place + 1
+    code = data[place]
+    place += 1
+    if code < _LONG:
+        return code, place
+    end = place + code - _LONG + 1
+    if end > len(data):
+        raise IndexError
+    return int.from_bytes(data[place:end], "little"), end
 
 
 def put_text(out: bytearray, text: bytes) -> None:
@@ -140,35 +188,3 @@ def unseal(kind: int, version: int, data: bytes) -> bytes:
         return zlib.decompress(packed)
     except zlib.error as error:
         raise ValueError(f"a stored state of counters is damaged: {error}") from None
-
-
-def _put_word(out: bytearray, word: str) -> None:
-    number = _NUMBERS.get(word, 0)
-    out.append(number)
-    if not number:
-        put_text(out, word.encode())
-
-
-def _word_at(data: bytes, place: int) -> tuple[str, int]:
-    number, place = data[place], place + 1
-    if number > len(_NAMES):
-        raise ValueError(f"a stored state of counters has an unknown name, number {number}")
-    if number:
-        return _NAMES[number - 1], place
-    text, place = text_at(data, place)
-    return text.decode(), place
-
-
-def _put_size(out: bytearray, size: int) -> None:
-    """Add a size: a power of two, as nearly all are, takes one byte."""
-    zeros = (size & -size).bit_length() - 1 if size else 0
-    odd = size >> zeros
-    out.append(zeros << 1 | (odd != 1))
-    if odd != 1:
-        put_number(out, odd)
-
-
-def _size_at(data: bytes, place: int) -> tuple[int, int]:
-    code, place = data[place], place + 1
-    odd, place = number_at(data, place) if code & 1 else (1, place)
-    return odd << (code >> 1), place
