@@ -259,6 +259,26 @@ def test_ids_and_clients_are_bounded() -> None:
     assert "3 clients are connected" in told
 
 
+def test_a_client_that_connects_again_counts_on() -> None:
+    host, one = server("2.12.9"), collector(exports=True, job_interval_seconds=1)
+    clock = [0.0]
+    one.monotonic = lambda: clock[0]
+    name = "obdfilter.scratch-OST0001.exports.10.0.0.7@tcp.stats"
+
+    def read() -> object:
+        clock[0] += 100.0
+        found = one_round(one, host)
+        return found.value(lustre.EXPORT_READ_BYTES, "scratch", "10.0.0.7@tcp")
+
+    assert read() == 30 * 65536
+    text = str(host.parameters.pop(name))
+    assert read() == 30 * 65536
+    host.parameters[name] = text.replace(f" {20 * 65536}\n", f" {65536}\n").replace(
+        "read_bytes                20", "read_bytes                1"
+    )
+    assert read() == 31 * 65536
+
+
 # -- failures ------------------------------------------------------------------------------------
 
 
@@ -269,7 +289,7 @@ def test_no_lctl() -> None:
     assert result.readings == []
     assert result.error is not None
     assert result.error.reason == "missing"
-    assert "modprobe lustre" in str(result.error)
+    assert "the setting lctl names it" in str(result.error)
 
 
 def test_no_modules() -> None:
