@@ -165,7 +165,7 @@ def test_a_list_that_is_torn() -> None:
 
 def test_a_host_without_lustre() -> None:
     with pytest.raises(HostError, match="modprobe lustre") as raised:
-        parameters(FakeHost())
+        parameters(FakeHost({"nis": "1\n"}))
     assert raised.value.reason == "missing"
 
 

@@ -62,7 +62,8 @@ def test_mounts_of_one_file_system_are_summed_and_never_fall() -> None:
 
 def test_nothing_is_mounted() -> None:
     assert "mount a Lustre file system" in collector().missing(FakeHost({"version": "2.15.5\n"}))
-    assert "modprobe lustre" in collector().missing(FakeHost())
+    assert "no such command" in collector().missing(FakeHost())
+    assert "modprobe lustre" in collector().missing(FakeHost({"nis": "1\n"}))
     assert collector().missing(server()) == ""
 
 

@@ -115,12 +115,7 @@ class Parameters:
         output, error = self._run(host, "list_param", *self._patterns, LAST)
         *found, torn = output.split("\n")
         if not found:
-            raise HostError(
-                "denied" if error is not None and error.reason == "denied" else "missing",
-                f"{self._lctl} lists no parameters of Lustre"
-                + (f" ({error})" if error is not None else "")
-                + ": load its modules (modprobe lustre), or leave this collector out",
-            )
+            raise self._nothing(error)
         if found[-1] != LAST or torn:
             raise HostError("error", f"{self._lctl} list_param ended before its time")
         before = set(self.names)
@@ -132,6 +127,16 @@ class Parameters:
         }
         self._listed_at = self._monotonic()
         self._is_fresh = True
+
+    def _nothing(self, error: HostError | None) -> HostError:
+        if error is not None and error.reason == "missing":
+            return HostError("missing", f"{error}; the setting lctl names it")
+        why = f" ({error})" if error is not None else ""
+        return HostError(
+            "denied" if error is not None and error.reason == "denied" else "missing",
+            f"{self._lctl} lists no parameters of Lustre{why}: load its modules (modprobe "
+            "lustre), or leave this collector out",
+        )
 
     def _part(self, host: Host, names: Sequence[str]) -> tuple[dict[str, str], list[Problem]]:
         values = self._together(host, names)
