@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import errno
 import glob
+import logging
 import os
 import stat
 import threading
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from stripewise.monitor._command import Command, found_words
 from stripewise.monitor._host import TEXT_BYTES, Host, HostError
 
+_log = logging.getLogger("stripewise.monitor")
 _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO)
 _REFUSED = (errno.EACCES, errno.EPERM)
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
@@ -63,12 +65,18 @@ class LocalHost(Host):
         try:
             yield from command.pieces()
         finally:
-            is_gone = command.end()
-            with self._lock:
-                self._running.discard(command)
-                if not is_gone:
-                    self._left[full[0]] = command
-                    self.abandoned += 1
+            self._end(full[0], command)
+
+    def _end(self, program: str, command: Command) -> None:
+        is_gone = command.end()
+        with self._lock:
+            self._running.discard(command)
+            if is_gone:
+                return
+            self._left[program] = command
+            self.abandoned += 1
+        number = command.process.pid
+        _log.warning("%s: process %d was killed and does not end: it is left", program, number)
 
     def _refuse(self, program: str) -> None:
         """Start none while an earlier one hangs in the kernel: they would only pile up."""

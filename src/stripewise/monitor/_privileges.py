@@ -138,17 +138,24 @@ def _begin_anew(account: pwd.struct_passwd) -> None:
 
 def _try(words: list[str], environment: Mapping[str, str], user: str) -> None:
     """Refuse in one line what would fail after this process is gone."""
-    done = subprocess.run(
-        [*words, sys.executable, "-c", "import stripewise"],
-        env=dict(environment), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, timeout=60, check=False,
-    )  # fmt: skip
+    try:
+        done = subprocess.run(
+            [*words, sys.executable, "-c", "import stripewise"],
+            env=dict(environment), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, timeout=60, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise _not_possible(user, str(error)) from error
     if done.returncode != 0:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
-        raise PolicyError(
-            f"the agent cannot become the user {user} ({printable(lines[-1])}): start it as "
-            'another user, or say user = "root" in [agent]'
-        )
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise _not_possible(user, lines[-1] if lines else f"exit code {done.returncode}")
+
+
+def _not_possible(user: str, why: str) -> PolicyError:
+    return PolicyError(
+        f"the agent cannot become the user {user} ({printable(why)}): start it as another user, "
+        'or say user = "root" in [agent]'
+    )
 
 
 def _verify(user: str) -> None:

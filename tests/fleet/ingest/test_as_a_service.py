@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from support import fleet_inputs as inputs
+from support.monitor_process import open_to_all
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 OWNER = 12345
@@ -33,8 +34,7 @@ def words_of_cron() -> list[str]:
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is not installed")
 def test_logs_of_others_are_read_without_root(tmp_path: Path) -> None:
     log = next(one for one in inputs.darshan_logs() if one.name == "ior_hdf5_example.darshan")
-    for place in (tmp_path, *tmp_path.parents[:3]):
-        place.chmod(0o755)
+    open_to_all(tmp_path)
     state = tmp_path / "state"
     state.mkdir()
     os.chown(state, 65534, 65534)
