@@ -235,6 +235,19 @@ def test_two_collectors_share_a_metric(render: Render, parse: Any):
     assert text.count("# TYPE") == 1
 
 
+@BOTH
+def test_two_collectors_never_make_one_histogram(render: Render, parse: Any):
+    other = Histogram(((8192.0, 100), (math.inf, 1)), 2.0)
+    rounds = [
+        made_round([Reading(RPC, (',le="',), SIZES)], 0, "one"),
+        made_round([Reading(RPC, (',le="',), other), Reading(RPC, ("b",), other)], 0, "two"),
+    ]
+    found = samples(parse, render(rounds, "oss1"))
+    alone = samples(parse, render(rounds[:1], "oss1"))
+    assert {key: value for key, value in found.items() if ("fs", "b") not in key[1]} == alone
+    assert len(found) == len(alone) + 4
+
+
 def test_two_collectors_that_disagree_are_counted():
     exposition = Exposition("oss1")
     same, other = level("version_info", "flag", "V."), level("version_info", "flag", "Other.")

@@ -188,11 +188,16 @@ def test_the_end_delivers_what_is_left(fake: FakeInflux):
     assert numbers_of(fake) == [1]
 
 
-def test_the_end_does_not_fail():
+def test_the_end_says_what_is_lost():
     with fake_influx() as fake:
         sink = made(fake)
-    take(sink, 1)
-    sink.stop()
+    take(sink, 1, 2)
+    with pytest.raises(SinkError, match=r"^2 rounds could not be delivered: .*cannot be reached"):
+        sink.stop()
+
+
+def test_the_end_without_anything_left_says_nothing(fake: FakeInflux):
+    made(fake, url="http://127.0.0.1:1").stop()
 
 
 def test_a_certificate_is_checked(tmp_path: Path):

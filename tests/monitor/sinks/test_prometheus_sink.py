@@ -4,47 +4,29 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import http.client
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from stripewise.errors import ConfigurationError
-from stripewise.monitor.metrics import Reading, health
+from stripewise.monitor.metrics import health
 from stripewise.monitor.sinks import SinkError, create_sink, render_openmetrics, render_prometheus
-from stripewise.monitor.sinks import _http as http_module
 from stripewise.monitor.sinks._exposition import Form
 from stripewise.monitor.sinks._prometheus import PrometheusSink, wanted_form
 from stripewise.monitor.sinks._tls import server_context
-from support.monitor_rounds import READ, STRANGE, STRANGE_COUNT, made_round
+from support.monitor_rounds import STRANGE, STRANGE_COUNT
+from support.scraping import ROUND, ask, ask_tls, asked, raw, serving
 from support.slapd import make_certificate
 
 TOKEN = "0123456789abcdef0123456789abcdef"
-ROUND = made_round([Reading(READ, ("a", "b"), 5)])
 OPEN = "application/openmetrics-text"
-
-
-@contextmanager
-def serving(**settings: Any) -> Iterator[PrometheusSink]:
-    sink = create_sink("prometheus", {"listen": "127.0.0.1:0", **settings}, "oss1")
-    assert isinstance(sink, PrometheusSink)
-    sink.start()
-    try:
-        sink.take(ROUND)
-        yield sink
-    finally:
-        sink.stop()
 
 
 @pytest.fixture
@@ -59,37 +41,6 @@ def token_file(tmp_path: Path) -> Path:
     path.write_text(TOKEN + "\n")
     path.chmod(0o600)
     return path
-
-
-def ask(
-    sink: PrometheusSink, path: str = "/metrics", method: str = "GET", **headers: str
-) -> tuple[int, bytes, dict[str, str]]:
-    connection = http.client.HTTPConnection("127.0.0.1", sink.port, timeout=20)
-    return _asked(connection, path, method, headers)
-
-
-def _asked(
-    connection: http.client.HTTPConnection, path: str, method: str, headers: dict[str, str]
-) -> tuple[int, bytes, dict[str, str]]:
-    with contextlib.closing(connection):
-        sent = {key.replace("_", "-"): value for key, value in headers.items()}
-        connection.request(method, path, headers=sent)
-        answer = connection.getresponse()
-        return answer.status, answer.read(), dict(answer.headers)
-
-
-def raw(sink: PrometheusSink, data: bytes = b"") -> socket.socket:
-    found = socket.create_connection(("127.0.0.1", sink.port), timeout=20)
-    found.sendall(data)
-    return found
-
-
-def is_ended(connection: socket.socket) -> bool:
-    """Wait until the server has closed a connection, having said nothing."""
-    try:
-        return connection.recv(1) == b""
-    except ConnectionError:
-        return True
 
 
 def test_the_pages(sink: PrometheusSink):
@@ -108,7 +59,7 @@ def test_the_pages(sink: PrometheusSink):
     assert int(headers["Content-Length"]) == len(render_prometheus([ROUND], "oss1"))
 
 
-def test_it_is_compressed_if_asked(sink: PrometheusSink):
+def test_it_is_compressed_ifasked(sink: PrometheusSink):
     _, body, headers = ask(sink, Accept_Encoding="deflate, gzip")
     assert headers["Content-Encoding"] == "gzip"
     assert gzip.decompress(body).decode() == render_prometheus([ROUND], "oss1")
@@ -199,14 +150,6 @@ def certificate(tmp_path: Path) -> dict[str, str]:
     make_certificate(tmp_path)
     (tmp_path / "key.pem").chmod(0o600)
     return {"certificate": str(tmp_path / "cert.pem"), "key": str(tmp_path / "key.pem")}
-
-
-def ask_tls(sink: PrometheusSink, server: str, client: dict[str, str] | None = None) -> int:
-    context = ssl.create_default_context(cafile=server)
-    if client:
-        context.load_cert_chain(client["certificate"], client["key"])
-    connection = http.client.HTTPSConnection("127.0.0.1", sink.port, timeout=20, context=context)
-    return _asked(connection, "/metrics", "GET", {})[0]
 
 
 def test_clients_need_a_certificate(certificate: dict[str, str], tmp_path: Path):
@@ -327,125 +270,4 @@ def test_ipv6():
         pytest.skip("no IPv6 on this machine")
     with serving(listen="[::1]:0") as sink:
         connection = http.client.HTTPConnection("::1", sink.port, timeout=20)
-        assert _asked(connection, "/metrics", "GET", {})[0] == 200
-
-
-# -- clients that do not behave ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("request_bytes", "status"),
-    [
-        (b"POST /metrics HTTP/1.1\r\n\r\n", b"501"),
-        (b"GET /metrics HTTP/9.9\r\n\r\n", b"505"),
-        (b"GARBAGE\r\n\r\n", b"400"),
-        (b"GET " + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", b"404"),
-        (b"\x00\xff\r\n\r\n", b"400"),
-        (b"GET / HTTP/1.1\r\n" + b"".join(b"a%d: b\r\n" % n for n in range(200)) + b"\r\n",
-         b"431"),
-    ],
-)  # fmt: skip
-def test_a_bad_request_gets_a_short_answer(
-    sink: PrometheusSink, request_bytes: bytes, status: bytes
-):
-    with raw(sink, request_bytes) as connection:
-        said = b"".join(iter(lambda: connection.recv(4096), b""))
-    assert status in said[:30]
-    assert len(said) < 600
-    assert ask(sink)[0] == 200
-
-
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.binary(max_size=300), is_head=st.booleans())
-def test_no_request_disturbs(sink: PrometheusSink, data: bytes, is_head: bool):
-    """Noise alone, or after a request that begins well."""
-    head = b"GET /metrics HTTP/1.1\r\nAccept: " if is_head else b""
-    with raw(sink, head + data + b"\r\n\r\n") as connection:
-        with contextlib.suppress(ConnectionError):
-            while connection.recv(4096):
-                pass
-    assert ask(sink)[0] == 200
-
-
-def test_a_huge_request_is_not_read(sink: PrometheusSink):
-    connection = raw(sink)
-    with contextlib.suppress(ConnectionError):
-        for _ in range(1000):
-            connection.sendall(b"GET / HTTP/1.1\r\nX: " + b"a" * 4096)
-    assert is_ended(connection)
-    assert ask(sink)[0] == 200
-
-
-def test_a_request_that_breaks_off_is_dropped(sink: PrometheusSink):
-    with raw(sink, b"GET /metrics HT") as connection:
-        connection.shutdown(socket.SHUT_WR)
-        assert is_ended(connection)
-
-
-def test_connections_are_bounded(sink: PrometheusSink):
-    held = [raw(sink) for _ in range(http_module.MOST_CONNECTIONS)]
-    with raw(sink, b"GET /metrics HTTP/1.1\r\n\r\n") as further:
-        assert is_ended(further)
-    for connection in held:
-        connection.close()
-    end = time.monotonic() + 30
-    while True:
-        with contextlib.suppress(OSError, http.client.HTTPException):
-            if ask(sink)[0] == 200:
-                return
-        assert time.monotonic() < end
-
-
-def test_slow_clients_are_ended(monkeypatch: pytest.MonkeyPatch, certificate: dict[str, str]):
-    """Whether they say nothing, do not shake hands, send slowly, or do not read."""
-    monkeypatch.setattr(http_module, "CONNECTION_SECONDS", 0.6)
-    many = (Reading(READ, ("x" * 100, str(number)), 1) for number in range(60_000))
-    with serving() as plain, serving(**certificate) as tls:
-        plain.take(made_round(many, 0, "large"))
-        unread = raw(plain, b"GET /metrics HTTP/1.1\r\n\r\n")
-        assert is_ended(raw(plain))
-        assert is_ended(raw(plain, b"GET / HTTP/1.1\r\nX: "))
-        assert is_ended(raw(tls))
-        time.sleep(2 * 0.6)
-        got = 0
-        with contextlib.suppress(ConnectionError):
-            while piece := unread.recv(1 << 20):
-                got += len(piece)
-        assert got < 10_000_000  # of 11 MB: what the kernel had
-        monkeypatch.setattr(http_module, "CONNECTION_SECONDS", 20.0)
-        assert ask(plain, "/-/healthy")[0] == 200
-        assert ask_tls(tls, certificate["certificate"]) == 200
-
-
-def test_rounds_come_while_it_is_scraped(sink: PrometheusSink):
-    ending = threading.Event()
-
-    def take() -> None:
-        number = 0
-        while not ending.is_set():
-            number += 1
-            same = [Reading(READ, ("a", str(target)), number) for target in range(50)]
-            sink.take(made_round(same, number))
-            time.sleep(0.001)
-
-    thread = threading.Thread(target=take)
-    thread.start()
-    try:
-        for _ in range(50):
-            lines = ask(sink)[1].decode().splitlines()[2:]
-            assert len({line.rpartition(" ")[2] for line in lines}) == 1  # one round, whole
-    finally:
-        ending.set()
-        thread.join()
-
-
-def test_it_leaves_no_thread_behind():
-    before = set(threading.enumerate())
-    with serving() as sink:
-        held = raw(sink)
-        ask(sink)
-    assert is_ended(held)
-    end = time.monotonic() + 30
-    while set(threading.enumerate()) - before:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+        assert asked(connection, "/metrics", "GET", {})[0] == 200

@@ -9,7 +9,6 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -180,14 +179,12 @@ def now_round(number: int = 0, collector: str = "made") -> Round:
     return Round(collector, time.time() + 15.0 * number, made.monotonic, readings=made.readings)
 
 
-@contextmanager
-def sending(server: tsdb.Database, **more: Any) -> Iterator[InfluxSink]:
+def sending(server: tsdb.Database, **more: Any) -> InfluxSink:
     """A sink that sends to a database "io"."""
     settings = {"url": server.url, "database": "io", "timeout_seconds": 5.0, **more}
     sink = create_sink("influx", settings, "oss1")
     assert isinstance(sink, InfluxSink)
-    yield sink
-    sink.stop()
+    return sink
 
 
 def rows(server: tsdb.Database, statement: str) -> list[list[Any]]:
@@ -215,10 +212,10 @@ def io(influx: tsdb.Database) -> Iterator[tsdb.Database]:
 
 
 def test_influxdb_has_the_values(io: tsdb.Database):
-    with sending(io) as sink:
-        at = now_round()
-        sink.take(at)
-        sink.deliver()
+    sink = sending(io)
+    at = now_round()
+    sink.take(at)
+    sink.deliver()
     ns = int(at.at * 1e9)
     wanted = f"SELECT value, fs, target, server FROM {READ.name} ORDER BY time"
     found = rows(io, wanted)
@@ -245,9 +242,9 @@ def test_no_character_of_a_tag_disturbs(is_victoria: bool):
     with tsdb.victoria_metrics() if is_victoria else tsdb.influxdb() as server:
         if not is_victoria:
             server.influxql("CREATE DATABASE io")
-        with sending(server) as sink:
-            sink.take(found)
-            sink.deliver()
+        sink = sending(server)
+        sink.take(found)
+        sink.deliver()
         if is_victoria:
             read = {target for _, target in values(server, f"{READ.name}_value")}
         else:
@@ -258,10 +255,10 @@ def test_no_character_of_a_tag_disturbs(is_victoria: bool):
 
 
 def test_influxdb_takes_every_metric(io: tsdb.Database):
-    with sending(io) as sink:
-        for number in (0, 1):
-            sink.take(whole_round(number))
-            sink.deliver()
+    sink = sending(io)
+    for number in (0, 1):
+        sink.take(whole_round(number))
+        sink.deliver()
     names = {row[0] for row in rows(io, "SHOW MEASUREMENTS")}
     sums = {f"{metric.name}_sum" for metric in METRICS if metric.kind is Kind.HISTOGRAM}
     assert names == {metric.name for metric in METRICS} | sums
@@ -270,37 +267,37 @@ def test_influxdb_takes_every_metric(io: tsdb.Database):
 
 
 def test_influxdb_that_was_down_gets_everything_afterwards(io: tsdb.Database):
-    with sending(io, queue_rounds=10) as sink:
-        io.stop(kill=True)
-        for number in range(3):
-            sink.take(now_round(number - 5))
-            with pytest.raises(SinkError, match="cannot be reached"):
-                sink.deliver()
-        assert health_of(sink) == {"queued_rounds": 3, "lost_rounds": 0, "problems": 0}
-        io.start()
-        sink.deliver()
-        assert health_of(sink)["queued_rounds"] == 0
-        assert len(rows(io, f"SELECT value FROM {FREE.name}")) == 3
+    sink = sending(io, queue_rounds=10)
+    io.stop(kill=True)
+    for number in range(3):
+        sink.take(now_round(number - 5))
+        with pytest.raises(SinkError, match="cannot be reached"):
+            sink.deliver()
+    assert health_of(sink) == {"queued_rounds": 3, "lost_rounds": 0, "problems": 0}
+    io.start()
+    sink.deliver()
+    assert health_of(sink)["queued_rounds"] == 0
+    assert len(rows(io, f"SELECT value FROM {FREE.name}")) == 3
 
 
 def test_influxdb_drops_what_it_cannot_take_and_nothing_else(io: tsdb.Database):
     io.ask("/write", f'{FREE.name},server=oss1 value="text"'.encode(), db="io")
-    with sending(io) as sink:
-        sink.take(now_round(-2))
-        sink.take(made_round([Reading(READ, ("a", "b"), 5)], 0, "other"))
-        with pytest.raises(SinkError, match="refused 1 round, which are dropped: partial write"):
-            sink.deliver()
-        assert health_of(sink) == {"queued_rounds": 0, "lost_rounds": 1, "problems": 0}
+    sink = sending(io)
+    sink.take(now_round(-2))
+    sink.take(made_round([Reading(READ, ("a", "b"), 5)], 0, "other"))
+    with pytest.raises(SinkError, match="refused 1 round, which are dropped: partial write"):
         sink.deliver()
+    assert health_of(sink) == {"queued_rounds": 0, "lost_rounds": 1, "problems": 0}
+    sink.deliver()
     assert len(rows(io, f"SELECT value FROM {READ.name} WHERE fs = 'a'")) == 1
 
 
 def test_influxdb_without_the_database_is_said(influx: tsdb.Database):
-    with sending(influx, database="nowhere") as sink:
-        sink.take(now_round())
-        with pytest.raises(SinkError, match="has no such database"):
-            sink.deliver()
-        assert health_of(sink)["queued_rounds"] == 1
+    sink = sending(influx, database="nowhere")
+    sink.take(now_round())
+    with pytest.raises(SinkError, match="has no such database"):
+        sink.deliver()
+    assert health_of(sink)["queued_rounds"] == 1
 
 
 def test_influxdb_with_a_password(tmp_path: Path):
@@ -312,12 +309,12 @@ def test_influxdb_with_a_password(tmp_path: Path):
         server.influxql("CREATE USER root WITH PASSWORD 'pass' WITH ALL PRIVILEGES")
         who = {"u": "root", "p": "pass"}
         server.influxql("CREATE DATABASE io", **who)
-        with sending(server, user="root", password_file=str(password)) as sink:
-            sink.take(now_round())
-            with pytest.raises(SinkError, match="lets nobody in with these credentials"):
-                sink.deliver()
-            password.write_text("pass\n")
+        sink = sending(server, user="root", password_file=str(password))
+        sink.take(now_round())
+        with pytest.raises(SinkError, match="lets nobody in with these credentials"):
             sink.deliver()
+        password.write_text("pass\n")
+        sink.deliver()
         assert server.influxql(f"SELECT value FROM {FREE.name}", db="io", **who)["series"]
 
 
@@ -327,9 +324,9 @@ def test_influxdb_with_a_password(tmp_path: Path):
 def test_victoria_metrics_takes_lines(more: dict[str, Any]):
     tsdb.need("victoria-metrics")
     with tsdb.victoria_metrics(options=("-influxSkipSingleField",)) as server:
-        with sending(server, **more) as sink:
-            sink.take(now_round())
-            sink.deliver()
+        sink = sending(server, **more)
+        sink.take(now_round())
+        sink.deliver()
         assert values(server, f'{READ.name}{{server="oss1"}}') == {
             ("scratch", "OST0000"): "9007199254740992", ODD_TAGS: "7",
         }  # fmt: skip
@@ -342,7 +339,8 @@ def test_victoria_metrics_takes_lines(more: dict[str, Any]):
 
 def test_victoria_metrics_killed_and_started_again():
     tsdb.need("victoria-metrics")
-    with tsdb.victoria_metrics() as server, sending(server) as sink:
+    with tsdb.victoria_metrics() as server:
+        sink = sending(server)
         sink.take(now_round(-2))
         sink.deliver()
         server.stop(kill=True)

@@ -74,5 +74,9 @@ class Sink(ABC):
         return ()
 
     def stop(self) -> None:
-        """Deliver what is left, if that does not take long, and end."""
+        """Deliver what is left, if that does not take long, and end.
+
+        Raises:
+            SinkError: Something could not be delivered, and is lost; the sink has ended.
+        """
         return

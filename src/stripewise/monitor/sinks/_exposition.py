@@ -135,19 +135,23 @@ class Exposition:
             self._clashes += 1
             del families[name]
             return
-        known = {_series_of(line): line for _, other in there for line in other.split("\n")}
+        known: dict[str, set[str]] = {}
+        for line in (line for _, other in there for line in other.split("\n")):
+            known.setdefault(_series_of(line), set()).add(line)
         kept = []
         for line in text.split("\n"):
             first = known.get(_series_of(line))
             if first is None:
                 kept.append(f"{line}\n")
-            elif first != line:
+            elif line not in first:
                 self._clashes += 1
         families[name] = (metric, "".join(kept))
 
 
 def _series_of(line: str) -> str:
-    return line.rpartition(" ")[0]
+    """Return the labels of a line without "le": all lines of a histogram are one series."""
+    labels = line.rpartition("} ")[0].partition("{")[2]
+    return labels.partition(',le="')[0]  # no value has this: quotes in it are escaped
 
 
 def _lines(begin: str, value: float | Buckets) -> str:

@@ -115,12 +115,14 @@ class InfluxSink(Sink):
 
     def stop(self) -> None:
         """Try once more, for a short time."""
+        timeout_seconds = min(_LAST_SECONDS, self.settings.timeout_seconds)
         try:
-            self._deliver(
-                min(_LAST_SECONDS, self.settings.timeout_seconds), time.monotonic() + _LAST_SECONDS
-            )
-        except SinkError:
-            return  # the agent ends all the same
+            self._deliver(timeout_seconds, time.monotonic() + _LAST_SECONDS)
+        except SinkError as error:
+            left = sum(len(target.queue) for target in self._targets)
+            if not left:
+                raise  # it says what was refused
+            raise SinkError(f"{plural(left, 'round')} could not be delivered: {error}") from error
 
     def _deliver(self, timeout_seconds: float, until: float) -> None:
         failures = []
