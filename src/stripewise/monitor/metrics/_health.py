@@ -47,11 +47,16 @@ SINK_LAST = level(
 SINK_QUEUED = level("stripewise_sink_queued_rounds", "rounds", "Rounds that wait.", _SINK)
 SINK_LOST = counter(
     "stripewise_sink_lost_rounds", "rounds",
-    "Rounds that were dropped, since a sink could not be reached for long.", _SINK)  # fmt: skip
+    "Rounds that were dropped: a sink could not be reached for long, or refused them.",
+    _SINK)  # fmt: skip
 SINK_FAILURES = counter("stripewise_sink_failures", "deliveries", "Failed deliveries.", _SINK)
+SINK_PROBLEMS = counter(
+    "stripewise_sink_problems", "readings",
+    "Readings that a sink left out: given twice, or no number that it can hold.",
+    _SINK)  # fmt: skip
 
 OF_MONITOR = (
     *(INFO, COLLECTOR_OK, COLLECTOR_SECONDS, COLLECTOR_LAST, COLLECTOR_FAILURES),
     *(COLLECTOR_SKIPPED, PROBLEMS, CLOCK_STEPS, JOBS_TRACKED, JOBS_UNTRACKED, SINK_OK),
-    *(SINK_LAST, SINK_QUEUED, SINK_LOST, SINK_FAILURES),
+    *(SINK_LAST, SINK_QUEUED, SINK_LOST, SINK_FAILURES, SINK_PROBLEMS),
 )
