@@ -74,17 +74,21 @@ class Database:
         port: Of 127.0.0.1, at which it listens, after each start anew.
     """
 
-    def __init__(self, words: Callable[[Path, int], list[str]], ready: str) -> None:
+    def __init__(
+        self, words: Callable[[Path, int], list[str]], ready: str, flush: str = ""
+    ) -> None:
         """Prepare it.
 
         Args:
             words: Gives the command for a directory and a port.
             ready: Path that answers with success when it can be used.
+            flush: Path that makes what was written seen by queries; "": there is none.
         """
         self.directory = Path(tempfile.mkdtemp(prefix="swtsdb-"))
         self.port = free_port()
         self._words = words
         self._ready = ready
+        self._flush = flush
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -176,15 +180,22 @@ class Database:
     def wait_for(self, expression: str, timeout_seconds: float = 60.0) -> list[dict[str, Any]]:
         """Ask a PromQL query again and again until it has a result, and return that."""
         end = time.monotonic() + timeout_seconds
-        while not (found := self.query(expression)):
+        while True:
+            self.flush()
+            if found := self.query(expression):
+                return found
             assert time.monotonic() < end, f"nothing for {expression}: {self.log[-2000:]}"
             time.sleep(0.1)
-        return found
+
+    def flush(self) -> None:
+        """Make what was written seen by queries, where the server would take seconds for that."""
+        if self._flush:
+            self.ask(self._flush)
 
     def influxql(self, statement: str, **parameters: str) -> Any:
         """Run an InfluxQL statement and return its first result, parsed."""
-        data = urllib.parse.urlencode({"q": statement, **parameters}).encode()
-        return json.loads(self.ask("/query", data))["results"][0]
+        data = urllib.parse.urlencode({"q": statement}).encode()
+        return json.loads(self.ask("/query", data, **parameters))["results"][0]
 
 
 @contextmanager
@@ -231,7 +242,7 @@ def victoria_metrics(scrape: str = "", options: tuple[str, ...] = ()) -> Iterato
             found.append(f"-promscrape.config={directory / 'scrape.yml'}")
         return found
 
-    with _running(Database(words, "/health")) as server:
+    with _running(Database(words, "/health", "/internal/force_flush")) as server:
         yield server
 
 
