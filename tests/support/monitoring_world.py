@@ -311,6 +311,7 @@ def _monitoring() -> Iterator[Series]:
         yield _level(health.SINK_QUEUED, server, 120.0 * fails, "influx")
         yield _counter(health.SINK_LOST, server, 0.05 * fails, "influx")
         yield _counter(health.SINK_FAILURES, server, 0.02 * fails, "influx")
+        yield _counter(health.SINK_PROBLEMS, server, 0.01 * fails, "influx")
 
 
 def _of_prometheus() -> Iterator[Series]:

@@ -47,7 +47,7 @@ def database(request, tmp_path_factory):
     else:
         with victoria_metrics() as server:
             server.ask("/api/v1/import/prometheus", world.exposition().encode())
-            server.ask("/internal/force_flush")
+            server.flush()
             yield server
 
 

@@ -37,7 +37,7 @@ LOSING = Alert(
     "StripewiseSinkLosing", "warning", 0, "a sink has dropped rounds in the last 15 minutes",
     f"sum by (server, sink) (increase({name(health.SINK_LOST)}[15m])) > 0",
     "{{ $labels.server }} has lost about {{ $value | humanize }} rounds for {{ $labels.sink }}",
-    "The queue was full: these measurements are gone from where the sink delivers.",
+    "The queue was full, or they were refused: these measurements are missing there.",
     "See why it cannot deliver: stripewise monitor check on the host, then the receiver.",
     _BOARD,
 )  # fmt: skip

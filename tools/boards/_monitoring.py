@@ -65,8 +65,10 @@ _ROUNDS = (
     lines("Rounds skipped", "Rounds a second that did not begin because the one before had not "
           "ended.", [Line(_most(_S.rate(health.COLLECTOR_SKIPPED, _COLLECTOR)), _WHICH)], "cps",
           width=8),
-    lines("Left out", "Lines and files a second that could not be read for what they are.",
-          [Line(_most(_S.rate(health.PROBLEMS, _COLLECTOR)), _WHICH)], "cps", width=8),
+    lines("Left out", "Lines and files a second that could not be read for what they are, and "
+          "readings that a sink could not take.",
+          [Line(_most(_S.rate(health.PROBLEMS, _COLLECTOR)), _WHICH),
+           Line(_most(_S.rate(health.SINK_PROBLEMS, _SINK)), _TO)], "cps", width=8),
     lines("Steps of clocks", "Steps of a host's clock of over a second: they bend rates.",
           [Line(_most(f"increase({_S.series(health.CLOCK_STEPS)}[1h])"), "{{server}} in an hour")],
           "none", width=8),
@@ -74,8 +76,9 @@ _ROUNDS = (
 _DELIVERY = (
     lines("Rounds that wait", "Rounds that a sink has not taken yet.",
           [Line(_most(_S.level(health.SINK_QUEUED, _SINK)), _TO)], "none", width=8),
-    lines("Rounds lost", "Rounds a second that were dropped, since a sink could not be reached "
-          "for long.", [Line(_most(_S.rate(health.SINK_LOST, _SINK)), _TO)], "cps", width=8),
+    lines("Rounds lost", "Rounds a second that were dropped: a sink could not be reached for "
+          "long, or refused them.",
+          [Line(_most(_S.rate(health.SINK_LOST, _SINK)), _TO)], "cps", width=8),
     lines("Since the last delivery", "Time since each sink took something.",
           [Line(_most(_age(health.SINK_LAST, _SINK)), _TO)], "s", width=8),
     lines("Failed deliveries", "Deliveries a second that failed; they are tried again.",
