@@ -12,13 +12,14 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from sqlalchemy import Engine, create_engine, func, select
 
 from stripewise.fleet import str_of
 from stripewise.fleet.tables import JobLoad, JobTag, Rollup, Sample, Series
 from support import store_agent
+from support.amounts import share_of
 
-KILLS = 20
 JOBS = ("7", "8", "9", "lmp.5")
 
 
@@ -77,7 +78,18 @@ def wait_until(done: object, seconds: float = 60.0) -> None:
         time.sleep(0.1)
 
 
+def test_killed_a_few_times(engine: Engine, tmp_path: Path) -> None:
+    _kill_and_count(engine, tmp_path, 2)
+
+
+@pytest.mark.long
+@pytest.mark.ci
+@pytest.mark.timeout(900)
 def test_killed_twenty_times(engine: Engine, tmp_path: Path) -> None:
+    _kill_and_count(engine, tmp_path, share_of(20, 5))
+
+
+def _kill_and_count(engine: Engine, tmp_path: Path, kills: int) -> None:
     draw = random.Random(5)
     counters = Counters(tmp_path / "counters.json")
     began = time.monotonic()
@@ -85,7 +97,7 @@ def test_killed_twenty_times(engine: Engine, tmp_path: Path) -> None:
     look = create_engine(engine.url)
     wait_until(lambda: _has_state(look))
     base = {tag: 2000 for tag in JOBS}
-    for _ in range(KILLS):
+    for _ in range(kills):
         for _ in range(draw.randrange(1, 8)):
             counters.grow(draw)
             time.sleep(draw.random() * 0.05)
