@@ -81,7 +81,7 @@ class SeriesBook:
             clock: What that is in seconds since 1970.
         """
         seen: set[SeriesKey] = set()
-        for reading in readings:
+        for reading in sorted(readings, key=_of_host):  # what is served is known by then
             metric, value = reading.metric, reading.value
             if not metric.series or not isinstance(value, int | float):
                 continue
@@ -171,6 +171,10 @@ class SeriesBook:
             one.told_until = float(until)
             file_system, target, name = words
             self._every[str(file_system), str(target), str(name)] = one
+
+
+def _of_host(reading: Reading) -> bool:
+    return "fs" not in reading.metric.labels
 
 
 def _rows(data: bytes) -> list[list[Any]]:
