@@ -302,6 +302,15 @@ void sw_served_objects(struct sw_emulator *storage, enum sw_emulate_at_target op
 /* What a call that has succeeded is for the servers. */
 void sw_served_call(const struct sw_request *request, uint64_t layout, uint64_t served_ns);
 
+/* ---- moments (moments.c)
+ * ------------------------------------------------------------------------
+ */
+
+/* When it begins for the model. */
+void sw_emulated_begin(struct sw_request *request);
+/* The chain waits until the model's end. */
+void sw_emulated_hold(struct sw_request *request);
+
 /* ---- asynchronous requests ---------------------------------------------------------------------
  */
 
