@@ -173,7 +173,8 @@ enum sw_emulate_clock {
 struct sw_emulate_file {
     uint64_t key;        /* of device and inode; 0: free, 1: was in use */
     uint64_t layout;     /* one word, 0: none yet */
-    uint32_t lock_mode;  /* 1 more than it is; 0: the default */
+    uint16_t lock_mode;  /* 1 more than it is; 0: the default */
+    uint16_t created;    /* 1: one process is known to have made it; others may have tried, too */
     uint32_t uses;       /* how many files have had this slot */
     uint64_t openers[2]; /* processes that opened it for writing */
     uint64_t writers[2]; /* that wrote to it */

@@ -265,8 +265,18 @@ static void apply_hints(struct sw_emulated *file, int flags)
     if (!sw_open_hints.given)
         return;
     if (sw_open_hints.lock_mode != 0)
-        __atomic_store_n(&shared->lock_mode, sw_open_hints.lock_mode, __ATOMIC_RELAXED);
+        __atomic_store_n(&shared->lock_mode, (uint16_t)sw_open_hints.lock_mode, __ATOMIC_RELAXED);
     __atomic_fetch_or(&file->state, sw_open_hints.collective, __ATOMIC_RELAXED);
+}
+
+/* Of several processes that found a file absent and opened it, one has made it: none of them can
+ * tell which, so the first that comes here. */
+static bool first_to_say_so(const struct sw_emulated *entry)
+{
+    if ((entry->state & (SW_EMULATED_DIRECTORY | SW_EMULATED_SHARES)) != 0)
+        return false;
+    struct sw_emulate_file *shared = &entry->storage->files[entry->slot];
+    return __atomic_exchange_n(&shared->created, 1, __ATOMIC_RELAXED) == 0;
 }
 
 struct sw_emulated *sw_emulated_opened(int fd, int flags, bool absent, bool *created)
@@ -279,7 +289,7 @@ struct sw_emulated *sw_emulated_opened(int fd, int flags, bool absent, bool *cre
     describe(fd, entry, &is_new);
     if ((entry->state & SW_EMULATED_STATE) != SW_FILE_HERE)
         return NULL;
-    *created = certain || (absent && is_new);
+    *created = certain || (absent && first_to_say_so(entry));
     entry->opened = opened_here();
     if ((entry->state & SW_EMULATED_DIRECTORY) != 0)
         return entry;

@@ -78,6 +78,7 @@ static void clear(struct sw_emulate_file *file)
     __atomic_fetch_add(&file->uses, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&file->layout, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&file->lock_mode, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&file->created, 0, __ATOMIC_RELAXED);
     for (unsigned i = 0; i < 2; i++) {
         __atomic_store_n(&file->openers[i], 0, __ATOMIC_RELAXED);
         __atomic_store_n(&file->writers[i], 0, __ATOMIC_RELAXED);
