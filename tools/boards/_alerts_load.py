@@ -22,12 +22,12 @@ def _share(recorded: str, kind: str, at_least: float, word: str) -> str:
     return f'label_replace({share},\n  "of", "{word}", "", "")'
 
 
+# Three times the mean of all: of three targets or fewer none can have more.
 IMBALANCE = Alert(
     "LustreImbalance", "info", 30,
-    "one storage target has over three times the mean throughput of all, with four targets or "
-    "more and over 100 MB/s in the file system",
+    "one storage target has over three times the mean throughput of all, which takes four "
+    "targets, at over 100 MB/s in the file system",
     f"{BYTES.name} / on (fs) group_left () avg by (fs) ({BYTES.name}) > 3\n"
-    f"and on (fs) count by (fs) ({BYTES.name}) >= 4\n"
     f"and on (fs) sum by (fs) ({BYTES.name}) > 1e8",
     "{{ $labels.fs }}-{{ $labels.target }} has {{ $value | humanize }} times the load of the "
     "mean target",
