@@ -106,7 +106,7 @@ def test_configurations_that_are_shown_are_valid():
     for page in PAGES:
         for block in re.findall(r"```toml\n(.*?)```", (ROOT / page).read_text(), flags=re.S):
             others = ("[caps]", "[[case]]", "kind  = ", "source = ", "[accounts]", "[login.",
-                      "[server]")  # fmt: skip
+                      "[server]", "[sinks.")  # fmt: skip
             if any(other in block for other in others):
                 continue
             loaded = get("toml").read(block)
@@ -119,11 +119,20 @@ def test_the_settings_of_the_portal_that_are_shown_are_valid(monkeypatch):
     monkeypatch.setenv("A_SECRET", "x" * 40)
     text = (DOCS / "how-to/run-a-portal.md").read_text("utf-8")
     blocks = re.findall(r"```toml\n(.*?)```", text, flags=re.S)
+    blocks = [block for block in blocks if "[sinks." not in block]
     assert len(blocks) == 2
     for block in blocks:
         document = tomllib.loads(re.sub(r'"file:[^"]+"', '"env:A_SECRET"', block))
         settings = PortalSettings.model_validate(document, context={"is_open": False})
         assert settings.server.is_secure
+
+
+def test_the_settings_of_the_store_that_are_shown_are_valid():
+    from stripewise.monitor.sinks._store import StoreSettings
+
+    text = (DOCS / "how-to/run-a-portal.md").read_text("utf-8")
+    (block,) = re.findall(r"```toml\n(\[sinks.store\].*?)```", text, flags=re.S)
+    assert StoreSettings(**tomllib.loads(block)["sinks"]["store"]).cluster == "alpha"
 
 
 def test_the_cases_that_are_shown_are_valid(tmp_path):
