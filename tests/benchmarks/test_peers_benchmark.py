@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-from peers_output import HEADER, Figure, markdown, row, verdict
-
 import peers
+from peers_output import HEADER, Figure, markdown, row, verdict
 
 FIGURE = Figure(
     name="POSIX, shared file", peer="ior", mpi="mpich", operation="write", ratio=1.01, low=0.98,

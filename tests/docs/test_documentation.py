@@ -119,6 +119,7 @@ def test_the_settings_of_the_portal_that_are_shown_are_valid(monkeypatch):
     monkeypatch.setenv("A_SECRET", "x" * 40)
     text = (DOCS / "how-to/run-a-portal.md").read_text("utf-8")
     blocks = re.findall(r"```toml\n(.*?)```", text, flags=re.S)
+    blocks = [block for block in blocks if "[sinks." not in block]
     assert len(blocks) == 2
     for block in blocks:
         document = tomllib.loads(re.sub(r'"file:[^"]+"', '"env:A_SECRET"', block))
@@ -144,6 +145,14 @@ def test_every_metric_is_in_the_reference():
 
     page = (DOCS / "reference/monitor-metrics.md").read_text("utf-8")
     assert [one.name for one in METRICS if f"| `{one.prometheus_name}` |" not in page] == []
+
+
+def test_the_settings_of_the_store_that_are_shown_are_valid():
+    from stripewise.monitor.sinks._store import StoreSettings
+
+    text = (DOCS / "how-to/run-a-portal.md").read_text("utf-8")
+    (block,) = re.findall(r"```toml\n(\[sinks.store\].*?)```", text, flags=re.S)
+    assert StoreSettings(**tomllib.loads(block)["sinks"]["store"]).cluster == "alpha"
 
 
 def test_the_cases_that_are_shown_are_valid(tmp_path):
