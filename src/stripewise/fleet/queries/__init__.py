@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from stripewise.fleet.queries._benchmarks import FEWEST_BEFORE as FEWEST_BEFORE
     from stripewise.fleet.queries._benchmarks import CaseHistory as CaseHistory
     from stripewise.fleet.queries._benchmarks import benchmark_history as benchmark_history
+    from stripewise.fleet.queries._beside import KindService as KindService
+    from stripewise.fleet.queries._beside import ServiceBeside as ServiceBeside
     from stripewise.fleet.queries._changes import Change as Change
     from stripewise.fleet.queries._changes import RunFacts as RunFacts
     from stripewise.fleet.queries._changes import are_close as are_close
@@ -82,6 +84,11 @@ if TYPE_CHECKING:
     from stripewise.fleet.queries._savings import SavingsLedger as SavingsLedger
     from stripewise.fleet.queries._savings import savings_ledger as savings_ledger
     from stripewise.fleet.queries._series import Curve as Curve
+    from stripewise.fleet.queries._served import AskedSizes as AskedSizes
+    from stripewise.fleet.queries._served import Served as Served
+    from stripewise.fleet.queries._served import asked_of as asked_of
+    from stripewise.fleet.queries._served import served_of as served_of
+    from stripewise.fleet.queries._service import SlowTarget as SlowTarget
     from stripewise.fleet.queries._spread import Spread as Spread
     from stripewise.fleet.queries._storage import FileSystemState as FileSystemState
     from stripewise.fleet.queries._storage import Rate as Rate

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the storage moved for everybody while a job ran: "you or them?".
 
-Only sums over all users are read here; nothing tells whose they are.
+Besides the job's own, only sums over all users are read here; nothing tells whose they are.
 """
 
 from __future__ import annotations
@@ -15,6 +15,12 @@ from typing import NamedTuple
 from sqlalchemy import Connection, select
 
 from stripewise.fleet._samples import RESOLUTIONS
+from stripewise.fleet.queries._beside import (
+    ServiceBeside,
+    bytes_served,
+    job_rates,
+    service_beside,
+)
 from stripewise.fleet.queries._job import JobView
 from stripewise.fleet.queries._metrics import READ, WRITE
 from stripewise.fleet.queries._series import (
@@ -50,7 +56,9 @@ class StorageLoad:
     Attributes:
         file_system: Its name.
         begin / end: When the job ran.
-        job_bytes: What the job moved there.
+        job_bytes: What the job moved there: by the servers' counters of jobs where they tell,
+            otherwise by its profile.
+        is_served: The servers told it.
         resolution_seconds: Width of the intervals.
         at: Begins of the intervals, before, during and after the run.
         read / write: Bytes per second in each; None: not known.
@@ -60,6 +68,9 @@ class StorageLoad:
         busier_than: Share of the hours of the days before in which less was moved than in the
             hours of the run; None: not known.
         compared_hours: How many hours that are.
+        job: Bytes per second of the job in each interval of its run, by the servers' counters;
+            (): they do not tell.  None: not known, or the job did not run.
+        service: How long operations took at the servers; None: not told.
     """
 
     file_system: str
@@ -74,6 +85,9 @@ class StorageLoad:
     covered_share: float
     busier_than: float | None
     compared_hours: int
+    is_served: bool = False
+    job: Sequence[float | None] = ()
+    service: ServiceBeside | None = None
 
     @property
     def job_share(self) -> float | None:
@@ -107,16 +121,40 @@ def loads_beside(connection: Connection, view: JobView, most: int = 3) -> list[S
     span = _span(view)
     if span is None:
         return []
-    moved: dict[str, int] = defaultdict(int)
-    for source in view.counted:
-        for row in source.io:
-            moved[row["file_system"]] += row["read_bytes"] + row["write_bytes"]
     found: list[StorageLoad] = []
-    for name in sorted(moved, key=lambda name: -moved[name]):
-        if moved[name] > 0 and len(found) < most:
-            load = _load(connection, name, span, moved[name])
+    for one in _used(connection, view):
+        if len(found) < most:
+            load = _load(connection, one, span, view.row["id"])
             found += [load] if load is not None else []
     return found
+
+
+class _Use(NamedTuple):
+    """A sampled storage that a job used; bytes by the servers, otherwise by the profile."""
+
+    sampled: _Sampled
+    moved: int
+    is_served: bool
+
+
+def _used(connection: Connection, view: JobView) -> list[_Use]:
+    """Return the sampled storages that a job moved anything on, the one with most first."""
+    told: dict[str, int] = defaultdict(int)
+    for source in view.counted:
+        for row in source.io:
+            told[row["file_system"]] += row["read_bytes"] + row["write_bytes"]
+    found: dict[str, _Use] = {}
+    for name, moved in told.items():
+        sampled = _sampled(connection, name)
+        if sampled is not None:
+            old = found.get(sampled.name)
+            found[sampled.name] = _Use(sampled, moved + (old.moved if old else 0), False)
+    for name, moved in bytes_served(connection, view).items():
+        sampled = _sampled(connection, name)
+        if sampled is not None:
+            found[sampled.name] = _Use(sampled, moved, True)
+    used = [one for one in found.values() if one.moved > 0]
+    return sorted(used, key=lambda one: -one.moved)
 
 
 def rates_in_hours(
@@ -156,12 +194,10 @@ def _span(view: JobView) -> tuple[int, int] | None:
 
 
 def _load(
-    connection: Connection, name: str, span: tuple[int, int], moved: int
+    connection: Connection, use: _Use, span: tuple[int, int], job_id: int
 ) -> StorageLoad | None:
-    sampled = _sampled(connection, name)
-    if sampled is None:
-        return None
-    series, (begin, end) = sampled.series, span
+    sampled, (begin, end) = use.sampled, span
+    series = sampled.series
     every = [key for keys in series.values() for key in keys]
     for resolution in RESOLUTIONS:
         width = width_for(connection, every, resolution)
@@ -177,12 +213,22 @@ def _load(
         return None
     known = [total[one] * width for one in during if one in total]
     usual, hours = _compared(connection, series, span)
+    mine = job_rates(connection, job_id, sampled.id, at, width) if use.is_served else {}
     return StorageLoad(
-        sampled.name, begin, end, moved, width, at,
+        sampled.name, begin, end, use.moved, width, at,
         [rates[READ].get(one) for one in at],
         [rates[WRITE].get(one) for one in at],
-        sum(known) if known else None, len(known) / len(during), usual, hours,
+        sum(known) if known else None, len(known) / len(during), usual, hours, use.is_served,
+        [_of_job(mine, total, one, during) for one in at] if mine else (),
+        service_beside(connection, sampled.id, begin, end),
     )  # fmt: skip
+
+
+def _of_job(mine: Rates, total: Rates, at: int, during: range) -> float | None:
+    """Return the rate of a job in an interval: what nobody counted while servers were is none."""
+    if at in mine:
+        return mine[at]
+    return 0.0 if at in during and at in total else None
 
 
 def _compared(
@@ -210,6 +256,7 @@ def _covering(begin: float, end: float, resolution: int) -> range:
 class _Sampled(NamedTuple):
     """A storage that is sampled: its name, and the series of each metric that are its total."""
 
+    id: int
     name: str
     series: Mapping[str, Sequence[int]]
 
@@ -221,7 +268,7 @@ def _sampled(connection: Connection, name: str) -> _Sampled | None:
         if name in (known, f"/{known}", *mount.splitlines()):
             parts = parts_of(connection, key, (READ, WRITE))
             found = {metric: for_whole(parts, metric) for metric in (READ, WRITE)}
-            return _Sampled(known, found) if all(found.values()) else None
+            return _Sampled(key, known, found) if all(found.values()) else None
     return None
 
 

@@ -28,13 +28,17 @@ TOTAL_BYTES = "total_bytes"
 USED_FILES = "used_files"
 """Level, files: inodes that are in use."""
 TOTAL_FILES = "total_files"
+SERVICE_SECONDS = "service_seconds"
+"""Counter, seconds: that a target spent on reads and writes, or on metadata operations."""
+SERVICE_OPERATIONS = "service_operations"
+"""Counter, operations: whose time is in `SERVICE_SECONDS`."""
 IS_FAILED = "is_failed"
 """Level, 1: the target does not serve, as its server or monitor says; 0: it does."""
 IS_SLOW = "is_slow"
 """Level, 1: the monitor judges the target to be slow; 0: it does not."""
 METRICS = (
     *(READ, WRITE, METADATA, *KINDS, LOAD, USED_BYTES, TOTAL_BYTES, USED_FILES, TOTAL_FILES),
-    *(IS_FAILED, IS_SLOW),
+    *(SERVICE_SECONDS, SERVICE_OPERATIONS, IS_FAILED, IS_SLOW),
 )
 
 ADVICE = "advice"

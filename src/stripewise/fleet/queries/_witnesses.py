@@ -93,6 +93,10 @@ def _server_more(direction: str, is_partial: bool) -> list[str]:
             f"The servers saw more {verb} than the profile, which is not complete: it reached its "
             "size limit, or some of its processes are missing."
         )
+    found.append(
+        "The servers count all that runs under the job's id: also scripts, copies and compression "
+        "around the program."
+    )
     if direction == "read":
         found.append(
             "Reading ahead, and reading a block in order to change a part of it, add to what the "
@@ -117,6 +121,8 @@ def _server_less(direction: str) -> list[str]:
         "disk or memory.",
         "Small files that lie on a metadata server (Data-on-MDT) are missing where only the "
         "counters of storage targets are sampled.",
+        "Servers forget the counters of a job that has paused, or when they restart: what they "
+        "counted after they were last read is missing.",
     ]
 
 

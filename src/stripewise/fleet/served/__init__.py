@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from stripewise.fleet.served._loads import store_job_loads as store_job_loads
     from stripewise.fleet.served._settle import hand_over as hand_over
     from stripewise.fleet.served._settle import settle as settle
+    from stripewise.fleet.served._sums import parts_of as parts_of
     from stripewise.fleet.served._tags import TagParts as TagParts
     from stripewise.fleet.served._tags import parse_tag as parse_tag
     from stripewise.fleet.served._template import Template as Template

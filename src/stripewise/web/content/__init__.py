@@ -8,7 +8,7 @@ the name of its class.
 """
 
 from stripewise.web.content._block import Block, Grid, Row
-from stripewise.web.content._charts import Chart, Heat, Line, Span
+from stripewise.web.content._charts import Bars, Chart, Heat, Line, Span
 from stripewise.web.content._page import Content, Download
 from stripewise.web.content._tables import (
     Column,
@@ -34,6 +34,7 @@ from stripewise.web.content._texts import (
 
 __all__ = [
     "Advice",
+    "Bars",
     "Block",
     "Chart",
     "Column",

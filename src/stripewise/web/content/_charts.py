@@ -63,6 +63,36 @@ class Chart(Block):
 
 
 @dataclass(frozen=True)
+class Bars(Block):
+    """How many there are of each class, as bars.
+
+    Attributes:
+        labels: Of the classes.
+        counts: As long as `labels`.
+        of_what: What is counted, in the plural: "requests".
+    """
+
+    labels: Sequence[str]
+    counts: Sequence[int]
+    of_what: str
+    note: str = ""
+
+    @property
+    def shares(self) -> list[float]:
+        """Share of each class in all."""
+        whole = sum(self.counts)
+        return [count / whole if whole else 0.0 for count in self.counts]
+
+    def data(self) -> Any:
+        """Return counts by label."""
+        return dict(zip(self.labels, self.counts, strict=True))
+
+    def grid(self) -> Grid | None:
+        """Return a row for each class."""
+        return ("label", "count"), list(zip(self.labels, self.counts, strict=True))
+
+
+@dataclass(frozen=True)
 class Heat(Block):
     """Who was busy when: a row of cells for each rank or node, 0 to 1.
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 from stripewise.fleet.queries import (
     JobView,
     Sight,
+    asked_of,
     facts_of_runs,
     list_runs,
     loads_beside,
     next_run,
     pairs_of,
+    served_of,
     view_job,
 )
 from stripewise.web.content import Block, Content
@@ -22,6 +24,7 @@ from stripewise.web.pages import (
     _job_history,
     _job_links,
     _job_load,
+    _job_served,
     _job_settings,
     _job_timeline,
     _job_witnesses,
@@ -44,6 +47,8 @@ class Job(Page):
         pairs = pairs_of(asked.connection, asked.viewer, view.row)
         runs = list_runs(asked.connection, asked.viewer, view.row)
         facts = facts_of_runs(asked.connection, asked.viewer, runs)
+        served = served_of(asked.connection, view)
+        sizes = asked_of(asked.connection, view) if served else {}
         blocks: list[Block] = [
             _job_facts.figures(view),
             *_job_words.missing(view),
@@ -53,6 +58,7 @@ class Job(Page):
             *_job_findings.seconds(view),
             *_job_files.patterns(view),
             *_job_timeline.timeline(view),
+            *_job_served.served(view, served, sizes),
             *_job_load.loads(view, loads_beside(asked.connection, view)),
             *_job_history.history(view.row, runs, facts),
             *_job_files.file_systems(view),

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The storage beside a job: "you or them?"."""
+"""The storage beside a job: "you or others?"."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stripewise.fleet.queries import JobView, StorageLoad
+from stripewise.fleet.queries import JobView, ServiceBeside, StorageLoad
+from stripewise.text import printable
 from stripewise.web._urls import part
 from stripewise.web._words import written
 from stripewise.web.content import Block, Chart, Fact, Facts, Line, Notice, Span
@@ -16,11 +17,12 @@ from stripewise.web.pages._storage_words import width_text
 _MOSTLY_YOU = 0.5
 _BUSY = 0.9
 """Share of the hours before in which the storage moved less: from here on it was busy (chosen)."""
+_MOST_SLOW = 3
 
 
 def loads(view: JobView, found: Sequence[StorageLoad]) -> list[Block]:
     """Return what each storage of the job did meanwhile, and what follows."""
-    if not view.counted:
+    if not found and not view.counted:
         return []
     if not found:
         text = (
@@ -71,9 +73,10 @@ def _of_storage(view: JobView, load: StorageLoad, ending: str) -> list[Block]:
         if share is not None and share < _MOSTLY_YOU and (load.busier_than or 0) >= _BUSY
         else "calm"
     )
+    told = "by the servers' counters" if load.is_served else "by its profile"
     facts = [
         Fact("job_bytes_per_second", "This job, average of its run", load.job_bytes_per_second,
-             "rate"),
+             "rate", told),
         Fact("storage_bytes_per_second", "All jobs together, same time",
              load.storage_bytes_per_second, "rate",
              f"{written(load.covered_share, 'share')} of the run is sampled",
@@ -81,18 +84,59 @@ def _of_storage(view: JobView, load: StorageLoad, ending: str) -> list[Block]:
         Fact("job_share", "Share of this job", share, "share"),
         Fact("busier_than", "Busier than", load.busier_than, "share",
              f"of {load.compared_hours} hours in the four weeks before"),
+        *_service_facts(load.service),
     ]  # fmt: skip
+    words = [verdict(load), *service_words(load.service)]
+    if load.service is not None and load.service.slow:
+        tone = "warn"
     return [
-        Notice(f"load{ending}", f"You or others? {load.file_system}", [verdict(load)], tone),
+        Notice(f"load{ending}", f"You or others? {load.file_system}", words, tone),
         Facts(f"load_facts{ending}", "", facts),
         _chart(view, load, ending),
     ]
 
 
+def _service_facts(service: ServiceBeside | None) -> list[Fact]:
+    """Return how long operations took at the servers, by kind of targets."""
+    return [
+        Fact(f"{one.kind.lower() or 'target'}_operation_seconds",
+             f"Mean time at {_kind_text(one.kind)}", one.seconds, "seconds",
+             "too few operations before it to compare with" if one.usual_seconds is None
+             else f"usual at these hours: {written(one.usual_seconds, 'seconds')}")
+        for one in (service.kinds if service is not None else ())
+    ]  # fmt: skip
+
+
+def service_words(service: ServiceBeside | None) -> list[str]:
+    """Say how long operations took during the run against usual, and which target was slow."""
+    if service is None:
+        return []
+    said = []
+    for one in service.kinds:
+        if one.seconds is not None and one.usual_seconds:
+            ratio = one.seconds / one.usual_seconds
+            said.append(
+                f"An operation at {_kind_text(one.kind)} took {written(one.seconds, 'seconds')} "
+                f"during the run, {written(ratio, 'factor')} what is usual at these hours."
+            )
+    for slow in service.slow[:_MOST_SLOW]:
+        said.append(
+            f"{printable(slow.target)} was slow: {written(slow.seconds, 'seconds')} an operation, "
+            f"usual {written(slow.usual_seconds, 'seconds')}."
+        )
+    return said
+
+
+def _kind_text(kind: str) -> str:
+    names = {"OST": "storage targets (OST)", "MDT": "metadata targets (MDT)"}
+    return names.get(kind, printable(f"targets {kind}".strip()))
+
+
 def _chart(view: JobView, load: StorageLoad, ending: str) -> Chart:
     last = max(load.end, load.begin + 1)
     during = [load.begin - load.resolution_seconds < one < last for one in load.at]
-    mine = [load.job_bytes_per_second if inside else None for inside in during]
+    mine = load.job or [load.job_bytes_per_second if inside else None for inside in during]
+    title = "This job" if load.job else "This job, average"
     return Chart(
         f"load_chart{ending}",
         f"Load of {load.file_system} around the run",
@@ -100,7 +144,7 @@ def _chart(view: JobView, load: StorageLoad, ending: str) -> Chart:
         [
             Line("read_bytes_per_second", "Read by all jobs", load.read),
             Line("write_bytes_per_second", "Written by all jobs", load.write),
-            Line("job_bytes_per_second", "This job, average", mine),
+            Line("job_bytes_per_second", title, mine),
         ],
         "rate",
         spans=[Span(f"Job {_job_words.job_id(view.row)}", load.begin, last)],

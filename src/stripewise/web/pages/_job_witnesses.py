@@ -30,7 +30,8 @@ def witnesses(view: JobView) -> list[Block]:
         rows,
         "The program's own calls, what reached the servers, and what Slurm counted of its "
         "processes are three different things; they agree within a tenth where nothing lies "
-        "between them.",
+        "between them. Numbers of operations are not compared: the servers count requests, which "
+        "clients make by joining and splitting the program's calls.",
     )
     reasons = list(dict.fromkeys(reason for one in found for reason in one.reasons))
     if not reasons:
