@@ -16,10 +16,31 @@ from stripewise.fleet import anonymise, create_engine, initialise
 from stripewise.fleet._anonymous import SKIPPED, Veil
 from stripewise.fleet._documents import unpack
 from stripewise.fleet._records import CampaignRecord, EventRecord, JobRecord
-from stripewise.fleet.tables import Base, FindingRow, Job, JobFile, JobSource, PairedRun, Person
+from stripewise.fleet.tables import (
+    Base,
+    FindingRow,
+    Job,
+    JobFile,
+    JobLoad,
+    JobServed,
+    JobSource,
+    JobTag,
+    PairedRun,
+    Person,
+)
 from support import portal_jobs as jobs
 
-NAMES = ("ada", "physics", "alpha", "node17", "flash_io", "scratch", "oss-secret", jobs.SECRET)
+NAMES = (
+    "ada",
+    "physics",
+    "alpha",
+    "node17",
+    "flash_io",
+    "scratch",
+    "oss-secret",
+    "secret-tool",
+    jobs.SECRET,
+)
 
 
 @pytest.fixture
@@ -38,6 +59,7 @@ def source(engine: Engine) -> Engine:
           for number in range(5)),
     ]  # fmt: skip
     jobs.store(engine, records)
+    jobs.serve(engine)
     return engine
 
 
@@ -69,6 +91,23 @@ def test_no_name_is_left(source: Engine, copy: Engine) -> None:
         word = re.compile(rf"(?<![0-9a-f]){name}(?![0-9a-f])")  # not within a pseudonym
         assert word.search(before)
         assert not word.search(after), name
+
+
+def test_counters_of_servers_stay_with_their_jobs(source: Engine, copy: Engine) -> None:
+    """Of the same job, by the pseudonym of its id; agents' states are not copied."""
+    query = (
+        select(JobLoad.kind, JobLoad.at, JobLoad.operations, JobLoad.moved_bytes, JobLoad.parts)
+        .outerjoin(Job, Job.id == JobLoad.job_id)
+        .order_by(JobLoad.kind)
+    )
+    sums = select(JobServed.kind, JobServed.operations, JobServed.moved_bytes, JobServed.parts)
+    for one in (query, sums, select(Job.server_read_bytes).order_by(Job.id)):
+        with source.connect() as before, copy.connect() as after:
+            assert after.execute(one).all() == before.execute(one).all()
+    with copy.connect() as connection:
+        ids = select(JobTag.raw_id, Job.raw_id).join(JobLoad, JobLoad.tag_id == JobTag.id)
+        (row,) = connection.execute(ids.join(Job, Job.id == JobLoad.job_id)).all()
+        assert row[0] == row[1]
 
 
 def test_figures_stay(source: Engine, copy: Engine) -> None:

@@ -26,11 +26,13 @@ ADMIN = Viewer("", Role.ADMIN)
 @pytest.fixture
 def keys(engine: Engine) -> dict[int, int]:
     made = jobs.document(1, [jobs.finding()])
-    return jobs.store(
+    found = jobs.store(
         engine,
         [jobs.job(1, name="=cmd|x"), jobs.profile(1, made=made), jobs.job(2, user="bob"),
          jobs.profile(2, user="bob")],
     )  # fmt: skip
+    jobs.serve(engine)
+    return found
 
 
 def write(engine: Engine, directory: Path, form: str = "csv", who: Any = ADMIN) -> dict[str, int]:
@@ -54,6 +56,9 @@ def test_csv(engine: Engine, keys: dict[int, int], tmp_path: Path) -> None:
     assert found[0]["name"] == "'=cmd|x", "no formula for a spreadsheet"
     (finding,) = rows(tmp_path / "new" / "place" / "findings.csv")
     assert (finding["job_id"], finding["cost_seconds"]) == (str(keys[1]), "2.5")
+    (served,) = rows(tmp_path / "new" / "place" / "served.csv")
+    assert (served["job_id"], served["file_system"]) == (str(keys[1]), "scratch")
+    assert (served["kind"], served["moved_bytes"]) == ("read", str(4 << 20))
 
 
 def test_each_form_says_the_same(engine: Engine, keys: dict[int, int], tmp_path: Path) -> None:

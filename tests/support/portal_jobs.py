@@ -19,6 +19,7 @@ from stripewise.fleet._of_profile import Origin, record_of
 from stripewise.fleet._records import JobRecord, PairRecord, Record, SampleRecord, SourceRecord
 from stripewise.fleet._store import Writer
 from stripewise.fleet.queries import Role, Viewer
+from stripewise.fleet.served import Load, Template, settle, store_job_loads
 from stripewise.fleet.tables import Job, Person, Project
 from stripewise.patterns import find_patterns
 from stripewise.readers import read_evidence
@@ -149,6 +150,17 @@ def store(engine: Engine, records: Iterable[Record]) -> dict[int, int]:
     with engine.execution_options(writing=True).begin() as connection:
         Writer(connection).store(records)
     return keys(engine)
+
+
+def serve(engine: Engine, tag: str = "1") -> None:
+    """Let a server of the storage have counted what a job did in its first minute."""
+    loads = [
+        Load("scratch", tag, "read", START, 60.0, 4, 4 << 20, 0.5, {"1048576": 4}),
+        Load("scratch", "secret-tool.1000", "write", START, 60.0, 9, 9 << 20),
+    ]
+    with engine.execution_options(writing=True).begin() as connection:
+        found = store_job_loads(connection, "alpha", "oss-secret", loads, (Template("%e.%u"),))
+        settle(connection, found)
 
 
 def keys(engine: Engine) -> dict[int, int]:

@@ -12,7 +12,7 @@ from stripewise.cli._common import answer, examples, json_option, note
 from stripewise.cli._db_ingest import db_option
 from stripewise.errors import UsageError
 
-TABLES = ("jobs", "io", "files", "patterns", "findings", "settings")
+TABLES = ("jobs", "io", "files", "patterns", "findings", "settings", "served")
 
 
 @click.command(
@@ -57,7 +57,9 @@ def export(
     directory: Path, database: str, form: str, tables: tuple[str, ...], login: str,
     as_json: bool, **words: str,
 ) -> None:  # fmt: skip
-    """Write tables of jobs, their files, patterns, findings and settings into DIR, a file each.
+    """Write tables of jobs, with files, patterns, findings, settings and what servers counted.
+
+    Each is a file in DIR.
 
     Whoever can open the database sees all of it; --as shows what an account of the portal sees.
     """

@@ -17,11 +17,13 @@ from stripewise.errors import StorageError, UsageError
 from stripewise.extras import require
 from stripewise.fleet.queries import JobFilter, Viewer, exported_jobs
 from stripewise.fleet.tables import (
+    FileSystem,
     FindingRow,
     Job,
     JobFile,
     JobIo,
     JobPattern,
+    JobServed,
     JobSource,
     SettingRow,
 )
@@ -36,7 +38,7 @@ _OF_SOURCE: Mapping[str, Any] = {
     "findings": FindingRow,
     "settings": SettingRow,
 }
-TABLES = ("jobs", *_OF_SOURCE)
+TABLES = ("jobs", *_OF_SOURCE, "served")
 
 
 def export(
@@ -89,6 +91,8 @@ def export(
 def _query(connection: Connection, viewer: Viewer, name: str, asked: JobFilter) -> Select[Any]:
     if name == "jobs":
         return exported_jobs(connection, viewer, asked)
+    if name == "served":
+        return _served(exported_jobs(connection, viewer, asked))
     table = _OF_SOURCE[name]
     columns = [column for column in table.__table__.c if column.name != "source_id"]
     query = exported_jobs(connection, viewer, asked, names=True).with_only_columns(
@@ -96,6 +100,17 @@ def _query(connection: Connection, viewer: Viewer, name: str, asked: JobFilter) 
     )
     query = query.join(JobSource, JobSource.job_id == Job.id)
     return query.join(table, table.source_id == JobSource.id)
+
+
+def _served(jobs: Select[Any]) -> Select[Any]:
+    """Return what servers counted for jobs; no name of a file is in it."""
+    own = ("job_id", "file_system_id")
+    columns = [column for column in JobServed.__table__.c if column.name not in own]
+    query = jobs.with_only_columns(
+        Job.id.label("job_id"), FileSystem.name.label("file_system"), *columns
+    )
+    query = query.join(JobServed, JobServed.job_id == Job.id)
+    return query.join(FileSystem, FileSystem.id == JobServed.file_system_id)
 
 
 def _write(connection: Connection, query: Select[Any], path: Path, form: str) -> int:
