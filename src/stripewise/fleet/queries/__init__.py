@@ -117,6 +117,9 @@ if TYPE_CHECKING:
     from stripewise.fleet.queries._storage_top import view_top as view_top
     from stripewise.fleet.queries._survey import ProgramSurvey as ProgramSurvey
     from stripewise.fleet.queries._survey import survey as survey
+    from stripewise.fleet.queries._temporal import TemporalPattern as TemporalPattern
+    from stripewise.fleet.queries._temporal import Tempo as Tempo
+    from stripewise.fleet.queries._temporal import temporal_pattern as temporal_pattern
     from stripewise.fleet.queries._viewer import FEWEST_USERS as FEWEST_USERS
     from stripewise.fleet.queries._viewer import NOBODY as NOBODY
     from stripewise.fleet.queries._viewer import Role as Role
