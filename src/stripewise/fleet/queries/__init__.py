@@ -111,14 +111,18 @@ if TYPE_CHECKING:
     from stripewise.fleet.queries._storage_load import TargetLoad as TargetLoad
     from stripewise.fleet.queries._storage_load import events_within as events_within
     from stripewise.fleet.queries._storage_load import view_load as view_load
+    from stripewise.fleet.queries._storage_tempo import TEMPO_DAYS as TEMPO_DAYS
+    from stripewise.fleet.queries._storage_tempo import DayTempo as DayTempo
+    from stripewise.fleet.queries._storage_tempo import StorageTempo as StorageTempo
+    from stripewise.fleet.queries._storage_tempo import storage_tempo as storage_tempo
     from stripewise.fleet.queries._storage_top import TOP_PERIODS as TOP_PERIODS
     from stripewise.fleet.queries._storage_top import Share as Share
     from stripewise.fleet.queries._storage_top import Top as Top
     from stripewise.fleet.queries._storage_top import view_top as view_top
     from stripewise.fleet.queries._survey import ProgramSurvey as ProgramSurvey
     from stripewise.fleet.queries._survey import survey as survey
-    from stripewise.fleet.queries._temporal import TemporalPattern as TemporalPattern
     from stripewise.fleet.queries._temporal import Tempo as Tempo
+    from stripewise.fleet.queries._temporal import TemporalPattern as TemporalPattern
     from stripewise.fleet.queries._temporal import temporal_pattern as temporal_pattern
     from stripewise.fleet.queries._viewer import FEWEST_USERS as FEWEST_USERS
     from stripewise.fleet.queries._viewer import NOBODY as NOBODY

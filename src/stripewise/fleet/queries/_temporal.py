@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whether a rate is periodic, bursty, steady or random.  Pure.
 
-A straight line is taken off, then the periodogram is compared with that of noise that remembers one
-step (a first-order autoregression): Mann and Lees, Climatic Change 33 (1996); Torrence and Compo,
-Bull. Amer. Meteor. Soc. 79 (1998).  Its powers by the expected ones are exponential then, so the
+A straight line is taken off, then the periodogram is compared with that of noise that remembers
+one step (a first-order autoregression): Mann and Lees, Climatic Change 33 (1996); Torrence and
+Compo, Bull. Amer. Meteor. Soc. 79 (1998).  Its powers by the expected ones are exponential then, so the
 greatest of m exceeds -ln(1 - (1 - p)^(1/m)) with probability p.  A period is told if the
 autocorrelation agrees (Vlachos and others, SIAM Data Mining 2005).
 """
@@ -37,7 +37,7 @@ BURSTY_SHARE = 0.5
 """A rate is bursty if the busiest tenth makes at least half of it (chosen)."""
 BURSTY = 0.3
 """... or if the times between bursts are so irregular, by the measure of Goh and Barabasi, EPL 81
-(2008) with the correction for few of them of Kim and Jo, Phys. Rev. E 94 (2016): 0 is by chance."""
+(2008), corrected for few of them after Kim and Jo, Phys. Rev. E 94 (2016): 0 is by chance."""
 _FEWEST_BURSTS = 10
 _BURST_FACTOR = 2.0
 """A burst is a run of values above so many times the mean (chosen)."""
@@ -64,7 +64,8 @@ class TemporalPattern:
         tempo: What it is.
         reason: Why nothing is known; "": something is.
         known_share: Of the values.
-        period_seconds / strength: Of a periodic rate: autocorrelation at the period, at most 1.
+        period_seconds / strength: Of a periodic rate: the period to within an interval, and the
+            autocorrelation there, at most 1.
         variation: Standard deviation by mean; None: not known, or the mean is zero.
         peak_share: Part of the whole that the busiest tenth of the values makes.
         burstiness: Of the times between bursts, -1 (regular) to 1; None: too few bursts.
@@ -164,7 +165,7 @@ def _period(rates: Values) -> tuple[float, float] | None:
         cycles = place + FEWEST_PERIODS
         lag = _peak_near(correlation, n / cycles, cycles)
         if lag is not None and (best is None or correlation[lag] > best[1] + 0.05):
-            best = (_centre(correlation, lag), float(correlation[lag]))
+            best = (float(lag), float(correlation[lag]))
     return best if best is not None and best[1] >= LEAST_STRENGTH else None
 
 
@@ -210,13 +211,6 @@ def _peak_near(correlation: Values, lag: float, cycles: int) -> int | None:
     found = low + int(correlation[low : high + 1].argmax())
     is_top = correlation[found] >= max(correlation[found - 1], correlation[found + 1])
     return found if is_top else None
-
-
-def _centre(correlation: Values, lag: int) -> float:
-    """Return the lag of a maximum between the values, by a parabola through three of them."""
-    before, top, after = (float(correlation[lag + step]) for step in (-1, 0, 1))
-    bend = before - 2 * top + after
-    return lag + (0.5 * (before - after) / bend if bend < 0 else 0.0)
 
 
 def _burstiness(rates: Values, mean: float) -> float | None:

@@ -141,6 +141,7 @@ def pages_of(name: str) -> Links:
         f"More about {name}",
         [
             Link("Load of servers and targets", path_of(name)),
+            Link("Patterns over days", path_of(name, "patterns")),
             Link("Who causes the load", path_of(name, "top"), "for users who are logged in"),
             Link("Benchmarks", path_of(name, "benchmarks")),
             Link("Events", address("/storage/events", {"file_system": name})),
