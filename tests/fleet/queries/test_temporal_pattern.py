@@ -13,13 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from stripewise.fleet.queries import TemporalPattern, Tempo, temporal_pattern
+from stripewise.fleet.queries import Tempo, TemporalPattern, temporal_pattern
 from stripewise.fleet.queries._temporal import SIGNIFICANCE
 
 WIDTH = 60.0
 DAY = 1440
 Values = NDArray[np.float64]
-CHANCE = np.random.default_rng(7)
+
+
+def chance() -> np.random.Generator:
+    return np.random.default_rng(7)
 
 
 def pattern(values: Any) -> TemporalPattern:
@@ -40,9 +43,9 @@ def daily(number: int) -> Values:
 PERIODIC: dict[str, tuple[Callable[[], Values], float]] = {
     "checkpoints": (lambda: checkpoints(30), 30),
     "checkpoints of any time": (lambda: checkpoints(37), 37),
-    "in noise": (lambda: checkpoints(30) + CHANCE.exponential(40.0, DAY), 30),
+    "in noise": (lambda: checkpoints(30) + chance().exponential(40.0, DAY), 30),
     "with drift": (lambda: checkpoints(30) + np.linspace(0, 300, DAY), 30),
-    "day and night": (lambda: daily(28 * 24) * np.exp(CHANCE.normal(0, 0.3, 28 * 24)), 24),
+    "day and night": (lambda: daily(672) * np.exp(chance().normal(0, 0.3, 672)), 24),
     "a square": (lambda: np.where(np.arange(DAY) % 60 < 30, 9.0, 1.0), 60),
 }
 
@@ -61,7 +64,7 @@ def test_a_period_is_found_with_its_length(name: str, gaps: float) -> None:
 
 
 def test_the_strength_tells_noise_from_clockwork() -> None:
-    clean, noisy = (pattern(checkpoints(30) + CHANCE.exponential(noise + 1e-9, DAY)).strength
+    clean, noisy = (pattern(checkpoints(30) + chance().exponential(noise + 1e-9, DAY)).strength
                     for noise in (0.0, 40.0))  # fmt: skip
     assert clean is not None
     assert noisy is not None
@@ -108,7 +111,7 @@ def test_chance_is_rarely_called_a_period(name: str, gaps: float) -> None:
 
 def test_constant_rates_are_steady_and_none_is_idle() -> None:
     assert pattern(np.full(DAY, 5e9)).tempo is Tempo.STEADY
-    assert pattern(CHANCE.normal(1e9, 5e7, DAY)).tempo is Tempo.STEADY
+    assert pattern(chance().normal(1e9, 5e7, DAY)).tempo is Tempo.STEADY
     assert pattern(np.zeros(DAY)).tempo is Tempo.IDLE
     assert pattern(np.linspace(1e9, 1.2e9, DAY)).tempo is Tempo.STEADY  # it drifts
 

@@ -4,8 +4,8 @@
 
 A straight line is taken off, then the periodogram is compared with that of noise that remembers
 one step (a first-order autoregression): Mann and Lees, Climatic Change 33 (1996); Torrence and
-Compo, Bull. Amer. Meteor. Soc. 79 (1998).  Its powers by the expected ones are exponential then, so the
-greatest of m exceeds -ln(1 - (1 - p)^(1/m)) with probability p.  A period is told if the
+Compo, Bull. Amer. Meteor. Soc. 79 (1998).  Its powers by the expected ones are exponential then,
+so the greatest of m exceeds -ln(1 - (1 - p)^(1/m)) with probability p.  A period is told if the
 autocorrelation agrees (Vlachos and others, SIAM Data Mining 2005).
 """
 
@@ -165,7 +165,7 @@ def _period(rates: Values) -> tuple[float, float] | None:
         cycles = place + FEWEST_PERIODS
         lag = _peak_near(correlation, n / cycles, cycles)
         if lag is not None and (best is None or correlation[lag] > best[1] + 0.05):
-            best = (float(lag), float(correlation[lag]))
+            best = (_length(n, cycles, lag), float(correlation[lag]))
     return best if best is not None and best[1] >= LEAST_STRENGTH else None
 
 
@@ -211,6 +211,11 @@ def _peak_near(correlation: Values, lag: float, cycles: int) -> int | None:
     found = low + int(correlation[low : high + 1].argmax())
     is_top = correlation[found] >= max(correlation[found - 1], correlation[found + 1])
     return found if is_top else None
+
+
+def _length(n: int, cycles: int, lag: int) -> float:
+    """Return a period: by the spectrum where that is finer, otherwise by the autocorrelation."""
+    return n / cycles if lag < cycles else float(lag)
 
 
 def _burstiness(rates: Values, mean: float) -> float | None:
