@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
@@ -29,8 +30,11 @@ from stripewise.fleet.tables import (
     CampaignRow,
     FileSystem,
     Job,
+    JobLoad,
+    JobServed,
     JobSource,
     Member,
+    MonitorState,
     PairedRun,
     Program,
     Rollup,
@@ -297,3 +301,28 @@ def test_targets_together_moved_what_the_whole_moved(rows: Any) -> None:
     assert whole.keys() == parts.keys()
     for at, total in whole.items():
         assert parts[at] == pytest.approx(total, rel=0.2)
+
+
+def test_servers_counted_jobs_and_one_target_was_slow(rows: Any) -> None:
+    loads = rows(select(JobLoad))
+    assert {one.kind for one in loads} == {"read", "write", "metadata"}
+    assert all(one.job_id is not None and one.at < UNTIL for one in loads)
+    served = rows(select(JobServed))
+    assert len({one.job_id for one in served}) > JOBS // 2
+    for one in served:
+        assert sum(json.loads(one.parts).values()) == one.operations
+    query = select(Series.target, Series.metric, Rollup.at, Rollup.total).join(
+        Series, Series.id == Rollup.series_id
+    )
+    found: dict[str, dict[tuple[str, int], float]] = {}
+    for target, metric, at, total in rows(
+        query.where(Series.metric.startswith("service_"), Rollup.resolution_seconds == 3600)
+    ):
+        found.setdefault(metric, {})[target, at] = total
+    means = {
+        place: seconds / found["service_operations"][place]
+        for place, seconds in found["service_seconds"].items()
+    }
+    slow = {target for (target, _), mean in means.items() if mean > 0.03}
+    assert slow == {f"OST{SLOW_TARGET:04d}"}
+    assert len({agent for (agent,) in rows(select(MonitorState.agent))}) == 3

@@ -26,6 +26,7 @@ from stripewise.fleet.demo._people import users
 from stripewise.fleet.demo._plan import Planner
 from stripewise.fleet.demo._programs import PROGRAMS
 from stripewise.fleet.demo._run import Ran, run, survey_run
+from stripewise.fleet.demo._served import store_served
 from stripewise.fleet.demo._storage import Servers, events
 from stripewise.fleet.demo._survey import CASES
 from stripewise.fleet.demo._weather import MOUNTS, Weather
@@ -76,6 +77,7 @@ def make_centre(
         ran, profiles = _store_jobs(engine, _all(seed, weather, jobs, workers))
         with engine.execution_options(writing=True).begin() as connection:
             _store_storage(connection, seed, weather, ran)
+            store_served(connection, seed, weather.until, ran)
             _name_areas(connection)
             writer = Writer(connection)
             writer.store([*pairs(weather, users()), *campaigns(seed, weather), *events(weather)])

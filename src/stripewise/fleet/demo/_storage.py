@@ -28,6 +28,9 @@ SAMPLED_DAYS = 14
 _OTHERS = {"read_bytes": 2e8, "write_bytes": 1.2e8, "metadata_operations": 900.0}
 """A second, by logins, transfers and jobs of no cluster here (assumed)."""
 _HOME_SHARE = 0.02
+SERVICE_DAYS, SERVICE_HOURS = 42, 6
+_REQUEST_BYTES, _REQUEST_SECONDS, _SLOW_FACTOR = 1 << 20, 0.006, 7.0
+"""Of reads and writes at a target (assumed)."""
 _CLEAN_UP_HOURS = 45 * 24
 _SIZE = {SCRATCH: 2.0e15, HOME: 2.0e14}
 _ADVICE = (
@@ -80,6 +83,8 @@ class Servers:
                 yield self._sampled(name, metric, unit, share * minutes, share * hours)
             if unit == "bytes":
                 yield from self._targets(metric, hours)
+            if metric == "read_bytes":
+                yield from self._services(hours, minutes)
         for name in (SCRATCH, HOME):
             yield from self._filled(name)
 
@@ -130,6 +135,36 @@ class Servers:
             rows = self._of_hours(mine, 0.4 * mine, 1.9 * mine, covered)
             name = f"OST{target:04d}"
             yield History(SampleRecord(SCRATCH, server, name, metric, "bytes", True, ()), rows)
+
+    def _services(self, hours: Values, minutes: Values) -> Iterator[History]:
+        """Yield how many reads and writes each target served, and in which time, of late."""
+        late = self._hours >= self._hours[-1] - SERVICE_DAYS * DAY
+        now = self._minutes >= self._minutes[-1] - SERVICE_HOURS * HOUR
+        for target in range(TARGETS):
+            given = []
+            for moments, rates in ((self._hours[late], hours[late]),
+                                   (self._minutes[now], minutes[now])):  # fmt: skip
+                number = rates / TARGETS / _REQUEST_BYTES
+                noise = np.exp(self._random.normal(0.0, 0.05, len(moments)))
+                given.append((number, number * noise * self._request_seconds(target, moments)))
+            server = "oss1" if target < TARGETS // 2 else "oss2"
+            for place, (metric, unit) in enumerate(
+                (("service_operations", "operations"), ("service_seconds", "seconds"))
+            ):
+                mine, seconds = given[0][place], self._seconds[late]
+                rows = _as_rows(self._hours[late], HOUR, seconds, mine * seconds, mine, mine)
+                recent = given[1][place]
+                rows += _rows(self._minutes[now], MINUTE, recent, recent, recent)
+                named = (SCRATCH, server, f"OST{target:04d}")
+                yield History(SampleRecord(*named, metric, unit, True, ()), rows)
+
+    def _request_seconds(self, target: int, moments: NDArray[np.int64]) -> Values:
+        """(n,) time that a target takes for a request: long while it rebuilds a disk."""
+        found = np.full(len(moments), _REQUEST_SECONDS)
+        for one in self._weather.incidents:
+            if one.kind == "target slow" and target == SLOW_TARGET:
+                found[(moments >= one.at) & (moments < one.until)] *= _SLOW_FACTOR
+        return found
 
     def _filled(self, name: str) -> Iterator[History]:
         """Yield what is stored and what there is room for: it grows, and is cleaned up."""

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from stripewise.fleet.queries._history import MOST_RUNS as MOST_RUNS
     from stripewise.fleet.queries._history import facts_of_runs as facts_of_runs
     from stripewise.fleet.queries._history import list_runs as list_runs
+    from stripewise.fleet.queries._hurting import Hurting as Hurting
+    from stripewise.fleet.queries._hurting import hurting_jobs as hurting_jobs
     from stripewise.fleet.queries._intake import audit_trail as audit_trail
     from stripewise.fleet.queries._intake import intake_hours as intake_hours
     from stripewise.fleet.queries._intake import intake_sums as intake_sums
@@ -50,6 +52,9 @@ if TYPE_CHECKING:
     from stripewise.fleet.queries._jobs import list_jobs as list_jobs
     from stripewise.fleet.queries._load import StorageLoad as StorageLoad
     from stripewise.fleet.queries._load import loads_beside as loads_beside
+    from stripewise.fleet.queries._monitors import Monitor as Monitor
+    from stripewise.fleet.queries._monitors import uncounted as uncounted
+    from stripewise.fleet.queries._monitors import view_monitors as view_monitors
     from stripewise.fleet.queries._next_run import NextRun as NextRun
     from stripewise.fleet.queries._next_run import next_run as next_run
     from stripewise.fleet.queries._own import BEFORE_DAYS as BEFORE_DAYS
@@ -106,12 +111,19 @@ if TYPE_CHECKING:
     from stripewise.fleet.queries._storage_load import TargetLoad as TargetLoad
     from stripewise.fleet.queries._storage_load import events_within as events_within
     from stripewise.fleet.queries._storage_load import view_load as view_load
+    from stripewise.fleet.queries._storage_tempo import TEMPO_DAYS as TEMPO_DAYS
+    from stripewise.fleet.queries._storage_tempo import DayTempo as DayTempo
+    from stripewise.fleet.queries._storage_tempo import StorageTempo as StorageTempo
+    from stripewise.fleet.queries._storage_tempo import storage_tempo as storage_tempo
     from stripewise.fleet.queries._storage_top import TOP_PERIODS as TOP_PERIODS
     from stripewise.fleet.queries._storage_top import Share as Share
     from stripewise.fleet.queries._storage_top import Top as Top
     from stripewise.fleet.queries._storage_top import view_top as view_top
     from stripewise.fleet.queries._survey import ProgramSurvey as ProgramSurvey
     from stripewise.fleet.queries._survey import survey as survey
+    from stripewise.fleet.queries._temporal import Tempo as Tempo
+    from stripewise.fleet.queries._temporal import TemporalPattern as TemporalPattern
+    from stripewise.fleet.queries._temporal import temporal_pattern as temporal_pattern
     from stripewise.fleet.queries._viewer import FEWEST_USERS as FEWEST_USERS
     from stripewise.fleet.queries._viewer import NOBODY as NOBODY
     from stripewise.fleet.queries._viewer import Role as Role

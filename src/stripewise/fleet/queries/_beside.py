@@ -15,7 +15,7 @@ from stripewise.fleet.queries._job import JobView
 from stripewise.fleet.queries._service import (
     Service,
     SlowTarget,
-    finest,
+    finest_times,
     is_slow,
     kind_of,
     services,
@@ -98,7 +98,7 @@ def service_beside(
     connection: Connection, file_system_id: int, begin: int, end: int
 ) -> ServiceBeside | None:
     """Return how long operations took in a time; None: nobody tells."""
-    resolution = finest(connection, file_system_id, begin, end + 1)
+    resolution = finest_times(connection, file_system_id, begin, end + 1)
     first = begin - begin % resolution
     during = services(connection, file_system_id, first, max(end, first + 1), resolution)
     if not during:

@@ -106,13 +106,17 @@ def services(
 
 def services_by_hour(
     connection: Connection, file_system_id: int, since: int, until: int
-) -> dict[tuple[str, int], Service]:
-    """Return the service of the targets of each (server, hour) of a time."""
+) -> dict[tuple[str, str], dict[int, Service]]:
+    """Return the service in each hour of a time, by server and kind of its targets."""
     query, seconds, operations = _both(file_system_id, since, until, 3600)
-    columns = (func.sum(seconds.total), func.sum(operations.total))
-    keys = (Series.server, seconds.at)
-    rows = connection.execute(query.add_columns(*keys, *columns).group_by(*keys))
-    return {(row[0], row[1]): Service(row[2], row[3]) for row in rows}
+    query = query.add_columns(
+        *(Series.server, Series.target, seconds.at, seconds.total, operations.total)
+    )
+    found: dict[tuple[str, str], dict[int, Service]] = {}
+    for server, target, at, spent, number in connection.execute(query):
+        hours = found.setdefault((server, kind_of(target)), {})
+        hours[at] = hours.get(at, Service()) + Service(spent, number)
+    return found
 
 
 def _both(file_system_id: int, since: int, until: int, resolution: int) -> tuple[Any, Any, Any]:
@@ -149,7 +153,7 @@ def _both(file_system_id: int, since: int, until: int, resolution: int) -> tuple
     return query, seconds, operations
 
 
-def finest(connection: Connection, file_system_id: int, since: int, until: int) -> int:
+def finest_times(connection: Connection, file_system_id: int, since: int, until: int) -> int:
     """Return the finest resolution of roll-ups of services that there is for a time."""
     of_times = select(Series.id).where(
         Series.file_system_id == file_system_id, Series.metric == SERVICE_SECONDS

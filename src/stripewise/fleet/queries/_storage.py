@@ -38,6 +38,13 @@ from stripewise.fleet.queries._series import (
     resolution_for,
     width_for,
 )
+from stripewise.fleet.queries._service import (
+    Service,
+    SlowTarget,
+    can_compare,
+    services,
+    slow_among,
+)
 from stripewise.fleet.tables import Event, FileSystem
 
 STALE_SECONDS = 900
@@ -102,7 +109,9 @@ class FileSystemState:
         newest_at: End of the newest sample; None: there has never been one.
         is_stale: It is too old to tell how the file system is now, or its clock is wrong.
         targets: How many are known.
-        failed / slow: Names of targets; None: no series says so, or samples are too old.
+        failed / slow: Names of targets; None: no series says so, or samples are too old.  Slow is
+            what the monitor says; if it says nothing, what its targets' times tell.
+        slow_seconds: Time of an operation of slow targets, beside that of the others, by name.
         silent: Names of targets without samples while others have some.
         events: (kind, text) of events that are open, without advice.
         read / write / metadata: Rates.
@@ -125,6 +134,7 @@ class FileSystemState:
     space: Space = field(default_factory=Space)
     files: Space = field(default_factory=Space)
     benchmark: tuple[int, bool] | None = None
+    slow_seconds: Mapping[str, SlowTarget] = field(default_factory=dict)
 
 
 def find_file_system(connection: Connection, name: str) -> int | None:
@@ -160,6 +170,12 @@ def _state(
     is_stale = newest_at is None or abs(now - newest_at) > STALE_SECONDS
     targets = {one.target for one in parts if one.target}
 
+    times = {} if newest_at is None else _times(connection, key, int(newest_at))
+    slow = {one.target: one for one in slow_among(times)}
+    flagged = None if is_stale else _flagged(parts, last, IS_SLOW, newest_at)
+    if flagged is None and not is_stale and can_compare(times):
+        flagged = sorted(slow)
+
     def rate(metric: str) -> Rate:
         ids = for_whole(parts, metric)
         current = None
@@ -174,7 +190,7 @@ def _state(
         is_stale,
         len(targets),
         None if is_stale else _flagged(parts, last, IS_FAILED, newest_at),
-        None if is_stale else _flagged(parts, last, IS_SLOW, newest_at),
+        flagged,
         () if newest_at is None else _silent(parts, last, newest_at),
         open_events(connection, key, now),
         rate(READ),
@@ -183,7 +199,14 @@ def _state(
         _space(connection, parts, (USED_BYTES, TOTAL_BYTES), last, now),
         _space(connection, parts, (USED_FILES, TOTAL_FILES), last, now),
         newest_benchmark(connection, name),
+        {target: slow[target] for target in flagged or () if target in slow},
     )
+
+
+def _times(connection: Connection, key: int, newest_at: int) -> dict[str, Service]:
+    """Return how long operations of each target took lately."""
+    first = newest_at - STALE_SECONDS
+    return services(connection, key, first - first % 60, newest_at + 60, 60)
 
 
 def parts_in_service(connection: Connection, key: int) -> tuple[list[Part], dict[int, Newest]]:

@@ -38,6 +38,7 @@ from stripewise.fleet.queries._series import (
     resolution_there,
     width_for,
 )
+from stripewise.fleet.queries._service import Service, finest_times, services
 from stripewise.fleet.queries._storage import parts_in_service
 from stripewise.fleet.tables import Event
 
@@ -102,6 +103,7 @@ class TargetLoad:
         used / total: Bytes, now.
         is_failed: Now; None: not known.
         newest_at: End of the newest sample.
+        operation_seconds: Mean time of an operation; None: not told, or of too few.
     """
 
     server: str
@@ -116,6 +118,7 @@ class TargetLoad:
     total: float | None
     is_failed: bool | None
     newest_at: float
+    operation_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -167,6 +170,8 @@ def view_load(
     counters = [one.id for one in parts if one.metric in _COUNTERS]
     coarse = resolution_for(step, len(counters), since, until, now)
     mean = means_there(connection, counters, since, until, coarse)
+    timed = max(coarse, finest_times(connection, file_system_id, since, until))
+    times = services(connection, file_system_id, since - since % timed, until, timed)
 
     def drawn(ids: Sequence[int], step: int = step, width: int = width) -> Curve:
         return curve(connection, ids, since, until, step, width=width)
@@ -192,7 +197,7 @@ def view_load(
         {kind: drawn(ids) for kind, ids in kinds.items()},
         {server: drawn(ids, slower, wider) for server, ids in busiest.items()},
         {server: drawn(loads[server], slower, wider) for server in busiest if server in loads},
-        _targets(parts, mean, last),
+        _targets(parts, mean, last, times),
         len(servers) - len(busiest),
         len({one.metric for one in parts if one.metric in KINDS}) - len(kinds),
         max((one.end for one in last.values()), default=None),
@@ -232,7 +237,10 @@ def _largest(
 
 
 def _targets(
-    parts: Sequence[Part], mean: Mapping[int, float], last: Mapping[int, Newest]
+    parts: Sequence[Part],
+    mean: Mapping[int, float],
+    last: Mapping[int, Newest],
+    times: Mapping[str, Service],
 ) -> list[TargetLoad]:
     by_metric = {metric: for_targets(parts, metric) for metric in (READ, WRITE, METADATA)}
     levels = {name: for_targets(parts, name) for name in (USED_BYTES, TOTAL_BYTES, IS_FAILED)}
@@ -271,6 +279,7 @@ def _targets(
                 level(TOTAL_BYTES, place),
                 None if failed is None else failed > 0.5,
                 ends[place],
+                times.get(place[1], Service()).mean,
             )
         )
     return sorted(found, key=_rank)

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who causes the load of a file system, by profiles: users, Unix groups, projects and jobs.
+"""Who causes the load of a file system: users, Unix groups, projects and jobs.
 
-A job's amounts are taken to be even over its run, so that the part counts that lies in the time.
+By the servers' counters of jobs where they cover the time (`_served_top`), otherwise by profiles:
+a job's amounts are taken to be even over its run, so that the part counts that lies in the time.
 Its amounts on this file system are its share of the job's totals: two sources that tell of one
 run do not count twice.
 """
@@ -19,6 +20,7 @@ from stripewise.errors import UsageError
 from stripewise.fleet._samples import DAY
 from stripewise.fleet.queries._everybody import floored, is_mixed
 from stripewise.fleet.queries._jobs import with_names
+from stripewise.fleet.queries._served_top import covers, moved_in, served_each
 from stripewise.fleet.queries._storage_load import LoadPeriod
 from stripewise.fleet.queries._viewer import FEWEST_USERS, Viewer, jobs_of, visible
 from stripewise.fleet.tables import (
@@ -73,6 +75,8 @@ class Top:
         seen: All that the viewer sees.
         others: All other jobs of known users together, to two digits; None: they are of too few
             users to be shown, or mostly of one of them, or the viewer sees all.
+        by_servers: The amounts are what servers counted; otherwise profiles tell them.
+        whole: All that the file system moved, of whomever; None: not known.
     """
 
     users: Sequence[Share]
@@ -81,6 +85,16 @@ class Top:
     jobs: Sequence[Mapping[str, Any]]
     seen: Share
     others: Share | None
+    by_servers: bool = False
+    whole: Share | None = None
+
+    @property
+    def rest(self) -> Share | None:
+        """What is of no job or user that is known; None: not known, or of others too."""
+        if self.whole is None or not self.by_servers:
+            return None
+        return Share(None, 0, *(max(getattr(self.whole, name) - getattr(self.seen, name), 0.0)
+                                for name in _AMOUNTS))  # fmt: skip
 
 
 def view_top(
@@ -93,18 +107,27 @@ def view_top(
     """
     if period.name not in TOP_PERIODS:
         raise UsageError(f"period={period.name!r}: give one of {', '.join(TOP_PERIODS)}")
-    names = _names_of(connection, file_system_id)
-    seen = _each(jobs_of(viewer, *_columns(names, period)), names, period).subquery()
+    by_servers = covers(connection, file_system_id, period)
+    if by_servers:
+        seen, hidden = served_each(connection, viewer, file_system_id, period)
+    else:
+        names = _names_of(connection, file_system_id)
+        seen = _each(jobs_of(viewer, *_columns(names, period)), names, period).subquery()
+        hidden = _hidden(viewer, names, period)
     owners = [seen.c[name] for name in _OWNERS]
     sums = [func.sum(seen.c[name]) for name in _AMOUNTS]
-    rows = connection.execute(select(*owners, func.count(), *sums).group_by(*owners)).all()
+    count = func.count(seen.c.id)
+    rows = connection.execute(select(*owners, count, *sums).group_by(*owners)).all()
+    whole = moved_in(connection, file_system_id, period)
     return Top(
         _named(connection, Person, _most(rows, 0)),
         [replace(share, name=name) for name, share in _most(rows, 1)],
         _named(connection, Project, _most(rows, 2)),
         _jobs(connection, seen),
         _added(rows, None).get(None, _NOTHING),
-        None if viewer.is_staff else _others(connection, viewer, names, period),
+        None if viewer.is_staff else _others(connection, hidden),
+        by_servers,
+        None if whole is None else Share(None, 0, *whole),
     )
 
 
@@ -211,16 +234,18 @@ def _jobs(connection: Connection, seen: Any) -> list[dict[str, Any]]:
     return sorted(found.values(), key=lambda row: -row["read_bytes"] - row["write_bytes"])
 
 
-def _others(
-    connection: Connection, viewer: Viewer, names: Sequence[str], period: LoadPeriod
-) -> Share | None:
-    """Add up the jobs that a viewer does not see, if they are of enough users."""
+def _hidden(viewer: Viewer, names: Sequence[str], period: LoadPeriod) -> Any:
+    """Return the jobs that a viewer does not see, a row for each."""
     hidden = case((visible(viewer), 1), else_=0) == 0
     query = select(*_columns(names, period)).select_from(Job).where(hidden)
-    each = _each(query, names, period).subquery()
+    return _each(query, names, period).subquery()
+
+
+def _others(connection: Connection, each: Any) -> Share | None:
+    """Add up the jobs that a viewer does not see, if they are of enough users."""
     moved = each.c.read_bytes + each.c.write_bytes
     of_users = (
-        select(func.count().label("jobs"), func.sum(moved).label("moved"))
+        select(func.count(each.c.id).label("jobs"), func.sum(moved).label("moved"))
         .add_columns(*(func.sum(each.c[name]).label(name) for name in _AMOUNTS))
         .where(each.c.person_id.is_not(None))
         .group_by(each.c.person_id)

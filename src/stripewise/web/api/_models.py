@@ -246,6 +246,9 @@ class TargetItem(BaseModel):
     used: float | None
     total: float | None
     is_failed: bool | None
+    operation_seconds: float | None = Field(
+        description="Mean time of an operation at the server; null: not told, or of too few."
+    )
 
 
 class StorageLoad(BaseModel):

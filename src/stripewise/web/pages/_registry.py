@@ -24,6 +24,7 @@ from stripewise.web.pages._storage import Storage
 from stripewise.web.pages._storage_benchmarks import StorageBenchmarks
 from stripewise.web.pages._storage_load import StorageLoad
 from stripewise.web.pages._storage_news import StorageAdvice, StorageEvents
+from stripewise.web.pages._storage_patterns import StoragePatterns
 from stripewise.web.pages._storage_top import StorageTop
 
 PAGES: tuple[Page, ...] = (
@@ -52,6 +53,7 @@ PAGES: tuple[Page, ...] = (
     StorageAdvice(),
     StorageEvents(),
     StorageLoad(),
+    StoragePatterns(),
     StorageTop(),
     StorageBenchmarks(),
 )

@@ -21,6 +21,7 @@ from stripewise.web._words import written
 from stripewise.web.content import Block, Content, Fact, Facts, Field, Link, Links, Table
 from stripewise.web.pages._base import Asked, Audience, Page
 from stripewise.web.pages._figures import columns, counted, period_search, program_url, some
+from stripewise.web.pages._staff_monitors import monitoring
 
 DAYS = 30
 
@@ -58,6 +59,7 @@ class Staff(Page):
         blocks: list[Block] = [
             period_search(self.path, period),
             Facts("overview", "", facts, is_large=True),
+            *monitoring(asked),
             _links(asked.viewer.is_admin),
         ]
         return Content("Staff", _lead(jobs, profiled, avoidable, period), blocks)

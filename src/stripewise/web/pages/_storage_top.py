@@ -21,6 +21,7 @@ from stripewise.web._urls import address
 from stripewise.web._words import written
 from stripewise.web.content import Block, Column, Content, Fact, Facts, Table
 from stripewise.web.pages._base import Asked, Audience, Page
+from stripewise.web.pages._storage_hurting import hurting
 from stripewise.web.pages._storage_load import period_of, periods
 from stripewise.web.pages._storage_words import pages_of, path_of
 
@@ -31,11 +32,15 @@ _AMOUNTS = (
     Column("meta_operations", "Metadata operations", "count"),
     Column("meta_share", "Share of operations", "share"),
 )
-_NONE = "No job that you see used this file system in this time, as far as profiles tell."
+_NONE = "No job that you see used this file system in this time, as far as {} tell."
 _NOTE = (
     "From profiles of jobs: what ran without one is not in it. A job's amounts are taken to be "
     "even over its run; the part that lies in this time counts. Shares are of the jobs that you "
     "see."
+)
+_SERVED_NOTE = (
+    "By the servers' counters of jobs, exact to the interval; programs outside of jobs count for "
+    "their user where the servers know it. Shares are of what you see."
 )
 
 
@@ -59,10 +64,11 @@ class StorageTop(Page):
         blocks: list[Block] = [
             periods(path_of(name, "top"), period, asked.now, TOP_PERIODS),
             _sums(top, is_staff),
-            _people("users", "Users", top.users, top.seen, words if is_staff else None),
-            _people("groups", "Unix groups", top.groups, top.seen, None),
-            _people("projects", "Projects", top.projects, top.seen, words),
+            _people("users", "Users", top.users, top, words if is_staff else None),
+            _people("groups", "Unix groups", top.groups, top, None),
+            _people("projects", "Projects", top.projects, top, words),
             _jobs(top),
+            *hurting(asked, key),
             pages_of(name),
         ]
         audited = f"who causes the load of {name}" if is_staff else ""
@@ -71,10 +77,10 @@ class StorageTop(Page):
 
 def _lead(name: str, top: Top, period: LoadPeriod) -> str:
     seen = top.seen
-    if not seen.jobs:
+    if not seen.jobs and not _moved(seen):
         return (
-            f"{_when(period)}, no job that you see used {printable(name)}, as far as profiles "
-            "tell."
+            f"{_when(period)}, no job that you see used {printable(name)}, as far as "
+            f"{_source(top)} tell."
         )
     jobs = plural(seen.jobs, "job")
     moved = written(seen.read_bytes + seen.write_bytes, "bytes")
@@ -83,6 +89,10 @@ def _lead(name: str, top: Top, period: LoadPeriod) -> str:
         share = written(_moved(best) / _moved(seen), "share")
         text += f" {printable(best.name)} moved most: {share} of it."
     return text
+
+
+def _source(top: Top) -> str:
+    return "the servers' counters" if top.by_servers else "profiles"
 
 
 def _when(period: LoadPeriod) -> str:
@@ -108,18 +118,39 @@ def _sums(top: Top, is_staff: bool) -> Facts:
             Fact("other_meta_operations", "Metadata operations of the others",
                  others and others.meta_operations, "count"),
         ]  # fmt: skip
+    items += _whole(top, is_staff)
     return Facts("sums", "All together", items)
 
 
+def _whole(top: Top, is_staff: bool) -> list[Fact]:
+    """Return what the file system did for all, and for staff what is of nobody that is known."""
+    whole, rest = top.whole, top.rest if is_staff else None
+    items = [
+        Fact("source", "Told by", _source(top)),
+        Fact("whole_bytes", "The whole file system moved", whole and _moved(whole), "bytes",
+             "" if whole else "too few samples in this time"),
+        Fact("whole_meta_operations", "Metadata operations of all",
+             whole and whole.meta_operations, "count"),
+    ]  # fmt: skip
+    if is_staff and top.by_servers:
+        items += [
+            Fact("rest_bytes", "Of no known job or user", rest and _moved(rest), "bytes",
+                 "the whole without the rows below"),
+            Fact("rest_meta_operations", "Metadata operations of no known job or user",
+                 rest and rest.meta_operations, "count"),
+        ]  # fmt: skip
+    return items
+
+
 def _people(
-    name: str, title: str, shares: Sequence[Share], seen: Share, words: Mapping[str, Any] | None
+    name: str, title: str, shares: Sequence[Share], top: Top, words: Mapping[str, Any] | None
 ) -> Table:
     rows = [
         {
             "name": one.name,
             "url": address("/jobs", {**words, name.removesuffix("s"): one.name}) if words else "",
             "jobs": one.jobs,
-            **_amounts(vars(one), seen),
+            **_amounts(vars(one), top.seen),
         }
         for one in shares
     ]
@@ -129,8 +160,8 @@ def _people(
         [Column("name", title.removesuffix("s"), link="url" if words else ""),
          Column("jobs", "Jobs", "count"), *_AMOUNTS],
         rows,
-        note=_NOTE,
-        empty=_NONE,
+        note=_SERVED_NOTE if top.by_servers else _NOTE,
+        empty=_NONE.format(_source(top)),
     )  # fmt: skip
 
 
@@ -149,8 +180,9 @@ def _jobs(top: Top) -> Table:
         {**row, "url": address(f"/jobs/{row['id']}"), **_amounts(row, top.seen)}
         for row in top.jobs
     ]
-    return Table("jobs", "Jobs", columns, rows, note=_NOTE,
-                 empty=_NONE)  # fmt: skip
+    return Table("jobs", "Jobs", columns, rows,
+                 note=_SERVED_NOTE if top.by_servers else _NOTE,
+                 empty=_NONE.format(_source(top)))  # fmt: skip
 
 
 def _amounts(row: Mapping[str, Any], seen: Share) -> dict[str, Any]:

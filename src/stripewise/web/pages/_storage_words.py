@@ -69,11 +69,25 @@ def _samples(state: FileSystemState, now: float) -> tuple[str, list[str]]:
     if state.slow:
         number = f"{len(state.slow)} of {plural(state.targets, 'target')}"
         verb = "is" if len(state.slow) == 1 else "are"
-        return "warn", [f"{number} {verb} slow: {names_text(state.slow)}."]
+        return "warn", [f"{number} {verb} slow: {_slow_text(state)}."]
     if state.failed is None:
         return "good", ["Samples arrive; they do not tell whether targets have failed."]
     slow = "" if state.slow is None else ", none is slow"
     return "good", [f"All {plural(state.targets, 'target')} serve{slow}."]
+
+
+def _slow_text(state: FileSystemState) -> str:
+    """Return the names of slow targets, with their times beside those of the others if known."""
+    said = []
+    for target in (state.slow or ())[:NAMED]:
+        one = state.slow_seconds.get(target)
+        times = "" if one is None else (
+            f" ({written(one.seconds, 'seconds')} an operation, "
+            f"others {written(one.usual_seconds, 'seconds')})"
+        )  # fmt: skip
+        said.append(printable(target) + times)
+    left = len(state.slow or ()) - NAMED
+    return ", ".join(said) + (f" and {left} more" if left > 0 else "")
 
 
 def _worse(one: str, other: str) -> str:
@@ -127,6 +141,7 @@ def pages_of(name: str) -> Links:
         f"More about {name}",
         [
             Link("Load of servers and targets", path_of(name)),
+            Link("Patterns over days", path_of(name, "patterns")),
             Link("Who causes the load", path_of(name, "top"), "for users who are logged in"),
             Link("Benchmarks", path_of(name, "benchmarks")),
             Link("Events", address("/storage/events", {"file_system": name})),
