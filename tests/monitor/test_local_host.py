@@ -166,6 +166,26 @@ def test_a_flood_of_errors_disturbs_nothing(host: LocalHost, tmp_path: Path) -> 
     assert host.output([tool]) == "done\n"
 
 
+@pytest.mark.parametrize("where", ["", " >&2"])
+def test_one_that_prints_for_ever_has_its_time_too(
+    host: LocalHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """It is never waited for, and to read it takes time all the same."""
+    read, count = os.read, 0
+
+    def slow_read(number: int, most: int) -> bytes:
+        nonlocal count
+        count += 1
+        assert count < 300, "it is read without an end"
+        time.sleep(0.02)
+        return read(number, most)
+
+    tool = script(tmp_path, f"exec yes{where}")
+    monkeypatch.setattr(commands.os, "read", slow_read)
+    error = failure(lambda: list(host.pieces([tool], timeout_seconds=0.5)))
+    assert error.reason == "slow"
+
+
 def test_whole_groups_are_killed_after_their_time(host: LocalHost, tmp_path: Path) -> None:
     mark = f"86399.{os.getpid()}"
     tool = script(tmp_path, f"echo early; sleep {mark} & sleep {mark}; echo never")

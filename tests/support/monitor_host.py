@@ -20,7 +20,7 @@ class FakeHost(Host):
     Attributes:
         files: Texts by path; an error is raised instead.
         parameters: What `lctl` finds, in its order.  An error stands for a parameter that exists
-            and cannot be read.
+            and cannot be read; one that is slow ends `lctl`.
         commands: Outputs of other commands by their words; an error is raised after the output
             that precedes it: (b"text", HostError(...)).
         failure: Raised by each `lctl`, before it prints.
@@ -102,6 +102,8 @@ class FakeHost(Host):
                 text = self.parameters[name]
                 if only_names:
                     parts.append(f"{name}\n")
+                elif isinstance(text, HostError) and text.reason == "slow":
+                    raise text
                 elif isinstance(text, HostError):
                     errors.append(f"error: read_param: '{name}': {text}")
                 elif self.is_older:

@@ -101,8 +101,11 @@ class Command:
             ready.register(output, selectors.EVENT_READ)
             ready.register(errors, selectors.EVENT_READ)
             while ready.get_map():
-                for key in self._wait(ready):
-                    part = os.read(key.fd, PIECE_BYTES)
+                began = time.monotonic()
+                keys = self._wait(ready)
+                found = [(key, os.read(key.fd, PIECE_BYTES)) for key in keys]
+                self._left_seconds -= time.monotonic() - began
+                for key, part in found:
                     if not part:
                         ready.unregister(key.fileobj)
                     elif key.fileobj is output:
@@ -111,10 +114,9 @@ class Command:
                         self._errors += part[: _MOST_ERROR_BYTES - len(self._errors)]
 
     def _wait(self, ready: selectors.BaseSelector) -> list[selectors.SelectorKey]:
-        began = time.monotonic()
+        """Wait for output; one that never ends has its time as well."""
         keys = [key for key, _ in ready.select(max(0.0, self._left_seconds))]
-        self._left_seconds -= time.monotonic() - began
-        if not keys:
+        if not keys or self._left_seconds <= 0:
             raise self._slow()
         return keys
 

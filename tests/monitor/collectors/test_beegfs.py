@@ -123,6 +123,34 @@ def test_several_file_systems_each_by_its_place() -> None:
     assert len(taken.problems) == 3
 
 
+@pytest.mark.parametrize("printed", [b"", TARGETS_8.encode()])
+def test_a_management_that_is_slow_is_asked_once_a_round(printed: bytes) -> None:
+    """And does not keep the others back."""
+    slow = HostError("slow", "no end after 10 s; killed")
+    host = FakeHost(
+        {NEW: ""},
+        {
+            new("storage", "--mgmtd-addr=one"): (printed, slow),
+            new("meta", "--mgmtd-addr=two"): META_8.encode(),
+        },
+    )
+    places = {"fast": "one", "home": "two"}
+    taken = take(create_collector("beegfs", {"file_systems": places}), host)
+    assert ("home", "meta-1") in {labels for _, labels in taken.values}
+    asked = [words for words, _ in host.given]
+    assert new("storage", "--mgmtd-addr=one") in asked
+    assert new("meta", "--mgmtd-addr=one") not in asked
+
+
+def test_what_is_not_there_is_said_in_a_sentence() -> None:
+    assert "neither beegfs nor beegfs-ctl is there:" in _why_missing({})
+    assert "/opt/beegfs-ctl is not there:" in _why_missing({"command": "/opt/beegfs-ctl"})
+
+
+def _why_missing(settings: dict[str, str]) -> str:
+    return create_collector("beegfs", settings).missing(FakeHost())
+
+
 def test_the_new_tool_comes_before_the_old_one_and_another_may_be_named() -> None:
     host = old_host()
     host.files[NEW] = ""

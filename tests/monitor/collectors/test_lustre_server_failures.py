@@ -133,6 +133,8 @@ def test_quota_that_is_slow_ends_the_round_with_what_was_read() -> None:
     name = "osd-ldiskfs.home-a-OST0000.quota_slave.acct_user"
     host.parameters[name] = HostError("slow", "no answer")
     result = one_round(collector(), host)
+    assert result.error is not None
+    assert result.error.reason == "slow"
     assert result.value(lustre.TARGET_READ_BYTES, "home-a", OST) is not None
 
 
@@ -143,6 +145,26 @@ def test_job_stats_that_fail_do_not_stop_the_rest() -> None:
     assert {each.target for each in result.jobs} == {OST, MDT}
     assert result.value(lustre.JOBS, "home-a", "OST0000") is None
     assert len(result.problems) == 1
+
+
+def test_job_stats_that_are_slow_end_the_round() -> None:
+    """Each further call would wait its whole time as well; and nothing old is repeated."""
+    host, one = server(), collector(exports=True)
+    clock = [0.0]
+    one.monotonic = lambda: clock[0]
+    assert one_round(one, host).of(lustre.QUOTA_USED_BYTES)
+    name = "obdfilter.home-a-OST0000.job_stats"
+    host.parameters[name] = HostError("slow", "no answer")
+    host.asked.clear()
+    clock[0] = 61.0
+    result = one_round(one, host)
+    assert result.error is not None
+    assert result.error.reason == "slow"
+    assert name in str(result.error)
+    assert host.asked[-1][-1] == name
+    assert result.value(lustre.TARGET_READ_BYTES, "home-a", OST) is not None
+    clock[0] = 75.0
+    assert one_round(one, host).of(lustre.QUOTA_USED_BYTES) == {}
 
 
 def test_unknown_versions_are_said_once() -> None:

@@ -86,8 +86,21 @@ def test_a_request_that_breaks_off_is_dropped(sink: PrometheusSink):
         assert is_ended(connection)
 
 
-def test_connections_are_bounded(sink: PrometheusSink):
+def test_who_holds_all_connections_shuts_nobody_out(sink: PrometheusSink):
     held = [raw(sink) for _ in range(http_module.MOST_CONNECTIONS)]
+    assert ask(sink)[0] == 200
+    assert is_ended(held[0])
+    with raw(sink, b"GET /-/healthy HTTP/1.1\r\n\r\n") as further:
+        assert b"200" in further.recv(4096)[:30]
+    for connection in held:
+        connection.close()
+
+
+def test_connections_are_bounded(sink: PrometheusSink, monkeypatch: pytest.MonkeyPatch):
+    """Also if those that were ended do not close, as where a processor is busy."""
+    monkeypatch.setattr(http_module, "_shut", lambda _: None)
+    most = 2 * http_module.MOST_CONNECTIONS
+    held = [raw(sink) for _ in range(most)]
     with raw(sink, b"GET /metrics HTTP/1.1\r\n\r\n") as further:
         assert is_ended(further)
     for connection in held:

@@ -58,7 +58,11 @@ class Jobs:
     def collect(
         self, host: Host, parameters: Parameters, names: Sequence[str]
     ) -> Iterator[Reading | TargetJobs | Problem]:
-        """Read the jobs of all targets, one after the other."""
+        """Read the jobs of all targets, one after the other.
+
+        Raises:
+            HostError: `lctl` takes too long: it would for the others, too.
+        """
         for name in names:
             target = parse_target(name.split(".")[1])
             if target is None:
@@ -69,9 +73,9 @@ class Jobs:
                 pieces = parameters.pieces(host, name, self._timeout_seconds)
                 found = self._readers[target].read(pieces)
             except HostError as error:
-                yield problem_of(name, error)
                 if error.reason == "slow":
-                    return
+                    raise HostError("slow", f"{name}: {error}") from error
+                yield problem_of(name, error)
                 continue
             yield from told(name, found.problems)
             yield TargetJobs(

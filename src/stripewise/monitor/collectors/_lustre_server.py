@@ -161,6 +161,7 @@ class LustreServer(Collector):
                 yield from kept
             return
         self._slow_at = now
+        self._kept.clear()  # what is not read in this round is not repeated either
         for part, patterns, read in (
             ("jobs", ".job_stats", self._jobs.collect),
             ("quota", ("quota_slave.acct_", ".glb-"), self._quota.collect),

@@ -10,13 +10,16 @@ import ssl
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from email.message import Message
 from http.server import BaseHTTPRequestHandler
 from socketserver import TCPServer, ThreadingMixIn
 from typing import Any, NamedTuple
 
 MOST_CONNECTIONS = 16
-"""At a time; further ones are closed at once."""
+"""At a time; for a further one the oldest is ended: who holds many shuts nobody out."""
+_MOST_ENDING = MOST_CONNECTIONS
+"""Ended, and not closed yet by their threads; beyond that a new one is closed at once."""
 CONNECTION_SECONDS = 10.0
 """Longest life of a connection, as long as Prometheus waits by default."""
 _REQUEST_BYTES = 16 << 10
@@ -106,14 +109,22 @@ class Listener(ThreadingMixIn, TCPServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         """Start a thread for a connection, if there are not too many."""
         with self._lock:
-            is_full = len(self._ends) >= MOST_CONNECTIONS
+            is_full = len(self._ends) >= MOST_CONNECTIONS + _MOST_ENDING
             if not is_full:
+                self._make_room()
                 self._ends[request] = time.monotonic() + CONNECTION_SECONDS
         if is_full:
             self.refused += 1
             self.shutdown_request(request)
         else:
             super().process_request(request, client_address)
+
+    def _make_room(self) -> None:
+        """End the oldest connection if there are as many as may be; `_lock` is held."""
+        served = [one for one, end in self._ends.items() if end]
+        if len(served) >= MOST_CONNECTIONS:
+            self._ends[served[0]] = 0.0
+            _shut(served[0])
 
     def shutdown_request(self, request: Any) -> None:
         """Close a connection."""
@@ -128,13 +139,16 @@ class Listener(ThreadingMixIn, TCPServer):
     def _end(self, now: float) -> None:
         with self._lock:
             for found in [one for one, end in self._ends.items() if end <= now]:
-                try:
-                    socket.socket.shutdown(found, socket.SHUT_RDWR)
-                except OSError:
-                    pass  # it has ended by itself
+                _shut(found)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing: what a client does is no error here."""
+
+
+def _shut(connection: socket.socket) -> None:
+    """End a connection, also one of TLS, whatever its thread waits for."""
+    with suppress(OSError):  # it has ended by itself
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
 class _Handler(BaseHTTPRequestHandler):
