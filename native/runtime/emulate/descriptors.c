@@ -62,7 +62,10 @@ static void closed(struct sw_emulated *entry)
 
 void sw_descriptor_gone(unsigned first, unsigned last)
 {
-    if (!sw_emulating() || !sw_own_process())
+    if (!sw_emulating())
+        return;
+    (void)sw_running(); /* a new child gets its generation, and so has opened nothing */
+    if (!sw_own_process())
         return;
     for (unsigned fd = first; fd <= last && fd / CHUNK < CHUNKS; fd++) {
         struct sw_emulated *entries = __atomic_load_n(&chunks[fd / CHUNK], __ATOMIC_ACQUIRE);
