@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -192,7 +193,7 @@ def test_metadata_calls_are_counted_by_lustres_names(emulate: Emulate, programs:
     servers = read_servers(storage.file)
     found = {name: one.samples for name, one in servers.metadata.operations.items()}
     assert found == {
-        "open": 5, "close": 5, "mknod": 4, "link": 1, "unlink": 2, "mkdir": 2, "rmdir": 2,
+        "open": 6, "close": 6, "mknod": 4, "link": 1, "unlink": 2, "mkdir": 2, "rmdir": 2,
         "rename": 1, "getattr": 3, "setattr": 5, "getxattr": 2, "setxattr": 3, "statfs": 1,
         "sync": 1,
     }  # fmt: skip
@@ -201,6 +202,55 @@ def test_metadata_calls_are_counted_by_lustres_names(emulate: Emulate, programs:
         at_targets += Counter({name: one.samples for name, one in target.operations.items()})
     assert at_targets == {"punch": 3 * 2, "sync": 2, "prealloc": 2}
     assert servers.jobs.keys() == {f"serves.{os.geteuid()}"}
+
+
+def slowly(storage: Emulation, seconds: float, *table: str) -> subprocess.Popen[bytes]:
+    """Start requests; between looking for "data" and opening it, time passes."""
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    delay = f"inject=openat:delay_enter={round(seconds * 1e6)}"
+    environment = storage.environment(SLURM_JOB_ID="1")
+    library = environment.pop("LD_PRELOAD")
+    options = ["-qq", "-o", os.devnull, "-P", "data", "-e", "trace=openat", "-e", delay]
+    return subprocess.Popen(
+        ["strace", *options, "-E", f"LD_PRELOAD={library}", storage.program, "0", *table],
+        cwd=storage.host.directory,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+def both_end(*processes: subprocess.Popen[bytes]) -> None:
+    for process in processes:
+        _, said = process.communicate(timeout=60)
+        if b"ptrace" in said:
+            pytest.skip("strace may not trace here")
+        assert process.returncode == 0, said.decode()
+
+
+def test_a_file_that_two_processes_create_at_once_is_made_once(emulate: Emulate) -> None:
+    storage = emulate(targets=1)
+    both_end(*(slowly(storage, 0.4, "create:data", "close") for _ in range(2)))
+    operations = read_servers(storage.file).metadata.operations
+    assert operations["open"].samples == 2
+    assert operations["mknod"].samples == 1
+
+
+def test_a_file_that_another_made_meanwhile_is_not_made_again(emulate: Emulate) -> None:
+    storage = emulate(targets=1)
+    late = slowly(storage, 1.0, "create:data")
+    time.sleep(0.4)
+    storage.alone("exclusive:data")
+    both_end(late)
+    assert read_servers(storage.file).metadata.operations["mknod"].samples == 1
+
+
+def test_each_file_is_made_even_where_the_table_of_files_is_full(emulate: Emulate) -> None:
+    storage = emulate({"metadata.create": 0.02}, files=4)
+    made = storage.alone(*(f"create:{number}" for number in range(20)))
+    assert read_servers(storage.file).metadata.operations["mknod"].samples == 20
+    assert made[-1].end == near(0.4)
 
 
 def test_times_of_metadata_leave_the_network_out(emulate: Emulate) -> None:

@@ -62,7 +62,10 @@ static void closed(struct sw_emulated *entry)
 
 void sw_descriptor_gone(unsigned first, unsigned last)
 {
-    if (!sw_emulating() || !sw_own_process())
+    if (!sw_emulating())
+        return;
+    (void)sw_running(); /* a new child gets its generation, and so has opened nothing */
+    if (!sw_own_process())
         return;
     for (unsigned fd = first; fd <= last && fd / CHUNK < CHUNKS; fd++) {
         struct sw_emulated *entries = __atomic_load_n(&chunks[fd / CHUNK], __ATOMIC_ACQUIRE);
@@ -270,11 +273,11 @@ static void apply_hints(struct sw_emulated *file, int flags)
 }
 
 /* Of several processes that found a file absent and opened it, one has made it: none of them can
- * tell which, so the first that comes here. */
+ * tell which, so the first that comes here.  Where the table is full, each of them. */
 static bool first_to_say_so(const struct sw_emulated *entry)
 {
-    if ((entry->state & (SW_EMULATED_DIRECTORY | SW_EMULATED_SHARES)) != 0)
-        return false;
+    if ((entry->state & SW_EMULATED_SHARES) != 0)
+        return true;
     struct sw_emulate_file *shared = &entry->storage->files[entry->slot];
     return __atomic_exchange_n(&shared->created, 1, __ATOMIC_RELAXED) == 0;
 }
@@ -289,7 +292,7 @@ struct sw_emulated *sw_emulated_opened(int fd, int flags, bool absent, bool *cre
     describe(fd, entry, &is_new);
     if ((entry->state & SW_EMULATED_STATE) != SW_FILE_HERE)
         return NULL;
-    *created = certain || (absent && first_to_say_so(entry));
+    *created = false;
     entry->opened = opened_here();
     if ((entry->state & SW_EMULATED_DIRECTORY) != 0)
         return entry;
@@ -298,6 +301,7 @@ struct sw_emulated *sw_emulated_opened(int fd, int flags, bool absent, bool *cre
         sw_file_release(entry->storage, entry->key);
         describe(fd, entry, &is_new);
     }
+    *created = (certain || absent) && (first_to_say_so(entry) || certain);
     if ((certain || absent) && !delays && known_layout(entry) == 0)
         settle(fd, entry, choose(entry->storage, fd, sw_open_hints.wish, -1), true);
     else

@@ -27,6 +27,29 @@
         }                                                                                         \
     } while (0)
 
+/* What a child inherits is not its own to close, whatever it does so with first. */
+static void inherit(int fd)
+{
+    DIR *list = opendir("."); /* open */
+    for (int way = 0; way < 5; way++) {
+        if (fork() == 0) {
+            if (way == 0)
+                close(fd);
+            else if (way == 1)
+                closedir(list);
+            else if (way == 2)
+                dup2(STDERR_FILENO, fd);
+            else if (way == 3)
+                close_range(3, ~0U, 0);
+            else
+                closefrom(3);
+            _exit(0);
+        }
+        wait(NULL);
+    }
+    closedir(list); /* close */
+}
+
 static void open_and_close(void)
 {
     int fd = open("file", O_RDWR | O_CREAT | O_EXCL, 0600); /* open mknod */
@@ -37,11 +60,7 @@ static void open_and_close(void)
     MUST(close(fd));                                       /* close */
     fd = open("file", O_WRONLY | O_TRUNC | O_CREAT, 0600); /* open setattr, punch */
     MUST(fd);
-    if (fork() == 0) { /* what it inherits is not its own to close */
-        close(fd);
-        _exit(0);
-    }
-    wait(NULL);
+    inherit(fd);
     MUST(ftruncate(fd, 3 << 20));             /* setattr, punch */
     MUST(fsync(fd));                          /* sync, sync */
     FAILS(ftruncate(fd, -1));                 /* nothing */
