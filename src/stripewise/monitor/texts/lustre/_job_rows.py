@@ -103,6 +103,7 @@ class RowReader:
         return Rows(_time(head[1]), began, self._order, PackedCounts(b"\n".join(rows)), bad)
 
     def _order_of(self, names: list[str | None], lines: list[bytes]) -> tuple[str, ...]:
+        """Return the names of rows if each is there once."""
         order: tuple[str, ...] = tuple(names)  # type: ignore[arg-type]
         for place, name in enumerate(order):
             if name in order[:place]:
@@ -125,13 +126,20 @@ class RowReader:
             if bins and bins.strip(b" "):
                 raise EntryError(_CONTRADICTION, line, certain=True)
             return _remember(self._idle, line, name), b"", True
-        if bins is None:
-            return name, pack_row(label, unit, said, total, b"-"), True
-        counted = count_sizes(bins)
-        if counted < 0:
-            raise EntryError("a histogram cannot be read", line)
-        fits = counted == samples
-        return name, pack_row(label, unit, said, total, bins if fits else b"-"), fits
+        fits = bins is None or _fits(bins, samples, line)
+        return name, pack_row(label, unit, said, total, bins if fits else None), fits
+
+
+def _fits(bins: bytes, samples: int, line: bytes) -> bool:
+    """Whether a histogram has as many as there are samples.
+
+    Raises:
+        EntryError: It is damaged.
+    """
+    counted = count_sizes(bins)
+    if counted < 0:
+        raise EntryError("a histogram cannot be read", line)
+    return counted == samples
 
 
 def _check(samples: int, least: int, total: int, most: int, line: bytes) -> None:

@@ -132,7 +132,7 @@ class JobStatsReader:
         entries = cut_entries(pieces, _MOST_ENTRY_BYTES)
         before, whole = next(entries)
         if not _BEFORE.fullmatch(before):
-            now.problems.add("what stands before the first cannot be read", "", before)
+            now.problems.add("the text before it cannot be read", "", before)
             now.doubtful = True
         for entry, whole in entries:
             now.count += 1
