@@ -211,6 +211,8 @@ def test_the_same_id_printed_in_two_ways_is_doubled() -> None:
         (b"4K: 1 }", b"4K: one }", "a histogram cannot be read"),
         (b"4K: 1 }", b"5K: 1 }", "a histogram cannot be read"),
         (b"4K: 1 }", b"4K: 1, 2K: 0 }", "a histogram cannot be read"),
+        (b"unit: usecs, min", b"unit: , min", "a line cannot be read"),
+        (b", max:     4096", b", max: ", "a line cannot be read"),
         (b"  sync: ", b"  read: ", "a row is there twice"),
         (b"snapshot_time:", b"snapshot-time:", "its times cannot be read"),
         (b"start_time: ", b"start_time  ", ""),

@@ -22,16 +22,17 @@ _MOST_REMEMBERED = 1024
 _CONTRADICTION = "its numbers contradict each other"
 _TOO_LARGE = "a number is beyond 64 bits"
 _HEAD = re.compile(
-    rb" *+snapshot_time:?+ ++(\d{1,20}+)(?:\.\d{1,9}+)?+(?: secs\.nsecs)?+ *+\n"
-    rb"(?: *+start_time:?+ ++(\d{1,20}+)(?:\.\d{1,9}+)?+(?: secs\.nsecs)?+ *+\n"
-    rb" *+elapsed_time:?+ ++\d{1,20}+(?:\.\d{1,9}+)?+(?: secs\.nsecs)?+ *+\n)?"
+    rb" *snapshot_time:? +(\d{1,20})(?:\.\d{1,9})?(?: secs\.nsecs)? *\n"
+    rb"(?: *start_time:? +(\d{1,20})(?:\.\d{1,9})?(?: secs\.nsecs)? *\n"
+    rb" *elapsed_time:? +\d{1,20}(?:\.\d{1,9})?(?: secs\.nsecs)? *\n)?"
 )
 """The times stand without indentation and without colons in 2.14.56 to 2.15.52."""
 _ROW = re.compile(
-    rb" *+([A-Za-z0-9_]{1,64}+): *+\{ samples: *+(\d{1,20}+)(?:, unit: *+([a-z/]{1,16}+))?+"
-    rb"(?:, min: *+(\d{1,20}+), max: *+(\d{1,20}+), sum: *+(\d{1,20}+)"
-    rb"(?:, sumsq: *+\d{1,20}+)?+)?+(?:, hist: \{ ([^{}]*+)\})?+ \} *+"
+    rb" *([A-Za-z0-9_]{1,64}): *\{ samples: *(\d{1,20})(?:, unit: *([a-z/]{1,16}))?"
+    rb"(?:, min: *(\d{1,20}), max: *(\d{1,20}), sum: *(\d{1,20})"
+    rb"(?:, sumsq: *\d{1,20})?)?(?:, hist: \{ ([^{}]*)\})? \} *"
 )
+"""No possessive groups: with them, Python 3.11.2 takes a row with an empty unit for good."""
 
 
 class EntryError(Exception):
