@@ -192,6 +192,14 @@ def test_doubled_ids_are_both_left_out() -> None:
     assert [entry.tag for entry in read(some(b"1", b"2"), reader).changed] == ["1"]
 
 
+def test_an_id_with_nothing_behind_it_is_a_double_too() -> None:
+    for text in (
+        some(b"1", b"2") + b"- job_id:          2\n",
+        some(b"2", b"1").replace(b"- job_id:          1", b"- job_id:          2\n- job_id:    1"),
+    ):
+        assert [entry.tag for entry in read(text).changed] == ["1"]
+
+
 def test_the_same_id_printed_in_two_ways_is_doubled() -> None:
     text = some(b"1") + some(b"1").replace(b" 1\n", b' "\\x31"\n').removeprefix(b"job_stats:\n")
     assert read(text).changed == ()

@@ -137,7 +137,9 @@ class JobStatsReader:
         for entry, whole in entries:
             now.count += 1
             end = entry.find(b"\n")
-            raw = _id(entry[:end]) if end > 0 else b""
+            if end < 0:  # nothing but an id; it is damaged, but can be a double
+                end = len(entry)
+            raw = _id(entry[:end])
             if raw:
                 self._take(raw, entry, end + 1, whole, now)
             else:
