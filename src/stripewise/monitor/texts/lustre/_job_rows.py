@@ -28,9 +28,9 @@ _HEAD = re.compile(
 )
 """The times stand without indentation and without colons in 2.14.56 to 2.15.52."""
 _ROW = re.compile(
-    rb" *([A-Za-z0-9_]{1,64}): *\{ samples: *(\d{1,20})(?:, unit: *([a-z/]{1,16}))?"
-    rb"(?:, min: *(\d{1,20}), max: *(\d{1,20}), sum: *(\d{1,20})"
-    rb"(?:, sumsq: *\d{1,20})?)?(?:, hist: \{ ([^{}]*)\})? \} *"
+    rb" *+([A-Za-z0-9_]{1,64}+): *+\{ samples: *+(\d{1,20}+)(?:, unit: *+([a-z/]{1,16}+))?"
+    rb"(?:, min: *+(\d{1,20}+), max: *+(\d{1,20}+), sum: *+(\d{1,20}+)"
+    rb"(?:, sumsq: *+\d{1,20}+)?)?(?:, hist: \{ ([^{}]*+)\})? \} *+"
 )
 """No possessive groups: with them, Python 3.11.2 takes a row with an empty unit for good."""
 
