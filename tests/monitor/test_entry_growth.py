@@ -119,9 +119,20 @@ def test_a_histogram_that_was_not_told_is_caught_up_with() -> None:
 
 def test_entries_that_went_while_nobody_looked_are_forgotten() -> None:
     state = begun(entry(tag="1"), entry(tag="2"))
-    assert set(grow(state, entry(tag="2"), is_first=True)[1].packed) == {"2"}
+    _, once = grow(state, entry(tag="2"), is_first=True)
+    assert set(once.packed) == {"1", "2"}
+    assert set(grow(decode(encode(once)))[1].packed) == {"2"}
+    assert set(grow(once, entry(tag="2"), is_first=True)[1].packed) == {"2"}
     left_out = grow(state, entry(tag="2"), is_first=True, count=2)[1]
     assert set(left_out.packed) == {"1", "2"}
+
+
+def test_an_entry_that_a_new_reader_missed_once_is_not_counted_again() -> None:
+    state = begun(entry(tag="1", start_at=None), entry(tag="2"))
+    _, state = grow(state, entry(tag="2"), is_first=True)
+    growths, state = grow(state, entry(tag="1", start_at=None), count=2)
+    assert growths == []
+    assert set(state.packed) == {"1", "2"}
 
 
 def test_growth_leaves_the_state_before_as_it_was() -> None:

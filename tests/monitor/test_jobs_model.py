@@ -55,9 +55,8 @@ def _steps(names: tuple[str, ...]) -> st.SearchStrategy[Any]:
     work = st.tuples(st.just("work"), raw, st.sampled_from(names[:6]), BYTES, st.integers(1, 5))
     look = st.tuples(st.just("look"), st.sampled_from([37, 1000, 1 << 20]))
     rare = st.sampled_from([("clear",), ("restart",)])
-    return st.lists(
-        st.one_of(work, work, look, st.tuples(st.just("drop"), raw), rare), max_size=40
-    )
+    loss = st.tuples(st.sampled_from(["drop", "skip"]), raw)
+    return st.lists(st.one_of(work, work, look, loss, rare), max_size=40)
 
 
 @given(st.data(), st.sampled_from(VERSIONS), st.sampled_from([OST_ROWS, MDT_ROWS]))
@@ -70,6 +69,7 @@ def test_growth_is_what_was_done(
     actions: dict[str, Callable[..., None]] = {
         "work": target.work, "drop": target.drop, "clear": target.clear,
         "look": monitored.look, "restart": monitored.restart,
+        "skip": target.skip,
     }  # fmt: skip
     for action, *parts in data.draw(_steps(names)):
         actions[action](*parts)

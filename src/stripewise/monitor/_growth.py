@@ -56,12 +56,15 @@ class EntryState:
         has_begun: A reading was taken.
         is_whole: The first one had all entries: whatever comes later is new.
         packed: Counters by tag; `pack_entry` says how.
+        absent: Tags that a new reader did not meet, and will not name: they are forgotten unless
+            the next reading has them.
     """
 
     since_at: float
     has_begun: bool = False
     is_whole: bool = False
     packed: Mapping[str, bytes] = field(default_factory=dict)
+    absent: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.packed)
@@ -91,12 +94,13 @@ def grow_entries(state: EntryState, jobs: TargetJobs) -> tuple[list[JobGrowth], 
         growth, packed[entry.tag] = _grow(entry, last, is_base=_is_base(entry, state))
         if growth is not None:
             grown.append(growth)
+    given = {entry.tag for entry in jobs.changed}
+    for tag in state.absent - given:
+        packed.pop(tag, None)
     has_all = jobs.is_first and jobs.count == len(jobs.changed)
-    if has_all:  # what else is known went while nobody looked
-        alive = {entry.tag for entry in jobs.changed}
-        packed = {tag: data for tag, data in packed.items() if tag in alive}
+    absent = frozenset(packed.keys() - given) if has_all else frozenset()
     is_whole = state.is_whole if state.has_begun else has_all
-    return grown, EntryState(state.since_at, True, is_whole, packed)
+    return grown, EntryState(state.since_at, True, is_whole, packed, absent)
 
 
 def _is_base(entry: JobEntry, state: EntryState) -> bool:
@@ -188,6 +192,9 @@ def encode(state: EntryState) -> bytes:
     for tag, data in state.packed.items():
         put_text(out, tag.encode("utf-8", "surrogatepass"))
         put_text(out, data)
+    put_number(out, len(state.absent))
+    for tag in sorted(state.absent):
+        put_text(out, tag.encode("utf-8", "surrogatepass"))
     return seal(_KIND, _VERSION, bytes(out))
 
 
@@ -199,12 +206,17 @@ def decode(data: bytes) -> EntryState:
     """
     body = unseal(_KIND, _VERSION, data)
     packed: dict[str, bytes] = {}
+    absent: set[str] = set()
     try:
         since_at, has_begun, is_whole = _SINCE.unpack_from(body)
         number, place = number_at(body, _SINCE.size)
         for _ in range(number):
             tag, place = text_at(body, place)
             packed[tag.decode("utf-8", "surrogatepass")], place = text_at(body, place)
+        number, place = number_at(body, place)
+        for _ in range(number):
+            tag, place = text_at(body, place)
+            absent.add(tag.decode("utf-8", "surrogatepass"))
     except (IndexError, struct.error):
         raise ValueError("a stored state of counters ends too early") from None
-    return EntryState(since_at, has_begun, is_whole, packed)
+    return EntryState(since_at, has_begun, is_whole, packed, frozenset(absent))

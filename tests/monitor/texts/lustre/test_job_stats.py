@@ -188,8 +188,16 @@ def test_doubled_ids_are_both_left_out() -> None:
     reader = JobStatsReader()
     found = read(some(b"1", b"2", b"1"), reader)
     assert [entry.tag for entry in found.changed] == ["2"]
-    assert found.problems == ("1 entry of job_stats: the same id is there twice (job '1')",)
+    assert found.problems == ("1 entry of job_stats: the same id is there twice (job 1)",)
     assert [entry.tag for entry in read(some(b"1", b"2"), reader).changed] == ["1"]
+
+
+def test_an_id_with_nothing_behind_it_is_a_double_too() -> None:
+    for text in (
+        some(b"1", b"2") + b"- job_id:          2\n",
+        some(b"2", b"1").replace(b"- job_id:          1", b"- job_id:          2\n- job_id:    1"),
+    ):
+        assert [entry.tag for entry in read(text).changed] == ["1"]
 
 
 def test_the_same_id_printed_in_two_ways_is_doubled() -> None:
@@ -211,6 +219,8 @@ def test_the_same_id_printed_in_two_ways_is_doubled() -> None:
         (b"4K: 1 }", b"4K: one }", "a histogram cannot be read"),
         (b"4K: 1 }", b"5K: 1 }", "a histogram cannot be read"),
         (b"4K: 1 }", b"4K: 1, 2K: 0 }", "a histogram cannot be read"),
+        (b"unit: usecs, min", b"unit: , min", "a line cannot be read"),
+        (b", max:     4096", b", max: ", "a line cannot be read"),
         (b"  sync: ", b"  read: ", "a row is there twice"),
         (b"snapshot_time:", b"snapshot-time:", "its times cannot be read"),
         (b"start_time: ", b"start_time  ", ""),
@@ -227,7 +237,7 @@ def test_damaged_entries(old: bytes, new: bytes, reason: str) -> None:
     found = read(damaged)
     assert [entry.tag for entry in found.changed] == (["1", "3"] if reason else ["1", "2", "3"])
     assert (found.problems == ()) if not reason else (reason in found.problems[0])
-    assert not reason or "job '2'" in found.problems[0]
+    assert not reason or "job 2" in found.problems[0]
 
 
 def test_a_left_out_entry_keeps_what_was_remembered() -> None:
@@ -289,3 +299,15 @@ def test_a_first_reading_that_fails_leaves_the_next_the_first() -> None:
     with pytest.raises(OSError, match="denied"):
         reader.read(nothing())
     assert read(NEW, reader).is_first
+
+
+def test_an_odd_id_is_named_as_it_can_be_shown() -> None:
+    text = some(b"a\x1b[2Jb", b"2").replace(b"samples:           1", b"samples:           ?", 1)
+    assert "(job a\\x1b[2Jb: read_bytes" not in read(text).problems[0]
+    assert "(job a\\x1b[2Jb: write_bytes: { samples: ?" in read(text).problems[0]
+
+
+def test_what_stands_before_the_first_entry_is_told() -> None:
+    found = read(b"error: get_param: whatever\n" + NEW)
+    assert len(found.changed) == 2
+    assert "the text before it cannot be read (error: get_param" in found.problems[0]

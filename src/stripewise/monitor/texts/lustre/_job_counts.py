@@ -50,10 +50,10 @@ class PackedCounts(Mapping[str, OperationCount]):
 
 
 def pack_row(
-    name: bytes, unit: bytes | None, samples: bytes, total: bytes | None, bins: bytes
+    name: bytes, unit: bytes | None, samples: bytes, total: bytes | None, bins: bytes | None
 ) -> bytes:
-    """Return a row's parts as one line; bins: "-" where they are not told."""
-    return b";".join((name, unit or b"", samples, total or b"0", bins))
+    """Return a row's parts as one line; None: not told."""
+    return b";".join((name, unit or b"", samples, total or b"0", b"-" if bins is None else bins))
 
 
 def count_sizes(text: bytes) -> int:

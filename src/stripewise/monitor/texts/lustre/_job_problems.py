@@ -38,5 +38,5 @@ class Problems:
 def _example(tag: str, excerpt: bytes) -> str:
     text = excerpt[: 4 * _EXCERPT_CHARACTERS].decode(errors="replace")
     shown = printable(" ".join(text.split()))[:_EXCERPT_CHARACTERS]
-    job = f"job {printable(tag)[:_EXCERPT_CHARACTERS]!r}" if tag else ""
+    job = f"job {printable(tag)[:_EXCERPT_CHARACTERS]}" if tag else ""
     return ": ".join(filter(None, (job, shown)))

@@ -22,16 +22,17 @@ _MOST_REMEMBERED = 1024
 _CONTRADICTION = "its numbers contradict each other"
 _TOO_LARGE = "a number is beyond 64 bits"
 _HEAD = re.compile(
-    rb" *+snapshot_time:?+ ++(\d{1,20}+)(?:\.\d{1,9}+)?+(?: secs\.nsecs)?+ *+\n"
-    rb"(?: *+start_time:?+ ++(\d{1,20}+)(?:\.\d{1,9}+)?+(?: secs\.nsecs)?+ *+\n"
-    rb" *+elapsed_time:?+ ++\d{1,20}+(?:\.\d{1,9}+)?+(?: secs\.nsecs)?+ *+\n)?"
+    rb" *snapshot_time:? +(\d{1,20})(?:\.\d{1,9})?(?: secs\.nsecs)? *\n"
+    rb"(?: *start_time:? +(\d{1,20})(?:\.\d{1,9})?(?: secs\.nsecs)? *\n"
+    rb" *elapsed_time:? +\d{1,20}(?:\.\d{1,9})?(?: secs\.nsecs)? *\n)?"
 )
 """The times stand without indentation and without colons in 2.14.56 to 2.15.52."""
 _ROW = re.compile(
-    rb" *+([A-Za-z0-9_]{1,64}+): *+\{ samples: *+(\d{1,20}+)(?:, unit: *+([a-z/]{1,16}+))?+"
+    rb" *+([A-Za-z0-9_]{1,64}+): *+\{ samples: *+(\d{1,20}+)(?:, unit: *+([a-z/]{1,16}+))?"
     rb"(?:, min: *+(\d{1,20}+), max: *+(\d{1,20}+), sum: *+(\d{1,20}+)"
-    rb"(?:, sumsq: *+\d{1,20}+)?+)?+(?:, hist: \{ ([^{}]*+)\})?+ \} *+"
+    rb"(?:, sumsq: *+\d{1,20}+)?)?(?:, hist: \{ ([^{}]*+)\})? \} *+"
 )
+"""No possessive groups: with them, Python 3.11.2 takes a row with an empty unit for good."""
 
 
 class EntryError(Exception):
@@ -103,6 +104,7 @@ class RowReader:
         return Rows(_time(head[1]), began, self._order, PackedCounts(b"\n".join(rows)), bad)
 
     def _order_of(self, names: list[str | None], lines: list[bytes]) -> tuple[str, ...]:
+        """Return the names of rows if each is there once."""
         order: tuple[str, ...] = tuple(names)  # type: ignore[arg-type]
         for place, name in enumerate(order):
             if name in order[:place]:
@@ -125,13 +127,20 @@ class RowReader:
             if bins and bins.strip(b" "):
                 raise EntryError(_CONTRADICTION, line, certain=True)
             return _remember(self._idle, line, name), b"", True
-        if bins is None:
-            return name, pack_row(label, unit, said, total, b"-"), True
-        counted = count_sizes(bins)
-        if counted < 0:
-            raise EntryError("a histogram cannot be read", line)
-        fits = counted == samples
-        return name, pack_row(label, unit, said, total, bins if fits else b"-"), fits
+        fits = bins is None or _fits(bins, samples, line)
+        return name, pack_row(label, unit, said, total, bins if fits else None), fits
+
+
+def _fits(bins: bytes, samples: int, line: bytes) -> bool:
+    """Whether a histogram has as many as there are samples.
+
+    Raises:
+        EntryError: It is damaged.
+    """
+    counted = count_sizes(bins)
+    if counted < 0:
+        raise EntryError("a histogram cannot be read", line)
+    return counted == samples
 
 
 def _check(samples: int, least: int, total: int, most: int, line: bytes) -> None:

@@ -132,12 +132,14 @@ class JobStatsReader:
         entries = cut_entries(pieces, _MOST_ENTRY_BYTES)
         before, whole = next(entries)
         if not _BEFORE.fullmatch(before):
-            now.problems.add("what stands before the first cannot be read", "", before)
+            now.problems.add("the text before it cannot be read", "", before)
             now.doubtful = True
         for entry, whole in entries:
             now.count += 1
             end = entry.find(b"\n")
-            raw = _id(entry[:end]) if end > 0 else b""
+            if end < 0:  # nothing but an id; it is damaged, but can be a double
+                end = len(entry)
+            raw = _id(entry[:end])
             if raw:
                 self._take(raw, entry, end + 1, whole, now)
             else:
