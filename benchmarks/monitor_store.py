@@ -144,7 +144,7 @@ def main() -> None:
         print(json.dumps(found, indent=2))
     elif words.into:
         part = table(words.hours, found)
-        replace_marked(words.into, PART, f"\n{part}\n\n", f"{PROGRAM} --into THIS FILE")
+        replace_marked(words.into, PART, f"\n{part}\n\n", f"{PROGRAM} --hours {words.hours:g}")
     else:
         print(table(words.hours, found))
 

@@ -182,6 +182,27 @@ steps = st.lists(
 def test_everything_counts_once(
     engine: Engine, plan: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    carry_out(engine, plan, monkeypatch)
+
+
+WORK = [("work", index, tag, kind, 1 << 40) for index, tag, kind in (
+    (0, "7", "read"), (1, "8", "write"), (2, "lmp.5", "metadata"),
+)]  # fmt: skip
+
+
+@pytest.mark.parametrize("shift", [0.0, -100.0, 5000.0])
+@pytest.mark.parametrize("fault", [*FAULTS, World.restart], ids=lambda one: one.__name__)
+def test_each_fault_with_work_that_is_due(
+    engine: Engine, fault: Any, shift: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    due = [*WORK, ("round", 61.0)]
+    step = ("restart",) if fault is World.restart else ("fault", fault)
+    plan = [*due, step, ("clock", shift), *due, step, *due, ("deliver",), *due, step, *due, step]
+    carry_out(engine, plan, monkeypatch)
+
+
+def carry_out(engine: Engine, plan: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Carry a plan out, and see that what was counted is what was done."""
     empty(engine)
     world = World(engine)
     world.targets[0].work("7", "read", 1 << 50, at=T0 - 100)
