@@ -23,6 +23,7 @@ from stripewise.fleet.tables import Job, JobSource, Ledger, PairedRun, Token
 from stripewise.web import PortalSettings, create_app
 from stripewise.web._settings import ServerSettings
 from support.portal_jobs import document, finding, profile
+from support.served_jobs import load, served
 
 NOW = 1_780_000_000
 """2026-05-28, what the pages take for now."""
@@ -39,7 +40,8 @@ IO_SECONDS, READ_BYTES, WRITE_BYTES, LOST_SECONDS = (
     876543219876,
     765432.25,
 )
-FIGURES = ("7654.3125", "987654321987", "876543219876", "765432.25")
+SERVED_BYTES, SERVED_OPENS = 765432198765, 123454321
+FIGURES = ("7654.3125", "987654321987", "876543219876", "765432.25", "765432198765", "123454321")
 PLAIN = "<1D, (BLOCK)>"
 OWN_FORM = f"<3D, ({OPEN.upper()}, *)>"
 OTHERS = ("erin", "frank", "grace")
@@ -91,6 +93,7 @@ def make_world(engine: Engine, *, with_bob: bool = True, more_users: Iterable[st
         connection.execute(insert(Ledger).values(
             digest="d", kind="darshan", name="log", size_bytes=1, outcome="refused",
             reason=f"{FILE} is broken", at=NOW - 100))  # fmt: skip
+    served(engine, [load("4711", int(NOW - 3 * DAY)), load("4715", int(NOW - DAY))])
     store_bob(engine, with_bob)
     with engine.execution_options(writing=True).begin() as connection:
         connection.execute(update(Job).values(changed_at=NOW))
@@ -120,6 +123,10 @@ def store_bob(engine: Engine, with_jobs: bool = True) -> None:
         connection.execute(
             update(Job).where(Job.raw_id.in_([4711, 4712, 4713]), Job.name.contains(OPEN))
             .values(uid=9911, sluid=f"{OPEN}sluid"))  # fmt: skip
+    start = int(NOW - 3 * DAY)
+    of_bob = [load("4711", start, moved_bytes=SERVED_BYTES),
+              load("4711", start, "metadata", parts={"open": SERVED_OPENS})]  # fmt: skip
+    served(engine, of_bob, cluster="beta")
 
 
 def bobs() -> list[Record]:

@@ -66,6 +66,7 @@ def test_patterns_are_told_of_all_days_and_of_each(engine: Engine) -> None:
     data = Portal(engine).data(PATTERNS, name="scratch")
     read, write, metadata = data["patterns"]["rows"]
     assert read["period_seconds"] == pytest.approx(DAY, rel=0.02)
+    assert read["means"].startswith("it follows the hours of the day")
     assert "reading is periodic, every 24 h" in data["lead"]
     assert write["tempo"] == metadata["tempo"] == "not known: too many gaps"
     assert metadata["known_share"] == 0

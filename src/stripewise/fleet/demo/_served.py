@@ -25,7 +25,8 @@ _COUNTED_SHARE = 0.7
 _MOST_INTERVALS = 12
 _SIZES = {"large": {1 << 20: 0.9, 64 << 10: 0.07, 4096: 0.03}, "small": {16384: 0.6, 4096: 0.4}}
 """Upper end of the size of requests -> share of them, of bulk data and of small pieces."""
-_SMALL_SHARE = 0.25
+_SMALL_BYTES = 64 << 10
+"""A job that moves less for each of its metadata operations has small files (assumed)."""
 _OPERATIONS = {"open": 0.3, "close": 0.3, "getattr": 0.35, "mknod": 0.04, "unlink": 0.01}
 _SECONDS = {"read": 0.006, "write": 0.006, "metadata": 0.0004}
 
@@ -55,7 +56,7 @@ def store_served(connection: Connection, seed: int, until: int, jobs: Sequence[R
         start = one.job.start_at
         if start is None or not one.is_recorded or random.random() >= _COUNTED_SHARE:
             continue
-        parts = list(_parts(one, random))
+        parts = list(_parts(one))
         if start >= until - _COUNTED_DAYS * DAY:
             late.setdefault(one.job.cluster, []).append((one, parts))
         else:
@@ -76,8 +77,9 @@ def _keys(connection: Connection) -> dict[tuple[str, int | None, int], int]:
     return {(row[0], row[1], row[2]): row[3] for row in rows}
 
 
-def _parts(one: Ran, random: np.random.Generator) -> Iterator[_Part]:
-    sizes = _SIZES["small" if random.random() < _SMALL_SHARE else "large"]
+def _parts(one: Ran) -> Iterator[_Part]:
+    each = (one.read_bytes + one.write_bytes) / max(one.meta_operations, 1)
+    sizes = _SIZES["small" if each < _SMALL_BYTES else "large"]
     for kind, moved in (("read", one.read_bytes), ("write", one.write_bytes)):
         if moved:
             mean = sum(0.75 * size * share for size, share in sizes.items())

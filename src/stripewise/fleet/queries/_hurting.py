@@ -148,7 +148,8 @@ def _shares(
         .group_by(JobLoad.job_id, JobLoad.server, is_metadata, begin)
     )
     found: dict[tuple[int, _Place], float] = {}
-    for job, server, of_metadata, at, operations, moved in connection.execute(query):
+    rows: Any = connection.execute(query)
+    for job, server, of_metadata, at, operations, moved in rows:
         amount = operations if of_metadata else moved
         place = (server, "MDT" if of_metadata else "OST", at)
         whole = totals.get(place)

@@ -113,7 +113,8 @@ def services_by_hour(
         *(Series.server, Series.target, seconds.at, seconds.total, operations.total)
     )
     found: dict[tuple[str, str], dict[int, Service]] = {}
-    for server, target, at, spent, number in connection.execute(query):
+    rows: Any = connection.execute(query)
+    for server, target, at, spent, number in rows:
         hours = found.setdefault((server, kind_of(target)), {})
         hours[at] = hours.get(at, Service()) + Service(spent, number)
     return found

@@ -60,6 +60,11 @@ def verdict(load: StorageLoad) -> str:
     )
     if usual >= _BUSY:
         return f"Others, at least in part: {compared}, and this job moved only {part}."
+    if load.service is not None and load.service.slow:
+        return (
+            f"The load of others does not explain it, but a slow target may: {compared}, which is "
+            f"no unusual load, and this job moved {part}."
+        )
     return (
         f"Nothing points to others: {compared}, which is no unusual load, and this job moved "
         f"{part}."

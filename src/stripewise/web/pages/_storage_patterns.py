@@ -34,6 +34,8 @@ _MEANS = {
     Tempo.BURSTY: "much comes in few moments, with little between them",
     Tempo.RANDOM: "it changes without an order, as the load of many jobs or of data analysis does",
 }
+_DAILY = "it follows the hours of the day or the days of the week, as people do"
+_NEAR_DAY = 0.05
 _REASONS = {
     "too short": "not known: too few values",
     "too many gaps": "not known: too many gaps",
@@ -60,8 +62,8 @@ _HOW = (
     "A rate is periodic if its spectrum has a peak that noise with the same memory from one "
     "interval to the next has in 1 of 100 cases only, and if it resembles itself one period "
     "later; the strength is how much, 1 at most. It is steady if its standard deviation is at "
-    "most a fifth of its mean, and bursty if the busiest tenth of the time has at least half of it, or "
-    "if bursts come far less regularly than by chance.",
+    "most a fifth of its mean, and bursty if the busiest tenth of the time has at least half of "
+    "it, or if bursts come far less regularly than by chance.",
     "These are rates of the whole file system, all jobs together. Gaps are not taken for zero. "
     "Whether the files are read sequentially or at random places is not told by rates.",
 )
@@ -138,7 +140,7 @@ def _row(metric: str, one: TemporalPattern) -> dict[str, Any]:
     return {
         "what": _TITLES[metric],
         "tempo": _tempo_text(one),
-        "means": _MEANS.get(one.tempo),
+        "means": _DAILY if _is_daily(one) else _MEANS.get(one.tempo),
         "period_seconds": one.period_seconds,
         "strength": one.strength,
         "variation": one.variation,
@@ -146,6 +148,12 @@ def _row(metric: str, one: TemporalPattern) -> dict[str, Any]:
         "burstiness": one.burstiness,
         "known_share": one.known_share,
     }
+
+
+def _is_daily(one: TemporalPattern) -> bool:
+    """Whether a period is of whole days."""
+    days = (one.period_seconds or 0.0) / 86400
+    return days > 0.9 and abs(days - round(days)) < _NEAR_DAY
 
 
 def _day(one: DayTempo) -> dict[str, Any]:
