@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import Self
+from typing import Self, TypeGuard
 
 from pydantic import Field, model_validator
 
@@ -176,10 +176,13 @@ class LustreServer(Collector):
             kept = self._kept[part] = []
             chosen = [name for name in names if _has(name, patterns)]
             for found in read(host, self._parameters, chosen):
-                is_denied = isinstance(found, Problem) and found.reason == "denied"
-                if isinstance(found, Reading) or is_denied:
+                if isinstance(found, Reading) or _is_denied(found):
                     kept.append(found)
                 yield found
+
+
+def _is_denied(found: Reading | TargetJobs | Problem) -> TypeGuard[Problem]:
+    return isinstance(found, Problem) and found.reason == "denied"
 
 
 def _least_wait(seconds: float) -> float:
