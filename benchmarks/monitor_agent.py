@@ -32,6 +32,7 @@ from pathlib import Path
 from monitor_agent_server import Server
 from strategies_output import replace_marked
 
+from stripewise.fleet import create_engine, initialise
 from stripewise.monitor.texts.lustre import JobStatsReader
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -136,6 +137,9 @@ def _options() -> argparse.Namespace:
 def _measured(case: Case, scratch: Path, seconds: float) -> Row:
     server = Server(scratch, case.share)
     database = scratch / "statistics.sqlite"
+    engine = create_engine(f"sqlite:///{database}")
+    initialise(engine)
+    engine.dispose()
     port = _free_port()
     config = scratch / "monitor.toml"
     config.write_text(
@@ -171,7 +175,10 @@ def _measured(case: Case, scratch: Path, seconds: float) -> Row:
         100 * (last.commands_seconds - first.commands_seconds) / passed,
         int(statistics.median(one.rss_bytes for one in samples)),
         last.most_rss_bytes,
-        max(_value(text, r"stripewise_collector_duration_seconds\{.*lustre-server.*") for _, text in scrapes),
+        max(
+            _value(text, r"stripewise_collector_duration_seconds\{.*lustre-server.*")
+            for _, text in scrapes
+        ),
         statistics.median(took for took, _ in scrapes),
         len(scrapes[-1][1]),
         3600 * grown / passed,
@@ -273,7 +280,11 @@ def _line(row: Row) -> str:
 
 
 def _reader_lines(rates: dict[str, float]) -> Iterable[str]:
-    words = {"first": "first reading", "changed": "all entries changed", "unchanged": "none changed"}
+    words = {
+        "first": "first reading",
+        "changed": "all entries changed",
+        "unchanged": "none changed",
+    }
     yield "| text of jobs | read |"
     yield "|---|--:|"
     for what, rate in rates.items():

@@ -104,9 +104,17 @@ class Server:
     def _target(self, target: int) -> None:
         name, step = f"scratch-OST{target:04x}", self._number
         osd, locks = f"osd-ldiskfs.{name}", f"ldlm.namespaces.filter-{name}_UUID"
-        for what, value in (("kbytesfree", 1 << 36), ("kbytesavail", 1 << 35), ("filesfree", 1 << 27)):
+        for what, value in (
+            ("kbytesfree", 1 << 36),
+            ("kbytesavail", 1 << 35),
+            ("filesfree", 1 << 27),
+        ):
             self._put(f"{osd}.{what}", f"{value - 1000 * step - target}\n")
-        for what, value in (("lock_count", 9000), ("pool.grant_rate", 20), ("pool.cancel_rate", 7)):
+        for what, value in (
+            ("lock_count", 9000),
+            ("pool.grant_rate", 20),
+            ("pool.cancel_rate", 7),
+        ):
             self._put(f"{locks}.{what}", f"{value + (target + step) % 97}\n")
         self._put(f"obdfilter.{name}.stats", _stats_text(5000 * step + target, _STATS))
         self._put(f"{osd}.brw_stats", _brw_text(700 * step + target))

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from stripewise.monitor._live_rows import LiveRows, live_rows, plain_growth
 from stripewise.monitor._packed import (
     number_at,
     pack_entry,
@@ -55,7 +56,7 @@ class EntryState:
         since_at: When the monitoring of this target began, in seconds since 1970.
         has_begun: A reading was taken.
         is_whole: The first one had all entries: whatever comes later is new.
-        packed: Counters by tag; `pack_entry` says how.
+        packed: Counters by tag, as `pack_entry` or `live_rows` has them.
         absent: Tags that a new reader did not meet, and will not name: they are forgotten unless
             the next reading has them.
     """
@@ -114,23 +115,50 @@ def _is_base(entry: JobEntry, state: EntryState) -> bool:
 
 def _grow(entry: JobEntry, last: bytes | None, *, is_base: bool) -> tuple[JobGrowth | None, bytes]:
     """Return an entry's growth, None if there is none, and its counters packed."""
+    if isinstance(last, LiveRows):
+        now = live_rows(entry, last.start_at if entry.start_at is None else entry.start_at)
+        added = plain_growth(last, now) if now is not None else None
+        if now is not None and added is not None:
+            return _growth(entry, added), now
     operations = dict(entry.operations.items())
     if last is None:
-        growth = None if is_base else _all_of(entry, operations)
-        return growth, pack_entry(entry.start_at, operations)
-    began, before = unpack_entry(last)
+        return None if is_base else _all_of(entry, operations), _kept(entry, operations)
+    return _full_growth(entry, operations, *_unpacked(last))
+
+
+def _full_growth(
+    entry: JobEntry,
+    operations: Mapping[str, OperationCount],
+    began: int | None,
+    before: Mapping[str, OperationCount],
+) -> tuple[JobGrowth | None, bytes]:
     if _is_another(entry.start_at, operations, began, before):
-        return _all_of(entry, operations), pack_entry(entry.start_at, operations)
+        return _all_of(entry, operations), _kept(entry, operations)
     added = {
-        name: count
-        for name, now in operations.items()
-        if (count := _added(now, before.get(name))) is not None
+        name: grown
+        for name, count in operations.items()
+        if (grown := _added(count, before.get(name))) is not None
     }
     start_at = began if entry.start_at is None else entry.start_at
-    data = pack_entry(start_at, {n: _with_sizes(c, before.get(n)) for n, c in operations.items()})
+    whole = {name: _with_sizes(count, before.get(name)) for name, count in operations.items()}
+    data = live_rows(entry, start_at) if whole == operations else None
+    return _growth(entry, added), data or pack_entry(start_at, whole)
+
+
+def _growth(entry: JobEntry, added: Mapping[str, OperationCount]) -> JobGrowth | None:
     if not added:
-        return None, last if data == last else data
-    return JobGrowth(entry.tag, entry.snapshot_at, entry.start_at, False, added), data
+        return None
+    return JobGrowth(entry.tag, entry.snapshot_at, entry.start_at, False, added)
+
+
+def _kept(entry: JobEntry, operations: Mapping[str, OperationCount]) -> bytes:
+    return live_rows(entry, entry.start_at) or pack_entry(entry.start_at, operations)
+
+
+def _unpacked(last: bytes) -> tuple[int | None, Mapping[str, OperationCount]]:
+    if isinstance(last, LiveRows):
+        return last.start_at, dict(last.operations.items())
+    return unpack_entry(last)
 
 
 def _all_of(entry: JobEntry, operations: Mapping[str, OperationCount]) -> JobGrowth | None:
@@ -191,6 +219,8 @@ def encode(state: EntryState) -> bytes:
     put_number(out, len(state.packed))
     for tag, data in state.packed.items():
         put_text(out, tag.encode("utf-8", "surrogatepass"))
+        if isinstance(data, LiveRows):
+            data = pack_entry(data.start_at, dict(data.operations.items()))
         put_text(out, data)
     put_number(out, len(state.absent))
     for tag in sorted(state.absent):

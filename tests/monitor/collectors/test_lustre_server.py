@@ -197,9 +197,9 @@ def test_many_parameters_are_asked_in_few_calls() -> None:
             host.parameters[f"osd-zfs.{root}.{name}"] = "1\n"
     one = collector(jobs=False)
     one_round(one, host)
-    assert len(host.asked) == 1 + 2, "one list, and two calls for 800 parameters"
+    assert len(host.asked) == 1 + 2 + 1, "one list, two calls for 700 parameters, one for 100"
     one_round(one, host)
-    assert len(host.asked) == 1 + 2 + 2
+    assert len(host.asked) == 1 + 2 + 1 + 2, "histograms are not due"
 
 
 def test_empty_sections_count_nothing() -> None:
@@ -244,6 +244,24 @@ def test_jobs_and_quota_are_read_at_their_own_interval() -> None:
     assert second.of(lustre.JOBS) == first.of(lustre.JOBS)
     clock[0] += 44.5
     assert len(one_round(one, host).jobs) == 3
+
+
+def test_histograms_are_read_with_jobs_and_quota_less_often() -> None:
+    host, one = server(), collector(job_interval_seconds=60, quota_interval_seconds=300)
+    clock = [1000.0]
+    one.monotonic = lambda: clock[0]
+    first = one_round(one, host)
+    asked = []
+    for _ in range(20):
+        clock[0] += 15
+        host.asked.clear()
+        result = one_round(one, host)
+        assert result.of(lustre.IO_SIZE) == first.of(lustre.IO_SIZE)
+        assert result.of(lustre.QUOTA_USED_FILES) == first.of(lustre.QUOTA_USED_FILES)
+        words = " ".join(" ".join(each) for each in host.asked if each[1] == "get_param")
+        asked.append(("brw_stats" in words, "quota_slave" in words))
+    assert [at for at, (histograms, _) in enumerate(asked, 1) if histograms] == [4, 8, 12, 16, 20]
+    assert [at for at, (_, quota) in enumerate(asked, 1) if quota] == [20]
 
 
 def test_ids_and_clients_are_bounded() -> None:

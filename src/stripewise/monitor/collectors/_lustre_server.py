@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import Self
+from typing import Self, TypeGuard
 
 from pydantic import Field, model_validator
 
@@ -35,8 +35,10 @@ _TARGET_PATTERNS = (
     *("osd-*.*.kbytestotal", "osd-*.*.kbytesfree", "osd-*.*.kbytesavail"),
     *("osd-*.*.filestotal", "osd-*.*.filesfree", "osd-*.*.brw_stats"),
 )
-_EARLY_SHARE = 0.1
-"""Jobs are read in the round that begins nearest to their interval's end."""
+_OF_QUOTA = ("quota_slave.acct_", ".glb-")
+_SLOW = (".job_stats", ".brw_stats", ".quota_slave.", ".exports.")
+_EARLY_SHARE, _EARLY_SECONDS = 0.1, 6.0
+"""What has an interval of its own is read in the round that begins nearest to its end."""
 
 
 class LustreServerSettings(CollectorSettings):
@@ -46,11 +48,13 @@ class LustreServerSettings(CollectorSettings):
         lctl: Path or name of the command.
         timeout_seconds: Of one call of it.
         jobs: Whether to read counters of jobs.
-        job_interval_seconds: How often jobs, quota and exports are read, which take longer.  At
-            most half of Lustre's job_cleanup_interval (600 s), after which jobs disappear.
+        job_interval_seconds: How often jobs, exports and histograms of I/O are read, which take
+            longer.  At most half of Lustre's job_cleanup_interval (600 s), after which jobs
+            disappear.
         most_jobs: How many jobs on targets are remembered, in all.
         exports / most_clients: Whether to read counters of clients, and of how many.
         quota / most_ids: Whether to read quota, and of how many users, groups and projects each.
+        quota_interval_seconds: How often quota is read, which has most lines and changes slowly.
         services / locks: Whether to read those.
     """
 
@@ -63,6 +67,7 @@ class LustreServerSettings(CollectorSettings):
     most_clients: int = Field(default=5000, ge=1, le=1_000_000)
     quota: bool = True
     most_ids: int = Field(default=2000, ge=1, le=1_000_000)
+    quota_interval_seconds: float = Field(default=300.0, ge=1.0, le=86400.0)
     services: bool = True
     locks: bool = True
 
@@ -102,8 +107,8 @@ class LustreServer(Collector):
         self._exports = Exports(settings.most_clients)
         self._quota = Quota(settings.most_ids, long)
         self._seen: dict[TargetName, None] = {}
-        self._slow_at: float | None = None
-        self._kept: dict[str, list[Reading]] = {}
+        self._slow_at: dict[str, float] = {}
+        self._kept: dict[str, list[Reading | Problem]] = {}
         self._version = ""
 
     def missing(self, host: Host) -> str:
@@ -137,7 +142,6 @@ class LustreServer(Collector):
         yield from _hidden(targets, names)
         for target in targets:
             yield from stats_readings(target, values)
-            yield from brw_readings(target, values)
             yield from space_readings(target, values)
             yield from connection_readings(target, values)
         yield from lock_readings(values)
@@ -153,26 +157,47 @@ class LustreServer(Collector):
             yield Reading(lustre.TARGET_MISSING, tuple(target), is_missing)
 
     def _slow(self, host: Host, names: Sequence[str]) -> Iterator[Reading | TargetJobs | Problem]:
-        """Read what takes longer, if that is due; else repeat its last readings."""
-        now = self.monotonic()
-        wait = self._own.job_interval_seconds * (1 - _EARLY_SHARE)
-        if self._slow_at is not None and now - self._slow_at < wait:
-            for kept in self._kept.values():
-                yield from kept
-            return
-        self._slow_at = now
-        self._kept.clear()  # what is not read in this round is not repeated either
-        for part, patterns, read in (
-            ("jobs", ".job_stats", self._jobs.collect),
-            ("quota", ("quota_slave.acct_", ".glb-"), self._quota.collect),
-            ("exports", ".exports.", self._exports.collect),
+        """Read what takes longer, where that is due; repeat the last readings of the rest.
+
+        What is denied is repeated as well: it would else seem to come and go.
+        """
+        own = self._own
+        for part, seconds, patterns, read in (
+            ("jobs", own.job_interval_seconds, (".job_stats",), self._jobs.collect),
+            ("histograms", own.job_interval_seconds, (".brw_stats",), _histograms),
+            ("quota", own.quota_interval_seconds, _OF_QUOTA, self._quota.collect),
+            ("exports", own.job_interval_seconds, (".exports.",), self._exports.collect),
         ):
+            now, last = self.monotonic(), self._slow_at.get(part)
+            if last is not None and now - last < _least_wait(seconds):
+                yield from self._kept[part]
+                continue
+            self._slow_at[part] = now
             kept = self._kept[part] = []
             chosen = [name for name in names if _has(name, patterns)]
             for found in read(host, self._parameters, chosen):
-                if isinstance(found, Reading):
+                if isinstance(found, Reading) or _is_denied(found):
                     kept.append(found)
                 yield found
+
+
+def _is_denied(found: Reading | TargetJobs | Problem) -> TypeGuard[Problem]:
+    return isinstance(found, Problem) and found.reason == "denied"
+
+
+def _least_wait(seconds: float) -> float:
+    return seconds - min(seconds * _EARLY_SHARE, _EARLY_SECONDS)
+
+
+def _histograms(
+    host: Host, parameters: Parameters, names: Sequence[str]
+) -> Iterator[Reading | Problem]:
+    """Read those of all targets, which count I/O at their disks."""
+    chosen = [name for name in names if not _is_of_management(name)]
+    for values, problems in parameters.parts(host, chosen) if chosen else ():
+        yield from problems
+        for name in chosen:
+            yield from brw_readings(name, values)
 
 
 def targets_of(names: Sequence[str]) -> list[Target]:
@@ -212,12 +237,12 @@ def _patterns(settings: LustreServerSettings) -> tuple[str, ...]:
     )
 
 
-def _has(name: str, parts: str | tuple[str, ...]) -> bool:
-    return any(part in name for part in ((parts,) if isinstance(parts, str) else parts))
+def _has(name: str, parts: tuple[str, ...]) -> bool:
+    return any(part in name for part in parts)
 
 
 def _is_slow(name: str) -> bool:
-    return _has(name, (".job_stats", ".quota_slave.", ".exports.")) or name.startswith("qmt.")
+    return _has(name, _SLOW) or name.startswith("qmt.")
 
 
 def _is_of_management(name: str) -> bool:

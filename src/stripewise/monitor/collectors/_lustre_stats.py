@@ -9,7 +9,13 @@ from typing import NamedTuple
 
 from stripewise.monitor.collectors._base import Problem
 from stripewise.monitor.metrics import Histogram, Metric, Reading, lustre
-from stripewise.monitor.texts.lustre import Buckets, StatsRow, parse_brw_stats, parse_stats
+from stripewise.monitor.texts.lustre import (
+    Buckets,
+    StatsRow,
+    parse_brw_stats,
+    parse_stats,
+    parse_target,
+)
 
 METADATA_KINDS = (
     *("open", "close", "mknod", "link", "unlink", "mkdir", "rmdir", "rename", "getattr"),
@@ -145,14 +151,14 @@ _HISTOGRAMS: dict[str, tuple[Metric, float]] = {
 """By section of brw_stats: the metric, and how many units of a key make one base unit."""
 
 
-def brw_readings(target: Target, values: Mapping[str, str]) -> Iterator[Reading | Problem]:
-    """Return histograms of a target's I/O.
+def brw_readings(name: str, values: Mapping[str, str]) -> Iterator[Reading | Problem]:
+    """Return histograms of a target's I/O, from its "osd-*.scratch-OST0004.brw_stats".
 
     Bounds are those that Lustre counts by, upper ones that are included: powers of two, so that
     the bucket of 4096 bytes counts sizes above 2048 and up to 4096.
     """
-    name = f"{target.osd}.brw_stats"
-    if not target.osd or name not in values:
+    target = parse_target(name.split(".")[1])
+    if target is None or name not in values:
         return
     found = parse_brw_stats(values[name])
     yield from told(name, found.problems)
@@ -162,4 +168,4 @@ def brw_readings(target: Target, values: Mapping[str, str]) -> Iterator[Reading 
             for direction, counts in (("read", buckets.read), ("write", buckets.write)):
                 bounds = tuple((bound / units, count) for bound, count in counts)
                 value = Histogram(bounds or ((float("inf"), 0),))
-                yield Reading(metric, (*target.labels, direction), value)
+                yield Reading(metric, (*target, direction), value)

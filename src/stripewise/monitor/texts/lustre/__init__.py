@@ -4,6 +4,7 @@
 
 from stripewise.monitor.texts.lustre._brw_stats import BrwStats, Buckets, parse_brw_stats
 from stripewise.monitor.texts.lustre._damage import excerpt
+from stripewise.monitor.texts.lustre._job_counts import PackedCounts, added_sizes
 from stripewise.monitor.texts.lustre._job_stats import JobsRead, JobStatsReader
 from stripewise.monitor.texts.lustre._names import (
     TargetName,
@@ -37,6 +38,7 @@ __all__ = [
     "JobStatsReader",
     "JobsRead",
     "Limits",
+    "PackedCounts",
     "QuotaLimits",
     "QuotaUsage",
     "Recovery",
@@ -44,6 +46,7 @@ __all__ = [
     "StatsRow",
     "TargetName",
     "Usage",
+    "added_sizes",
     "excerpt",
     "parse_brw_stats",
     "parse_count",

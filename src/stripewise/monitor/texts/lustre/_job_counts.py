@@ -21,13 +21,18 @@ _SIZES = {
 
 
 class PackedCounts(Mapping[str, OperationCount]):
-    """Counters by operation; unpacked anew at each look: `items` is the cheapest."""
+    """Counters by operation; unpacked anew at each look: `items` is the cheapest.
 
-    __slots__ = ("_rows",)
+    Attributes:
+        rows: "NAME;UNIT;SAMPLES;SUM;HISTOGRAM", a row a line; the histogram as Lustre prints it,
+            and "-" where it is not told.
+    """
+
+    __slots__ = ("rows",)
 
     def __init__(self, rows: bytes) -> None:
         """Take rows of `pack_row`, one on each line."""
-        self._rows = rows
+        self.rows = rows
 
     def items(self) -> ItemsView[str, OperationCount]:
         """Return all of them."""
@@ -46,7 +51,7 @@ class PackedCounts(Mapping[str, OperationCount]):
         return repr(self._unpacked())
 
     def _unpacked(self) -> dict[str, OperationCount]:
-        return dict(map(_unpack, self._rows.split(b"\n"))) if self._rows else {}
+        return dict(map(_unpack, self.rows.split(b"\n"))) if self.rows else {}
 
 
 def pack_row(
@@ -68,6 +73,30 @@ def count_sizes(text: bytes) -> int:
         total += int(said)
         last = size
     return total
+
+
+def added_sizes(before: bytes, now: bytes) -> tuple[tuple[int, int], ...] | None:
+    """Return what was added to a histogram of a row; None: neither reading tells it.
+
+    Raises:
+        ValueError: One of them alone tells it, or a count is less than before.
+    """
+    if before == now:
+        return None if now == b"-" else ()
+    if b"-" in (before, now):
+        raise ValueError
+    last = dict(item.split(b": ") for item in before.strip(b" ").split(b", ") if item)
+    found = []
+    for item in now.strip(b" ").split(b", "):
+        key, said = item.split(b": ")
+        added = int(said) - int(last.pop(key, 0))
+        if added < 0:
+            raise ValueError
+        if added:
+            found.append((_SIZES[key], added))
+    if last:
+        raise ValueError
+    return tuple(found)
 
 
 def _unpack(row: bytes) -> tuple[str, OperationCount]:
