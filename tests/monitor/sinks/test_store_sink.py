@@ -240,6 +240,7 @@ def test_settings_have_bounds() -> None:
 def test_a_password_never_shows(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("s3cr3t\n")
+    secret.chmod(0o600)
     url = "postgresql://me@127.0.0.1:1/none"
     agent = Agent(url, password_file=str(secret))
     with pytest.raises(SinkError) as told:
@@ -405,3 +406,11 @@ def test_numbers_beyond_all_floats_do_not_keep_the_others_back(engine: Engine) -
         agent.sink.deliver()
     assert len(samples(engine, "read_bytes")) == 2
     assert {row[2] for row in samples(engine, "write_bytes")} == {"OST0000"}
+
+
+def test_a_password_that_everybody_may_read_is_refused(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("right\n")
+    secret.chmod(0o644)
+    with pytest.raises(SinkError, match="chmod o-rw"):
+        Agent("postgresql://a@b/c", password_file=str(secret))
