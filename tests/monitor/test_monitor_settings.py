@@ -39,7 +39,7 @@ def test_what_everybody_may_change_is_not_obeyed(tmp_path: Path) -> None:
     """It could name any command, which would read what root alone may read."""
     path = written(tmp_path, '[agent]\nserver = "a"\n')
     path.chmod(0o666)
-    with pytest.raises(ConfigurationError, match="everybody may change .*: .* chmod o-w on it"):
+    with pytest.raises(ConfigurationError, match=r"everybody may change .*: .* chmod o-w on it"):
         read_settings(path)
     path.chmod(0o664)
     assert read_settings(path).agent.server == "a"
