@@ -201,6 +201,19 @@ def test_a_sink_that_comes_back_gets_everything(caplog: pytest.LogCaptureFixture
     ]
 
 
+def test_a_sink_that_ends_while_it_is_down_is_not_said_to_deliver(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that gives up quietly at its end has delivered nothing."""
+    down, up = FakeSink("down"), FakeSink("up")
+    down.is_down = True
+    monkeypatch.setattr(down, "stop", lambda: None)
+    with caplog.at_level(logging.INFO), Running([FakeCollector()], [down, up]):
+        wait_until(lambda: down.attempts > 1)
+    said = [one.getMessage() for one in caplog.records if "sink down" in one.getMessage()]
+    assert said == ["sink down cannot deliver: http://nobody: connection refused: start it"]
+
+
 def test_no_sink_that_can_begin_is_an_error() -> None:
     sink = FakeSink()
     sink.cannot_begin = "127.0.0.1:9823 is in use: give another"

@@ -96,3 +96,17 @@ def test_reasons_stay_few_and_texts_are_texts() -> None:
 @pytest.mark.parametrize("item", [None, 3, ("a", "b"), object()])
 def test_what_is_no_reading_ends_the_round(item: object) -> None:
     assert read(lambda _: iter([thing("a"), item])).round.reason == "error"
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        thing("a")._replace(metric=None),  # type: ignore[arg-type]
+        *(thing("a")._replace(labels=labels)  # type: ignore[arg-type]
+          for labels in ((1,), (None,), (object(),), ({"a"},), None, "a", ["a"])),
+        TargetJobs("fs", 1),  # type: ignore[arg-type]
+    ],
+)  # fmt: skip
+def test_what_no_sink_could_hold_goes_to_none(item: Reading | TargetJobs) -> None:
+    found = read(lambda _: iter([thing("a"), item])).round
+    assert (found.readings, found.jobs, found.reason) == ((thing("a"),), (), "malformed")

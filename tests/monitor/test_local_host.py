@@ -272,6 +272,19 @@ def test_closing_kills_what_runs_and_starts_no_more() -> None:
     assert "the agent ends" in str(failure(lambda: host.output(["true"])))
 
 
+def test_closing_kills_what_just_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = LocalHost()
+
+    def started(*words: object) -> commands.Command:
+        made = commands.Command(*words)  # type: ignore[arg-type]
+        host.close()
+        return made
+
+    monkeypatch.setattr("stripewise.monitor._local_host.Command", started)
+    error = failure(lambda: host.output(["sleep", "600"], timeout_seconds=2))
+    assert f"signal {signal.SIGKILL:d}" in str(error)
+
+
 def test_its_descriptors_are_not_inherited(host: LocalHost, tmp_path: Path) -> None:
     with open(tmp_path / "secret", "w") as secret:
         os.set_inheritable(secret.fileno(), True)

@@ -35,6 +35,16 @@ def test_without_a_file_everything_is_automatic_and_prometheus_may_ask() -> None
     assert all(one.is_automatic for one in make_collectors(found))
 
 
+def test_what_everybody_may_change_is_not_obeyed(tmp_path: Path) -> None:
+    """It could name any command, which would read what root alone may read."""
+    path = written(tmp_path, '[agent]\nserver = "a"\n')
+    path.chmod(0o666)
+    with pytest.raises(ConfigurationError, match=r"everybody may change .*: .* chmod o-w on it"):
+        read_settings(path)
+    path.chmod(0o664)
+    assert read_settings(path).agent.server == "a"
+
+
 def test_a_whole_configuration(tmp_path: Path) -> None:
     path = written(
         tmp_path,

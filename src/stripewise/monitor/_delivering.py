@@ -113,9 +113,10 @@ class Delivering:
                 self._work.set()
                 self._ending.wait(self._backoff.next())
         if self._is_begun:
-            self._attempt(self.sink.stop)
+            self._attempt(self.sink.stop, is_delivery=False)
 
-    def _attempt(self, action: Callable[[], None]) -> bool:
+    def _attempt(self, action: Callable[[], None], is_delivery: bool = True) -> bool:
+        """Do something, and note how it went; an end that succeeds may have delivered nothing."""
         with self._lock:
             self._began = self._clock.monotonic()
         try:
@@ -130,7 +131,8 @@ class Delivering:
                 self._began, self._is_stuck = None, False
             self._tried.set()
         self._backoff.reset()
-        self._note("deliver", "")
+        if is_delivery:
+            self._note("deliver", "")
         return True
 
     def look(self) -> None:

@@ -62,6 +62,8 @@ class LocalHost(Host):
         command = Command(full, timeout_seconds, given)
         with self._lock:
             self._running.add(command)
+            if self._is_closed:  # while it was started
+                command.kill()
         try:
             yield from command.pieces()
         finally:

@@ -11,7 +11,7 @@ from stripewise.monitor._clock import Clock
 from stripewise.monitor._host import Host, HostError
 from stripewise.monitor._records import Round, TargetJobs
 from stripewise.monitor.collectors import Collector, Problem
-from stripewise.monitor.metrics import Reading
+from stripewise.monitor.metrics import Metric, Reading
 
 REASONS = ("missing", "denied", "slow", "malformed", "error")
 """All that a label ever holds, whatever a plug-in calls it."""
@@ -44,10 +44,14 @@ class _Found:
         self.reason = ""
 
     def take(self, item: Reading | TargetJobs | Problem) -> None:
-        """Sort one item in."""
+        """Sort one item in; sinks can rely on it, whatever a plug-in gives."""
         if isinstance(item, Reading):
+            if not isinstance(item.metric, Metric):
+                raise HostError("malformed", "a reading is of no metric")
+            _check_texts(item.labels)
             self.readings.append(item)
         elif isinstance(item, TargetJobs):
+            _check_texts((item.fs, item.target))
             self.jobs.append(item)
         else:
             self.problems += 1
@@ -61,6 +65,11 @@ class _Found:
         """Take what ended the round: it comes first, since it tells most."""
         self.reason = _known(reason)
         self.texts.insert(0, text)
+
+
+def _check_texts(labels: object) -> None:
+    if not isinstance(labels, tuple) or not all(isinstance(one, str) for one in labels):
+        raise HostError("malformed", "a reading has labels that are no texts")
 
 
 def _known(reason: str) -> str:

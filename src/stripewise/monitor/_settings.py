@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import socket
+import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -91,11 +92,13 @@ def read_settings(path: Path | None) -> MonitorSettings:
     """Read the configuration; without a file all that has something to read here is used.
 
     Raises:
-        ConfigurationError: The file cannot be read, or something in it is not right.
+        ConfigurationError: The file cannot be read, everybody may change it, or something in it
+            is not right.
     """
     if path is None:
         return MonitorSettings()
     try:
+        _check_owned(path)
         data = parse_toml(read_input(path, POLICY).decode("utf-8"))
     except OSError as error:
         reason = error.strerror or "error"
@@ -106,6 +109,15 @@ def read_settings(path: Path | None) -> MonitorSettings:
         return settings_of(data)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from error
+
+
+def _check_owned(path: Path) -> None:
+    """Refuse what everybody may change: it names commands, and whose rights they have."""
+    if (status := path.stat()).st_mode & stat.S_IWOTH and stat.S_ISREG(status.st_mode):
+        raise ConfigurationError(
+            f"everybody may change {path}, and so what the agent runs: see that nobody did, and "
+            "run chmod o-w on it"
+        )
 
 
 def settings_of(data: Mapping[str, Any]) -> MonitorSettings:

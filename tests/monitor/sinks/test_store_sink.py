@@ -25,7 +25,7 @@ from stripewise.fleet.tables import (
     Sample,
     Series,
 )
-from stripewise.monitor.metrics import health
+from stripewise.monitor.metrics import Reading, health, lustre
 from stripewise.monitor.sinks import SinkError
 from stripewise.monitor.sinks._store import StoreSettings, StoreSink
 from support.monitor_targets import T0, Reader, Target
@@ -240,6 +240,7 @@ def test_settings_have_bounds() -> None:
 def test_a_password_never_shows(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("s3cr3t\n")
+    secret.chmod(0o600)
     url = "postgresql://me@127.0.0.1:1/none"
     agent = Agent(url, password_file=str(secret))
     with pytest.raises(SinkError) as told:
@@ -394,3 +395,22 @@ def test_the_end_delivers_what_is_due(engine: Engine) -> None:
     agent.sink.stop()
     query = select(func.count()).select_from(Sample)
     assert rows(engine, query) != [(0,)]
+
+
+def test_numbers_beyond_all_floats_do_not_keep_the_others_back(engine: Engine) -> None:
+    agent = started(engine)
+    for moment in (0, 60, 120):
+        found = agent.reader.round([Target("OST0000")], T0 + moment)
+        huge = Reading(lustre.TARGET_WRITE_BYTES, ("scratch", "OST0001"), 10**400)
+        agent.sink.take(replace(found, readings=(huge, *found.readings)))
+        agent.sink.deliver()
+    assert len(samples(engine, "read_bytes")) == 2
+    assert {row[2] for row in samples(engine, "write_bytes")} == {"OST0000"}
+
+
+def test_a_password_that_everybody_may_read_is_refused(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("right\n")
+    secret.chmod(0o644)
+    with pytest.raises(SinkError, match="chmod o-rw"):
+        Agent("postgresql://a@b/c", password_file=str(secret))

@@ -14,6 +14,7 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
@@ -23,6 +24,7 @@ from stripewise.extras import missing
 from stripewise.monitor._records import Round
 from stripewise.monitor.metrics import Reading, health
 from stripewise.monitor.sinks._base import Sink, SinkError, SinkSettings
+from stripewise.monitor.sinks._secrets import check_private
 from stripewise.monitor.sinks._store_books import Books, Limits
 from stripewise.monitor.sinks._store_queue import Batch, WaitingBatches
 from stripewise.monitor.sinks._store_series import Told
@@ -103,6 +105,8 @@ class StoreSink(Sink):
         Raises:
             SinkError: The settings are wrong.
         """
+        if self.settings.password_file:
+            check_private(Path(self.settings.password_file))
         try:
             self._templates()
             self._connect()

@@ -10,7 +10,6 @@ them.
 from __future__ import annotations
 
 import json
-import math
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -21,7 +20,7 @@ from stripewise.monitor._packed import pack_entry
 from stripewise.monitor._records import TargetJobs
 from stripewise.monitor.metrics import Reading, lustre
 from stripewise.monitor.sinks._store_pending import JobRow, PendingWork
-from stripewise.monitor.sinks._store_series import DAY_SECONDS
+from stripewise.monitor.sinks._store_series import DAY_SECONDS, LARGEST
 from stripewise.monitor.sinks._store_work import Work, works_of
 
 _VERSION = 1
@@ -195,7 +194,7 @@ def _totals(readings: Iterable[Reading]) -> dict[tuple[str, str], dict[str, int]
     for reading in readings:
         kind = _TOTALS.get(reading.metric.name)
         value = reading.value
-        if kind is not None and isinstance(value, int | float) and math.isfinite(value):
+        if kind is not None and isinstance(value, int | float) and abs(value) <= LARGEST:
             fs, target = reading.labels[:2]
             found.setdefault((fs, target), {}).setdefault(kind, int(value))
     return found

@@ -9,7 +9,6 @@ during one.
 from __future__ import annotations
 
 import json
-import math
 import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -21,7 +20,8 @@ DAY_SECONDS = 86400.0
 """Growth over a longer pause is not dated."""
 _FORGET_SECONDS = 30 * DAY_SECONDS
 _SERVED_SECONDS = 600.0
-_LARGEST = 1e100
+LARGEST = 1e100
+"""Of a value; nor does NaN pass a comparison with it, and an integer fits no float far beyond."""
 _VERSION = 1
 SeriesKey = tuple[str, str, str]
 """File system, target, name of the series."""
@@ -85,7 +85,7 @@ class SeriesBook:
             metric, value = reading.metric, reading.value
             if not metric.series or not isinstance(value, int | float):
                 continue
-            if not math.isfinite(value) or abs(value) > _LARGEST:
+            if not abs(value) <= LARGEST:
                 continue
             for key in self._keys(reading, now):
                 if key not in seen:
