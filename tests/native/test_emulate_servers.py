@@ -138,6 +138,7 @@ def test_only_what_moved_counts(emulate: Emulate) -> None:
         (["writev:3000000"], 3_000_000),
         (["aio:1048570:100"], 100),
         (["fopen:data", "fwrite:2000000"], 2_000_000),
+        (["fopen:data", "fwrite:2000000", "fclose"], 2_000_000),
         (["copy:source:700000"], 700_000),
     ],
 )
