@@ -138,6 +138,7 @@ def test_only_what_moved_counts(emulate: Emulate) -> None:
         (["writev:3000000"], 3_000_000),
         (["aio:1048570:100"], 100),
         (["fopen:data", "fwrite:2000000"], 2_000_000),
+        (["fopen:data", "fwrite:2000000", "fclose"], 2_000_000),
         (["copy:source:700000"], 700_000),
     ],
 )
@@ -204,16 +205,18 @@ def test_metadata_calls_are_counted_by_lustres_names(emulate: Emulate, programs:
     assert servers.jobs.keys() == {f"serves.{os.geteuid()}"}
 
 
-def slowly(storage: Emulation, seconds: float, *table: str) -> subprocess.Popen[bytes]:
-    """Start requests; between looking for "data" and opening it, time passes."""
+def traced(
+    storage: Emulation, path: str | Path, inject: str, *table: str
+) -> subprocess.Popen[bytes]:
+    """Start requests; something happens to a system call of theirs on a path."""
     if shutil.which("strace") is None:
         pytest.skip("strace is not installed")
-    delay = f"inject=openat:delay_enter={round(seconds * 1e6)}"
     environment = storage.environment(SLURM_JOB_ID="1")
     library = environment.pop("LD_PRELOAD")
-    options = ["-qq", "-o", os.devnull, "-P", "data", "-e", "trace=openat", "-e", delay]
+    options = ["-qq", "-o", os.devnull, *("-P", path), "-e", f"trace={inject.partition(':')[0]}"]
+    options += ["-e", f"inject={inject}", "-E", f"LD_PRELOAD={library}"]
     return subprocess.Popen(
-        ["strace", *options, "-E", f"LD_PRELOAD={library}", storage.program, "0", *table],
+        ["strace", *options, storage.program, "0", *table],
         cwd=storage.host.directory,
         env=environment,
         stdout=subprocess.DEVNULL,
@@ -221,7 +224,12 @@ def slowly(storage: Emulation, seconds: float, *table: str) -> subprocess.Popen[
     )
 
 
-def both_end(*processes: subprocess.Popen[bytes]) -> None:
+def slowly(storage: Emulation, seconds: float, *table: str) -> subprocess.Popen[bytes]:
+    """The same; between looking for "data" and opening it, time passes."""
+    return traced(storage, "data", f"openat:delay_enter={round(seconds * 1e6)}", *table)
+
+
+def all_end(*processes: subprocess.Popen[bytes]) -> None:
     for process in processes:
         _, said = process.communicate(timeout=60)
         if b"ptrace" in said:
@@ -231,7 +239,7 @@ def both_end(*processes: subprocess.Popen[bytes]) -> None:
 
 def test_a_file_that_two_processes_create_at_once_is_made_once(emulate: Emulate) -> None:
     storage = emulate(targets=1)
-    both_end(*(slowly(storage, 0.4, "create:data", "close") for _ in range(2)))
+    all_end(*(slowly(storage, 0.4, "create:data", "close") for _ in range(2)))
     operations = read_servers(storage.file).metadata.operations
     assert operations["open"].samples == 2
     assert operations["mknod"].samples == 1
@@ -242,7 +250,7 @@ def test_a_file_that_another_made_meanwhile_is_not_made_again(emulate: Emulate) 
     late = slowly(storage, 1.0, "create:data")
     time.sleep(0.4)
     storage.alone("exclusive:data")
-    both_end(late)
+    all_end(late)
     assert read_servers(storage.file).metadata.operations["mknod"].samples == 1
 
 
@@ -320,6 +328,12 @@ def test_a_killed_process_leaves_what_it_did_and_nothing_locked(emulate: Emulate
     servers = run(storage, "open:data", "pwrite:0:500", SLURM_JOB_ID="9")
     assert servers.jobs["9"].targets[0].writes.size_bytes.total == 3500
     assert servers.jobs["9"].metadata.operations["close"].samples == 1  # of the second one
+
+
+def test_a_signal_amid_the_first_request_costs_nobody_his_job(emulate: Emulate) -> None:
+    storage = emulate(targets=1)
+    all_end(traced(storage, storage.file, "fallocate:error=EINTR:when=1..3", "create:data"))
+    assert read_servers(storage.file).jobs["1"].metadata.operations["mknod"].samples == 1
 
 
 def test_a_mapping_that_is_gone_costs_nobody_his_job(emulate: Emulate, tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ void sw_job_id(const struct sw_emulate_header *header, char id[SW_EMULATE_JOB_ID
  */
 
 #define PROBES 64
+#define TRIES 1000
 
 static uint64_t key_of(const char *id)
 {
@@ -150,6 +151,17 @@ static int64_t entry_of(struct sw_emulator *storage)
     return -1;
 }
 
+/* A signal may end it; where they never cease, the job goes without. */
+static bool is_allocated(int fd, uint64_t offset, uint64_t bytes)
+{
+    long result;
+    unsigned left = TRIES;
+    do {
+        result = syscall(SYS_fallocate, fd, 0, offset, bytes);
+    } while (result != 0 && errno == EINTR && --left > 0);
+    return result == 0;
+}
+
 /* Gives a block its room in the file: a store where there is none would end the process. */
 static bool has_room(const struct sw_emulator *storage, uint64_t offset, uint64_t bytes)
 {
@@ -158,8 +170,7 @@ static bool has_room(const struct sw_emulator *storage, uint64_t offset, uint64_
     if (fd < 0)
         return false;
     bool done = sw_sys_fstat(fd, &status) == 0 && status.st_dev == storage->file.device &&
-                status.st_ino == storage->file.inode &&
-                syscall(SYS_fallocate, fd, 0, offset, bytes) == 0;
+                status.st_ino == storage->file.inode && is_allocated(fd, offset, bytes);
     sw_sys_close(fd);
     return done;
 }

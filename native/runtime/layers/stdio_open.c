@@ -149,6 +149,21 @@ SW_EXPORT FILE *fdopen(int fd, const char *mode)
 
 /* ---- end ---------------------------------------------------------------------------------- */
 
+/* Members of the chain see what libc writes. */
+static int flush(FILE *stream, struct sw_fd *entry)
+{
+    size_t pending = sw_buffered(stream).pending;
+    struct sw_request request =
+        sw_request_data(SW_DO_WRITE, fileno_unlocked(stream), (int64_t)pending, -1);
+    request.stream = true;
+    if (sw_stdio()->fflush(stream) != 0)
+        return errno;
+    sw_fd_wrote(entry);
+    if (pending != 0 && sw_is_hooked(SW_DO_WRITE))
+        sw_request_only(&request);
+    return 0;
+}
+
 /* What is in the buffer goes out before the stream lets go of its descriptor, where somebody
  * wants to see that: character calls are not seen, so every stream that may write counts as
  * written.  Returns errno of a flush that failed, which is the program's to know: its own
@@ -159,12 +174,8 @@ static int let_go(FILE *stream, struct sw_fd *entry, bool *synced)
     int problem = 0;
     int saved_errno = errno;
     if (sw_is_hooked(SW_DO_CLOSE)) {
-        if ((entry->flags & SW_FD_CAN_WRITE) != 0 && entry->generation == sw_options.generation) {
-            if (sw_stdio()->fflush(stream) == 0)
-                sw_fd_wrote(entry);
-            else
-                problem = errno;
-        }
+        if ((entry->flags & SW_FD_CAN_WRITE) != 0 && entry->generation == sw_options.generation)
+            problem = flush(stream, entry);
         if (problem == 0)
             sw_request_only(&request);
     }

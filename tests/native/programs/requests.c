@@ -7,8 +7,8 @@
  *   requests MOMENT REQUEST...
  *     open:NAME create:NAME exclusive:NAME append:NAME close mkdir:NAME stat:NAME unlink:NAME
  *     rename:NAME:NAME statfs:NAME fstat sync seek:OFFSET write:BYTES read:BYTES writev:BYTES
- *     pwrite:OFFSET:BYTES pread:OFFSET:BYTES truncate:BYTES fwrite:BYTES aio:OFFSET:BYTES
- *     copy:NAME:BYTES sleep:MICROSECONDS dup
+ *     pwrite:OFFSET:BYTES pread:OFFSET:BYTES truncate:BYTES fopen:NAME fwrite:BYTES fclose
+ *     aio:OFFSET:BYTES copy:NAME:BYTES sleep:MICROSECONDS dup
  *
  * A request may fail if a "!" stands before it.  sleep, seek and dup print nothing.
  */
@@ -119,6 +119,8 @@ static long long request(const char *what, const char *name, const char *more)
         return (stream = fopen(name, "w")) != NULL ? 0 : -1;
     if (IS("fwrite"))
         return (long long)fwrite(buffer, 1, (size_t)first, stream) == first ? 0 : -1;
+    if (IS("fclose"))
+        return fclose(stream);
     exit(2);
 }
 
