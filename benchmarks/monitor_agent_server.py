@@ -140,7 +140,7 @@ class Server:
 
 def _template() -> bytes:
     """Return the text of an entry, as 2.16 prints it, with places for numbers."""
-    head, *rows = render([Job(b"7", 10**9, 2 * 10**9)], "2.16").split(b"\n  snapshot_time", 1)
+    _head, *rows = render([Job(b"7", 10**9, 2 * 10**9)], "2.16").split(b"\n  snapshot_time", 1)
     lines = (b"  snapshot_time" + rows[0]).splitlines(keepends=True)[3:]
     times = b"".join(
         b"  %-16b %%d.123456789 secs.nsecs\n" % name

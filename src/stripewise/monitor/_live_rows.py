@@ -45,7 +45,8 @@ def plain_growth(before: bytes, now: bytes) -> dict[str, OperationCount] | None:
     """Return what was added from one reading to the next, as `_growth` has it; None: look in full.
 
     Args:
-        before / now: Two `LiveRows`.
+        before: `LiveRows`.
+        now: The same of the reading after.
     """
     old_lines, new_lines = before.split(b"\n"), now.split(b"\n")
     if len(old_lines) != len(new_lines) or old_lines[0] != new_lines[0]:

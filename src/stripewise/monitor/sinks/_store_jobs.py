@@ -155,7 +155,7 @@ class JobBook:
         ]
         parts = {
             "jobs": _packed({"version": _VERSION, "targets": targets}),
-            "pending": _packed({"version": _VERSION, "rows": self._pending.as_list()}),
+            "pending": _packed_rows(self._pending.rows()),
         }
         for number, one in enumerate(self._targets.values()):
             parts[f"jobs/{number}"] = encode(one.state)
@@ -233,6 +233,19 @@ def _rest_rows(file_system: str, one: _Target) -> list[JobRow]:
 
 def _packed(data: Mapping[str, Any]) -> bytes:
     return zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 1)
+
+
+def _packed_rows(rows: Iterable[Any]) -> bytes:
+    """Do the same with rows, which may be many: their text is never in memory as a whole."""
+    packing = zlib.compressobj(1)
+    parts = [packing.compress(b'{"version":%d,"rows":[' % _VERSION)]
+    between = b""
+    for row in rows:
+        text = json.dumps(row, separators=(",", ":")).encode()
+        parts.append(packing.compress(between + text))
+        between = b","
+    parts.append(packing.compress(b"]}"))
+    return b"".join([*parts, packing.flush()])
 
 
 def _unpacked(data: bytes) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import heapq
 import marshal
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 from stripewise.monitor.sinks._store_work import Work
@@ -116,12 +117,10 @@ class PendingWork:
                     heapq.heapreplace(some, (work.size, key))
         return {key for some in best.values() for _, key in some}
 
-    def as_list(self) -> list[Any]:
-        """Return plain data."""
-        return [
-            [*key, one.since, one.changed, one.is_over, marshal.loads(one.packed)]
-            for key, one in (*self._over, *self._open.items())
-        ]
+    def rows(self) -> Iterator[list[Any]]:
+        """Yield plain data."""
+        for key, one in chain(self._over, self._open.items()):
+            yield [*key, one.since, one.changed, one.is_over, marshal.loads(one.packed)]
 
     def restore(self, rows: Iterable[Any]) -> None:
         """Go on from plain data.
