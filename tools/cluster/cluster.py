@@ -31,6 +31,7 @@ from _config import (
     write_configuration,
     write_task_prolog,
 )
+from _processes import processes_with
 from _storage import make_scratch_clocks, write_descriptions
 from _user import User
 
@@ -325,27 +326,7 @@ class Cluster:
 
     def processes(self) -> list[int]:
         """Return the processes of the cluster, known by the SLURM_CONF in their environment."""
-        mark = f"SLURM_CONF={self.directory / 'slurm.conf'}".encode()
-        found = []
-        for entry in Path("/proc").iterdir():
-            if not entry.name.isdigit() or int(entry.name) == os.getpid():
-                continue
-            try:
-                if mark in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-            except OSError:
-                continue
-        return [number for number in found if number not in _ancestors()]
-
-
-def _ancestors() -> set[int]:
-    """This process and those above it: a shell may have the cluster's environment."""
-    found, number = set(), os.getpid()
-    while number > 1:
-        found.add(number)
-        status = Path(f"/proc/{number}/stat").read_text()
-        number = int(status.rpartition(")")[2].split()[1])
-    return found
+        return processes_with(f"SLURM_CONF={self.directory / 'slurm.conf'}")
 
 
 def main(words: Sequence[str]) -> int:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from stripewise.fleet._records import EventRecord as EventRecord
     from stripewise.fleet._records import SampleRecord as SampleRecord
     from stripewise.fleet.served._agents import read_state as read_state
+    from stripewise.fleet.served._agents import write_parts as write_parts
     from stripewise.fleet.served._deliver import MARK as MARK
     from stripewise.fleet.served._deliver import Delivery as Delivery
     from stripewise.fleet.served._deliver import TakenError as TakenError
