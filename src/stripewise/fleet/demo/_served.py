@@ -138,15 +138,15 @@ def _intervals(one: Ran, part: _Part, until: int, place: int, servers: int) -> I
     seconds = max((end - start) / number, 1.0)
     for interval in range(number):
         nth, of = interval * servers + place, number * servers
-        operations = _nth(part.operations, nth, of)
-        if operations:
+        parts = {
+            name: some for name, count in part.parts.items() if (some := _nth(count, nth, of))
+        }
+        operations = sum(parts.values())
+        moved = None if part.moved_bytes is None else _nth(part.moved_bytes, nth, of)
+        if operations or moved:
             yield Load(
                 SCRATCH, str(one.job.raw_id), part.kind, int(start + interval * seconds), seconds,
-                operations,
-                None if part.moved_bytes is None else _nth(part.moved_bytes, nth, of),
-                operations * _SECONDS[part.kind],
-                {name: some for name, count in part.parts.items()
-                 if (some := _nth(count, nth, of))},
+                operations, moved, operations * _SECONDS[part.kind], parts,
             )  # fmt: skip
 
 
