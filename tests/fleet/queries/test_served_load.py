@@ -121,7 +121,7 @@ def test_few_others_stay_hidden(connection: Connection, amounts: Mapping[str, in
 def test_strangers_see_nothing(connection: Connection, viewer: Viewer) -> None:
     jobs(connection, dict.fromkeys(USERS[:3], 1000))
     found = top_of(connection, viewer)
-    assert found.users == found.jobs == []
+    assert (list(found.users), list(found.jobs)) == ([], [])
     assert (found.seen.jobs, found.seen.write_bytes, found.others) == (0, 0.0, None)
 
 
@@ -233,9 +233,8 @@ def test_a_job_that_made_most_of_a_slow_servers_load_is_named_to_staff(
     (one,) = hurt(connection)
     assert (one.job["user"], one.job["raw_id"], one.server) == ("ann", 1, "oss1")
     assert one.share == pytest.approx(0.8, rel=1e-3)
-    assert (one.operation_seconds, one.usual_seconds) == (
-        pytest.approx(0.05), pytest.approx(0.005)
-    )  # fmt: skip
+    assert one.operation_seconds == pytest.approx(0.05)
+    assert one.usual_seconds == pytest.approx(0.005)
     assert (one.at, one.hours, one.is_metadata) == (NOW - 2 * HOUR, 1, False)
 
 

@@ -18,7 +18,7 @@ from stripewise.fleet.queries._temporal import SIGNIFICANCE
 
 WIDTH = 60.0
 DAY = 1440
-Values = NDArray[np.float64]
+Values = NDArray[np.floating[Any]]
 
 
 def chance() -> np.random.Generator:
@@ -82,7 +82,7 @@ def remembering(random: np.random.Generator, number: int, memory: float) -> Valu
     noise, found = random.normal(size=number), np.zeros(number)
     for place in range(1, number):
         found[place] = memory * found[place - 1] + noise[place]
-    return np.exp(found / max(found.std(), 1e-9))
+    return np.asarray(np.exp(found / max(found.std(), 1e-9)))
 
 
 NOISE: dict[str, Callable[[np.random.Generator, int], Values]] = {

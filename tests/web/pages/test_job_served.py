@@ -30,7 +30,7 @@ HOUR, DAY = 3600, 86400
 
 def asked(calls: int, size: int, place: int) -> dict[str, Any]:
     """Return a profile whose first file alone was written, in calls of one size."""
-    made = document(1)
+    made: dict[str, Any] = document(1)
     for number, one in enumerate(made["files"]):
         sizes = [0] * 10
         sizes[place] = calls if number == 0 else 0

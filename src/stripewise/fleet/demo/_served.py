@@ -123,7 +123,7 @@ def _store_loads(
     loads: dict[str, list[Load]] = {agent: [] for agent in AGENTS}
     for one, parts in jobs:
         for part in parts:
-            servers = AGENTS[:1] if part.kind == "metadata" else AGENTS[1:]
+            servers = AGENTS[:1] if part.kind == "metadata" else AGENTS[1:][: part.operations]
             for place, server in enumerate(servers):
                 loads[server] += _intervals(one, part, until, place, len(servers))
     ids = set[int]()
@@ -134,20 +134,17 @@ def _store_loads(
 
 def _intervals(one: Ran, part: _Part, until: int, place: int, servers: int) -> Iterator[Load]:
     start, end = one.job.start_at or 0, one.job.end_at or until
-    number = min(max((end - start) // MINUTE, 1), _MOST_INTERVALS)
+    number = min(max((end - start) // MINUTE, 1), _MOST_INTERVALS, part.operations // servers)
+    shares = {name: count / part.operations for name, count in part.parts.items()}
     seconds = max((end - start) / number, 1.0)
     for interval in range(number):
         nth, of = interval * servers + place, number * servers
-        parts = {
-            name: some for name, count in part.parts.items() if (some := _nth(count, nth, of))
-        }
-        operations = sum(parts.values())
-        moved = None if part.moved_bytes is None else _nth(part.moved_bytes, nth, of)
-        if operations or moved:
-            yield Load(
-                SCRATCH, str(one.job.raw_id), part.kind, int(start + interval * seconds), seconds,
-                operations, moved, operations * _SECONDS[part.kind], parts,
-            )  # fmt: skip
+        operations = _nth(part.operations, nth, of)
+        yield Load(
+            SCRATCH, str(one.job.raw_id), part.kind, int(start + interval * seconds), seconds,
+            operations, None if part.moved_bytes is None else _nth(part.moved_bytes, nth, of),
+            operations * _SECONDS[part.kind], _shared(operations, shares),
+        )  # fmt: skip
 
 
 def _nth(number: int, place: int, of: int) -> int:
