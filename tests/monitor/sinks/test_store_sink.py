@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from sqlalchemy import Engine, func, select, update
+from sqlalchemy import Engine, event, func, select, update
 
-from stripewise.fleet import create_engine, initialise, str_of
+from stripewise.fleet import create_engine, initialise, served, str_of
 from stripewise.fleet._records import JobRecord
 from stripewise.fleet._store import Writer
 from stripewise.fleet.tables import (
@@ -414,3 +414,21 @@ def test_a_password_that_everybody_may_read_is_refused(tmp_path: Path) -> None:
     secret.chmod(0o644)
     with pytest.raises(SinkError, match="chmod o-rw"):
         Agent("postgresql://a@b/c", password_file=str(secret))
+
+
+def test_a_database_that_cannot_be_written_is_said_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not when the first interval is over: `monitor check` would call it good."""
+
+    def opened(database: str, password_file: str = "") -> Engine:
+        engine = create_engine(database)
+        event.listen(engine, "connect", lambda one, _: one.execute("PRAGMA query_only = ON"))
+        return engine
+
+    path = str(tmp_path / "x.sqlite")
+    initialise(create_engine(path))
+    monkeypatch.setattr(served, "open_store", opened)
+    agent = Agent(path)
+    with pytest.raises(SinkError, match="readonly database: check that"):
+        agent.sink.deliver()

@@ -38,11 +38,14 @@ def read_state(engine: Engine, agent: str) -> dict[str, bytes]:
     """Return the state of an agent, part by part; {}: it has never delivered.
 
     Raises:
-        StorageError: The database has no tables for it, or cannot be reached.
+        StorageError: The database has no tables for it, cannot be reached, or not be written: that
+            would show at the first delivery alone.
     """
     with refusals_said(engine):
         ready(engine)
-        with engine.connect() as connection:
+        with engine.execution_options(writing=True).begin() as connection:
+            of_none = MonitorState.agent == _key(agent), MonitorState.part == ""
+            connection.execute(delete(MonitorState).where(*of_none))
             query = select(MonitorState.part, MonitorState.state)
             rows = connection.execute(query.where(MonitorState.agent == _key(agent)))
             return {row.part: bytes(row.state) for row in rows}
