@@ -155,6 +155,7 @@ class LustreServer(Collector):
     def _slow(self, host: Host, names: Sequence[str]) -> Iterator[Reading | TargetJobs | Problem]:
         """Read what takes longer, if that is due; else repeat its last readings."""
         now = self.monotonic()
+        self._exports.is_repeated = self.is_repeated
         wait = self._own.job_interval_seconds * (1 - _EARLY_SHARE)
         if self._slow_at is not None and now - self._slow_at < wait:
             for kept in self._kept.values():
