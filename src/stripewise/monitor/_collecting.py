@@ -47,6 +47,7 @@ class Collecting:
         is_automatic: bool = False,
     ) -> None:
         self.collector = collector
+        collector.is_repeated = True
         self._host, self._clock, self._hand_on = host, clock, hand_on
         self.interval_seconds = collector.settings.interval_seconds or interval_seconds
         self.stuck_seconds = max(_STUCK_SECONDS, _STUCK_INTERVALS * self.interval_seconds)

@@ -81,3 +81,27 @@ def test_damage() -> None:
     assert len(result.problems) == 1
     assert result.value(lustre.MOUNT_READ_BYTES, "a") == 5
     assert result.value(lustre.MOUNT_WRITE_BYTES, "a") is None
+
+
+def test_an_agent_that_starts_again_tells_no_growth_that_was_not() -> None:
+    """A fall is read as a restart from zero, and what is told then as growth."""
+    one, two = MOUNT.format("a", "ffff97e895d31000"), MOUNT.format("a", "ffff97e895d32000")
+    version = {"version": "2.15.5\n"}
+    growth = last = 0
+    for steps in (
+        ({one: mount(500), two: mount(700)}, {one: mount(501), two: mount(700)},
+         {one: mount(501)}, {one: mount(502), two: mount(9)}),
+        ({one: mount(502), two: mount(9)}, {one: mount(504), two: mount(9)}),
+    ):  # fmt: skip
+        client, clock = collector(), [0.0]
+        client.is_repeated = True
+        client.monotonic = lambda clock=clock: clock[0]
+        for number, parameters in enumerate(steps):
+            clock[0] += 100.0
+            result = one_round(client, FakeHost({**parameters, **version}))
+            value = result.value(lustre.MOUNT_READ_BYTES, "a")
+            assert isinstance(value, int)
+            growth += value - last if value >= last else value
+            last = value
+            assert number or value == 0
+    assert growth == 1 + 1 + 9 + 2

@@ -293,3 +293,21 @@ def test_a_client_that_connects_again_counts_on() -> None:
         "read_bytes                20", "read_bytes                1"
     )
     assert read() == 31 * 65536
+
+
+def test_sums_of_clients_begin_with_the_agent() -> None:
+    """Else they would fall with it where clients have left, which reads as a restart."""
+    host, one = server("2.12.9"), collector(exports=True, job_interval_seconds=1)
+    clock = [0.0]
+    one.monotonic, one.is_repeated = lambda: clock[0], True
+    name = "obdfilter.scratch-OST0001.exports.10.0.0.7@tcp.stats"
+    new = name.replace("10.0.0.7", "10.0.0.99")
+
+    def read(client: str) -> object:
+        clock[0] += 100.0
+        return one_round(one, host).value(lustre.EXPORT_READ_BYTES, "scratch", f"{client}@tcp")
+
+    assert read("10.0.0.7") == 0
+    host.parameters = {new: host.parameters[name], **host.parameters}
+    assert read("10.0.0.99") == 20 * 65536, "it was not there before, and counts from zero"
+    assert read("10.0.0.7") == 0

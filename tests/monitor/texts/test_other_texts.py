@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from random import Random
 
 import pytest
@@ -42,6 +43,7 @@ from support.other_hosts import (
     gpfs_line,
     mountstats,
 )
+from support.strict_readers import STRICT
 
 COUNTS = st.integers(0, (1 << 64) - 1)
 NAMES = st.from_regex(r"[a-z][a-z0-9]{0,8}", fullmatch=True)
@@ -205,3 +207,35 @@ def test_damage_raises_nothing(parse: Callable[[str], object], texts: tuple[str,
             assert len(problem) < 200
         if isinstance(found, float):
             assert math.isfinite(found)
+
+
+def strictly(check: Callable[[str], None], text: str, where: str) -> None:
+    try:
+        check(text)
+    except AssertionError as error:
+        raise AssertionError(f"{where}: {error!r} in {text!r}") from error
+
+
+def check_strictly(name: str, count: int, seed: int) -> None:
+    check = STRICT[name]
+    texts = next(texts for parse, texts in PARSERS if parse.__name__ == name)
+    is_refused = name in {parse.__name__ for parse in REFUSE}
+    random = Random(seed)
+    for text in texts:
+        check(text)
+    for case in range(count):
+        text = mutate(random.choice(texts).encode(), random).decode("utf-8", "replace")
+        with suppress(ValueError) if is_refused else nullcontext():
+            strictly(check, text, f"{name} {seed} {case}")
+
+
+@pytest.mark.parametrize("name", STRICT)
+def test_what_is_believed_of_some_damaged_texts_stands_there(name: str) -> None:
+    check_strictly(name, 500, seed=1)
+
+
+@pytest.mark.long
+@pytest.mark.ci
+@pytest.mark.parametrize("name", STRICT)
+def test_what_is_believed_of_many_damaged_texts_stands_there(name: str) -> None:
+    check_strictly(name, share_of(100_000), seed=2)

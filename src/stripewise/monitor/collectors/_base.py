@@ -51,6 +51,8 @@ class Collector(ABC):
         summary: What it reads, for a list.
         metrics: All that it can report.
         settings_class: Form of its table in the configuration.
+        is_repeated: Its rounds follow one another, and somebody looks at growth: sums over parts
+            that come and go begin at zero.
     """
 
     name: ClassVar[str]
@@ -61,6 +63,7 @@ class Collector(ABC):
     def __init__(self, settings: CollectorSettings) -> None:
         """Take its settings, an instance of `settings_class`."""
         self.settings = settings
+        self.is_repeated = False
 
     @abstractmethod
     def missing(self, host: Host) -> str:

@@ -20,7 +20,7 @@ from stripewise.monitor.collectors._lustre_stats import (
     operations_of,
     told,
 )
-from stripewise.monitor.collectors._sums import Sums
+from stripewise.monitor.collectors._sums import FirstTexts, Sums
 from stripewise.monitor.metrics import Metric, Reading, lustre
 from stripewise.monitor.texts.lustre import Stats, parse_mount, parse_stats
 
@@ -65,6 +65,7 @@ class LustreClient(Collector):
             settings.lctl, _PATTERNS, settings.timeout_seconds, lambda: self.monotonic()
         )
         self._sums: Sums[_Key] = Sums(_MOST_SERIES)
+        self._firsts = FirstTexts()
         self._version = ""
 
     def missing(self, host: Host) -> str:
@@ -95,6 +96,7 @@ class LustreClient(Collector):
             if name in values:
                 yield from self._take(name, values[name])
         self._forget(set(self._parameters.names))
+        self._firsts.end(self._parameters.names)
         for (metric, labels), value in self._sums.items():
             is_time = metric is lustre.MOUNT_OPERATION_SECONDS
             yield Reading(metric, labels, value / USECS_PER_SECOND if is_time else value)
@@ -106,8 +108,11 @@ class LustreClient(Collector):
             return
         stats = parse_stats(text)
         yield from told(name, stats.problems)
+        is_base = self.is_repeated and self._firsts.is_base(name)
         for key, value in _counters(fs, stats):
-            self._sums.add(name, key, value)
+            self._sums.add(name, key, value, is_base=is_base)
+        if stats.is_whole:
+            self._firsts.note(name)
 
     def _forget(self, there: set[str]) -> None:
         for part in self._sums.parts():

@@ -10,7 +10,7 @@ from stripewise.monitor._host import Host
 from stripewise.monitor.collectors._base import Problem
 from stripewise.monitor.collectors._lctl import Parameters
 from stripewise.monitor.collectors._lustre_stats import METADATA_KINDS, bytes_of, told
-from stripewise.monitor.collectors._sums import Sums
+from stripewise.monitor.collectors._sums import FirstTexts, Sums
 from stripewise.monitor.metrics import Metric, Reading, lustre
 from stripewise.monitor.texts.lustre import excerpt, parse_export, parse_stats
 
@@ -28,6 +28,8 @@ class Exports:
     def __init__(self, most_clients: int) -> None:
         """Report at most so many clients, those that are seen first."""
         self._most = most_clients
+        self.is_repeated = False
+        self._firsts = FirstTexts()
         self._sums: dict[Metric, Sums[Client]] = {
             metric: Sums(most_clients)
             for metric in (
@@ -60,6 +62,7 @@ class Exports:
             for name, text in values.items():
                 yield from self._take(name, text)
         self._forget(seen)
+        self._firsts.end(names)
         if len(clients) > self._most:
             yield Problem(
                 f"{len(clients)} clients are connected, and the first {self._most} are reported: "
@@ -76,16 +79,20 @@ class Exports:
         stats = parse_stats(text)
         yield from told(name, stats.problems)
         part, client = _part(name), (export[0].fs, export[1])
+        is_base = self.is_repeated and self._firsts.is_base(name)
         for metric, kind in (
             (lustre.EXPORT_READ_BYTES, "read_bytes"),
             (lustre.EXPORT_WRITE_BYTES, "write_bytes"),
         ):
             value = bytes_of(stats.rows, kind, stats.is_whole)
             if value is not None:
-                self._sums[metric].add(part, client, value)
+                self._sums[metric].add(part, client, value, is_base=is_base)
         if stats.is_whole and name.startswith("mdt."):
             found = [row.samples for kind, row in stats.rows.items() if kind in METADATA_KINDS]
-            self._sums[lustre.EXPORT_METADATA_OPERATIONS].add(part, client, sum(found))
+            metadata = self._sums[lustre.EXPORT_METADATA_OPERATIONS]
+            metadata.add(part, client, sum(found), is_base=is_base)
+        if stats.is_whole:
+            self._firsts.note(name)
 
     def _forget(self, seen: dict[str, set[Client]]) -> None:
         for sums in self._sums.values():

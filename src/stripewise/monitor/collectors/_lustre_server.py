@@ -162,6 +162,7 @@ class LustreServer(Collector):
         What is denied is repeated as well: it would else seem to come and go.
         """
         own = self._own
+        self._exports.is_repeated = self.is_repeated
         for part, seconds, patterns, read in (
             ("jobs", own.job_interval_seconds, (".job_stats",), self._jobs.collect),
             ("histograms", own.job_interval_seconds, (".brw_stats",), _histograms),

@@ -70,7 +70,7 @@ def stats_readings(target: Target, values: Mapping[str, str]) -> Iterator[Readin
     data are on the metadata target may be in either.  What is in both counts once.
     """
     rows: dict[str, StatsRow] = {}
-    is_whole, started = bool(target.stats), None
+    is_whole, starts = bool(target.stats), list[float]()
     for name in target.stats:
         if name not in values:
             is_whole = False
@@ -79,9 +79,9 @@ def stats_readings(target: Target, values: Mapping[str, str]) -> Iterator[Readin
         yield from told(name, stats.problems)
         rows = {**stats.rows, **rows}
         is_whole = is_whole and stats.is_whole
-        started = stats.start_seconds if started is None else started
-    if started is not None and started > _EARLIEST_SECONDS:
-        yield Reading(lustre.TARGET_STARTED, target.labels, started)
+        starts += [stats.start_seconds] if stats.start_seconds is not None else []
+    if _EARLIEST_SECONDS < min(starts, default=0) and len(starts) == len(target.stats):
+        yield Reading(lustre.TARGET_STARTED, target.labels, starts[0])
     yield from _bytes(target, rows, is_whole)
     for operation, row in operations_of(rows):
         labels = (*target.labels, operation)

@@ -16,7 +16,8 @@ class Sums(Generic[Key]):
 
     A part that disappears takes its counters along, and one that is started again counts from
     zero.  A plain sum would fall then, which reads as a restart of everything; so the growth of
-    each part is added up.  What parts have counted when they are first seen is in the sum.
+    each part is added up.  What parts have counted when they are first seen is in the sum, unless
+    it is the base of their growth.
 
     Memory: 8 bytes for each key and part.
     """
@@ -29,8 +30,15 @@ class Sums(Generic[Key]):
         self._totals = array("Q")
         self._last: dict[Hashable, array[int]] = {}
 
-    def add(self, part: Hashable, key: Key, value: int) -> None:
-        """Take the value that a counter of a part has now."""
+    def add(self, part: Hashable, key: Key, value: int, *, is_base: bool = False) -> None:
+        """Take the value that a counter of a part has now.
+
+        Args:
+            part: Of which part.
+            key: Of which counter.
+            value: Of it.
+            is_base: If it is the first of this part, only what comes later is growth.
+        """
         place = self._places.get(key)
         if place is None:
             if len(self._places) >= self._most:
@@ -41,6 +49,9 @@ class Sums(Generic[Key]):
         last = self._last.setdefault(part, array("Q"))
         if place >= len(last):
             last.extend([0] * (place + 1 - len(last)))
+        if is_base and not last[place]:
+            last[place] = value
+            return
         growth = value - last[place] if value >= last[place] else value
         self._totals[place] = (self._totals[place] + growth) & (1 << 64) - 1
         last[place] = value
@@ -66,3 +77,31 @@ class Sums(Generic[Key]):
         """Return the sums."""
         for key, place in self._places.items():
             yield key, self._totals[place]
+
+
+class FirstTexts:
+    """Which texts had been counting when they were first read.
+
+    An agent that starts does not know what parts that are gone had counted: sums over what is
+    there would be less than those that the agent before it told, and whoever watches them would
+    read that as a restart, and all of the sum as growth.  So the sums of an agent begin at zero.
+    What comes later, and was not listed before, counts from zero itself.
+    """
+
+    def __init__(self) -> None:
+        """Begin before the first round."""
+        self._listed: set[str] | None = None
+        self._read: set[str] = set()
+
+    def is_base(self, name: str) -> bool:
+        """Whether what a text tells now may be older than the agent."""
+        return name not in self._read and (self._listed is None or name in self._listed)
+
+    def note(self, name: str) -> None:
+        """Note that a text was read wholly."""
+        self._read.add(name)
+
+    def end(self, names: Iterable[str]) -> None:
+        """End a round in which these names were listed."""
+        self._listed = set(names)
+        self._read &= self._listed

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from stripewise.monitor._growth import EntryState, decode, encode, grow_entries
+from stripewise.monitor._growth import EntryState, JobGrowth, decode, encode, grow_entries
 from stripewise.monitor._packed import pack_entry
 from stripewise.monitor._records import TargetJobs
 from stripewise.monitor.metrics import Reading, lustre
@@ -37,12 +37,14 @@ REST = ""
 class _Target:
     """One target: the last counters of its jobs; what is left of its totals."""
 
-    __slots__ = ("has_left_out", "last", "rest", "rest_since", "state", "totals")
+    __slots__ = (
+        "has_left_out", "is_restored", "last", "rest", "rest_since", "state", "totals",
+    )  # fmt: skip
 
     def __init__(self, state: EntryState, last: float) -> None:
         self.state = state
         self.last = last
-        self.has_left_out = False
+        self.has_left_out = self.is_restored = False
         self.totals: dict[str, int] = {}
         self.rest: dict[str, int] = {}
         self.rest_since = last
@@ -100,20 +102,24 @@ class JobBook:
         if one is None:
             one = self._targets[place] = _Target(EntryState(now), now)
         since, one.last = min(one.last, now), now
-        is_dated = now - since <= DAY_SECONDS
+        is_dated, is_restored, one.is_restored = now - since <= DAY_SECONDS, one.is_restored, False
         within = self._within(one, jobs, now)  # changes the state
         grown, one.state = grow_entries(one.state, within)
         tracked: dict[str, int] = {}
+        is_told = False
         for growth in grown:
             works = works_of(jobs.target, growth.operations)
             for kind, work in works.items():
                 tracked[kind] = tracked.get(kind, 0) + _amount(kind, work)
-            if works and is_dated:
-                self._pending.add((self._name(jobs.fs), growth.tag), works, since, now)
+            begin = _begin(growth, since, now)
+            if works and now - begin <= DAY_SECONDS:
+                self._pending.add((self._name(jobs.fs), growth.tag), works, begin, now)
+            elif works:
+                is_told = True
         for tag in jobs.gone:
             self._pending.end((self._name(jobs.fs), tag))
         _leave(one, totals, tracked, is_dated)
-        return None if is_dated else since
+        return since if is_told or (is_restored and not is_dated) else None
 
     def _within(self, one: _Target, jobs: TargetJobs, now: float) -> TargetJobs:
         """Return the entries that are kept apart, as many as there may be.
@@ -179,10 +185,17 @@ class JobBook:
     def _restore_target(self, row: list[Any], state: bytes) -> None:
         file_system, target, last, has_left_out, totals, rest, rest_since = row
         one = _Target(decode(state), float(last))
-        one.has_left_out = bool(has_left_out)
+        one.has_left_out, one.is_restored = bool(has_left_out), True
         one.totals, one.rest = dict(totals), dict(rest)
         one.rest_since = float(rest_since)
         self._targets[str(file_system), str(target)] = one
+
+
+def _begin(growth: JobGrowth, since: float, now: float) -> float:
+    """Return from when on a job did what it did: not before its counters began."""
+    if not growth.is_new or growth.start_at is None:
+        return since
+    return min(max(since, growth.start_at), now)
 
 
 def _began_after(start_at: int | None, moment: float) -> bool:

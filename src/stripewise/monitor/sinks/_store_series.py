@@ -3,7 +3,8 @@
 """Series of targets for the statistics database: growth of counters, means of levels.  Pure.
 
 What a counter grew in a pause becomes one sample as long as the pause; a level is not known
-during one.
+during one.  A target that was started again counts from zero, also if it has overtaken what it had
+counted before; what it did since is of the time since.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from stripewise.monitor.metrics import Kind, Reading
+from stripewise.monitor.metrics import Kind, Metric, Reading, lustre
 from stripewise.monitor.sinks._store_clock import SinkClock
 
 DAY_SECONDS = 86400.0
@@ -22,6 +23,8 @@ _FORGET_SECONDS = 30 * DAY_SECONDS
 _SERVED_SECONDS = 600.0
 LARGEST = 1e100
 """Of a value; nor does NaN pass a comparison with it, and an integer fits no float far beyond."""
+_SAME_START_SECONDS = 1.0
+"""No target is stopped and started again in less (assumed)."""
 _VERSION = 1
 SeriesKey = tuple[str, str, str]
 """File system, target, name of the series."""
@@ -42,16 +45,28 @@ class _Series:
     """One series: its last reading, what is not told yet, what was told last."""
 
     __slots__ = (
-        "area", "growth", "is_counter", "last", "since", "told_until", "told_value", "unit",
-        "value", "weight",
+        "area", "growth", "is_counter", "is_restored", "last", "since", "start", "told_start",
+        "told_until", "told_value", "unit", "value", "weight",
     )  # fmt: skip
 
-    def __init__(self, unit: str, is_counter: bool, value: float, last: float) -> None:
+    def __init__(
+        self, unit: str, is_counter: bool, value: float, last: float, start: float | None
+    ) -> None:
         self.unit, self.is_counter = unit, is_counter
         self.value, self.last, self.since = value, last, last
         self.growth: float = 0
         self.area, self.weight = 0.0, 0.0
+        self.start = self.told_start = start
         self.told_value, self.told_until = value, 0.0
+        self.is_restored = False
+
+    def is_begun_anew(self, value: float, start: float | None) -> bool:
+        """Whether a counter is not that of before, grown."""
+        if value < self.value:
+            return True
+        if start is None or self.start is None:
+            return False
+        return abs(start - self.start) > _SAME_START_SECONDS
 
 
 class SeriesBook:
@@ -68,6 +83,7 @@ class SeriesBook:
         self._renamed = renamed
         self._every: dict[SeriesKey, _Series] = {}
         self._served: dict[str, float] = {}
+        self._early: list[Told] = []
 
     def __len__(self) -> int:
         return len(self._every)
@@ -81,16 +97,22 @@ class SeriesBook:
             clock: What that is in seconds since 1970.
         """
         seen: set[SeriesKey] = set()
-        for reading in sorted(readings, key=_of_host):  # what is served is known by then
-            metric, value = reading.metric, reading.value
-            if not metric.series or not isinstance(value, int | float):
-                continue
-            if not abs(value) <= LARGEST:
+        readings = sorted(readings, key=_of_host)  # what is served is known by then
+        starts = {
+            one.labels: value
+            for one in readings
+            if one.metric.name == lustre.TARGET_STARTED.name
+            and (value := _number(one)) is not None
+        }
+        for reading in readings:
+            value = _number(reading)
+            if not reading.metric.series or value is None:
                 continue
             for key in self._keys(reading, now):
                 if key not in seen:
                     seen.add(key)
-                    self._note(key, metric.unit, metric.kind is Kind.COUNTER, value, now, clock)
+                    start = starts.get(reading.labels)
+                    self._note(key, reading.metric, value, now, clock, start)
 
     def _keys(self, reading: Reading, now: float) -> list[SeriesKey]:
         """Return the series of a reading; what tells of the host is of all that it serves."""
@@ -105,29 +127,48 @@ class SeriesBook:
         return [(file_system, words.get("target", ""), name)]
 
     def _note(
-        self, key: SeriesKey, unit: str, is_counter: bool, value: float, now: float,
-        clock: SinkClock,
+        self, key: SeriesKey, metric: Metric, value: float, now: float, clock: SinkClock,
+        start: float | None,
     ) -> None:  # fmt: skip
-        one = self._every.get(key)
+        one, is_counter = self._every.get(key), metric.kind is Kind.COUNTER
         if one is not None and now < one.last:
             return
         if one is None or one.is_counter != is_counter:
-            self._every[key] = made = _Series(unit, is_counter, value, now)
+            self._every[key] = made = _Series(metric.unit, is_counter, value, now, start)
             made.told_until = max(clock.wall(now), 0.0 if one is None else one.told_until)
             return
         passed = now - one.last
         if is_counter:
-            one.growth += value if value < one.value else value - one.value
+            self._grow(key, one, value, now, clock, start)
         elif passed <= 2 * self._interval:
             one.area += value * passed
             one.weight += passed
         else:  # nobody knows what it was meanwhile
             one.since, one.area, one.weight = now, 0.0, 0.0
-        one.value, one.last, one.unit = value, now, unit
+        one.value, one.last, one.unit, one.is_restored = value, now, metric.unit, False
+        one.start = one.start if start is None else start
+
+    def _grow(
+        self, key: SeriesKey, one: _Series, value: float, now: float, clock: SinkClock,
+        start: float | None,
+    ) -> None:  # fmt: skip
+        """Add growth; that of a target that was away begins a sample of its own."""
+        if not one.is_begun_anew(value, start):
+            one.growth += value - one.value
+            return
+        began = one.last if start is None else min(clock.monotonic(start), now)
+        if began - one.last > self._interval:
+            early = self._told(key, one, clock) if one.growth else None
+            if one.is_restored and now - one.last > DAY_SECONDS:
+                at, seconds = int(clock.wall(one.last)), now - one.last
+                early = Told(key, one.unit, True, at, seconds, None)
+            self._early += [early] if early is not None else []
+            one.since = began
+        one.growth += value
 
     def cut(self, clock: SinkClock) -> list[Told]:
         """Return the samples of all intervals that are over."""
-        found = []
+        found, self._early = self._early, []
         for key, one in self._every.items():
             if one.last - one.since >= self._interval - 0.5:
                 told = self._told(key, one, clock)
@@ -144,13 +185,13 @@ class SeriesBook:
         if one.is_counter and one.last - one.since > DAY_SECONDS:
             value = None
         one.since, one.growth, one.area, one.weight = one.last, 0, 0.0, 0.0
-        one.told_value, one.told_until = one.value, float(end)
+        one.told_value, one.told_start, one.told_until = one.value, one.start, float(end)
         return Told(key, one.unit, one.is_counter, begin, float(end - begin), value)
 
     def state(self) -> bytes:
         """Return what was told last, for the database."""
         rows = [
-            [*key, one.unit, one.is_counter, one.told_value, one.told_until]
+            [*key, one.unit, one.is_counter, one.told_value, one.told_until, one.told_start]
             for key, one in self._every.items()
         ]
         text = json.dumps({"version": _VERSION, "series": rows}, separators=(",", ":"))
@@ -162,15 +203,22 @@ class SeriesBook:
         Raises:
             ValueError: It is damaged, or of a later version.
         """
-        for *words, unit, is_counter, value, until in _rows(data):
+        for *words, unit, is_counter, value, until, start in _rows(data):
             age = clock.wall(now) - until
             if age > _FORGET_SECONDS or age < -1.0:  # the clock was wrong by far
                 continue
             last = min(clock.monotonic(until), now)
-            one = _Series(str(unit), bool(is_counter), value, last)
-            one.told_until = float(until)
+            one = _Series(str(unit), bool(is_counter), value, last, start)
+            one.told_until, one.is_restored = float(until), True
             file_system, target, name = words
             self._every[str(file_system), str(target), str(name)] = one
+
+
+def _number(reading: Reading) -> float | None:
+    value = reading.value
+    if not isinstance(value, int | float) or not abs(value) <= LARGEST:
+        return None
+    return value
 
 
 def _of_host(reading: Reading) -> bool:
@@ -180,8 +228,13 @@ def _of_host(reading: Reading) -> bool:
 def _rows(data: bytes) -> list[list[Any]]:
     try:
         found = json.loads(zlib.decompress(data))
-        rows = [list(row) for row in found["series"]]
-        whole = all(len(row) == 7 and isinstance(row[5], int | float) for row in rows)
+        rows = [[*row, *[None][len(row) - 7 :]] for row in found["series"]]  # first had no start
+        whole = all(
+            len(row) == 8
+            and isinstance(row[5], int | float)
+            and (row[7] is None or isinstance(row[7], int | float))
+            for row in rows
+        )
     except (zlib.error, TypeError, KeyError, UnicodeDecodeError) as error:
         raise ValueError(f"the stored state of series is damaged: {error}") from error
     if found["version"] != _VERSION or not whole:

@@ -48,8 +48,12 @@ def read_fs_io_s(text: str) -> tuple[list[GpfsLine], list[str]]:
     Returns:
         File systems, and what was left out, a sentence each; without mounted ones, both are [].
     """
-    found, problems = [], []
-    for number, line in enumerate(text.splitlines(), 1):
+    found: list[GpfsLine] = []
+    problems: list[str] = []
+    whole_lines, _, torn = text.rpartition("\n")
+    if torn.strip():  # its last number may lack digits
+        problems.append(f"the output ends within a line, {shown(torn)}")
+    for number, line in enumerate(whole_lines.splitlines(), 1):
         words = line.split()
         if not words or words[0].startswith(_OTHERS):
             continue
