@@ -201,6 +201,15 @@ def test_a_sink_that_comes_back_gets_everything(caplog: pytest.LogCaptureFixture
     ]
 
 
+def test_the_end_is_no_success(caplog: pytest.LogCaptureFixture) -> None:
+    down = FakeSink("down")
+    down.is_down = True
+    down.stop = lambda: None  # type: ignore[method-assign]  # as the store: it does not try
+    with caplog.at_level(logging.INFO), Running([FakeCollector()], [down, FakeSink("up")]):
+        wait_until(lambda: "sink down cannot deliver" in caplog.text)
+    assert "can deliver again" not in caplog.text
+
+
 def test_no_sink_that_can_begin_is_an_error() -> None:
     sink = FakeSink()
     sink.cannot_begin = "127.0.0.1:9823 is in use: give another"

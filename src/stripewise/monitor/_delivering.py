@@ -113,7 +113,14 @@ class Delivering:
                 self._work.set()
                 self._ending.wait(self._backoff.next())
         if self._is_begun:
-            self._attempt(self.sink.stop)
+            self._end()
+
+    def _end(self) -> None:
+        """End the sink.  That it ends does not say that what failed before can be done again."""
+        try:
+            self.sink.stop()
+        except BaseException as error:
+            self._note("deliver", _words(error))
 
     def _attempt(self, action: Callable[[], None]) -> bool:
         with self._lock:
