@@ -97,6 +97,9 @@ def once(context: click.Context, config: Path | None, form: str, names: tuple[st
     for found in rounds:
         for text in found.problems[:_MOST_PROBLEMS]:
             note(f"{found.collector}: {text}", kind="warning")
+    if len(rounds) == 1:
+        note("no collector finds anything to read here: see `stripewise monitor check`",
+             kind="warning")  # fmt: skip
     click.echo(_rendered(rounds, form, settings.agent.server), nl=False)
     context.exit(0 if any(one.readings or one.jobs for one in rounds[:-1]) else 1)
 

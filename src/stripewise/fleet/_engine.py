@@ -160,10 +160,14 @@ def _remedy(engine: Engine, what: str, error: DBAPIError) -> str:
         return "another process writes to it; try again when it has ended"
     if "malformed" in what or "not a database" in what:
         return "check its path, or restore a backup into a new file (`stripewise db restore`)"
+    if engine.dialect.name != _SQLITE and ("permission denied" in what or "read-only" in what):
+        return "let the user of the URL write to the tables, or name the one who owns them"
     if "readonly" in what or "permission" in what or "unable to open" in what:
         return "check that its directory exists, and that this user may read and write both"
     if isinstance(error, OperationalError) and engine.dialect.name != _SQLITE:
-        return "check that PostgreSQL runs, and the user and name in the URL"
+        return (
+            "check that PostgreSQL runs, and the user, the password and the name of the database"
+        )
     return "check the database (`stripewise db status`)"
 
 

@@ -14,6 +14,7 @@ from stripewise.monitor._clock import Clock
 from stripewise.monitor._host import Host
 from stripewise.monitor._records import Round
 from stripewise.monitor._rounds import read_round
+from stripewise.monitor.collectors import Collector
 from stripewise.monitor.metrics import Reading, health
 
 
@@ -42,10 +43,25 @@ def read_once(
     if names:
         used = [known[name] for name in dict.fromkeys(names)]
     else:
-        used = [one for one in chosen if not (one.is_automatic and one.collector.missing(host))]
+        used = [one for one in chosen if not (one.is_automatic and _missing(one.collector, host))]
     clock = clock or Clock()
-    rounds = [read_round(one.collector, host, clock).round for one in used]
+    rounds = [_read(one.collector, host, clock) for one in used]
     return [*rounds, _report(rounds, clock)]
+
+
+def _read(collector: Collector, host: Host, clock: Clock) -> Round:
+    """Read one round; a collector without anything to read has failed, as it has in an agent."""
+    if why := _missing(collector, host):
+        at, monotonic = clock.wall(), clock.monotonic()
+        return Round(collector.name, at, monotonic, problems=(why,), reason="missing")
+    return read_round(collector, host, clock).round
+
+
+def _missing(collector: Collector, host: Host) -> str:
+    try:
+        return collector.missing(host)
+    except Exception:  # of a plug-in; its round then says what is wrong
+        return ""
 
 
 def _report(rounds: Sequence[Round], clock: Clock) -> Round:

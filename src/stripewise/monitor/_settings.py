@@ -4,13 +4,21 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from stripewise.errors import ConfigurationError
 from stripewise.inputs import POLICY, parse_toml, read_input
@@ -45,11 +53,22 @@ class AgentSettings(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-    server: str = Field(default_factory=short_host_name, pattern=f"^{_NAME}$")
-    cluster: str = Field(default="", pattern=f"^({_NAME})?$")
+    server: str = Field(default_factory=short_host_name)
+    cluster: str = ""
     interval_seconds: float = Field(default=15.0, ge=1.0, le=3600.0)
     user: str = Field(default="", pattern=r"^([A-Za-z_][A-Za-z0-9._-]{0,31})?$")
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    @field_validator("server", "cluster", mode="before")
+    @classmethod
+    def _is_name(cls, value: object, info: ValidationInfo) -> object:
+        is_empty = value == "" and info.field_name == "cluster"
+        if isinstance(value, str) and not is_empty and not re.fullmatch(_NAME, value):
+            raise ValueError(
+                "write at most 64 letters, digits, dots, hyphens and underscores, beginning with "
+                "a letter or a digit"
+            )
+        return value
 
 
 class CollectorChoice(BaseModel):
@@ -62,6 +81,13 @@ class CollectorChoice(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
     enabled: bool | Literal["automatic"] = "automatic"
+
+    @field_validator("enabled", mode="before")
+    @classmethod
+    def _is_known(cls, value: object) -> object:
+        if not isinstance(value, bool) and value != "automatic":
+            raise ValueError('write true, false or "automatic"')
+        return value
 
 
 class MonitorSettings(BaseModel):

@@ -15,6 +15,9 @@ _TYPES = {
     "model_type": "write a table",
     "dict_type": "write a table",
     "list_type": "write a list",
+    "tuple_type": "write a list",
+    "bool_type": "write true or false",
+    "float_type": "write a number",
     "string_type": "write text in quotes",
     "int_type": "write a whole number",
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from sqlalchemy import Engine, event, func, select, update
+from sqlalchemy import Engine, event, func, select, text, update
 
 from stripewise.fleet import create_engine, initialise, served, str_of
 from stripewise.fleet._records import JobRecord
@@ -206,6 +206,40 @@ def test_old_tables_are_named(tmp_path: Path) -> None:
         Agent(str(path)).sink.deliver()
 
 
+@pytest.mark.parametrize(("revision", "remedy"), [
+    ("0001", "older version .0001; .*run `stripewise db init`"),
+    ("9999", "newer Stripewise .*update Stripewise"),
+])  # fmt: skip
+def test_tables_of_another_version_are_refused(engine: Engine, revision: str, remedy: str) -> None:
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :r"), {"r": revision})
+    with pytest.raises(SinkError, match=remedy):
+        started(engine)
+
+
+def test_who_may_read_only_learns_it_at_once(empty_engine: Engine) -> None:
+    initialise(empty_engine)
+    line = "SET default_transaction_read_only = on"
+    if empty_engine.dialect.name == "sqlite":
+        line = "PRAGMA query_only = ON"
+    agent = Agent(empty_engine)
+    agent.sink._state = None
+    event.listen(agent.sink._connect().pool, "connect", lambda one, _: _run(one, line))
+    agent.sink._connect().dispose()
+    with pytest.raises(SinkError, match="write"):
+        agent.sink.deliver()
+
+
+def _run(connection: Any, line: str) -> None:
+    connection.cursor().execute(line)
+    connection.commit()
+
+
+def test_an_attempt_to_write_leaves_nothing(engine: Engine) -> None:
+    started(engine)
+    assert rows(engine, select(MonitorState.part)) == []
+
+
 def test_state_that_is_damaged_is_not_counted_from(engine: Engine) -> None:
     target = Target("OST0000")
     started(engine).run([target], 0.0, 60.0)
@@ -220,7 +254,7 @@ def test_state_that_is_damaged_is_not_counted_from(engine: Engine) -> None:
 @pytest.mark.parametrize(("given", "what"), [
     ({"database": "mysql://x/y"}, "mysql is no database"),
     ({"jobid_name": "plain"}, "has no code"),
-    ({"password_file": "/nowhere/secret"}, "/nowhere/secret"),
+    ({"password_file": "/nowhere/secret"}, "^/nowhere/secret cannot be read .No such file or di"),
 ])  # fmt: skip
 def test_settings_that_cannot_be(tmp_path: Path, given: dict[str, str], what: str) -> None:
     settings = {"database": str(tmp_path / "x.sqlite"), **given}

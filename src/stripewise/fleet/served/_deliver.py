@@ -75,8 +75,12 @@ def open_store(database: str, password_file: str = "") -> Engine:
     if password_file:
         try:
             lines = Path(password_file).read_text(encoding="utf-8").splitlines()
-        except (OSError, ValueError) as error:
-            raise UsageError(f"{password_file}: {error}: give a file with the password") from error
+        except OSError as error:
+            raise UsageError(
+                f"{password_file} cannot be read ({error.strerror}): check its path"
+            ) from error
+        except ValueError as error:
+            raise UsageError(f"{password_file} is not UTF-8: write one line into it") from error
         made = make_url(url).set(password=lines[0] if lines else "")
         url = made.render_as_string(hide_password=False)
     engine = create_engine(url)
