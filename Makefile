@@ -95,6 +95,7 @@ bench: setup ## what the library and the analysis cost; figures side by side fro
 	$(BIN)/python benchmarks/fixed_cost.py
 	$(BIN)/python benchmarks/fleet_ingest.py
 	$(BIN)/python benchmarks/fleet_scale.py
+	$(BIN)/python benchmarks/monitor_agent.py
 	$(BIN)/python benchmarks/pattern_analysis.py
 	$(BIN)/python benchmarks/read_trace.py
 	$(BIN)/python benchmarks/simulate.py --check

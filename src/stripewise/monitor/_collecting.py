@@ -8,6 +8,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from stripewise.monitor._clock import Clock, Grid
 from stripewise.monitor._host import Host
@@ -140,7 +141,8 @@ class Collecting:
 
     def _note(self, outcome: Outcome) -> None:
         found = outcome.round
-        self._last = outcome
+        bare = replace(found, readings=(), jobs=())  # which would take memory until the next
+        self._last = Outcome(bare, outcome.problems)
         self._problems += outcome.problems
         if found.reason:
             self._failures[found.reason] += 1
