@@ -7,6 +7,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import Connection, Engine
@@ -29,11 +30,12 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def postgres_template(request: pytest.FixtureRequest) -> str:
     server = request.getfixturevalue("postgres")
-    server.run("CREATE DATABASE fleet TEMPLATE template0")
-    engine = create_engine(server.url("fleet"))
+    name = f"fleet_{uuid4().hex}"  # each directory of tests that takes this fixture makes one
+    server.run(f"CREATE DATABASE {name} TEMPLATE template0")
+    engine = create_engine(server.url(name))
     initialise(engine)
     engine.dispose()
-    return "fleet"
+    return name
 
 
 @pytest.fixture(params=DATABASES)
