@@ -311,3 +311,14 @@ def test_sums_of_clients_begin_with_the_agent() -> None:
     host.parameters = {new: host.parameters[name], **host.parameters}
     assert read("10.0.0.99") == 20 * 65536, "it was not there before, and counts from zero"
     assert read("10.0.0.7") == 0
+
+
+@pytest.mark.parametrize(("seconds", "is_told"), [("600", False), ("119", True), ("0", False)])
+def test_jobs_that_disappear_between_two_readings_are_told_of(seconds: str, is_told: bool) -> None:
+    host = server()
+    host.parameters["obdfilter.home-a-OST0000.job_cleanup_interval"] = f"{seconds}\n"
+    result = one_round(collector(job_interval_seconds=60), host)
+    assert [("is 119 s, and jobs are read every 60 s" in text) for text in result.told()] == (
+        [True] if is_told else []
+    )
+    assert len(result.jobs) == 3

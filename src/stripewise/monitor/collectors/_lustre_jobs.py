@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Protocol, cast
 
@@ -14,10 +14,27 @@ from stripewise.monitor.collectors._base import Problem
 from stripewise.monitor.collectors._lctl import Parameters, problem_of
 from stripewise.monitor.collectors._lustre_stats import told
 from stripewise.monitor.metrics import Reading, lustre
-from stripewise.monitor.texts.lustre import TargetName, parse_target
+from stripewise.monitor.texts.lustre import TargetName, parse_count, parse_target
 
-JOB_PATTERNS = ("obdfilter.*.job_stats", "mdt.*.job_stats")
+JOB_PATTERNS = (
+    *("obdfilter.*.job_stats", "mdt.*.job_stats"),
+    *("obdfilter.*.job_cleanup_interval", "mdt.*.job_cleanup_interval"),
+)
 _LEAST_ENTRIES = 1000
+
+
+def lost_jobs(values: Mapping[str, str], interval_seconds: float) -> Iterator[Problem]:
+    """Say that jobs may disappear between two readings, with what they did since the first."""
+    for name, text in values.items():
+        if not name.endswith(".job_cleanup_interval"):
+            continue
+        seconds = parse_count(text)
+        if seconds and seconds < 2 * interval_seconds:  # 0: they stay
+            yield Problem(
+                f"{name} is {seconds} s, and jobs are read every {interval_seconds:g} s: what "
+                f"jobs do last may be missed; set job_interval_seconds to {seconds / 2:g} or less"
+            )
+            return
 
 
 class JobsFound(Protocol):

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Self, TypeGuard
 
 from pydantic import Field, model_validator
@@ -16,7 +16,7 @@ from stripewise.monitor.collectors._base import Collector, CollectorSettings, Pr
 from stripewise.monitor.collectors._lctl import COMMAND, REMEDY, Parameters
 from stripewise.monitor.collectors._lustre_exports import EXPORT_PATTERNS, Exports
 from stripewise.monitor.collectors._lustre_health import server_readings, version_problem
-from stripewise.monitor.collectors._lustre_jobs import JOB_PATTERNS, Jobs
+from stripewise.monitor.collectors._lustre_jobs import JOB_PATTERNS, Jobs, lost_jobs
 from stripewise.monitor.collectors._lustre_quota import QUOTA_PATTERNS, Quota
 from stripewise.monitor.collectors._lustre_services import SERVICE_PATTERNS, service_readings
 from stripewise.monitor.collectors._lustre_state import (
@@ -146,7 +146,7 @@ class LustreServer(Collector):
             yield from connection_readings(target, values)
         yield from lock_readings(values)
         yield from service_readings(values)
-        yield from self._slow(host, names)
+        yield from self._slow(host, names, values)
 
     def _presence(self, targets: Sequence[Target]) -> Iterator[Reading]:
         """Say of each target that this process has seen whether it is still there."""
@@ -156,7 +156,9 @@ class LustreServer(Collector):
             is_missing = float(target not in there)
             yield Reading(lustre.TARGET_MISSING, tuple(target), is_missing)
 
-    def _slow(self, host: Host, names: Sequence[str]) -> Iterator[Reading | TargetJobs | Problem]:
+    def _slow(
+        self, host: Host, names: Sequence[str], values: Mapping[str, str]
+    ) -> Iterator[Reading | TargetJobs | Problem]:
         """Read what takes longer, where that is due; repeat the last readings of the rest.
 
         What is denied is repeated as well: it would else seem to come and go.
@@ -174,6 +176,8 @@ class LustreServer(Collector):
                 yield from self._kept[part]
                 continue
             self._slow_at[part] = now
+            if part == "jobs":
+                yield from lost_jobs(values, seconds)
             kept = self._kept[part] = []
             chosen = [name for name in names if _has(name, patterns)]
             for found in read(host, self._parameters, chosen):
