@@ -5,83 +5,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
-from pydantic import ValidationError
-from sqlalchemy import Engine, event, func, select, text, update
+from sqlalchemy import Engine, func, select
 
-from stripewise.fleet import create_engine, initialise, served, str_of
 from stripewise.fleet._records import JobRecord
 from stripewise.fleet._store import Writer
 from stripewise.fleet.tables import (
     Event,
-    FileSystem,
     Job,
-    JobLoad,
-    JobTag,
-    MonitorState,
     Sample,
-    Series,
 )
 from stripewise.monitor.metrics import Reading, health, lustre
-from stripewise.monitor.sinks import SinkError
-from stripewise.monitor.sinks._store import StoreSettings, StoreSink
 from support.monitor_targets import T0, Reader, Target
+from support.store_agents import loads, rows, samples, started
 
 DAY = 86400.0
-
-
-class Agent:
-    """A sink and what it is given."""
-
-    def __init__(self, engine: Engine | str, name: str = "oss1", **given: Any) -> None:
-        database = engine if isinstance(engine, str) else str_of(engine)
-        self.sink = StoreSink(StoreSettings(database=database, **given), name)
-        self.sink.start()
-        self.reader = Reader()
-
-    def run(self, targets: list[Target], *moments: float) -> None:
-        for moment in moments:
-            self.sink.take(self.reader.round(targets, T0 + moment))
-            self.sink.deliver()
-
-    def reading(self, metric: Any) -> Any:
-        return next(one.value for one in self.sink.health() if one.metric is metric)
-
-
-def started(engine: Engine | str, **given: Any) -> Agent:
-    agent = Agent(engine, **given)
-    agent.sink.deliver()
-    return agent
-
-
-def rows(engine: Engine, query: Any) -> list[Any]:
-    with engine.connect() as connection:
-        return [tuple(row) for row in connection.execute(query)]
-
-
-def samples(engine: Engine, metric: str) -> list[Any]:
-    query = (
-        select(FileSystem.name, Series.server, Series.target, Sample.at, Sample.seconds,
-               Sample.value)
-        .join(Series, Series.id == Sample.series_id)
-        .join(FileSystem, FileSystem.id == Series.file_system_id)
-        .where(Series.metric == metric)
-        .order_by(FileSystem.name, Series.target, Sample.at)
-    )  # fmt: skip
-    return rows(engine, query)
-
-
-def loads(engine: Engine) -> list[Any]:
-    query = (
-        select(JobTag.text, JobLoad.kind, JobLoad.at, JobLoad.seconds, JobLoad.operations,
-               JobLoad.moved_bytes)
-        .join(JobTag, JobTag.id == JobLoad.tag_id)
-        .order_by(JobTag.text, JobLoad.kind, JobLoad.at)
-    )  # fmt: skip
-    return rows(engine, query)
 
 
 def test_growth_goes_into_series_and_levels_are_means(engine: Engine) -> None:
@@ -165,123 +104,6 @@ def test_a_clock_that_is_set_forward_is_followed(engine: Engine) -> None:
     found = samples(engine, "read_bytes")
     assert {row[4] for row in found} == {60.0}
     assert found[-1][3] == int(T0) + 7200 + 240
-
-
-def test_another_agent_of_this_name_is_refused(engine: Engine) -> None:
-    target = Target("OST0000")
-    first, second = started(engine), started(engine)
-    first.run([target], 0.0, 60.0)
-    with pytest.raises(SinkError, match="another agent delivers as 'oss1'") as told:
-        second.run([target], 0.0, 61.0)
-    assert "\n" not in str(told.value)
-    with pytest.raises(SinkError, match="another agent"):
-        second.run([target], 200.0)
-    first.run([target], 120.0)
-    assert len(samples(engine, "read_bytes")) == 2
-
-
-def test_a_database_that_is_not_there_at_the_start(tmp_path: Path) -> None:
-    path = tmp_path / "fleet.sqlite"
-    agent = Agent(str(path))
-    target = Target("OST0000")
-    with pytest.raises(SinkError, match="nothing is counted until") as told:
-        agent.sink.deliver()
-    assert "stripewise db init" in str(told.value)
-    agent.sink.take(agent.reader.round([target], T0))
-    engine = create_engine(str(path))
-    initialise(engine)
-    target.work("7", "read", 500)
-    agent.run([target], 60.0, 120.0)
-    assert samples(engine, "read_bytes") == []
-    target.work("8", "read", 5, at=T0 + 170.0)
-    agent.run([target], 180.0, 240.0, 600.0, 660.0)
-    assert sum(row[5] for row in samples(engine, "read_bytes")) == 5.0
-    assert [(row[0], row[5]) for row in loads(engine)] == [("8", 5)]
-
-
-def test_old_tables_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "fleet.sqlite"
-    path.touch()
-    with pytest.raises(SinkError, match="run `stripewise db init`"):
-        Agent(str(path)).sink.deliver()
-
-
-@pytest.mark.parametrize(("revision", "remedy"), [
-    ("0001", "older version .0001; .*run `stripewise db init`"),
-    ("9999", "newer Stripewise .*update Stripewise"),
-])  # fmt: skip
-def test_tables_of_another_version_are_refused(engine: Engine, revision: str, remedy: str) -> None:
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = :r"), {"r": revision})
-    with pytest.raises(SinkError, match=remedy):
-        started(engine)
-
-
-def test_who_may_read_only_learns_it_at_once(empty_engine: Engine) -> None:
-    initialise(empty_engine)
-    line = "SET default_transaction_read_only = on"
-    if empty_engine.dialect.name == "sqlite":
-        line = "PRAGMA query_only = ON"
-    agent = Agent(empty_engine)
-    agent.sink._state = None
-    event.listen(agent.sink._connect().pool, "connect", lambda one, _: _run(one, line))
-    agent.sink._connect().dispose()
-    with pytest.raises(SinkError, match="write"):
-        agent.sink.deliver()
-
-
-def _run(connection: Any, line: str) -> None:
-    connection.cursor().execute(line)
-    connection.commit()
-
-
-def test_an_attempt_to_write_leaves_nothing(engine: Engine) -> None:
-    started(engine)
-    assert rows(engine, select(MonitorState.part)) == []
-
-
-def test_state_that_is_damaged_is_not_counted_from(engine: Engine) -> None:
-    target = Target("OST0000")
-    started(engine).run([target], 0.0, 60.0)
-    with engine.begin() as connection:
-        where = MonitorState.part == "series"
-        connection.execute(update(MonitorState).where(where).values(state=b"\x00damaged"))
-    agent = started(engine)
-    with pytest.raises(SinkError, match="delete its rows of the table monitor_state"):
-        agent.run([target], 120.0)
-
-
-@pytest.mark.parametrize(("given", "what"), [
-    ({"database": "mysql://x/y"}, "mysql is no database"),
-    ({"jobid_name": "plain"}, "has no code"),
-    ({"password_file": "/nowhere/secret"}, "^/nowhere/secret cannot be read .No such file or di"),
-])  # fmt: skip
-def test_settings_that_cannot_be(tmp_path: Path, given: dict[str, str], what: str) -> None:
-    settings = {"database": str(tmp_path / "x.sqlite"), **given}
-    with pytest.raises(SinkError, match=what) as told:
-        StoreSink(StoreSettings(**settings), "oss1").start()
-    assert "\n" not in str(told.value)
-
-
-def test_settings_have_bounds() -> None:
-    with pytest.raises(ValidationError):
-        StoreSettings(top_jobs=-1)
-    with pytest.raises(ValidationError):
-        StoreSettings(unknown=1)
-    assert StoreSink(StoreSettings(), "x").missing() == ""
-
-
-def test_a_password_never_shows(tmp_path: Path) -> None:
-    secret = tmp_path / "secret"
-    secret.write_text("s3cr3t\n")
-    secret.chmod(0o600)
-    url = "postgresql://me@127.0.0.1:1/none"
-    agent = Agent(url, password_file=str(secret))
-    with pytest.raises(SinkError) as told:
-        agent.sink.deliver()
-    assert agent.sink._engine is not None
-    assert agent.sink._engine.url.password == "s3cr3t"
-    assert "s3cr3t" not in str(told.value)
 
 
 def test_jobs_that_did_most_get_rows_and_others_wait(engine: Engine) -> None:
@@ -440,29 +262,3 @@ def test_numbers_beyond_all_floats_do_not_keep_the_others_back(engine: Engine) -
         agent.sink.deliver()
     assert len(samples(engine, "read_bytes")) == 2
     assert {row[2] for row in samples(engine, "write_bytes")} == {"OST0000"}
-
-
-def test_a_password_that_everybody_may_read_is_refused(tmp_path: Path) -> None:
-    secret = tmp_path / "secret"
-    secret.write_text("right\n")
-    secret.chmod(0o644)
-    with pytest.raises(SinkError, match="chmod o-rw"):
-        Agent("postgresql://a@b/c", password_file=str(secret))
-
-
-def test_a_database_that_cannot_be_written_is_said_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Not when the first interval is over: `monitor check` would call it good."""
-
-    def opened(database: str, password_file: str = "") -> Engine:
-        engine = create_engine(database)
-        event.listen(engine, "connect", lambda one, _: one.execute("PRAGMA query_only = ON"))
-        return engine
-
-    path = str(tmp_path / "x.sqlite")
-    initialise(create_engine(path))
-    monkeypatch.setattr(served, "open_store", opened)
-    agent = Agent(path)
-    with pytest.raises(SinkError, match="readonly database: check that"):
-        agent.sink.deliver()
