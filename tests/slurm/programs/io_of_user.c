@@ -24,7 +24,8 @@ int main(int argc, char **argv)
         }
         return 0;
     }
-    long bytes = atol(argv[3]), calls = atol(argv[4]), first = atol(argv[5]), stride = atol(argv[6]);
+    long bytes = atol(argv[3]), calls = atol(argv[4]), first = atol(argv[5]),
+         stride = atol(argv[6]);
     int writes = strcmp(argv[1], "write") == 0;
     char *data = calloc(1, bytes);
     int fd = open(argv[2], writes ? O_CREAT | O_WRONLY : O_RDONLY, 0644);
