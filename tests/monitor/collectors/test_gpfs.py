@@ -82,7 +82,7 @@ def test_users_other_than_root_are_told() -> None:
 
 
 def test_a_path_with_root_in_it_is_not_taken_for_rights() -> None:
-    host = FakeHost({}, {MMPMON: HostError("missing", "/opt/mmpmon: no such command")})
+    host = FakeHost({}, {MMPMON: HostError("missing", "/opt/root/mmpmon: no such command")})
     error = take(create_collector("gpfs"), host).error
     assert error is not None
     assert error.reason == "missing"
