@@ -29,10 +29,11 @@ class Monitored:
         self.stored = encode(EntryState(since_at=self.target.seconds + 10**6))
         self.grown: dict[str, dict[str, list[int]]] = {}
 
-    def look(self, size: int) -> None:
+    def look(self, size: int, is_settled: bool = True) -> None:
         """Take a reading, store its growth and the state after it."""
         text = self.target.text()
-        read = self.reader.read([text[at : at + size] for at in range(0, len(text), size)])
+        pieces = [text[at : at + size] for at in range(0, len(text), size)]
+        read = self.reader.read(pieces, is_settled=is_settled)
         assert read.problems == ()
         jobs = TargetJobs("fs", "t", read.changed, read.gone, read.count, read.is_first)
         growths, state = grow_entries(decode(self.stored), jobs)
@@ -45,6 +46,17 @@ class Monitored:
                 told = count.sizes is not None
                 assert not told or sum(n for _, n in count.sizes or ()) == count.samples
 
+    def drop(self, raw: bytes) -> None:
+        """Let an entry be gone, after a pause in which readings met it."""
+        self.look(1000, is_settled=False)
+        self.look(1000, is_settled=False)
+        self.target.drop(raw)
+
+    def clear(self) -> None:
+        """Let all entries be gone, after such a pause."""
+        self.drop(b"")
+        self.target.clear()
+
     def restart(self) -> None:
         """Start the agent anew."""
         self.reader = JobStatsReader()
@@ -53,7 +65,7 @@ class Monitored:
 def _steps(names: tuple[str, ...]) -> st.SearchStrategy[Any]:
     raw = st.sampled_from(IDS)
     work = st.tuples(st.just("work"), raw, st.sampled_from(names[:6]), BYTES, st.integers(1, 5))
-    look = st.tuples(st.just("look"), st.sampled_from([37, 1000, 1 << 20]))
+    look = st.tuples(st.just("look"), st.sampled_from([37, 1000, 1 << 20]), st.booleans())
     rare = st.sampled_from([("clear",), ("restart",)])
     loss = st.tuples(st.sampled_from(["drop", "skip"]), raw)
     return st.lists(st.one_of(work, work, look, loss, rare), max_size=40)
@@ -67,7 +79,7 @@ def test_growth_is_what_was_done(
     monitored = Monitored(version, names)
     target = monitored.target
     actions: dict[str, Callable[..., None]] = {
-        "work": target.work, "drop": target.drop, "clear": target.clear,
+        "work": target.work, "drop": monitored.drop, "clear": monitored.clear,
         "look": monitored.look, "restart": monitored.restart,
         "skip": target.skip,
     }  # fmt: skip

@@ -90,7 +90,7 @@ class SmallJobsReader:
         self.most_entries = most_entries
         self.before: tuple[str, ...] | None = None
 
-    def read(self, pieces: Iterable[bytes]) -> JobsOfOneRound:
+    def read(self, pieces: Iterable[bytes], *, is_settled: bool = True) -> JobsOfOneRound:
         text = b"".join(pieces).decode()
         tags = tuple(re.findall(r"^- job_id: +(.+)$", text, re.MULTILINE))
         gone = tuple(tag for tag in self.before or () if tag not in tags)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -82,6 +83,9 @@ def make_agent(settings: MonitorSettings, path: Path | None = None) -> Agent:
         if why := sink.missing():
             raise RuntimeMissingError(f"the sink {sink.name} cannot be used: {why}")
     chosen = make_collectors(settings, path)
+    settled_seconds = min((sink.settled_seconds for sink in sinks), default=math.inf)
+    for one in chosen:
+        one.collector.settled_seconds = settled_seconds
     host, clock, interval_seconds = LocalHost(), Clock(), settings.agent.interval_seconds
 
     def collecting(hand_on: Callable[[Round], None]) -> Sequence[Collecting]:

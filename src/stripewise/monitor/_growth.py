@@ -39,6 +39,7 @@ class JobGrowth(NamedTuple):
         is_new: Its counters began at zero since the reading before.
         operations: What was added, by operation; sizes are None where one of the readings does
             not tell them. Those without growth are left out.
+        since / until: As of its entry: how many readings ago it began and ended.
     """
 
     tag: str
@@ -46,6 +47,8 @@ class JobGrowth(NamedTuple):
     start_at: int | None
     is_new: bool
     operations: Mapping[str, OperationCount]
+    since: int = 1
+    until: int = 0
 
 
 @dataclass(frozen=True)
@@ -148,7 +151,9 @@ def _full_growth(
 def _growth(entry: JobEntry, added: Mapping[str, OperationCount]) -> JobGrowth | None:
     if not added:
         return None
-    return JobGrowth(entry.tag, entry.snapshot_at, entry.start_at, False, added)
+    return JobGrowth(
+        entry.tag, entry.snapshot_at, entry.start_at, False, added, entry.since, entry.until
+    )
 
 
 def _kept(entry: JobEntry, operations: Mapping[str, OperationCount]) -> bytes:
@@ -165,7 +170,9 @@ def _all_of(entry: JobEntry, operations: Mapping[str, OperationCount]) -> JobGro
     happened = {name: count for name, count in operations.items() if count.samples}
     if not happened:
         return None
-    return JobGrowth(entry.tag, entry.snapshot_at, entry.start_at, True, happened)
+    return JobGrowth(
+        entry.tag, entry.snapshot_at, entry.start_at, True, happened, entry.since, entry.until
+    )
 
 
 def _is_another(

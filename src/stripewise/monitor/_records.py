@@ -39,12 +39,16 @@ class JobEntry(NamedTuple):
         start_at: When the entry began, by the target's clock; None: not told.
         operations: By Lustre's name: "read_bytes", "write", "open", ...; those without samples
             are left out.
+        since / until: Of how many readings ago the counters were that were given before (1: those
+            of the last one), and of how many ago these ones are.
     """
 
     tag: str
     snapshot_at: int | None
     start_at: int | None
     operations: Mapping[str, OperationCount]
+    since: int = 1
+    until: int = 0
 
 
 @dataclass(frozen=True)
@@ -53,11 +57,13 @@ class TargetJobs:
 
     Attributes:
         fs / target: Whose.
-        changed: Entries that are new, or not as they were in the reading before.
+        changed: Entries with counters that were not given before.
         gone: Tags that were in the reading before and are no longer there: should they come
             again, their counters begin at zero.
         count: Entries in all.
         is_first: The reader knew of no reading before: all entries are in `changed`.
+        is_settled: Whatever changed is in `changed`; else what jobs did that work all the time is
+            given later.
     """
 
     fs: str
@@ -66,6 +72,7 @@ class TargetJobs:
     gone: tuple[str, ...] = ()
     count: int = 0
     is_first: bool = False
+    is_settled: bool = True
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def store_job_loads(
     connection: Connection,
     cluster: str,
     server: str,
-    loads: Iterable[Load],
+    loads: Sequence[Load],
     templates: Sequence[Template] = (),
 ) -> set[int]:
     """Add rows; one that is there already grows by what comes.
@@ -64,10 +64,20 @@ def store_job_loads(
     Returns:
         The job ids that names tell: `settle` is to be called for them.
     """
-    loads = list(loads)
-    if not loads:
-        return set()
     cluster_id = Names(connection).cluster(cluster)
+    found: set[int] = set()
+    for portion in _portions(loads):  # all at once would take a kilobyte of memory each
+        found |= _store(connection, cluster_id, server, portion, templates)
+    return found
+
+
+def _store(
+    connection: Connection,
+    cluster_id: int,
+    server: str,
+    loads: Sequence[Load],
+    templates: Sequence[Template],
+) -> set[int]:
     tags = _tags(connection, cluster_id, {one.tag for one in loads}, templates)
     systems = {name: file_system_key(connection, name) for name in {x.file_system for x in loads}}
     fresh: dict[tuple[Any, ...], Sums] = {}

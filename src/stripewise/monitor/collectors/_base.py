@@ -53,6 +53,8 @@ class Collector(ABC):
         settings_class: Form of its table in the configuration.
         is_repeated: Its rounds follow one another, and somebody looks at growth: sums over parts
             that come and go begin at zero.
+        settled_seconds: How often all that jobs did is asked for (`TargetJobs.is_settled`);
+            0: in each round.
     """
 
     name: ClassVar[str]
@@ -64,6 +66,7 @@ class Collector(ABC):
         """Take its settings, an instance of `settings_class`."""
         self.settings = settings
         self.is_repeated = False
+        self.settled_seconds = 0.0
 
     @abstractmethod
     def missing(self, host: Host) -> str:

@@ -49,14 +49,16 @@ class JobsFound(Protocol):
     @property
     def is_first(self) -> bool: ...
     @property
+    def is_settled(self) -> bool: ...
+    @property
     def problems(self) -> tuple[str, ...]: ...
 
 
 class JobsReader(Protocol):
     """Reads the texts of one target, and remembers what was there."""
 
-    def read(self, pieces: Iterable[bytes]) -> JobsFound:
-        """Read a text; an error of the pieces leaves what is remembered as it was."""
+    def read(self, pieces: Iterable[bytes], *, is_settled: bool) -> JobsFound:
+        """Read a text; an error of the pieces loses nothing of what is remembered."""
 
 
 class Jobs:
@@ -64,10 +66,16 @@ class Jobs:
 
     Each text is asked by itself: job ids are chosen by users, and what is alone cannot pretend to
     be another parameter; besides, a text may be far larger than memory allows.
+
+    Attributes:
+        settled_each: Of so many readings one gives all that jobs did, others only what those did
+            that began or paused.
     """
 
     def __init__(self, most_jobs: int, timeout_seconds: float) -> None:
         """Remember about so many jobs, shared by the targets."""
+        self.settled_each = 1
+        self._unsettled = 0
         self._most_jobs = most_jobs
         self._timeout_seconds = timeout_seconds
         self._readers: dict[TargetName, JobsReader] = {}
@@ -80,6 +88,10 @@ class Jobs:
         Raises:
             HostError: `lctl` takes too long: it would for the others, too.
         """
+        self._unsettled += 1
+        is_settled = self._unsettled >= self.settled_each
+        if is_settled:
+            self._unsettled = 0
         for name in names:
             target = parse_target(name.split(".")[1])
             if target is None:
@@ -88,7 +100,7 @@ class Jobs:
                 self._readers[target] = self._reader(len(names))
             try:
                 pieces = parameters.pieces(host, name, self._timeout_seconds)
-                found = self._readers[target].read(pieces)
+                found = self._readers[target].read(pieces, is_settled=is_settled)
             except HostError as error:
                 if error.reason == "slow":
                     raise HostError("slow", f"{name}: {error}") from error
@@ -96,7 +108,7 @@ class Jobs:
                 continue
             yield from told(name, found.problems)
             yield TargetJobs(
-                *target, found.changed, found.gone, found.count, is_first=found.is_first
+                *target, found.changed, found.gone, found.count, found.is_first, found.is_settled
             )
             yield Reading(lustre.JOBS, tuple(target), found.count)
 

@@ -37,6 +37,7 @@ _TARGET_PATTERNS = (
 )
 _OF_QUOTA = ("quota_slave.acct_", ".glb-")
 _SLOW = (".job_stats", ".brw_stats", ".quota_slave.", ".exports.")
+_DAY_SECONDS = 86400.0
 _EARLY_SHARE, _EARLY_SECONDS = 0.1, 6.0
 """What has an interval of its own is read in the round that begins nearest to its end."""
 
@@ -165,6 +166,8 @@ class LustreServer(Collector):
         """
         own = self._own
         self._exports.is_repeated = self.is_repeated
+        wanted_seconds = min(self.settled_seconds, _DAY_SECONDS)
+        self._jobs.settled_each = round(wanted_seconds / own.job_interval_seconds)
         for part, seconds, patterns, read in (
             ("jobs", own.job_interval_seconds, (".job_stats",), self._jobs.collect),
             ("histograms", own.job_interval_seconds, (".brw_stats",), _histograms),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
@@ -44,6 +45,11 @@ class Sink(ABC):
         """Take settings, and the name of this server, which goes along with every value."""
         self.settings = settings
         self.server = server
+
+    @property
+    def settled_seconds(self) -> float:
+        """How often it asks for all that jobs did; infinite: never."""
+        return math.inf
 
     @abstractmethod
     def missing(self) -> str:

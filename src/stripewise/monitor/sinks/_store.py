@@ -95,6 +95,11 @@ class StoreSink(Sink):
         self._refused = ""
         self._is_failing = True
 
+    @property
+    def settled_seconds(self) -> float:
+        """As often as there are rows of jobs."""
+        return self.settings.job_interval_seconds
+
     def missing(self) -> str:
         """Return why it cannot be used, with the remedy; "": it can."""
         return missing("db")

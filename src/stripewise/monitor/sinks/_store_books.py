@@ -13,6 +13,9 @@ from stripewise.monitor.sinks._store_jobs import JobBook
 from stripewise.monitor.sinks._store_queue import Batch
 from stripewise.monitor.sinks._store_series import DAY_SECONDS, SeriesBook, Told
 
+_NEARLY = 0.9
+"""An interval may be shorter by that much: readings do not come on the dot."""
+
 
 class Limits(NamedTuple):
     """Intervals in seconds, and bounds; as in the settings."""
@@ -53,6 +56,8 @@ class Books:
         self._limits = limits
         self.now = self._cut_at = found.monotonic
         self._jobs_cut_at: float | None = None
+        self._jobs_settled_at: float | None = None
+        """When jobs were read last, if all that they did was taken in then."""
         self._pauses: list[Told] = []
         if "series" in parts:
             self.series.restore(parts["series"], self.clock, found.monotonic)
@@ -64,21 +69,30 @@ class Books:
         self.clock.note(found.at, found.monotonic)
         self.series.take(found.readings, found.monotonic, self.clock)
         now = self.clock.wall(found.monotonic)
+        if found.jobs:
+            is_settled = all(jobs.is_settled for jobs in found.jobs)
+            self._jobs_settled_at = found.monotonic if is_settled else None
         for file_system, since in self.jobs.take(found.jobs, found.readings, now):
             key = (file_system, "", "jobs")
             self._pauses.append(Told(key, "", True, int(since), now - since, None))
 
     def cut(self) -> tuple[Batch, dict[str, bytes]] | None:
         """Return what is due and the state after it; None: nothing is."""
-        if self.now - self._cut_at < self._limits.sample_interval_seconds - 0.5:
-            return None
-        self._cut_at = self.now
-        batch = Batch(self.series.cut(self.clock) + self._pauses)
-        self._pauses = []
-        parts = {"series": self.series.state()}
-        last = self._jobs_cut_at
-        if last is None or self.now - last >= self._limits.job_interval_seconds - 0.5:
-            self._jobs_cut_at = self.now
+        batch = Batch()
+        parts: dict[str, bytes] = {}
+        if self.now - self._cut_at >= self._limits.sample_interval_seconds - 0.5:
+            self._cut_at = self.now
+            batch.told, self._pauses = self.series.cut(self.clock) + self._pauses, []
+            parts = {"series": self.series.state()}
+        if self._are_jobs_due():
+            self._jobs_cut_at = self._jobs_settled_at
             batch.rows = self.jobs.cut(self.clock.wall(self.now))
             parts |= self.jobs.state()
-        return batch, parts
+        return (batch, parts) if parts else None
+
+    def _are_jobs_due(self) -> bool:
+        """Whether it is an interval; rows are made when all that jobs did was taken in."""
+        last, settled = self._jobs_cut_at, self._jobs_settled_at
+        if settled is None:
+            return False
+        return last is None or settled - last >= _NEARLY * self._limits.job_interval_seconds

@@ -30,24 +30,45 @@ _TOTALS = {
     lustre.METADATA_OPERATIONS.name: "metadata",
 }
 """Totals of a target with which those of its jobs are compared."""
+_MOST_TIMES = 4096
 REST = ""
 """Name of what jobs beyond the limit did."""
 
 
 class _Target:
-    """One target: the last counters of its jobs; what is left of its totals."""
+    """One target: the last counters of its jobs; what is left of its totals.
+
+    Attributes:
+        times: Of its readings since the last settled one, and of that one.
+    """
 
     __slots__ = (
-        "has_left_out", "is_restored", "last", "rest", "rest_since", "state", "totals",
+        "has_left_out", "is_restored", "rest", "rest_since", "state", "times", "totals",
     )  # fmt: skip
 
     def __init__(self, state: EntryState, last: float) -> None:
         self.state = state
-        self.last = last
+        self.times = [last]
         self.has_left_out = self.is_restored = False
         self.totals: dict[str, int] = {}
         self.rest: dict[str, int] = {}
         self.rest_since = last
+
+    @property
+    def last(self) -> float:
+        """When it was read last."""
+        return self.times[-1]
+
+    def note(self, now: float, *, is_settled: bool) -> None:
+        """Note a reading."""
+        if is_settled:
+            self.times.clear()
+        self.times.append(now)
+        del self.times[:-_MOST_TIMES]
+
+    def moment(self, readings: int, now: float) -> float:
+        """Return when a reading was, by how many come after it; 0: now."""
+        return min(self.times[-min(readings, len(self.times))], now) if readings else now
 
 
 class JobBook:
@@ -91,6 +112,8 @@ class JobBook:
             since = self._grow(jobs, totals.get((jobs.fs, jobs.target), {}), now)
             if since is not None:
                 pauses.append((self._name(jobs.fs), since))
+        if all(jobs.is_settled for jobs in every):
+            self._pending.settle()
         return pauses
 
     def _name(self, file_system: str) -> str:
@@ -101,7 +124,7 @@ class JobBook:
         one = self._targets.get(place)
         if one is None:
             one = self._targets[place] = _Target(EntryState(now), now)
-        since, one.last = min(one.last, now), now
+        since = one.moment(1, now)
         is_dated, is_restored, one.is_restored = now - since <= DAY_SECONDS, one.is_restored, False
         within = self._within(one, jobs, now)  # changes the state
         grown, one.state = grow_entries(one.state, within)
@@ -111,13 +134,15 @@ class JobBook:
             works = works_of(jobs.target, growth.operations)
             for kind, work in works.items():
                 tracked[kind] = tracked.get(kind, 0) + _amount(kind, work)
-            begin = _begin(growth, since, now)
-            if works and now - begin <= DAY_SECONDS:
-                self._pending.add((self._name(jobs.fs), growth.tag), works, begin, now)
+            end = one.moment(growth.until, now)
+            begin = _begin(growth, one.moment(growth.since, now), end)
+            if works and end - begin <= DAY_SECONDS:
+                self._pending.add((self._name(jobs.fs), growth.tag), works, begin, end)
             elif works:
                 is_told = True
         for tag in jobs.gone:
             self._pending.end((self._name(jobs.fs), tag))
+        one.note(now, is_settled=jobs.is_settled)
         _leave(one, totals, tracked, is_dated)
         return since if is_told or (is_restored and not is_dated) else None
 
@@ -156,7 +181,7 @@ class JobBook:
     def state(self) -> dict[str, bytes]:
         """Return what is known, for the database, part by part."""
         targets = [
-            [*place, one.last, one.has_left_out, one.totals, one.rest, one.rest_since]
+            [*place, one.times[0], one.has_left_out, one.totals, one.rest, one.rest_since]
             for place, one in self._targets.items()
         ]
         parts = {

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import heapq
 import marshal
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from stripewise.monitor.sinks._store_work import Work
@@ -18,7 +20,8 @@ from stripewise.monitor.sinks._store_work import Work
 PAUSE_SECONDS = 60.0
 """A row holds no longer pause of a job: so runs of a job that was requeued do not share one."""
 PENDING_SECONDS = 1800.0
-"""A job that does little waits so long for its row at most."""
+"""A job that does little waits so long for its row at most, and two thirds of it at least: jobs
+that began together would otherwise all get their rows in one delivery."""
 TagKey = tuple[str, str]
 """File system and name of the job."""
 
@@ -50,47 +53,76 @@ class _Pending(NamedTuple):
     @property
     def works(self) -> dict[str, Work]:
         """Work by kind."""
-        return {kind: Work(*work) for kind, work in marshal.loads(self.packed).items()}
+        return _works(self.packed)
+
+
+class _Held(NamedTuple):
+    """What a job did on one target, from one reading to another."""
+
+    since: float
+    until: float
+    key: TagKey
+    packed: bytes
 
 
 class PendingWork:
-    """Work of all jobs that is not in a row yet."""
+    """Work of all jobs that is not in a row yet.
+
+    What jobs did on one target may be told before what they did earlier on another: all that is
+    told is held until everything is, and then put in order.
+    """
 
     def __init__(self, top_jobs: int) -> None:
         """Begin without any; rows are made of so many jobs of each kind at every cut."""
         self._top = top_jobs
         self._open: dict[TagKey, _Pending] = {}
         self._over: list[tuple[TagKey, _Pending]] = []
+        self._held: list[_Held] = []
+        self._ended: list[TagKey] = []
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def add(self, key: TagKey, works: Mapping[str, Work], since: float, now: float) -> None:
-        """Add what a job did between two readings."""
+    def add(self, key: TagKey, works: Mapping[str, Work], since: float, until: float) -> None:
+        """Add what a job did on a target between two readings."""
+        self._held.append(_Held(since, until, key, _packed(works)))
+
+    def end(self, key: TagKey) -> None:
+        """Note that a job's counters are gone from a target."""
+        self._ended.append(key)
+
+    def settle(self) -> None:
+        """Put in order what was told: there is nothing earlier to come."""
+        for one in sorted(self._held, key=attrgetter("since")):
+            self._join(*one)
+        self._held.clear()
+        for key in self._ended:
+            if (open_ := self._open.get(key)) is not None:
+                self._open[key] = open_._replace(is_over=True)
+        self._ended.clear()
+
+    def _join(self, since: float, until: float, key: TagKey, packed: bytes) -> None:
         one = self._open.get(key)
         if one is not None and since - one.changed >= PAUSE_SECONDS:
             self._over.append((key, self._open.pop(key)))
             one = None
         if one is None:
-            self._open[key] = _Pending(since, now, False, _packed(works))
+            self._open[key] = _Pending(since, until, False, packed)
             return
         sums = one.works
-        for kind, work in works.items():
+        for kind, work in _works(packed).items():
             if kind in sums:
                 sums[kind].add(work)
             else:
                 sums[kind] = work
         self._open[key] = _Pending(
-            min(one.since, since), max(one.changed, now), one.is_over, _packed(sums)
+            min(one.since, since), max(one.changed, until), one.is_over, _packed(sums)
         )
-
-    def end(self, key: TagKey) -> None:
-        """Note that a job's counters are gone from a target."""
-        if (one := self._open.get(key)) is not None:
-            self._open[key] = one._replace(is_over=True)
 
     def cut(self, now: float) -> list[JobRow]:
         """Return rows of the jobs that did most, that paused or are gone, or that waited long.
+
+        What is held stays.
 
         Args:
             now: Of the last reading.
@@ -100,7 +132,7 @@ class PendingWork:
         most = self._most()
         for key, one in list(self._open.items()):
             idle = now - one.changed >= PAUSE_SECONDS
-            waited = now - one.since >= PENDING_SECONDS
+            waited = now - one.since >= _wait_seconds(key)
             if idle or waited or one.is_over or key in most:
                 due.append((key, self._open.pop(key)))
         return [row for key, one in due for row in _rows(key, one)]
@@ -121,6 +153,8 @@ class PendingWork:
         """Yield plain data."""
         for key, one in chain(self._over, self._open.items()):
             yield [*key, one.since, one.changed, one.is_over, marshal.loads(one.packed)]
+        for held in self._held:
+            yield [*held.key, held.since, held.until, False, marshal.loads(held.packed)]
 
     def restore(self, rows: Iterable[Any]) -> None:
         """Go on from plain data.
@@ -140,8 +174,18 @@ class PendingWork:
             raise ValueError(f"the stored work of jobs is damaged: {error}") from error
 
 
+def _wait_seconds(key: TagKey) -> float:
+    """Return how long a job waits for its row, by its name."""
+    early = zlib.crc32(key[1].encode("utf-8", "surrogatepass")) % 1000 / 3000
+    return PENDING_SECONDS * (1 - early)
+
+
 def _packed(works: Mapping[str, Work]) -> bytes:
     return marshal.dumps({kind: work.as_list() for kind, work in works.items()})
+
+
+def _works(packed: bytes) -> dict[str, Work]:
+    return {kind: Work(*work) for kind, work in marshal.loads(packed).items()}
 
 
 def _rows(key: TagKey, one: _Pending) -> list[JobRow]:

@@ -246,6 +246,10 @@ def test_a_left_out_entry_keeps_what_was_remembered() -> None:
     bad = some(b"1", b"2").replace(b"samples:           1", b"samples:           5")
     for _ in range(3):
         assert read(bad, reader).gone == ()
+    found = read(some(b"1", b"2"), reader)  # given again, of before the damage: that is no growth
+    assert [(entry.tag, entry.since, entry.until) for entry in found.changed] == [
+        ("1", 4, 1), ("2", 4, 1),
+    ]  # fmt: skip
     assert read(some(b"1", b"2"), reader) == JobsRead(count=2)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The counters of jobs on one target, read again and again: only what changed is parsed."""
+"""The counters of jobs on one target, read again and again; few entries are parsed each time."""
 
 from __future__ import annotations
 
@@ -26,9 +26,13 @@ _PADDING = b" " * 10
 _BEFORE = re.compile(rb"\n*(?:[^\n]*=)?(?:\n?job_stats:)?\n*")
 """Before the first entry; 2.16 prints nothing at all where there are none."""
 _BAD_HISTOGRAM = "its histogram does not add up to its samples and is left out, the rest counts"
-_HASH_BITS = 58
-"""With the mark, a hash is an integer of 32 bytes; a change is missed with a chance of 2^-58."""
+_LOST = "gone before what they did last was read"
+_HASH_BITS = 46
+"""With the rest, an integer of 32 bytes; a change goes unseen, until the next, once in 2^46."""
 _HASH_MASK = (1 << _HASH_BITS) - 1
+_BEHIND_SHIFT, _MOST_BEHIND = 2, (1 << 12) - 1
+_HASH_SHIFT = 14
+_MARK = 3
 
 
 @dataclass(frozen=True)
@@ -36,10 +40,12 @@ class JobsRead:
     """Jobs of one target in one reading.
 
     Attributes:
-        changed: Entries that are new, or not as they were in the reading before.
+        changed: Entries with counters that were not given before: those that are new, that paused
+            or, if it is settled, whatever changed.
         gone: Tags that are no longer there.
         count: Entries in the text, believed or not.
         is_first: No reading before: all entries that are believed are in `changed`.
+        is_settled: There is nothing that changed and was not given.
         problems: What was left out, a few sentences.
     """
 
@@ -47,6 +53,7 @@ class JobsRead:
     gone: tuple[str, ...] = ()
     count: int = 0
     is_first: bool = False
+    is_settled: bool = True
     problems: tuple[str, ...] = ()
 
 
@@ -64,12 +71,15 @@ class _Round:
 
     Attributes:
         mark: Of entries that were met in it.
-        same / new: How many entries are as before, and how many are met for the first time.
+        is_settled: Whatever changed is parsed.
+        same / new: How many entries are as before or not looked into, and how many are met for
+            the first time.
         left_out: Ids that are not known and not believed.
         doubtful: Something is damaged so that nobody knows whose entry it was.
     """
 
     mark: int
+    is_settled: bool
     count: int = 0
     same: int = 0
     new: int = 0
@@ -89,9 +99,13 @@ class _Round:
 class JobStatsReader:
     """Reads the job_stats of one target, as `lctl get_param -n` prints them.
 
-    Of each entry only a hash of its bytes is remembered, by its id; an entry with the same bytes
-    as in the reading before is not parsed again. An entry is believed wholly or not at all. One
-    that is not believed keeps what was remembered of it.
+    Of each entry only a hash of its bytes is remembered, by its id. One that changes from reading
+    to reading, as those of jobs at work do, is parsed in settled readings alone, and once it
+    pauses; how many readings its growth lies back is given with it. Where entries do not tell
+    when they began, any reading is settled: only counters that become less say that one is new.
+
+    An entry is believed wholly or not at all. One that is not believed keeps what was remembered
+    of it.
 
     All entries of a target have the same rows, so one with other rows than most has lost some.
 
@@ -111,20 +125,29 @@ class JobStatsReader:
         self._order: tuple[str, ...] = ()
         self._doubted: tuple[str, ...] = ()
         self._mark = 1
-        self._is_first = True
+        self._is_first = self._is_dated = True
+        self._is_torn = False
 
-    def read(self, pieces: Iterable[bytes]) -> JobsRead:
+    def read(self, pieces: Iterable[bytes], *, is_settled: bool = True) -> JobsRead:
         """Read a text in pieces of any size.
 
-        What the pieces raise passes through; the next reading is as if this one had not been.
+        What the pieces raise passes through; of such a reading nothing is given or gone, and the
+        next one is settled.
+
+        Args:
+            pieces: Of the text.
+            is_settled: Give whatever changed.
         """
         self._mark = 3 - self._mark  # 1 and 2 in turn; 0: not met in the last reading
-        now = _Round(self._mark)
+        is_settled = is_settled or self._is_first or self._is_torn or not self._is_dated
+        now = _Round(self._mark, is_settled)
+        self._is_torn = True
         try:
             self._take_all(pieces, now)
         except BaseException:
-            self._known = {raw: value & ~3 for raw, value in self._known.items()}
+            self._known = {raw: value & ~_MARK for raw, value in self._known.items()}
             raise
+        self._is_torn = False
         self._drop_odd(now)
         return self._finish(now)
 
@@ -150,6 +173,7 @@ class JobStatsReader:
         """Look at one entry: what it was before, and what it says if that is not the same."""
         last = self._known.get(raw)
         digest = hash(entry) & _HASH_MASK
+        behind = until = 0
         if last is None:
             if raw in now.taken or raw in now.left_out:
                 return _double(raw, now)
@@ -157,12 +181,14 @@ class JobStatsReader:
             if (self._beyond or not has_room) and self._is_beyond(raw, has_room, now):
                 return None
         else:
-            if last & 3 == now.mark:
+            if last & _MARK == now.mark:
                 return _double(raw, now)
-            self._known[raw] = last & ~3 | now.mark
-            if last >> 2 == digest and whole:
+            behind = last >> _BEHIND_SHIFT & _MOST_BEHIND
+            until = int(last >> _HASH_SHIFT == digest)
+            if whole and self._is_passed_over(raw, digest, behind, bool(until), now):
                 now.same += 1
                 return None
+            self._known[raw] = last & ~_MARK | now.mark
         try:
             rows = self._believed(entry, start, whole)
         except EntryError as why:
@@ -170,9 +196,25 @@ class JobStatsReader:
         now.new += last is None
         if rows.bad_histogram:
             now.problems.add(_BAD_HISTOGRAM, tag_of(raw), rows.bad_histogram)
-        found = JobEntry(tag_of(raw), rows.snapshot_at, rows.start_at, rows.counts)
+        self._is_dated = rows.start_at is not None
+        tag = tag_of(raw)
+        found = JobEntry(tag, rows.snapshot_at, rows.start_at, rows.counts, behind + 1, until)
         now.taken[raw] = _Taken(digest, rows.names, found)
         return None
+
+    def _is_passed_over(
+        self, raw: bytes, digest: int, behind: int, is_same: bool, now: _Round
+    ) -> bool:
+        """Whether a known entry need not be parsed; it is remembered as it is now."""
+        if is_same:
+            if behind:
+                return False
+        elif now.is_settled or behind >= _MOST_BEHIND:
+            return False
+        else:
+            behind += 1
+        self._known[raw] = _remembered(digest, behind, now.mark)
+        return True
 
     def _believed(self, entry: bytes, start: int, whole: bool) -> Rows:
         if not whole:
@@ -210,21 +252,44 @@ class JobStatsReader:
     def _finish(self, now: _Round) -> JobsRead:
         """Remember the reading."""
         for raw, one in now.taken.items():
-            self._known[raw] = one.digest << 2 | now.mark
-        missing = {raw for raw, value in self._known.items() if value & 3 != now.mark}
+            self._known[raw] = _remembered(one.digest, 0, now.mark)
+        for raw in now.left_out & self._known.keys():
+            self._fall_behind(raw, now.mark)
+        missing = {raw for raw, value in self._known.items() if value & _MARK != now.mark}
         again = missing & self._absent
         gone = [] if now.doubtful else sorted(again)
         for raw in gone:
-            del self._known[raw]
+            if self._known.pop(raw) >> _BEHIND_SHIFT & _MOST_BEHIND:
+                now.problems.add(_LOST, tag_of(raw))
         for raw in missing.difference(gone):
-            self._known[raw] &= ~3
+            if self._known[raw] >> _BEHIND_SHIFT & _MOST_BEHIND:
+                self._fall_behind(raw, 0)
+            else:
+                self._known[raw] &= ~_MARK
         self._absent = again if now.doubtful else missing.difference(gone)
         self._beyond = array("q", sorted(now.beyond))
         is_first, self._is_first = self._is_first, False
         return JobsRead(
             tuple(one.entry for one in now.taken.values()), tuple(map(tag_of, gone)),
-            now.count, is_first, now.problems.sentences(),
+            now.count, is_first, now.is_settled, now.problems.sentences(),
         )  # fmt: skip
+
+    def _fall_behind(self, raw: bytes, mark: int) -> None:
+        """Note that what an entry says now was not read: its growth begins before this reading."""
+        last = self._known[raw]
+        behind = last >> _BEHIND_SHIFT & _MOST_BEHIND
+        self._known[raw] = _remembered(last >> _HASH_SHIFT, behind + 1, mark)
+
+
+def _remembered(digest: int, behind: int, mark: int) -> int:
+    """Return what is known of an entry.
+
+    Args:
+        digest: Of its bytes.
+        behind: Readings since those in which its counters were given; 0: they are those.
+        mark: Of the last reading if it was met there, 0 if not.
+    """
+    return digest << _HASH_SHIFT | min(behind, _MOST_BEHIND) << _BEHIND_SHIFT | mark
 
 
 def _double(raw: bytes, now: _Round) -> None:
