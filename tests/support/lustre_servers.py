@@ -80,6 +80,7 @@ class JobsOfOneRound:
     gone: tuple[str, ...] = ()
     count: int = 0
     is_first: bool = False
+    is_settled: bool = True
     problems: tuple[str, ...] = ()
 
 
@@ -96,4 +97,4 @@ class SmallJobsReader:
         gone = tuple(tag for tag in self.before or () if tag not in tags)
         is_first, self.before = self.before is None, tags
         entries = tuple(JobEntry(tag, None, None, {}) for tag in tags)
-        return JobsOfOneRound(entries, gone, len(tags), is_first)
+        return JobsOfOneRound(entries, gone, len(tags), is_first, is_settled)

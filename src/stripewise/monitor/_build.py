@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,6 +71,13 @@ def make_sinks(settings: MonitorSettings, path: Path | None = None) -> list[Sink
     return within(path, lambda: [make(name) for name in settings.sinks])
 
 
+def ask_for_jobs(chosen: Iterable[Chosen], sinks: Iterable[Sink]) -> None:
+    """Let collectors give all that jobs did as often as a sink wants it."""
+    settled_seconds = min((sink.settled_seconds for sink in sinks), default=math.inf)
+    for one in chosen:
+        one.collector.settled_seconds = settled_seconds
+
+
 def make_agent(settings: MonitorSettings, path: Path | None = None) -> Agent:
     """Make the agent of a configuration.
 
@@ -83,9 +90,7 @@ def make_agent(settings: MonitorSettings, path: Path | None = None) -> Agent:
         if why := sink.missing():
             raise RuntimeMissingError(f"the sink {sink.name} cannot be used: {why}")
     chosen = make_collectors(settings, path)
-    settled_seconds = min((sink.settled_seconds for sink in sinks), default=math.inf)
-    for one in chosen:
-        one.collector.settled_seconds = settled_seconds
+    ask_for_jobs(chosen, sinks)
     host, clock, interval_seconds = LocalHost(), Clock(), settings.agent.interval_seconds
 
     def collecting(hand_on: Callable[[Round], None]) -> Sequence[Collecting]:

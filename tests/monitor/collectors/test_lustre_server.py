@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from math import inf
 
 import pytest
@@ -244,6 +245,19 @@ def test_jobs_and_quota_are_read_at_their_own_interval() -> None:
     assert second.of(lustre.JOBS) == first.of(lustre.JOBS)
     clock[0] += 44.5
     assert len(one_round(one, host).jobs) == 3
+
+
+@pytest.mark.parametrize(("seconds", "each"), [(0, 1), (60, 1), (300, 5), (math.inf, 1440)])
+def test_all_that_jobs_did_is_given_as_often_as_it_is_wanted(seconds: float, each: int) -> None:
+    host, one = server(), collector(job_interval_seconds=60)
+    clock = [1000.0]
+    one.monotonic = lambda: clock[0]
+    one.settled_seconds = seconds
+    found = []
+    for _ in range(min(2 * each, 10)):
+        found.append({jobs.is_settled for jobs in one_round(one, host).jobs})
+        clock[0] += 60
+    assert found == [{(number + 1) % each == 0} for number in range(len(found))]
 
 
 def test_histograms_are_read_with_jobs_and_quota_less_often() -> None:
