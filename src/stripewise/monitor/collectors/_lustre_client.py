@@ -27,7 +27,7 @@ from stripewise.monitor.texts.lustre import Stats, parse_mount, parse_stats
 _PATTERNS = ("llite.*.stats", "llite.*.kbytestotal")
 _NO_OPERATIONS = (
     *("opencount", "openclosetime", "hybrid_", "getxattr_hits"),
-    *("dirty_pages_", "brw_", "osc_"),  # 2.12
+    *("dirty_pages_", "brw_", "osc_"),  # of old versions
 )
 """Beginnings of counters that tell about operations, or about pages, and are no operations."""
 _MOST_SERIES = 1000
