@@ -203,7 +203,8 @@ def _owners() -> Iterator[Series]:
                 key = (fs, "user", owner)
                 used = share * TIB
                 yield _level(lustre.QUOTA_USED_BYTES, server, used, *key, a_second=share * 1e6)
-                yield _level(lustre.QUOTA_USED_FILES, server, share * 1e6, *key)
+                if server.startswith("mds"):
+                    yield _level(lustre.QUOTA_USED_FILES, server, share * 1e6, *key)
         for limit, factor in {"soft": 1.0, "hard": 2.0}.items():
             key = (fs, "user", "1001", limit)
             yield _level(lustre.QUOTA_LIMIT_BYTES, "mds1", factor * TIB, *key)

@@ -6,7 +6,16 @@ from __future__ import annotations
 
 from boards._common import RECOVERING, TARGET, full_share, inode_share
 from boards._queries import Scope, name
-from boards._recorded import AVAILABLE, FREE_FILES, TIME, TIME_OF_BYTE
+from boards._recorded import (
+    AVAILABLE,
+    BYTES,
+    DISK_TIME,
+    FREE_FILES,
+    OPERATIONS,
+    REQUEST_PAGES,
+    TIME,
+    TIME_OF_BYTE,
+)  # fmt: skip
 from boards._rules import Alert, shown
 from stripewise.monitor.metrics import health, lustre, others
 
@@ -16,40 +25,77 @@ _BOARD = shown("target", fs="fs", target="target")
 _PORTAL = "/storage/{{$labels.fs|urlquery}}"
 _WEEK = 7 * 86400
 _NO_NEW_FILES = (
-    "A storage target gets no new files after, on the metadata servers: lctl set_param "
-    f"osp.{_WHICH}-*.max_create_count=0."
+    '{{ if match "^OST" $labels.target }} The target gets no new files after, on the metadata '
+    f"servers: lctl set_param osp.{_WHICH}-*.max_create_count=0.{{{{ end }}}}"
 )
 _OPERATIONS = name(lustre.TARGET_OPERATIONS)
 
 
-def _to_others(recorded: str) -> str:
+def _to_others(recorded: str, of: str = "fs, kind") -> str:
     """Return a target's value by the median of its kind, where there are enough to compare."""
     return (
-        f"{recorded}\n  / on (fs, kind) group_left ()\n"
-        f"  (quantile by (fs, kind) (0.5, {recorded})\n"
-        f"   and on (fs, kind) count by (fs, kind) ({recorded}) >= 4)"
+        f"{recorded}\n  / on ({of}) group_left ()\n"
+        f"  (quantile by ({of}) (0.5, {recorded})\n"
+        f"   and on ({of}) count by ({of}) ({recorded}) >= 4)"
     )
 
 
+# What has far more to do than its like takes longer as well, and no disk is to blame.
+_LOADED = (
+    f"({_to_others(OPERATIONS.name)} > 2\n"
+    f"  or on (fs, target) {BYTES.name} / on (fs) group_left ()\n"
+    f"    quantile by (fs) (0.5, {BYTES.name}) > 2)"
+)
+
+
 def _filling(recorded: str) -> str:
-    """Return targets whose trend of a day reaches zero in a week; it must be six hours long."""
-    return f"predict_linear({recorded}[1d], {_WEEK}) < 0\nand on (fs, target) {recorded} offset 6h"
+    """Return targets whose trend of a day reaches zero in a week; it must be six hours long.
+
+    That of the last six hours does, too: what grew for one job, or is emptied, goes on no longer.
+    """
+    return (
+        f"predict_linear({recorded}[1d], {_WEEK}) < 0\n"
+        f"and on (fs, target) predict_linear({recorded}[6h], {_WEEK}) < 0\n"
+        f"and on (fs, target) {recorded} offset 6h"
+    )
 
 
 SLOW = Alert(
     "LustreTargetSlow", "warning", 5,
     "an operation takes more than three times as long as at the median of the targets of its "
     "kind in the file system, over 5 minutes, and for storage targets a byte does too; with four "
-    "targets or more, at over 1 operation a second and over 1 ms",
+    "targets or more, at over 1 operation a second and over 1 ms; it has at most twice the "
+    "operations and bytes of that median, so that its load does not explain it",
     f"{_to_others(TIME.name)}\n  > 3\n"
     f"and on (fs, target) {TIME.name} > 0.001\n"
     f'and on (fs, target) ({_to_others(TIME_OF_BYTE.name)} > 3\n'
-    f'  or {TIME.name}{{kind="MDT"}})',
+    f'  or {TIME.name}{{kind="MDT"}})\n'
+    f"unless on (fs, target) {_LOADED}",
     f"{_WHICH} is slow: an operation takes {{{{ $value | humanize }}}} times as long as at its "
     "like",
     "Every program whose files lie on this target waits for it.",
     "Look at the disks and the controller behind it (a disk that fails, a RAID that is being "
-    "rebuilt), and how full it is. " + _NO_NEW_FILES,
+    "rebuilt), at the network of its server, and how full it is." + _NO_NEW_FILES,
+    _BOARD, _PORTAL,
+)  # fmt: skip
+_DIRECTION = "fs, kind, direction"
+# The time of a write at a target does not hold that of its disks: LustreTargetSlow cannot tell.
+DISKS = Alert(
+    "LustreTargetDisksSlow", "warning", 10,
+    "half of the requests that reach the disks of a storage target take more than four times as "
+    "long there as at the median of the others, and over 10 ms, for reads or for writes; with "
+    "four targets or more, at over 1 request a second, of at most twice the size, and with at "
+    "most twice the operations and bytes; ZFS tells no times of writes",
+    f"max by (fs, target) (\n"
+    f"  {_to_others(DISK_TIME.name, _DIRECTION)} > 4\n"
+    f"  and {DISK_TIME.name} > 0.01\n"
+    f"  unless {_to_others(REQUEST_PAGES.name, _DIRECTION)} > 2)\n"
+    f"unless on (fs, target) {_LOADED}",
+    f"The disks of {_WHICH} are slow: a request takes them {{{{ $value | humanize }}}} times as "
+    "long as those of its like",
+    "Every program whose files lie on this target waits for them.",
+    "Look for a disk that fails, a RAID that is being rebuilt, a cache of a controller that is "
+    "off (its battery), and how full it is." + _NO_NEW_FILES,
     _BOARD, _PORTAL,
 )  # fmt: skip
 _SIZE = name(lustre.TARGET_TOTAL_BYTES)
@@ -73,23 +119,25 @@ MISSING = Alert(
 )  # fmt: skip
 STOPPED = Alert(
     "LustreTargetStopped", "warning", 15,
-    "no counter of a target has moved for 15 minutes, although clients are connected, its agent "
-    "works, it has had over 1,000 operations in the last day, and other targets of the file "
-    "system still have some",
+    "no counter of a target has moved for 15 minutes, although something is connected, its agent "
+    "works, it had operations in three of four quarters of an hour of the last day, and other "
+    "targets of the file system still have some",
     f"sum by (fs, target, server) (changes({_OPERATIONS}[15m])) == 0\n"
     f"and on (fs, target, server) {name(lustre.TARGET_EXPORTS)} > 0\n"
     f"and on (server) {_OK} == 1\n"
-    f"and on (fs, target) sum by (fs, target) (increase({_OPERATIONS}[1d])) > 1000\n"
+    f"and on (fs, target) avg_over_time((sum by (fs, target)\n"
+    f"  (changes({_OPERATIONS}[15m])) > bool 0)[1d:15m]) > 0.75\n"
     f"and on (fs) sum by (fs) (changes({_OPERATIONS}[15m])) > 0",
-    f"{_WHICH} does nothing, although clients are connected",
-    "It has neither read, written nor answered for half an hour: its threads may hang.",
+    f"{_WHICH} does nothing, although clients or other servers are connected",
+    "It has neither read, written nor answered for half an hour, which it hardly ever does: its "
+    "threads may hang.",
     "Look for stuck threads in dmesg of {{ $labels.server }}, and whether lctl get_param "
-    "health_check answers.",
+    "health_check answers. It may have been taken out of use: lctl get_param osp.*.active.",
     _BOARD, _PORTAL,
 )  # fmt: skip
 _FULL = full_share(_S, TARGET)
 _NEW_FILES = (
-    "Find who fills it in the portal; move files (lfs migrate), or ask for them to be deleted. "
+    "Find who fills it in the portal; move files (lfs migrate), or ask for them to be deleted."
     + _NO_NEW_FILES
 )
 FULL = Alert(
@@ -106,7 +154,8 @@ NEARLY_FULL = Alert(
 )  # fmt: skip
 FILLING = Alert(
     "LustreTargetFilling", "warning", 60,
-    "the trend of the last day, at least six hours of it, fills a target within a week",
+    "the trend of the last day, at least six hours of it, fills a target within a week, and so "
+    "does that of the last six hours",
     _filling(AVAILABLE.name), f"{_WHICH} will be full within a week if it goes on like this",
     "The trend of the last day says so; a single large job may be all of it.",
     "See who grows, on the board and in the portal, before it is an outage.",
@@ -122,7 +171,8 @@ INODES = Alert(
 )  # fmt: skip
 INODES_FILLING = Alert(
     "LustreInodesFilling", "warning", 60,
-    "the trend of the last day, at least six hours of it, takes the last inode within a week",
+    "the trend of the last day, at least six hours of it, takes the last inode within a week, and "
+    "so does that of the last six hours",
     _filling(FREE_FILES.name), f"{_WHICH} will have no inodes left within a week",
     "The trend of the last day says so; a single job that makes many files may be all of it.",
     "See who makes files, on the board and in the portal, before it is an outage.",
@@ -167,6 +217,6 @@ BEEGFS = Alert(
 )  # fmt: skip
 
 TARGETS = (
-    *(SLOW, MISSING, STOPPED, FULL, NEARLY_FULL, FILLING, INODES, INODES_FILLING, LOCKS),
-    *(RECOVERY, UNHEALTHY, BEEGFS),
+    *(SLOW, DISKS, MISSING, STOPPED, FULL, NEARLY_FULL, FILLING, INODES, INODES_FILLING),
+    *(LOCKS, RECOVERY, UNHEALTHY, BEEGFS),
 )

@@ -65,8 +65,9 @@ _WHERE = (
           "Small ones, under 1 MiB, cost as much as large ones.",
           [Line(f"sum by (fs) {_BOTH} / ({_S.rate(lustre.SERVICE_OPERATIONS, FS, OST)} > 0)",
                 "{{fs}}")], "bytes"),
-    lines("Clients that are connected", "Most connections of clients to one target of the file "
-          "system.", [Line(_S.level(lustre.TARGET_EXPORTS, FS, how="max"), "{{fs}}")], "none"),
+    lines("Connections", "Most connections to one target of the file system: of clients, and "
+          "some of other servers.",
+          [Line(_S.level(lustre.TARGET_EXPORTS, FS, how="max"), "{{fs}}")], "none"),
 )  # fmt: skip
 _OWNERS = (
     rows("Who grows fastest", "Growth of space over the last hour, by user, group and project "

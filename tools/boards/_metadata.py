@@ -53,7 +53,7 @@ _MORE = (
           "of metadata and of locks.",
           [Line(Scope().mean(lustre.SERVICE_WAIT_SECONDS, lustre.SERVICE_REQUESTS, _SERVICE,
                              'service=~"(?i).*(mdt|mds|ldlm).*"'), "{{service}}")], "s"),
-    lines("Locks", "Locks that the metadata targets have granted.",
+    lines("Locks", "Locks of the metadata targets, granted or waited for.",
           [Line(_S.level(lustre.LOCKS, TARGET, MDT), _WHICH)], "short"),
 )  # fmt: skip
 

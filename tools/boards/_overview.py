@@ -84,7 +84,7 @@ _TABLES = (
         Column("written", _S.rate(lustre.TARGET_WRITE_BYTES, TARGET), "binBps"),
         Column("metadata", _S.rate(lustre.METADATA_OPERATIONS, TARGET), "ops"),
         Column("space in use", full_share(_S, TARGET), "percentunit", FULL),
-        Column("clients", _S.level(lustre.TARGET_EXPORTS, TARGET), "none"),
+        Column("connections", _S.level(lustre.TARGET_EXPORTS, TARGET), "none"),
     ], links=TARGET_LINKS, height=10),
     rows("Which targets are missing",
          "Which targets are gone, and from which server. Empty is good.",

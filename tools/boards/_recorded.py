@@ -37,6 +37,23 @@ TIME_OF_BYTE = Recorded(
     "fs_target:lustre_target_byte_seconds:mean5m",
     kinds(f"{_rate(lustre.SERVICE_SECONDS, where=OST)} / ({BYTES.name} > 0)"),
 )
+USUAL_TIME_OF_BYTE = Recorded(
+    "fs_kind:lustre_target_byte_seconds:median5m",
+    f"quantile by (fs, kind) (0.5, {TIME_OF_BYTE.name})",
+)
+OPERATIONS = Recorded("fs_target:lustre_target_service_operations:rate5m", kinds(_BUSY))
+_DISKS = (*TARGET, "direction")
+# The bucket of all is the one that grows most.
+_BUSY_DISKS = f"max by (fs, target, direction) ({_rate(lustre.IO_TIME, _DISKS, OST)}) > 1"
+DISK_TIME = Recorded(
+    "fs_target_direction:lustre_target_io_time_seconds:median5m",
+    kinds(f"histogram_quantile(0.5, {_rate(lustre.IO_TIME, _DISKS, OST)})\n"
+          f"and on (fs, target, direction) {_BUSY_DISKS}"),
+)  # fmt: skip
+REQUEST_PAGES = Recorded(
+    "fs_target_direction:lustre_target_rpc_pages:median5m",
+    kinds(f"histogram_quantile(0.5, {_rate(lustre.RPC_PAGES, _DISKS, OST)})"),
+)
 METADATA = Recorded(
     "fs_target:lustre_target_metadata_operations:rate5m", _rate(lustre.METADATA_OPERATIONS)
 )
@@ -58,6 +75,6 @@ CLIENT_METADATA = Recorded(
     _rate(lustre.EXPORT_METADATA_OPERATIONS, _CLIENT),
 )
 RECORDED = (
-    *(TIME, USUAL_TIME, BYTES, TIME_OF_BYTE, METADATA, AVAILABLE, FREE_FILES),
-    *(CLIENT_BYTES, CLIENT_METADATA),
+    *(TIME, USUAL_TIME, BYTES, TIME_OF_BYTE, USUAL_TIME_OF_BYTE, OPERATIONS, DISK_TIME),
+    *(REQUEST_PAGES, METADATA, AVAILABLE, FREE_FILES, CLIENT_BYTES, CLIENT_METADATA),
 )

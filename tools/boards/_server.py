@@ -34,29 +34,33 @@ _TOP = (
     hosts.load(), hosts.load_average(), hosts.memory(),
 )  # fmt: skip
 _SERVICES = (
-    lines("Requests", "Requests that each service of Lustre finished a second: ost_io has bulk "
+    lines("Requests", "Requests that each service of Lustre began a second: ost_io has bulk "
           "data, mdt metadata, ldlm locks.", [Line(_REQUESTS, "{{server}} {{service}}")],
           "reqps"),
     lines("Wait in the queue", "Mean time that a request waited for a thread. If it is long "
           "while the disks are idle, the service has too few threads.",
           [Line(_S.mean(lustre.SERVICE_WAIT_SECONDS, lustre.SERVICE_REQUESTS, _SERVICE),
                 "{{server}} {{service}}")], "s"),
-    lines("Length of the queue", "Mean number of requests that a request found waiting.",
+    lines("New requests", "Mean number of requests that had come in and were not looked at yet, "
+          "in a partition (CPT) of the service. The wait in the queue tells more.",
           [Line(_S.mean(lustre.SERVICE_QUEUE_SUM, lustre.SERVICE_REQUESTS, _SERVICE),
                 "{{server}} {{service}}")], "short", width=8),
-    lines("Requests at work", "Mean number of requests that a request found at work, by the "
-          "threads that the service has. Near 1: all threads are busy.",
-          [Line(f"{_S.mean(lustre.SERVICE_ACTIVE_SUM, lustre.SERVICE_REQUESTS, _SERVICE)} / "
-                + _S.level(lustre.SERVICE_THREADS, _SERVICE, 'state="started"'),
-                "{{server}} {{service}}")], "percentunit", width=8, steps=((0.9, "orange"),)),
-    lines("Timeout given", "Mean time that requests were given. It grows when the servers expect "
-          "to be slow.",
+    lines("Requests at work", "Mean number of requests at work in a partition (CPT) of the "
+          "service, and the threads of all its partitions: all of them are busy when the first is "
+          "near the second divided by the partitions, mostly one a NUMA node.",
+          [Line(_S.mean(lustre.SERVICE_ACTIVE_SUM, lustre.SERVICE_REQUESTS, _SERVICE),
+                "{{server}} {{service}} at work"),
+           Line(_S.level(lustre.SERVICE_THREADS, _SERVICE, 'state="started"'),
+                "{{server}} {{service}} threads")], "short", width=8),
+    lines("Expected time", "Mean of how long Lustre expects a request to take, by which timeouts "
+          "are set.",
           [Line(_S.mean(lustre.SERVICE_TIMEOUT_SUM, lustre.SERVICE_REQUESTS, _SERVICE),
                 "{{server}} {{service}}")], "s", width=8),
     lines("Requests by kind", "Requests a second, by service and kind.",
           [Line(_S.rate(lustre.SERVICE_OPERATION_COUNT, _KIND),
                 "{{server}} {{service}} {{operation}}")], "reqps"),
-    lines("Time of a request by kind", "Mean time that a service spent on one kind of request.",
+    lines("Time of a request by kind", "Mean time that a service spent on one kind of request, "
+          "with disks and network, without the queue.",
           [Line(_S.mean(lustre.SERVICE_OPERATION_SECONDS, lustre.SERVICE_OPERATION_COUNT, _KIND),
                 "{{server}} {{service}} {{operation}}")], "s"),
 )  # fmt: skip

@@ -36,10 +36,12 @@ _TOP = (
     lines("Operations by kind", "Operations of a target a second, as Lustre names them.",
           [Line(_S.rate(lustre.TARGET_OPERATIONS, _OPERATION), _WHICH + " {{operation}}")], "ops"),
     lines("Time of an operation", "Mean time of reads and writes (OST) or metadata operations "
-          "(MDT).", [Line(service_time(_S), _WHICH)], "s", width=8),
+          "(MDT). That of a write does not hold its disks: see the times of I/O below.",
+          [Line(service_time(_S), _WHICH)], "s", width=8),
     lines("Time compared with others", "The same, by the median of the targets of its kind in "
-          "the file system. Over 3 for long: look at its disks. There is no figure for fewer than "
-          "four targets that do something.", [Line(service_time_to_others(_S), _WHICH)], "none",
+          "the file system. Over 3 for long: look at its disks, its network and its load. There "
+          "is no figure for fewer than four targets that do something.",
+          [Line(service_time_to_others(_S), _WHICH)], "none",
           steps=SLOW, width=8),
     lines("Time by kind", "Mean time of each kind of operation.",
           [Line(_S.mean(lustre.TARGET_OPERATION_SECONDS, lustre.TARGET_OPERATIONS, _OPERATION),
@@ -48,8 +50,9 @@ _TOP = (
           "fail.", [Line(full_share(_S, TARGET), _WHICH + " space"),
                     Line(inode_share(_S, TARGET), _WHICH + " inodes")],
           "percentunit", steps=FULL, most=1, width=8),
-    lines("Clients and jobs", "Connections of clients, and jobs that the target has counters of.",
-          [Line(_S.level(lustre.TARGET_EXPORTS, TARGET), _WHICH + " clients"),
+    lines("Clients and jobs", "Connections, of clients and of other servers, and jobs that the "
+          "target has counters of.",
+          [Line(_S.level(lustre.TARGET_EXPORTS, TARGET), _WHICH + " connections"),
            Line(_S.level(lustre.JOBS, TARGET), _WHICH + " jobs")], "none", width=8),
     lines("Counting since", "How long a target has counted: it falls to zero when the target is "
           "started or its counters are cleared. Lustre 2.14.56 and newer.",
@@ -70,8 +73,9 @@ _REQUESTS = (
     heat_map("Sizes of I/O to the disks", "How large the I/O to the disks is. Much small I/O "
              "makes any disk slow; the programs, or their striping, are where to look.",
              _D.rate(lustre.IO_SIZE, ()), "bytes"),
-    heat_map("Times of I/O to the disks", "How long I/O to the disks takes. A second, higher "
-             "band is a disk in trouble, or a RAID that is being rebuilt.",
+    heat_map("Times of I/O to the disks", "How long the disks take for a request. A second, "
+             "higher band is a disk in trouble, or a RAID that is being rebuilt. ZFS tells no "
+             "times of writes.",
              _D.rate(lustre.IO_TIME, ()), "s"),
     heat_map("Pages of a request", "Pages of a bulk request of a client: 256 are 1 MiB.",
              _D.rate(lustre.RPC_PAGES, ()), "none"),
@@ -80,8 +84,8 @@ _REQUESTS = (
     _quantiles("Discontiguous blocks", "Disk blocks in a request that do not follow one another: "
                "the disk is fragmented, or nearly full.", lustre.DISCONTIGUOUS_BLOCKS, "none"),
     _quantiles("Fragments", "I/Os to the disks that a request became.", lustre.FRAGMENTS, "none"),
-    _quantiles("I/O in flight", "I/Os that were in flight when one began.", lustre.IN_FLIGHT,
-               "none"),
+    _quantiles("I/O in flight", "I/Os that were in flight when one began, itself among them.",
+               lustre.IN_FLIGHT, "none"),
 )  # fmt: skip
 _STATES = {"1": ("recovering", "orange"), "0": ("no", "green")}
 _RECOVERING = _S.level(lustre.RECOVERY_STATE, TARGET, RECOVERING, how="max")
@@ -94,14 +98,14 @@ _LOCKS = (
            Line(_S.level(lustre.RECOVERY_REMAINING, TARGET), _WHICH + " seconds left"),
            Line(_S.level(lustre.RECOVERY_DURATION, TARGET), _WHICH + " seconds taken")], "none",
           width=8),
-    lines("Locks that clients did not give back", "Lock timeouts a second. Each may end in a "
-          "client that is thrown out.",
+    lines("Locks that clients did not give back", "Lock timeouts a second. Lustre evicts a client "
+          "for each.",
           [Line(_S.rate(lustre.LOCK_TIMEOUTS, TARGET), _WHICH)], "cps", width=8),
-    lines("Locks", "Locks that a target has granted, and what its pool allows.",
-          [Line(_S.level(lustre.LOCKS, TARGET), _WHICH + " granted"),
+    lines("Locks", "Locks of a target, granted or waited for, and what its pool allows.",
+          [Line(_S.level(lustre.LOCKS, TARGET), _WHICH + " there"),
            Line(_S.level(lustre.LOCK_LIMIT, TARGET), _WHICH + " allowed")], "short"),
-    lines("Locks a second", "Locks granted and cancelled a second. Many cancels: clients take "
-          "locks from one another, often on one shared file.",
+    lines("Locks a second", "Locks granted and cancelled within the running second: a low "
+          "estimate. Many cancels: clients take locks from one another, often on one shared file.",
           [Line(_S.level(lustre.LOCK_GRANT_RATE, TARGET), _WHICH + " granted"),
            Line(_S.level(lustre.LOCK_CANCEL_RATE, TARGET), _WHICH + " cancelled")], "cps"),
 )  # fmt: skip

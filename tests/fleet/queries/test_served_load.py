@@ -207,9 +207,13 @@ def test_metadata_targets_are_not_compared_with_storage_targets(connection: Conn
 
 
 def hurt(
-    connection: Connection, *, share: float = 0.8, now_seconds: float = 0.050, viewer: Any = STAFF
-) -> list[Hurting]:
-    """Let ann's job make a share of what a server did in an hour in which it was slow."""
+    connection: Connection, *, share: float = 0.8, now_seconds: float = 0.050,
+    before_bytes: int = 0, viewer: Any = STAFF,
+) -> list[Hurting]:  # fmt: skip
+    """Let ann's job make a share of what a server did in an hour in which it was slow.
+
+    The server then moves 1 GiB in an hour, and `before_bytes` in those before, if that is known.
+    """
     start = NOW - 2 * HOUR
     jobs(connection, {"ann": 0, "bob": 0})
     whole = 1 << 30
@@ -217,6 +221,9 @@ def hurt(
     records += service("OST0000", now_seconds, first=start, number=60)
     records.append(series("write_bytes", whole / HOUR, target="OST0000", server="oss1",
                           until=start + HOUR))  # fmt: skip
+    if before_bytes:
+        records.append(series("write_bytes", before_bytes / HOUR, target="OST0000", server="oss1",
+                              until=start - 3 * DAY, number=48, step=HOUR))  # fmt: skip
     Writer(connection).store(records)
     amounts = {"1": int(share * whole), "2": int((1 - share) * whole)}
     store_loads(
@@ -253,6 +260,15 @@ def test_half_of_it_or_a_server_that_is_not_slow_hurts_nobody(
     connection: Connection, given: dict[str, float]
 ) -> None:
     assert hurt(connection, **given) == []
+
+
+def test_larger_requests_take_longer_and_hurt_nobody(connection: Connection) -> None:
+    assert hurt(connection, before_bytes=1 << 27) == [], "eight times the bytes in each of them"
+
+
+def test_a_byte_that_takes_longer_does(connection: Connection) -> None:
+    (one,) = hurt(connection, before_bytes=1 << 30)
+    assert one.job["user"] == "ann"
 
 
 # ---- the monitoring itself -----------------------------------------------------------------

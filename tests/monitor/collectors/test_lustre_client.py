@@ -60,6 +60,21 @@ def test_mounts_of_one_file_system_are_summed_and_never_fall() -> None:
     assert read() == 26
 
 
+def test_what_is_no_operation_of_a_program() -> None:
+    rows = "".join(
+        f"{name} 3 samples [{unit}]{' 1 1 3' if unit != 'reqs' else ''}\n"
+        for name, unit in (
+            ("getxattr", "usec"), ("getxattr_hits", "reqs"), ("hybrid_noswitch", "reqs"),
+            ("dirty_pages_hits", "regs"), ("brw_read", "pages"), ("osc_read", "bytes"),
+            ("opencount", "reqs"),
+        )
+    )  # fmt: skip
+    name = MOUNT.format("a", "ffff97e895d31000")
+    result = one_round(collector(), FakeHost({name: mount(0) + rows, "version": "2.16.1\n"}))
+    assert result.told() == []
+    assert result.of(lustre.MOUNT_OPERATIONS) == {("a", "getxattr"): 3}
+
+
 def test_nothing_is_mounted() -> None:
     assert "mount a Lustre file system" in collector().missing(FakeHost({"version": "2.15.5\n"}))
     assert "no such command" in collector().missing(FakeHost())

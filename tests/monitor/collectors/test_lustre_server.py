@@ -131,13 +131,28 @@ def test_services(version: str, fs: str) -> None:
 def test_quota_is_the_sum_over_targets(version: str, fs: str) -> None:
     result = found(version)
     assert result.value(lustre.QUOTA_USED_BYTES, fs, "user", "1000") == 200030 * 1024
-    assert result.value(lustre.QUOTA_USED_FILES, fs, "group", "1000") == 20030
-    assert result.value(lustre.QUOTA_USED_FILES, fs, "user", "0") == 30 + 331
+    assert result.value(lustre.QUOTA_USED_FILES, fs, "user", "0") == 331, "of the MDT alone"
+    assert result.value(lustre.QUOTA_USED_FILES, fs, "group", "1000") == 0
     projects = [labels for labels in result.of(lustre.QUOTA_USED_BYTES) if labels[1] == "project"]
     assert len(projects) == (0 if version == "2.12.9" else 3)
     assert result.value(lustre.QUOTA_LIMIT_BYTES, fs, "user", "1000", "hard") == 2000 * 1024
     assert result.value(lustre.QUOTA_LIMIT_FILES, fs, "group", "1000", "soft") == 1000
     assert {labels[2] for labels in result.of(lustre.QUOTA_LIMIT_BYTES)} == {"1000"}
+
+
+def test_objects_of_storage_targets_are_no_inodes_of_a_user() -> None:
+    usage = "usr_accounting:\n- id: 7\n  usage: { inodes: 40, kbytes: 2 }\n"
+    name = "osd-ldiskfs.{}.quota_slave.acct_user"
+    oss = {"obdfilter.a-OST0000.num_exports": "1\n", name.format("a-OST0000"): usage}
+    mds = {"mdt.a-MDT0000.num_exports": "1\n", name.format("a-MDT0000"): usage}
+    of_oss = one_round(collector(), FakeHost({**oss, "version": "2.15.5\n"}))
+    assert of_oss.value(lustre.QUOTA_USED_BYTES, "a", "user", "7") == 2048
+    assert not of_oss.of(lustre.QUOTA_USED_FILES), "a file has several objects"
+    both = one_round(collector(), FakeHost({**oss, **mds, "version": "2.15.5\n"}))
+    assert both.value(lustre.QUOTA_USED_BYTES, "a", "user", "7") == 4096
+    assert both.value(lustre.QUOTA_USED_FILES, "a", "user", "7") == 40
+    silent = {**oss, **mds, name.format("a-MDT0000"): "not supported\n", "version": "2.15.5\n"}
+    assert not one_round(collector(), FakeHost(silent)).of(lustre.QUOTA_USED_FILES)
 
 
 @pytest.mark.parametrize(("version", "fs"), VERSIONS.items())

@@ -263,7 +263,7 @@ def test_the_storage_beside_the_job_is_judged(engine: Engine) -> None:
     ids = store(engine, [job(1), profile(1), *quiet, *busy])
     data = data_of(engine, ids[1])
     assert data["load"][0].startswith(
-        "Others, at least in part: the storage was busier than in 100"
+        "Others may be part of it: the storage was busier than in 100"
     )
     assert data["load_facts"]["busier_than"] == 1.0
     assert data["load_chart"]["at"]

@@ -120,7 +120,7 @@ def test_staff_see_who_hurts_others(engine: Engine) -> None:
     assert data["sums"]["source"] == "the servers' counters"
     assert data["sums"]["rest_bytes"] is None  # too few samples to say
     html = Portal(engine, STAFF).html(TOP, name="scratch")
-    assert "Jobs that hurt others" in html
+    assert "Jobs that may hurt others" in html
 
 
 @pytest.mark.parametrize(("name", "is_named"), [("ann", True), ("bob", False)])

@@ -131,5 +131,5 @@ def _slow(during: Mapping[str, Service], before: Mapping[str, Service]) -> list[
     for target, one in during.items():
         usual = before.get(target, Service()).mean
         if one.mean is not None and usual is not None and is_slow(one.mean, usual):
-            found[target] = SlowTarget(target, one.mean, usual)
+            found[target] = SlowTarget(target, one.mean, usual, is_own=True)
     return sorted(found.values(), key=lambda one: (-one.seconds, one.target))

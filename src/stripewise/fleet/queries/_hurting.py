@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs that hurt others: most of what a server did was theirs while its targets were slow.
+"""Jobs that may hurt others: most of what a server did was theirs while its targets were slow.
 
 They are named to staff, and to their owner as their own; to nobody else, managers neither.
 """
@@ -18,17 +18,22 @@ from stripewise.fleet._samples import DAY
 from stripewise.fleet.queries._jobs import with_names
 from stripewise.fleet.queries._metrics import METADATA, READ, WRITE
 from stripewise.fleet.queries._series import for_servers, parts_of
-from stripewise.fleet.queries._service import Service, is_slow, services_by_hour
+from stripewise.fleet.queries._service import Service, is_slow, kind_of, services_by_hour
 from stripewise.fleet.queries._viewer import Viewer, jobs_of
-from stripewise.fleet.tables import Cluster, Job, JobLoad, Person, Program, Rollup
+from stripewise.fleet.tables import Cluster, Job, JobLoad, Person, Program, Rollup, Series
 
 HURTING_SHARE = 0.5
 """More than this share of what a server did is most of it."""
+LONGER_BYTE = 2.0
+"""Storage targets are slow if a byte takes so many times the usual, too (chosen): larger requests
+take longer, and nobody waits longer for them."""
 MOST_HURTING = 50
 _DAYS_BEFORE = 28
 _HOUR = 3600
 _Place = tuple[str, str, int]
 """Server, kind of targets, hour."""
+_Hours = Mapping[tuple[str, str], Mapping[int, Service]]
+"""By server and kind of targets: what its operations took, by hour."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class Hurting:
 def hurting_jobs(
     connection: Connection, viewer: Viewer, file_system_id: int, now: float
 ) -> list[Hurting]:
-    """Return the jobs of the last day that hurt others, as far as a viewer may know.
+    """Return the jobs of the last day that may hurt others, as far as a viewer may know.
 
     Args:
         connection: To the database.
@@ -116,13 +121,56 @@ def _slow_hours(
     recent = services_by_hour(connection, file_system_id, since, until)
     if not recent:
         return {}
-    before = services_by_hour(connection, file_system_id, since - _DAYS_BEFORE * DAY, since)
+    begin = since - _DAYS_BEFORE * DAY
+    before = services_by_hour(connection, file_system_id, begin, since)
     found: dict[_Place, tuple[float, float]] = {}
     for (server, kind), hours in recent.items():
         usual = sum(before.get((server, kind), {}).values(), Service()).mean
         for at, one in hours.items():
             if one.mean is not None and usual is not None and is_slow(one.mean, usual):
                 found[server, kind, at] = (one.mean, usual)
+    if not any(kind == "OST" for _, kind, _ in found):
+        return found
+    moved = _moved(connection, file_system_id, begin, until)
+    return {
+        place: times
+        for place, times in found.items()
+        if not _is_larger(place, recent, before, moved.get(place[0], {}))
+    }
+
+
+def _is_larger(place: _Place, recent: _Hours, before: _Hours, moved: Mapping[int, float]) -> bool:
+    """Whether requests took longer at storage targets since they were larger."""
+    server, kind, at = place
+    usual = _byte_seconds(before.get((server, kind), {}), moved)
+    now = _byte_seconds({at: recent[server, kind][at]}, moved)
+    return kind == "OST" and bool(now and usual and now <= LONGER_BYTE * usual)
+
+
+def _byte_seconds(hours: Mapping[int, Service], moved: Mapping[int, float]) -> float | None:
+    """Return the seconds of a byte over the hours whose bytes are known; None: none is."""
+    known = [at for at in hours if moved.get(at)]
+    whole = sum(moved[at] for at in known)
+    return sum(hours[at].seconds for at in known) / whole if whole else None
+
+
+def _moved(
+    connection: Connection, file_system_id: int, since: int, until: int
+) -> dict[str, dict[int, float]]:
+    """Return the bytes that storage targets moved, by server and hour."""
+    query = (
+        select(Series.server, Series.target, Rollup.at, func.sum(Rollup.total))
+        .join(Rollup, Rollup.series_id == Series.id)
+        .where(
+            *(Series.file_system_id == file_system_id, Series.metric.in_((READ, WRITE))),
+            *(Rollup.resolution_seconds == _HOUR, Rollup.at >= since, Rollup.at < until),
+        )
+        .group_by(Series.server, Series.target, Rollup.at)
+    )
+    found: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+    for server, target, at, total in connection.execute(query):
+        if kind_of(target) == "OST":
+            found[server][at] += float(total or 0.0)
     return found
 
 

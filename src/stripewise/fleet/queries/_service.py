@@ -57,11 +57,13 @@ class SlowTarget:
         target: Its name.
         seconds: Mean time of an operation.
         usual_seconds: What it is compared with.
+        is_own: That is its own past; otherwise the others of its kind.
     """
 
     target: str
     seconds: float
     usual_seconds: float
+    is_own: bool = False
 
 
 def kind_of(target: str) -> str:

@@ -25,8 +25,11 @@ from stripewise.monitor.metrics import Metric, Reading, lustre
 from stripewise.monitor.texts.lustre import Stats, parse_mount, parse_stats
 
 _PATTERNS = ("llite.*.stats", "llite.*.kbytestotal")
-_NO_OPERATIONS = ("opencount", "openclosetime", "hybrid_")
-"""Beginnings of counters that tell about operations, and are none."""
+_NO_OPERATIONS = (
+    *("opencount", "openclosetime", "hybrid_", "getxattr_hits"),
+    *("dirty_pages_", "brw_", "osc_"),  # of old versions
+)
+"""Beginnings of counters that tell about operations, or about pages, and are no operations."""
 _MOST_SERIES = 1000
 _Key = tuple[Metric, tuple[str, ...]]
 

@@ -43,6 +43,9 @@ class Quota:
     ) -> Iterator[Reading | Problem]:
         """Return usage summed over the targets of this server, and limits if it is the master.
 
+        Inodes are those of metadata targets: Lustre counts the objects of storage targets there,
+        too, of which a file has several, and which count against no limit.
+
         A file system and type of which one target cannot be read is left out, since the sum
         would be too small.
 
@@ -61,32 +64,37 @@ class Quota:
     ) -> Iterator[Reading | Problem]:
         sums: dict[int, tuple[int, int]] = {}
         problems: list[Problem] = []
+        has_files = False
         for name, lines in texts:
             found = _parsed(name, lines)
             if isinstance(found, Problem):
                 problems.append(found)
                 continue
             problems += told(name, found.problems)
+            is_metadata = found.is_supported and _is_metadata(name)
+            has_files |= is_metadata
             for key, usage in found.by_id.items() if not problems else ():
                 used, files = sums.get(key, (0, 0))
-                sums[key] = (used + usage.used_bytes, files + usage.files)
+                more = usage.files if is_metadata else 0
+                sums[key] = (used + usage.used_bytes, files + more)
         if problems:
             yield from problems[:_SHOWN]
             yield Problem(
                 f"quota of {fs}: {kind}s are left out, since a sum without a target is too small"
             )
             return
-        yield from self._usage_readings(fs, kind, sums)
+        yield from self._usage_readings(fs, kind, sums, has_files)
 
     def _usage_readings(
-        self, fs: str, kind: str, sums: Mapping[int, tuple[int, int]]
+        self, fs: str, kind: str, sums: Mapping[int, tuple[int, int]], has_files: bool
     ) -> Iterator[Reading | Problem]:
         kept = nlargest(self._most, sums.items(), key=lambda item: (item[1], -item[0]))
         yield from self._left_out(fs, kind, len(sums), "use space")
         for key, (used, files) in sorted(kept):
             labels = (fs, kind, str(key))
             yield Reading(lustre.QUOTA_USED_BYTES, labels, used)
-            yield Reading(lustre.QUOTA_USED_FILES, labels, files)
+            if has_files:
+                yield Reading(lustre.QUOTA_USED_FILES, labels, files)
 
     def _limits(
         self, kind: str, name: str, lines: Iterable[str] | Problem
@@ -136,6 +144,11 @@ def _parsed(name: str, lines: Iterable[str] | Problem) -> QuotaUsage | Problem:
         if error.reason == "slow":
             raise
         return problem_of(name, error)
+
+
+def _is_metadata(name: str) -> bool:
+    target = parse_target(name.split(".")[1])
+    return target is not None and target.target.startswith("MDT")
 
 
 def _is_limit(name: str, short: str) -> bool:

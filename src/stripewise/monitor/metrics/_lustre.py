@@ -14,6 +14,11 @@ _TARGET = ("fs", "target")
 _OPERATION = (*_TARGET, "operation")
 _DIRECTION = (*_TARGET, "direction")
 
+# Lustre counts the time of a read or write (ofd_io.c) from the begin of its handling.  That of a
+# read ends with its disk I/O, in newer versions with its transfer to the client; that of a write
+# before its data go to the disks, in newer versions after they have come from the client.  How
+# long disks take to write is in brw_stats alone.
+
 # -- targets -------------------------------------------------------------------------------------
 
 TARGET_READ_BYTES = counter(
@@ -27,14 +32,16 @@ TARGET_OPERATIONS = counter(
 )
 TARGET_OPERATION_SECONDS = counter(
     "lustre_target_operation_seconds", "seconds",
-    "Time that a target spent on operations, by kind.", _OPERATION)  # fmt: skip
+    "Time of a target's operations, by kind; what it holds of reads and writes: see "
+    "lustre_target_service_seconds.", _OPERATION)  # fmt: skip
 METADATA_OPERATIONS = counter(
     "lustre_target_metadata_operations", "operations",
     "Operations of a metadata target that clients asked for, of all kinds together.",
     _TARGET, series="metadata_operations")  # fmt: skip
 SERVICE_SECONDS = counter(
     "lustre_target_service_seconds", "seconds",
-    "Time that a target spent on reads and writes (OST) or metadata operations (MDT).",
+    "Time of reads and writes (OST) or metadata operations (MDT) at a target. A read's holds its "
+    "disk I/O, a write's does not; newer versions count the transfer over the network, too.",
     _TARGET, series="service_seconds")  # fmt: skip
 SERVICE_OPERATIONS = counter(
     "lustre_target_service_operations", "operations",
@@ -62,8 +69,9 @@ TARGET_MISSING = level(
     "1: the target was served here and is gone; 0: it is there.", _TARGET, series="is_failed",
 )  # fmt: skip
 TARGET_EXPORTS = level(
-    "lustre_target_exports", "clients", "Connections of clients to a target.", _TARGET
-)
+    "lustre_target_exports", "clients",
+    "Connections to a target: of clients, and of metadata servers and other targets.", _TARGET,
+)  # fmt: skip
 TARGET_STARTED = level(
     "lustre_target_stats_start_seconds", "seconds",
     "When a target began to count, by its own clock (Lustre 2.14.56 and newer).", _TARGET,
@@ -72,14 +80,15 @@ TARGET_STARTED = level(
 # -- requests at targets: brw_stats --------------------------------------------------------------
 
 IO_SIZE = histogram(
-    "lustre_target_io_size_bytes", "bytes", "Sizes of I/O to the disks of a target.", _DIRECTION
-)
+    "lustre_target_io_size_bytes", "bytes",
+    "Sizes of I/O to the disks of a target; on ZFS of requests.", _DIRECTION)  # fmt: skip
 IO_TIME = histogram(
-    "lustre_target_io_time_seconds", "seconds", "Times of I/O to the disks.", _DIRECTION
-)
+    "lustre_target_io_time_seconds", "seconds",
+    "Times that the disks took for a request of a client; ZFS does not tell those of writes.",
+    _DIRECTION)  # fmt: skip
 RPC_PAGES = histogram(
-    "lustre_target_rpc_pages", "pages", "Pages of a bulk request of a client.", _DIRECTION
-)
+    "lustre_target_rpc_pages", "pages",
+    "Pages of a bulk request of a client that went to the disks.", _DIRECTION)  # fmt: skip
 DISCONTIGUOUS_PAGES = histogram(
     "lustre_target_discontiguous_pages", "pages",
     "Discontiguous pages in a request: file offsets that do not follow one another.", _DIRECTION,
@@ -91,8 +100,8 @@ FRAGMENTS = histogram(
     "lustre_target_io_fragments", "requests", "I/Os to the disks that a request became.",
     _DIRECTION)  # fmt: skip
 IN_FLIGHT = histogram(
-    "lustre_target_io_in_flight", "requests", "I/Os that were in flight when one began.",
-    _DIRECTION)  # fmt: skip
+    "lustre_target_io_in_flight", "requests",
+    "I/Os to the disks in flight when one began, itself among them.", _DIRECTION)  # fmt: skip
 
 # -- jobs, without their ids ---------------------------------------------------------------------
 
@@ -106,7 +115,8 @@ QUOTA_USED_BYTES = level(
     "Space of a user, group or project on the targets of this server.", _QUOTA)  # fmt: skip
 QUOTA_USED_FILES = level(
     "lustre_quota_used_files", "files",
-    "Inodes of a user, group or project on the targets of this server.", _QUOTA)  # fmt: skip
+    "Inodes of a user, group or project on the metadata targets of this server. Those of storage "
+    "targets are objects, not files, and count against no limit.", _QUOTA)  # fmt: skip
 QUOTA_LIMIT_BYTES = level(
     "lustre_quota_limit_bytes", "bytes", "Limit of a user, group or project.", (*_QUOTA, "limit")
 )
@@ -139,41 +149,48 @@ RECOVERY_DURATION = level(
     "lustre_target_recovery_duration_seconds", "seconds", "How long the last recovery took.",
     _TARGET)  # fmt: skip
 
-LOCKS = level("lustre_target_locks", "locks", "Locks that a target has granted.", _TARGET)
+LOCKS = level("lustre_target_locks", "locks", "Locks of a target, granted or waited for.", _TARGET)
 LOCK_TIMEOUTS = counter(
-    "lustre_target_lock_timeouts", "locks", "Locks that clients did not give back in time.",
+    "lustre_target_lock_timeouts", "locks",
+    "Locks that clients did not give back in time, for which Lustre evicts them.",
     _TARGET)  # fmt: skip
 LOCK_GRANT_RATE = level(
-    "lustre_target_lock_grants_per_second", "locks", "Locks granted a second, by Lustre.", _TARGET
-)
+    "lustre_target_lock_grants_per_second", "locks",
+    "Locks granted since Lustre's last recalculation, about every second: a low estimate.",
+    _TARGET)  # fmt: skip
 LOCK_CANCEL_RATE = level(
-    "lustre_target_lock_cancels_per_second", "locks", "Locks cancelled a second.", _TARGET
-)
+    "lustre_target_lock_cancels_per_second", "locks",
+    "Locks cancelled since Lustre's last recalculation, about every second: a low estimate.",
+    _TARGET)  # fmt: skip
 LOCK_LIMIT = level(
     "lustre_target_lock_limit", "locks", "Locks that the pool of a target allows.", _TARGET
 )
 
 _SERVICE = ("service",)
 SERVICE_REQUESTS = counter(
-    "lustre_service_requests", "operations", "Requests that a service of the server finished.",
-    _SERVICE)  # fmt: skip
+    "lustre_service_requests", "operations",
+    "Requests that a service of the server began to handle.", _SERVICE)  # fmt: skip
 SERVICE_WAIT_SECONDS = counter(
     "lustre_service_wait_seconds", "seconds", "Time that requests waited in the queue.", _SERVICE
 )
 SERVICE_QUEUE_SUM = counter(
     "lustre_service_queue_depth_sum", "requests",
-    "Sum of the lengths of the queue, as each request found it.", _SERVICE)  # fmt: skip
+    "Sum of the requests that had come in and were not looked at yet, in the same partition (CPT) "
+    "of the service, whenever one began to be handled.", _SERVICE)  # fmt: skip
 SERVICE_ACTIVE_SUM = counter(
     "lustre_service_active_sum", "requests",
-    "Sum of the requests at work, as each request found them.", _SERVICE)  # fmt: skip
+    "Sum of the requests at work in the same partition (CPT) of the service, whenever one began "
+    "to be handled.", _SERVICE)  # fmt: skip
 SERVICE_TIMEOUT_SUM = counter(
     "lustre_service_timeout_sum_seconds", "seconds",
-    "Sum of the timeouts that requests were given.", _SERVICE)  # fmt: skip
+    "Sum of Lustre's estimates of how long a request takes (adaptive timeouts), whenever one "
+    "began to be handled.", _SERVICE)  # fmt: skip
 SERVICE_THREADS = level(
     "lustre_service_threads", "threads", 'Threads of a service: "started", "min", "max".',
     (*_SERVICE, "state"))  # fmt: skip
 SERVICE_OPERATION_SECONDS = counter(
-    "lustre_service_operation_seconds", "seconds", "Time on one kind of request.",
+    "lustre_service_operation_seconds", "seconds",
+    "Time of handling one kind of request, with disks and network, without the queue.",
     (*_SERVICE, "operation"))  # fmt: skip
 SERVICE_OPERATION_COUNT = counter(
     "lustre_service_operations", "operations", "Requests of one kind.", (*_SERVICE, "operation")
@@ -183,11 +200,11 @@ SERVICE_OPERATION_COUNT = counter(
 
 _MOUNT = ("fs",)
 MOUNT_READ_BYTES = counter(
-    "lustre_mount_read_bytes", "bytes", "Read by programs of this client.", _MOUNT
-)
+    "lustre_mount_read_bytes", "bytes",
+    "Read by calls of programs of this client; not through mmap.", _MOUNT)  # fmt: skip
 MOUNT_WRITE_BYTES = counter(
-    "lustre_mount_write_bytes", "bytes", "Written by programs of this client.", _MOUNT
-)
+    "lustre_mount_write_bytes", "bytes",
+    "Written by calls of programs of this client; not through mmap.", _MOUNT)  # fmt: skip
 MOUNT_OPERATIONS = counter(
     "lustre_mount_operations", "operations", "Operations of programs of this client.",
     (*_MOUNT, "operation"))  # fmt: skip

@@ -17,6 +17,8 @@ from stripewise.web.pages._storage_words import width_text
 _MOSTLY_YOU = 0.5
 _BUSY = 0.9
 """Share of the hours before in which the storage moved less: from here on it was busy (chosen)."""
+_LONGER = 1.5
+"""From this factor on, operations took longer than usual (chosen)."""
 _MOST_SLOW = 3
 
 
@@ -47,8 +49,13 @@ def verdict(load: StorageLoad) -> str:
             "the run, too little to say who kept the storage busy."
         )
     part = f"{written(share, 'share')} of all that {load.file_system} moved during the run"
+    slow = load.service is not None and bool(load.service.slow)
     if share >= _MOSTLY_YOU:
-        return f"Mostly you: this job moved {part}. How it does its I/O decides how long it takes."
+        return f"Mostly you: this job moved {part}. " + (
+            "Targets that were slow, see below, may have cost time as well."
+            if slow
+            else "How it does its I/O is likelier to decide how long it takes than others are."
+        )
     if usual is None:
         return (
             f"This job moved {part}. Whether that load is usual is not known: there are too few "
@@ -58,24 +65,62 @@ def verdict(load: StorageLoad) -> str:
         f"the storage was busier than in {written(usual, 'share')} of the hours of the four weeks "
         "before"
     )
+    longer = took_longer(load.service)
     if usual >= _BUSY:
-        return f"Others, at least in part: {compared}, and this job moved only {part}."
-    if load.service is not None and load.service.slow:
+        return _of_busy(compared, part, longer)
+    if slow:
         return (
             f"The load of others does not explain it, but a slow target may: {compared}, which is "
             f"no unusual load, and this job moved {part}."
         )
+    if longer:
+        return (
+            "Operations took longer than usual, and the bytes that others moved do not explain "
+            f"it: {compared}, which is no unusual load, and this job moved {part}."
+        )
     return (
-        f"Nothing points to others: {compared}, which is no unusual load, and this job moved "
-        f"{part}."
+        f"By the bytes that were moved, nothing points to others: {compared}, which is no unusual "
+        f"load, and this job moved {part}."
     )
+
+
+def _of_busy(compared: str, part: str, longer: bool | None) -> str:
+    """Say what a busy storage means: load alone holds nobody up, longer times do."""
+    if longer:
+        return (
+            f"Others, at least in part: {compared}, its operations took longer than usual, and "
+            f"this job moved only {part}."
+        )
+    if longer is None:
+        return f"Others may be part of it: {compared}, and this job moved only {part}."
+    return (
+        f"Others were busy, but that does not show in its times: {compared}, and this job moved "
+        f"only {part}, but operations took about as long as usual."
+    )
+
+
+def took_longer(service: ServiceBeside | None) -> bool | None:
+    """Return whether operations took longer than usual, or at a target; None: not known."""
+    if service is None:
+        return None
+    if service.slow:
+        return True
+    known = [
+        one.seconds >= _LONGER * one.usual_seconds
+        for one in service.kinds
+        if one.seconds is not None and one.usual_seconds
+    ]
+    return any(known) if known else None
 
 
 def _of_storage(view: JobView, load: StorageLoad, ending: str) -> list[Block]:
     share = load.job_share
     tone = (
         "warn"
-        if share is not None and share < _MOSTLY_YOU and (load.busier_than or 0) >= _BUSY
+        if share is not None
+        and share < _MOSTLY_YOU
+        and (load.busier_than or 0) >= _BUSY
+        and took_longer(load.service) is not False
         else "calm"
     )
     told = "by the servers' counters" if load.is_served else "by its profile"
@@ -125,9 +170,10 @@ def service_words(service: ServiceBeside | None) -> list[str]:
                 f"during the run, {written(ratio, 'factor')} what is usual at these hours."
             )
     for slow in service.slow[:_MOST_SLOW]:
+        others = "usual" if slow.is_own else "the others"
         said.append(
             f"{printable(slow.target)} was slow: {written(slow.seconds, 'seconds')} an operation, "
-            f"usual {written(slow.usual_seconds, 'seconds')}."
+            f"{others} {written(slow.usual_seconds, 'seconds')}."
         )
     return said
 

@@ -36,8 +36,9 @@ _COLUMNS = (
     Column("last_at", "Last (UTC)", "moment"),
 )
 _NOTE = (
-    "By the servers' own counters of jobs: no profile and no preload is needed. The time is what "
-    "the servers spent on a request, without the network and the client."
+    "By the servers' own counters of jobs: no profile and no preload is needed. The time is that "
+    "of a request at the servers, without its wait in their queues. On Lustre, newer versions "
+    "count the network in, and a write ends before it is on the disks."
 )
 
 
@@ -163,7 +164,12 @@ def _offer(view: JobView, found: Sequence[Served]) -> list[Block]:
             f"them: `{COMMAND}`."
         )
         return [Notice("served_next", "Is a profile worth it?", [text], "warn")]
-    text = "Requests are large and few: a profile would hardly show what to gain at the servers."
+    if any(one.operations is None for one in found):
+        return []
+    text = (
+        "The servers counted neither many small requests nor many metadata operations: a profile "
+        "would hardly show what to gain there."
+    )
     return [Notice("served_next", "Is a profile worth it?", [text], "good")]
 
 

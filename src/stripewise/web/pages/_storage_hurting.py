@@ -26,8 +26,9 @@ _COLUMNS = (
 )
 _NOTE = (
     "In these hours of the last day, an operation of the server's targets took more than three "
-    "times what was usual in the 28 days before, and this job made more than half of all that the "
-    "server did. That it was the cause is likely, not proved."
+    "times what was usual in the 28 days before, for storage targets a byte took longer too, and "
+    "this job made more than half of all that the server did. That it was the cause is likely, "
+    "not proved; whether others had work there is not counted."
 )
 
 
@@ -37,7 +38,10 @@ def hurting(asked: Asked, key: int) -> list[Block]:
     is_staff = asked.viewer.is_staff
     if not found and not is_staff:
         return []
-    title = "Jobs that hurt others" if is_staff else "Your jobs that slowed a server down"
+    title = (
+        "Jobs that may hurt others" if is_staff
+        else "Your jobs with most of the load of a slow server"
+    )  # fmt: skip
     return [
         Table("hurting", title, _COLUMNS, [_row(one) for one in found], note=_NOTE,
               empty="No job made most of the load of a server that was slow in the last day.")

@@ -74,7 +74,8 @@ _SPACE = (
 _NOTE = (
     "Rates are means over this time. “Of the median” is the bytes of a target divided by the "
     "median of all targets; its load is far from the others beyond 3.5 robust standard deviations "
-    "and a factor of 1.5. “Mean time” is what the server spent on a read or write."
+    "and a factor of 1.5. “Mean time” is that of a read or write at the server; on "
+    "Lustre, newer versions count the network in, and a write ends before it is on the disks."
 )
 _EVENTS = (
     Column("at", "Begin (UTC)", "moment"),

@@ -72,7 +72,7 @@ def _samples(state: FileSystemState, now: float) -> tuple[str, list[str]]:
         return "warn", [f"{number} {verb} slow: {_slow_text(state)}."]
     if state.failed is None:
         return "good", ["Samples arrive; they do not tell whether targets have failed."]
-    slow = "" if state.slow is None else ", none is slow"
+    slow = "" if state.slow is None else ", and none takes far longer than its like"
     return "good", [f"All {plural(state.targets, 'target')} serve{slow}."]
 
 

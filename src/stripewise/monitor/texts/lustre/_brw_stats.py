@@ -16,6 +16,11 @@ K/2 < v <= K, and row 1 those of 0 and 1, so K is an upper bound that is include
 other sections counts the value K alone, which is then its upper bound as well.  A histogram has 32
 buckets: key 31 of the latter and 2048M of the former hold everything above, too.  I/Os in flight
 go by powers of two in newer versions; the bound is K either way.
+
+What counts once (osd_io.c): a bulk request of a client in pages, discontiguous pages and blocks,
+fragments and I/O time, which is that from its first I/O to the disks to the end of its last; an
+I/O to the disks in its size and in those in flight, itself among them.  ZFS counts sizes by
+request, and tells no I/O time of writes: it writes later.
 """
 
 from __future__ import annotations
