@@ -32,7 +32,8 @@ from stripewise.monitor.sinks._store_books import Books, Limits
 from stripewise.monitor.sinks._store_clock import SinkClock
 from stripewise.monitor.sinks._store_queue import Batch, WaitingBatches
 from stripewise.monitor.sinks._store_series import Told
-from stripewise.monitor.sinks._store_told import as_told, set_back_words
+from stripewise.monitor.sinks._store_told import as_told, set_back_words, twice_words
+from stripewise.text import printable
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -43,6 +44,9 @@ PAUSE_EVENT = "monitoring-gap"
 """Kind of the event that tells of growth without a date."""
 CLOCK_EVENT = "monitoring-clock"
 """Kind of the event that tells of samples that lie in the future."""
+TWICE_EVENT = "counted-twice"
+"""Kind of the event that tells of targets that two agents tell of."""
+_TWICE_SECONDS = 600.0
 _log = logging.getLogger("stripewise.monitor")
 _MOST_ROWS = 50_000
 _UNREAD = "nothing is counted until it is known what was delivered last"
@@ -97,6 +101,8 @@ class StoreSink(Sink):
         self._waiting = WaitingBatches(settings.queue_rounds, _MOST_ROWS)
         self._parts: dict[str, bytes] = {}
         self._said: list[EventRecord] = []
+        self._twice: set[tuple[str, str]] = set()
+        self._look_at = 0.0
         self._token = os.urandom(8).hex()
         self._number = 0
         self._mark: bytes | None = None
@@ -258,7 +264,23 @@ class StoreSink(Sink):
                 return
             self._tried = self._delivery(self._waiting.send())
         deliver(self._connect(), self._tried)
-        self._arrived(self._tried)
+        delivery = self._tried
+        self._arrived(delivery)
+        if abs(delivery.at - self._look_at) >= _TWICE_SECONDS:
+            self._look_at = delivery.at
+            self._look_for_others(delivery)
+
+    def _look_for_others(self, delivery: Delivery) -> None:
+        """Say once which other agent tells of the same targets; what it tells is kept as well."""
+        from stripewise.fleet.served import EventRecord, told_twice
+
+        for one in told_twice(self._connect(), self.server, delivery.samples):
+            if (one.file_system, one.server) not in self._twice:
+                self._twice.add((one.file_system, one.server))
+                text = twice_words(self.server, one.file_system, one.server, one.targets)
+                _log.warning("sink %s: %s", self.name, printable(text))
+                at = int(delivery.at)
+                self._said.append(EventRecord(one.file_system, at, None, TWICE_EVENT, text))
 
     def _arrived(self, delivery: Delivery) -> None:
         with self._lock:

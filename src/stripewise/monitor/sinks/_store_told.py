@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -11,8 +12,9 @@ from stripewise.monitor.sinks._store_clock import SetBack, SinkClock
 from stripewise.monitor.sinks._store_pending import JobRow
 from stripewise.monitor.sinks._store_queue import Batch
 from stripewise.monitor.sinks._store_series import Told
-from stripewise.text import duration_text
+from stripewise.text import duration_text, plural
 
+_MOST_NAMES = 3
 _Cut = TypeVar("_Cut", Told, JobRow)
 
 
@@ -33,6 +35,17 @@ def set_back_words(server: str, one: SetBack) -> str:
         f"the clock of {server} was ahead by {duration_text(one.seconds)} and was set back: what "
         f"it counted before is told as of {_date(one.begin)} to {_date(one.end)} (UTC), up to "
         f"{duration_text(one.seconds)} too late"
+    )
+
+
+def twice_words(server: str, file_system: str, other: str, targets: Sequence[str]) -> str:
+    """Return that another agent tells of the same targets, in a sentence with the remedy."""
+    verb = "is" if len(targets) == 1 else "are"
+    shown = ", ".join(targets[:_MOST_NAMES]) + (", ..." if len(targets) > _MOST_NAMES else "")
+    return (
+        f"{plural(len(targets), 'target')} of {file_system} ({shown}) {verb} told of by the agents "
+        f"of {server} and of {other} at the same time, so all that is counted there is in the "
+        "statistics twice: end one of both"
     )
 
 
