@@ -42,10 +42,11 @@ def twice_words(server: str, file_system: str, other: str, targets: Sequence[str
     """Return that another agent tells of the same targets, in a sentence with the remedy."""
     verb = "is" if len(targets) == 1 else "are"
     shown = ", ".join(targets[:_MOST_NAMES]) + (", ..." if len(targets) > _MOST_NAMES else "")
+    number = plural(len(targets), "target")
     return (
-        f"{plural(len(targets), 'target')} of {file_system} ({shown}) {verb} told of by the agents "
-        f"of {server} and of {other} at the same time, so all that is counted there is in the "
-        "statistics twice: end one of both"
+        f"{number} of {file_system} ({shown}) {verb} told of by the agents of {server} and "
+        f"of {other} at the same time, so all that is counted there is in the statistics twice: "
+        "end one of both"
     )
 
 
