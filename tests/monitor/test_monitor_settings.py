@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from stripewise.errors import ConfigurationError
 from stripewise.monitor import make_collectors, make_sinks, read_settings
+from stripewise.monitor._settings import why_not_obeyed
 from support.monitor_cli import REPLACED
 
 
@@ -35,14 +37,40 @@ def test_without_a_file_everything_is_automatic_and_prometheus_may_ask() -> None
     assert all(one.is_automatic for one in make_collectors(found))
 
 
-def test_what_everybody_may_change_is_not_obeyed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", [0o666, 0o664, 0o620, 0o602])
+def test_what_others_may_change_is_not_obeyed(tmp_path: Path, mode: int) -> None:
     """It could name any command, which would read what root alone may read."""
     path = written(tmp_path, '[agent]\nserver = "a"\n')
-    path.chmod(0o666)
-    with pytest.raises(ConfigurationError, match=r"everybody may change .*: .* chmod o-w on it"):
+    path.chmod(mode)
+    with pytest.raises(ConfigurationError, match=r"can be changed by others, .* chmod go-w on it"):
         read_settings(path)
-    path.chmod(0o664)
+    path.chmod(0o644)
     assert read_settings(path).agent.server == "a"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_what_belongs_to_somebody_else_is_not_obeyed(tmp_path: Path) -> None:
+    path = written(tmp_path, '[agent]\nserver = "a"\n')
+    os.chown(path, 12345, 0)
+    with pytest.raises(ConfigurationError, match=r"another user \(uid 12345\), .* run chown root"):
+        read_settings(path)
+
+
+def test_roots_and_ones_own_files_are_obeyed() -> None:
+    for owner, user in ((0, 0), (0, 1000), (1000, 1000)):
+        assert why_not_obeyed(status(0o100640, owner), user) == ("", "")
+    for owner, user in ((1000, 0), (1000, 1001), (65534, 1000)):
+        assert "another user" in why_not_obeyed(status(0o100640, owner), user)[0]
+
+
+def status(mode: int, owner: int) -> os.stat_result:
+    return os.stat_result((mode, 0, 0, 1, owner, 0, 0, 0, 0, 0))
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "monitor.toml")
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        read_settings(tmp_path / "monitor.toml")
 
 
 def test_a_whole_configuration(tmp_path: Path) -> None:

@@ -69,6 +69,30 @@ def test_without_setpriv_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> 
         privileges.setpriv_words("nobody")
 
 
+@pytest.mark.parametrize(
+    ("user_id", "capabilities", "words", "not_words"),
+    [
+        (1000, "0000000000000000", "run the agent as root, or with the capability", "container"),
+        (0, "00000000a80425f9", "without the capability CAP_DAC_READ_SEARCH", "as root"),
+        (0, "000001ffffffffff", "that debugfs is mounted", "as root"),
+        (1000, "0000000000000004", "that debugfs is mounted", "as root"),
+    ],
+)
+def test_the_remedy_is_not_what_is_so_already(
+    user_id: int, capabilities: str, words: str, not_words: str
+) -> None:
+    status = f"Uid:\t{user_id}\nCapEff:\t{capabilities}\n"
+    assert words in privileges.remedy_of(user_id, status)
+    assert not_words not in privileges.remedy_of(user_id, status)
+
+
+@as_root
+def test_root_that_lacks_rights_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(privileges, "_own_status", lambda: "CapEff:\t00000000a80425f9\n")
+    assert privileges.give_up_root("root").endswith("so, without CAP_DAC_READ_SEARCH")
+    assert "root runs the agent" in privileges.rights_remedy()
+
+
 @as_root
 def test_an_account_that_is_not_there_is_named() -> None:
     with pytest.raises(ConfigurationError, match=r"'nobody-at-all'.*useradd --system"):

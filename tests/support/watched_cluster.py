@@ -183,6 +183,7 @@ job_interval_seconds = 5.0
 """
     config = watched.directory / "monitor.toml"
     config.write_text(text)
+    config.chmod(0o644)
     with (watched.directory / "agent.log").open("wb") as log:
         agent = subprocess.Popen(command("monitor", "--config", str(config)), stderr=log)
     try:

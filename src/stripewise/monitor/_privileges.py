@@ -54,7 +54,8 @@ def give_up_root(configured: str) -> str:
         account = _account(user)
         if account.pw_uid != 0:
             _begin_anew(account)
-        return "runs as root, since agent.user says so"
+        lacks = "" if reads_everything(_own_status()) else ", without CAP_DAC_READ_SEARCH"
+        return f"runs as root, since agent.user says so{lacks}"
     return _who_am_i()
 
 
@@ -113,6 +114,26 @@ def wrong(status: str, uid: int, gid: int, groups: Collection[int]) -> str:
 def reads_everything(status: str) -> bool:
     """Return whether a process may read files of others, by its /proc/PID/status."""
     return bool(_number(_fields(status).get("CapEff", "")) & _READ_SEARCH)
+
+
+def rights_remedy() -> str:
+    """Return what to do where this process may not read what root alone may read."""
+    return remedy_of(os.geteuid(), _own_status())
+
+
+def remedy_of(user_id: int, status: str) -> str:
+    """Return the remedy for a process, by its effective user and its /proc/PID/status."""
+    if reads_everything(status):
+        return (
+            "the agent has CAP_DAC_READ_SEARCH: see that debugfs is mounted at /sys/kernel/debug, "
+            "and that no container, SELinux or lockdown of the kernel forbids it"
+        )
+    if user_id == 0:
+        return (
+            "root runs the agent without the capability CAP_DAC_READ_SEARCH, as in a container: "
+            "give it that"
+        )
+    return "run the agent as root, or with the capability CAP_DAC_READ_SEARCH"
 
 
 def _account(user: str) -> pwd.struct_passwd:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import stat
@@ -21,7 +22,7 @@ from pydantic import (
 )
 
 from stripewise.errors import ConfigurationError
-from stripewise.inputs import POLICY, parse_toml, read_input
+from stripewise.inputs import POLICY, open_input, parse_toml
 from stripewise.monitor.collectors import collector_class, collector_names
 from stripewise.monitor.sinks import sink_class, sink_names
 from stripewise.text import printable
@@ -118,14 +119,13 @@ def read_settings(path: Path | None) -> MonitorSettings:
     """Read the configuration; without a file all that has something to read here is used.
 
     Raises:
-        ConfigurationError: The file cannot be read, everybody may change it, or something in it
-            is not right.
+        ConfigurationError: The file cannot be read, others may change it, or something in it is
+            not right.
     """
     if path is None:
         return MonitorSettings()
     try:
-        _check_owned(path)
-        data = parse_toml(read_input(path, POLICY).decode("utf-8"))
+        data = parse_toml(_read_owned(path).decode("utf-8"))
     except OSError as error:
         reason = error.strerror or "error"
         raise ConfigurationError(f"{path} cannot be read ({reason}): check its path") from error
@@ -137,13 +137,31 @@ def read_settings(path: Path | None) -> MonitorSettings:
         raise ConfigurationError(f"{path}: {error}") from error
 
 
-def _check_owned(path: Path) -> None:
-    """Refuse what everybody may change: it names commands, and whose rights they have."""
-    if (status := path.stat()).st_mode & stat.S_IWOTH and stat.S_ISREG(status.st_mode):
-        raise ConfigurationError(
-            f"everybody may change {path}, and so what the agent runs: see that nobody did, and "
-            "run chmod o-w on it"
-        )
+def _read_owned(path: Path) -> bytes:
+    """Read what nobody else may change: it names commands, and whose rights they have."""
+    with open_input(path) as file:
+        why, remedy = why_not_obeyed(os.fstat(file.fileno()), os.geteuid())
+        if why:
+            raise ConfigurationError(
+                f"{path} {why}, and it says what the agent runs: see that it is right, and run"
+                f" {remedy} on it"
+            )
+        data = file.read(POLICY.file_bytes + 1)
+    POLICY.check_bytes(len(data), path)
+    return data
+
+
+def why_not_obeyed(status: os.stat_result, user_id: int) -> tuple[str, str]:
+    """Return how others than root and this user may change a file, and the remedy.
+
+    They may not: empty.  With an access control list the group's bits are its mask, so one that
+    lets others write shows.
+    """
+    if status.st_uid not in (0, user_id):
+        return f"belongs to another user (uid {status.st_uid})", "chown root"
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return "can be changed by others", "chmod go-w"
+    return "", ""
 
 
 def settings_of(data: Mapping[str, Any]) -> MonitorSettings:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from stripewise.errors import ConfigurationError, StorageError, UsageError
 from support import fleet_inputs as inputs
 from support.monitor_process import open_to_all
 
@@ -70,3 +71,17 @@ def test_units_are_whole_and_shut_in(unit: Path, tmp_path: Path) -> None:
     security = ["systemd-analyze", "security", "--offline=true", "--threshold=30", str(copy)]
     rated = subprocess.run(security, capture_output=True, text=True, timeout=60, check=False)
     assert rated.returncode == 0, rated.stdout[-200:]
+
+
+def test_the_agent_is_not_started_again_with_settings_that_are_not_right() -> None:
+    text = (DEPLOY / "systemd" / "stripewise-monitor.service").read_text()
+    found = re.search(r"^RestartPreventExitStatus=(.*)$", text, re.MULTILINE)
+    assert found is not None
+    codes = {int(one) for one in found[1].split()}
+    assert codes == {UsageError.exit_code, ConfigurationError.exit_code}
+    assert StorageError.exit_code not in codes, "a database may come back"
+
+
+def test_what_a_killed_agent_waited_for_ends_with_it() -> None:
+    text = (DEPLOY / "systemd" / "stripewise-monitor.service").read_text()
+    assert "\nKillMode=control-group\n" in text

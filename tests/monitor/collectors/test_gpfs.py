@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from stripewise.errors import ConfigurationError
@@ -71,14 +73,20 @@ def test_a_file_system_that_is_there_twice_is_left_out() -> None:
     assert len(taken.problems) == 1
 
 
-def test_users_other_than_root_are_told() -> None:
+@pytest.mark.parametrize(
+    ("user_id", "words"), [(1000, "let root run the agent"), (0, "root runs the agent without")]
+)
+def test_who_may_not_ask_is_told(
+    user_id: int, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: user_id)
     host = FakeHost(
         {MMPMON[0]: ""}, {MMPMON: HostError("error", "mmpmon: must be run with root authority")}
     )
     error = take(create_collector("gpfs"), host).error
     assert error is not None
     assert error.reason == "denied"
-    assert "let root run the agent" in str(error)
+    assert words in str(error)
 
 
 def test_a_path_with_root_in_it_is_not_taken_for_rights() -> None:

@@ -55,7 +55,7 @@ class World:
 
     def settle_down(self) -> None:
         """Let the agent run long enough to tell everything."""
-        for _ in range(30):
+        for _ in range(45):
             self.round(61.0)
             assert self.deliver()
 
@@ -159,13 +159,14 @@ def database_down(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
             assert not world.deliver() or not world.sink._tried
 
 
+SHIFTS = (-400 * 86400.0, -30_000.0, -5000.0, -20.0, 20.0, 5000.0, 30_000.0)
 FAULTS = (crash_before_commit, crash_after_commit, commit_in_doubt, database_down)
 steps = st.lists(
     st.one_of(
         st.tuples(st.just("work"), st.integers(0, 2), st.sampled_from(("7", "8", "lmp.5")),
                   st.sampled_from(KINDS), st.integers(1, 1 << 40)),
         st.tuples(st.just("round"), st.sampled_from((1.0, 15.0, 61.0, 400.0, 7200.0))),
-        st.tuples(st.just("clock"), st.sampled_from((-5000.0, -20.0, 20.0, 5000.0))),
+        st.tuples(st.just("clock"), st.sampled_from(SHIFTS)),
         st.tuples(st.just("deliver")),
         st.tuples(st.just("restart")),
         st.tuples(st.just("fault"), st.sampled_from(FAULTS)),
@@ -190,7 +191,7 @@ WORK = [("work", index, tag, kind, 1 << 40) for index, tag, kind in (
 )]  # fmt: skip
 
 
-@pytest.mark.parametrize("shift", [0.0, -100.0, 5000.0])
+@pytest.mark.parametrize("shift", [0.0, -100.0, 5000.0, -400 * 86400.0])
 @pytest.mark.parametrize("fault", [*FAULTS, World.restart], ids=lambda one: one.__name__)
 def test_each_fault_with_work_that_is_due(
     engine: Engine, fault: Any, shift: float, monkeypatch: pytest.MonkeyPatch

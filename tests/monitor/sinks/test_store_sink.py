@@ -98,12 +98,12 @@ def test_a_clock_that_is_set_forward_is_followed(engine: Engine) -> None:
     target = Target("OST0000")
     agent = started(engine)
     for number in range(6):
-        shift = 7200.0 if number > 2 else 0.0
+        shift = 1800.0 if number > 2 else 0.0
         agent.sink.take(agent.reader.round([target], T0 + 60.0 * number, shift=shift))
         agent.sink.deliver()
     found = samples(engine, "read_bytes")
     assert {row[4] for row in found} == {60.0}
-    assert found[-1][3] == int(T0) + 7200 + 240
+    assert found[-1][3] == int(T0) + 1800 + 240
 
 
 def test_jobs_that_did_most_get_rows_and_others_wait(engine: Engine) -> None:

@@ -27,5 +27,7 @@ if TYPE_CHECKING:
     from stripewise.fleet.served._tags import TagParts as TagParts
     from stripewise.fleet.served._tags import parse_tag as parse_tag
     from stripewise.fleet.served._template import Template as Template
+    from stripewise.fleet.served._twice import Twice as Twice
+    from stripewise.fleet.served._twice import told_twice as told_twice
 else:
     __getattr__, __all__ = lazy_exports(__name__)

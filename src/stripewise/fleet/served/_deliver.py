@@ -22,6 +22,7 @@ from stripewise.fleet.served._growth import store_growth
 from stripewise.fleet.served._loads import Load, store_job_loads
 from stripewise.fleet.served._settle import settle
 from stripewise.fleet.served._template import Template
+from stripewise.inputs import KEY, read_input
 
 MARK = "agent"
 """Part of an agent's state that tells its deliveries apart."""
@@ -74,7 +75,7 @@ def open_store(database: str, password_file: str = "") -> Engine:
     url = database_url(database)
     if password_file:
         try:
-            lines = Path(password_file).read_text(encoding="utf-8").splitlines()
+            lines = read_input(Path(password_file), KEY).decode("utf-8").splitlines()
         except OSError as error:
             raise UsageError(
                 f"{password_file} cannot be read ({error.strerror}): check its path"

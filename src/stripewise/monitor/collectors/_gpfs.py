@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from stripewise.monitor._host import Host, HostError
@@ -89,7 +90,10 @@ def _clearer(error: HostError) -> HostError:
     is_of_rights = any(word in text.lower() for word in _OF_RIGHTS)
     if error.reason != "denied" and not (error.reason == "error" and is_of_rights):
         return error
-    return HostError("denied", f"{text}: mmpmon is for root alone; let root run the agent")
+    remedy = "let root run the agent"
+    if os.geteuid() == 0:
+        remedy = "root runs the agent without the capabilities it needs, as in a container"
+    return HostError("denied", f"{text}: mmpmon is for root alone; {remedy}")
 
 
 def _readings(line: GpfsLine, name: str) -> Iterator[Reading]:

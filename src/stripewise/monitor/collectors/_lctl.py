@@ -23,13 +23,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from stripewise.monitor._host import TEXT_BYTES, Host, HostError
+from stripewise.monitor._privileges import rights_remedy
 from stripewise.monitor.collectors._base import Problem
 
 LAST = "version"
 """Exists on each server and client, for all users."""
 COMMAND = r"^[^\s\x00-][^\s\x00]*$"
 """A command of one word that is no option."""
-REMEDY = "run the agent as root, or with the capability CAP_DAC_READ_SEARCH"
 _LIST_SECONDS = 60.0
 _RETRY_SECONDS = 600.0
 _MOST_NAMES = 500
@@ -213,7 +213,7 @@ def reason_of(error: HostError) -> str:
 def problem_of(name: str, error: HostError) -> Problem:
     """Return the problem that a parameter cannot be read, with the remedy if there is one."""
     reason = reason_of(error)
-    remedy = f"; {REMEDY}" if reason == "denied" else ""
+    remedy = f"; {rights_remedy()}" if reason == "denied" else ""
     return Problem(f"{name}: {error}{remedy}", reason)
 
 

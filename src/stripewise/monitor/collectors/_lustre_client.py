@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from stripewise.monitor._host import Host, HostError
+from stripewise.monitor._privileges import rights_remedy
 from stripewise.monitor._records import TargetJobs
 from stripewise.monitor.collectors._base import Collector, CollectorSettings, Problem
-from stripewise.monitor.collectors._lctl import COMMAND, REMEDY, Parameters
+from stripewise.monitor.collectors._lctl import COMMAND, Parameters
 from stripewise.monitor.collectors._lustre_health import version_problem, version_readings
 from stripewise.monitor.collectors._lustre_stats import (
     USECS_PER_SECOND,
@@ -94,7 +95,8 @@ class LustreClient(Collector):
         yield from version_problem(values, self._version)
         self._version = values["version"]
         if self._parameters.names and not asked:
-            yield Problem(f"mounts list no stats, which root alone may read: {REMEDY}", "denied")
+            told = f"mounts list no stats, which root alone may read: {rights_remedy()}"
+            yield Problem(told, "denied")
         for name in asked:
             if name in values:
                 yield from self._take(name, values[name])

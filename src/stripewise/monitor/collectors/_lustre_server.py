@@ -11,9 +11,10 @@ from typing import Self, TypeGuard
 from pydantic import Field, model_validator
 
 from stripewise.monitor._host import Host, HostError
+from stripewise.monitor._privileges import rights_remedy
 from stripewise.monitor._records import TargetJobs
 from stripewise.monitor.collectors._base import Collector, CollectorSettings, Problem
-from stripewise.monitor.collectors._lctl import COMMAND, REMEDY, Parameters
+from stripewise.monitor.collectors._lctl import COMMAND, Parameters
 from stripewise.monitor.collectors._lustre_exports import EXPORT_PATTERNS, Exports
 from stripewise.monitor.collectors._lustre_health import server_readings, version_problem
 from stripewise.monitor.collectors._lustre_jobs import JOB_PATTERNS, Jobs, lost_jobs
@@ -266,5 +267,5 @@ def _hidden(targets: Sequence[Target], names: Sequence[str]) -> Iterator[Problem
                           for each in targets)),
     ):  # fmt: skip
         if count:
-            yield Problem(f"{count} targets list no {what}, which root alone may read: {REMEDY}",
-                          "denied")  # fmt: skip
+            told = f"{count} targets list no {what}, which root alone may read: {rights_remedy()}"
+            yield Problem(told, "denied")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
@@ -69,11 +69,19 @@ class Exposition:
         self._pages: dict[str, _Page] = {}
         self._begins: dict[str, deque[float]] = {}
         self._clashes = 0
+        self._changes = 0
 
     @property
     def problems(self) -> int:
         """Return how many readings were left out so far."""
         return self._clashes + sum(series.problems for series in list(self._series.values()))
+
+    @property
+    def changes(self) -> int:
+        """Return a number that is another one whenever the text is."""
+        with self._lock:
+            self._forget()
+            return self._changes
 
     def take(self, found: Round) -> None:
         """Take a round: it replaces what the collector reported before."""
@@ -88,6 +96,7 @@ class Exposition:
             for name in families.keys() & {name for page in others for name in page.families}:
                 self._share(name, families, others)
             self._pages[found.collector] = _Page(families, self._until(found))
+            self._changes += 1
 
     def text(self, form: Form) -> str:
         """Return all that counts now."""
@@ -118,12 +127,17 @@ class Exposition:
             return self._clock() + _FIRST_SECONDS
         return self._clock() + max(_LEAST_SECONDS, _STALE_INTERVALS * gaps[len(gaps) // 2])
 
-    def _current(self) -> Iterator[tuple[str, _Page]]:
-        """Yield the pages that count; the others are forgotten."""
+    def _current(self) -> Iterable[tuple[str, _Page]]:
+        """Return the pages that count."""
+        self._forget()
+        return self._pages.items()
+
+    def _forget(self) -> None:
+        """Forget the pages that count no longer."""
         now = self._clock()
         for name in [name for name, page in self._pages.items() if page.until < now]:
             del self._pages[name]
-        yield from self._pages.items()
+            self._changes += 1
 
     def _share(
         self, name: str, families: dict[str, tuple[Metric, str]], others: Iterable[_Page]

@@ -12,7 +12,7 @@ from urllib.parse import urlencode, urlsplit
 
 from stripewise.monitor.sinks._base import SinkError
 from stripewise.monitor.sinks._influx_settings import TargetSettings
-from stripewise.monitor.sinks._secrets import read_secret, read_token
+from stripewise.monitor.sinks._secrets import check_regular, read_secret, read_token
 from stripewise.text import printable
 
 _ANSWER_BYTES = 4096
@@ -97,6 +97,8 @@ class InfluxClient:
     def _context(self) -> ssl.SSLContext | None:
         if not self._is_secure:
             return None
+        if self._settings.ca is not None:
+            check_regular(self._settings.ca)
         try:
             return ssl.create_default_context(cafile=self._settings.ca)
         except OSError as error:

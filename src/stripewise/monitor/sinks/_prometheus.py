@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import hmac
 import ssl
@@ -15,6 +14,7 @@ from typing import ClassVar
 
 from stripewise.monitor._records import Round
 from stripewise.monitor.metrics import Reading, health
+from stripewise.monitor.sinks._answers import KeptAnswers
 from stripewise.monitor.sinks._base import Sink, SinkError, SinkSettings
 from stripewise.monitor.sinks._exposition import Exposition, Form
 from stripewise.monitor.sinks._http import Answer, Listener
@@ -46,6 +46,7 @@ class PrometheusSink(Sink):
         super().__init__(settings, server)
         self.port = 0
         self._exposition = Exposition(server)
+        self._answers = KeptAnswers(self._exposition)
         self._listener: Listener | None = None
         self._last_scrape: float | None = None
 
@@ -124,12 +125,11 @@ class PrometheusSink(Sink):
 
     def _metrics(self, headers: Message) -> Answer:
         form = wanted_form(str(headers.get("Accept", "")))
-        body = self._exposition.text(form).encode()
+        is_packed = "gzip" in str(headers.get("Accept-Encoding", "")).lower()
+        body = self._answers.body(form, is_packed=is_packed)
         self._last_scrape = time.time()
-        if "gzip" not in str(headers.get("Accept-Encoding", "")).lower():
-            return Answer(200, body, form.value)
-        packed = gzip.compress(body, compresslevel=1, mtime=0)
-        return Answer(200, packed, form.value, (("Content-Encoding", "gzip"),))
+        how = (("Content-Encoding", "gzip"),) if is_packed else ()
+        return Answer(200, body, form.value, how)
 
 
 def _digest(text: str) -> bytes:

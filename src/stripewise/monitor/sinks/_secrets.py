@@ -8,6 +8,7 @@ import os
 import stat
 from pathlib import Path
 
+from stripewise.inputs import open_input
 from stripewise.monitor.sinks._base import SinkError
 
 _MOST_BYTES = 4096
@@ -20,7 +21,7 @@ def read_secret(path: Path) -> str:
         SinkError: It cannot be read, others may read it, or it holds no such line.
     """
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:  # a pipe would be waited for
             _check(path, os.fstat(file.fileno()))
             text = file.read(_MOST_BYTES).decode("utf-8").strip()
     except OSError as error:
@@ -55,6 +56,18 @@ def check_private(path: Path) -> None:
     """
     try:
         _check(path, path.stat())
+    except OSError as error:
+        raise SinkError(f"{path} cannot be read ({error.strerror}): check its path") from error
+
+
+def check_regular(path: Path) -> None:
+    """See that something is a file, before OpenSSL opens it: it would wait for a pipe.
+
+    Raises:
+        SinkError: It is none, or cannot be opened.
+    """
+    try:
+        open_input(path).close()
     except OSError as error:
         raise SinkError(f"{path} cannot be read ({error.strerror}): check its path") from error
 

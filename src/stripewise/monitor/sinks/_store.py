@@ -4,16 +4,19 @@
 
 What grew and the counters from which it grew are written in one transaction.  Whenever the agent
 is ended, it goes on from there: growth since the last delivery becomes one sample over all that
-time, and minutes in between are a gap.  Times are told by `SinkClock`.
+time, and minutes in between are a gap.  Times are told by `SinkClock`: what is cut has its own,
+and becomes what is told of it at once.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,8 +29,11 @@ from stripewise.monitor.metrics import Reading, health
 from stripewise.monitor.sinks._base import Sink, SinkError, SinkSettings
 from stripewise.monitor.sinks._secrets import check_private
 from stripewise.monitor.sinks._store_books import Books, Limits
+from stripewise.monitor.sinks._store_clock import SinkClock
 from stripewise.monitor.sinks._store_queue import Batch, WaitingBatches
 from stripewise.monitor.sinks._store_series import Told
+from stripewise.monitor.sinks._store_told import as_told, set_back_words, twice_words
+from stripewise.text import printable
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -36,6 +42,12 @@ if TYPE_CHECKING:
 
 PAUSE_EVENT = "monitoring-gap"
 """Kind of the event that tells of growth without a date."""
+CLOCK_EVENT = "monitoring-clock"
+"""Kind of the event that tells of samples that lie in the future."""
+TWICE_EVENT = "counted-twice"
+"""Kind of the event that tells of targets that two agents tell of."""
+_TWICE_SECONDS = 600.0
+_log = logging.getLogger("stripewise.monitor")
 _MOST_ROWS = 50_000
 _UNREAD = "nothing is counted until it is known what was delivered last"
 
@@ -88,6 +100,9 @@ class StoreSink(Sink):
         self._books: Books | None = None
         self._waiting = WaitingBatches(settings.queue_rounds, _MOST_ROWS)
         self._parts: dict[str, bytes] = {}
+        self._said: list[EventRecord] = []
+        self._twice: set[tuple[str, str]] = set()
+        self._look_at = 0.0
         self._token = os.urandom(8).hex()
         self._number = 0
         self._mark: bytes | None = None
@@ -203,9 +218,15 @@ class StoreSink(Sink):
             one.sample_interval_seconds, one.job_interval_seconds, one.top_jobs, one.most_jobs
         )
         try:
-            told_at = float(json.loads(self._mark)["at"]) if self._mark else 0.0
-            return Books(limits, one.file_systems, self._state or {}, found, told_at)
-        except (ValueError, KeyError, TypeError) as error:
+            first: dict[str, Any] = {"at": 0.0, "clock": {}}
+            mark = json.loads(self._mark) if self._mark else first
+            told_at, memory = float(mark["at"]), mark.get("clock", {"begin": mark["at"]})
+            at = max(found.at + int(memory.get("lead", 0)), told_at)
+            begin = replace(found, at=at)  # a clock that was set back is believed later, or never
+            books = Books(limits, one.file_systems, self._state or {}, begin, told_at)
+            books.clock.recall(memory)
+            return books
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             self._refused = (
                 f"{error}: nothing is delivered as {self.server!r}; delete its rows of the table "
                 "monitor_state: what it counted since the last delivery is lost then"
@@ -214,11 +235,27 @@ class StoreSink(Sink):
 
     def _cut(self) -> None:
         with self._lock:
-            found = self._books.cut() if self._books is not None else None
+            if self._books is None or self._books.clock.is_held:
+                return
+            found = self._books.cut()
             if found is not None:
                 batch, parts = found
-                self._waiting.add(batch)
+                self._books.clock.note_cut()
+                told = as_told(batch, self._books.clock)
+                self._waiting.add(told)
                 self._parts |= parts
+                self._say_set_back({one.key[0] for one in told.told}, self._books.clock)
+
+    def _say_set_back(self, file_systems: Iterable[str], clock: SinkClock) -> None:
+        from stripewise.fleet.served import EventRecord
+
+        for one in clock.set_back():
+            text = set_back_words(self.server, one)
+            _log.warning("sink %s: %s", self.name, text)
+            self._said += [
+                EventRecord(name, int(one.at), None, CLOCK_EVENT, text)
+                for name in sorted(file_systems)
+            ]
 
     def _send(self) -> None:
         """Send what waits; what was sent before and may have arrived goes first, as it was."""
@@ -232,12 +269,29 @@ class StoreSink(Sink):
                 return
             self._tried = self._delivery(self._waiting.send())
         deliver(self._connect(), self._tried)
-        self._arrived(self._tried)
+        delivery = self._tried
+        self._arrived(delivery)
+        if abs(delivery.at - self._look_at) >= _TWICE_SECONDS:
+            self._look_at = delivery.at
+            self._look_for_others(delivery)
+
+    def _look_for_others(self, delivery: Delivery) -> None:
+        """Say once which other agent tells of the same targets; what it tells is kept as well."""
+        from stripewise.fleet.served import EventRecord, told_twice
+
+        for one in told_twice(self._connect(), self.server, delivery.samples):
+            if (one.file_system, one.server) not in self._twice:
+                self._twice.add((one.file_system, one.server))
+                text = twice_words(self.server, one.file_system, one.server, one.targets)
+                _log.warning("sink %s: %s", self.name, printable(text))
+                at = int(delivery.at)
+                self._said.append(EventRecord(one.file_system, at, None, TWICE_EVENT, text))
 
     def _arrived(self, delivery: Delivery) -> None:
         with self._lock:
             self._mark, self._tried = delivery.mark, None
             self._waiting.sent()
+            self._said = [one for one in self._said if one not in delivery.events]
             for part, data in delivery.parts.items():
                 if self._parts.get(part) is data:
                     del self._parts[part]
@@ -247,18 +301,21 @@ class StoreSink(Sink):
 
         assert self._books is not None
         self._number += 1
-        at = self._books.clock.wall(self._books.now)
+        clock = self._books.clock
+        at = clock.wall(self._books.now)
         told = [one for batch in batches for one in batch.told]
-        mark = json.dumps({"agent": self._token, "number": self._number, "at": at})
+        mark = json.dumps(
+            {"agent": self._token, "number": self._number, "at": at, "clock": clock.memory()}
+        )
         return Delivery(
             agent=self.server,
             cluster=self.settings.cluster,
-            at=at,
+            at=at - clock.lead_seconds,
             mark=mark.encode(),
             last_mark=self._mark,
             parts=dict(self._parts),
             samples=_samples(told, self.server),
-            events=_events(told, self.server),
+            events=[*_events(told, self.server), *self._said],
             loads=[load for batch in batches for load in _loads(batch)],
             templates=self._templates(),
         )

@@ -156,7 +156,9 @@ class SeriesBook:
         if not one.is_begun_anew(value, start):
             one.growth += value - one.value
             return
-        began = one.last if start is None else min(clock.monotonic(start), now)
+        began = one.last
+        if start is not None:
+            began = min(clock.monotonic(start + clock.lead_seconds), now)
         if began - one.last > self._interval:
             early = self._told(key, one, clock) if one.growth else None
             if one.is_restored and now - one.last > DAY_SECONDS:
@@ -177,7 +179,7 @@ class SeriesBook:
         return found
 
     def _told(self, key: SeriesKey, one: _Series, clock: SinkClock) -> Told | None:
-        begin = int(max(one.told_until, clock.wall(one.since)))
+        begin = int(max(one.told_until, clock.wall(one.since), clock.floor))
         end = int(clock.wall(one.last))
         if end <= begin:
             return None

@@ -8,7 +8,7 @@ import ssl
 from pathlib import Path
 
 from stripewise.monitor.sinks._base import SinkError
-from stripewise.monitor.sinks._secrets import check_private
+from stripewise.monitor.sinks._secrets import check_private, check_regular
 
 
 def server_context(certificate: Path, key: Path, client_ca: Path | None) -> ssl.SSLContext:
@@ -23,10 +23,12 @@ def server_context(certificate: Path, key: Path, client_ca: Path | None) -> ssl.
         SinkError: One of the files cannot be used.
     """
     check_private(key)
+    check_regular(certificate)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     _load(context, certificate, key)
     if client_ca is not None:
+        check_regular(client_ca)
         _load_clients(context, client_ca)
     return context
 
