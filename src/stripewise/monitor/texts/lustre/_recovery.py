@@ -24,6 +24,7 @@ STATES = ("inactive", "waiting", "waiting_for_clients", "recovering", "complete"
 """Those that Lustre is known to print, in lower case."""
 _STATUS = re.compile(r"status: ([A-Z_]{1,32})", re.ASCII)
 _LINE = re.compile(r"([A-Za-z_][A-Za-z_ -]{0,39}): (.*)", re.ASCII)
+_SHARE = re.compile(r"(\d{1,20})(?:/\d{1,20})?", re.ASCII)
 _CLIENTS = {
     "connected_clients": "connected",
     "completed_clients": "completed",
@@ -80,8 +81,8 @@ def _add(
     name = found[1]
     if name not in _CLIENTS and name not in _SECONDS:
         return
-    digits = found[2].partition("/")[0] if name in _CLIENTS else found[2]
-    value = number(digits)
+    share = _SHARE.fullmatch(found[2]) if name in _CLIENTS else None
+    value = number(share[1] if share else found[2])
     if value is None:
         damage.add("not a number", line)
     if name in numbers or value is None:

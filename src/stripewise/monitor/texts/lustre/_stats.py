@@ -80,13 +80,15 @@ def parse_stats(text: str) -> Stats:
     """
     damage = Damage()
     lines = whole_lines(text, damage)
-    times = {}
+    times: dict[str, float] = {}
+    headers_twice: set[str] = set()
     rows: dict[str, StatsRow] = {}
     doubled: set[str] = set()
     for line in lines:
         if header := _HEADER.fullmatch(line):
             if header[1] in times:
                 damage.add("a second header", line)
+                headers_twice.add(header[1])
             times[header[1]] = float(f"{header[2]}.{header[3]:0>9}")
         elif row := _ROW.fullmatch(line):
             _add_row(row, rows, doubled, damage)
@@ -95,7 +97,8 @@ def parse_stats(text: str) -> Stats:
             doubled.add(line.partition(" ")[0])
     if "snapshot_time" not in times:
         damage.add("the text does not begin with snapshot_time", text)
-    return Stats(_without(rows, doubled), times.get("start_time"), damage.problems())
+    start = None if "start_time" in headers_twice else times.get("start_time")
+    return Stats(_without(rows, doubled), start, damage.problems())
 
 
 def _add_row(
