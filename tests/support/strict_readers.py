@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 Said = dict[Any, Any]
 Strict = Callable[[str], tuple[Said, bool]]
 Read = Callable[[str], tuple[Mapping[Any, Any], Sequence[str]]]
-_LONGEST_SENTENCE = 200
+_LONGEST_SENTENCE = 800
 
 
 class Format(NamedTuple):

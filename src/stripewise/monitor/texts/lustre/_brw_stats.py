@@ -42,7 +42,7 @@ _TITLES = {
 _LINEAR = {"discontiguous_pages", "discontiguous_blocks", "fragments"}
 _HEADER = re.compile(
     r"(snapshot_time|start_time|elapsed_time):\s+(\d{1,12})\.\s{0,8}(\d{1,9})"
-    r"(?: \(?secs\.[nu]secs\)?)?",
+    r"(?: secs\.[nu]secs| \(secs\.[nu]secs\))?",
     re.ASCII,
 )
 _COLUMNS = re.compile(r"\s+read\s+\|\s+write\s*", re.ASCII)

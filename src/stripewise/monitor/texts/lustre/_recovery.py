@@ -58,19 +58,21 @@ def parse_recovery_status(text: str) -> Recovery:
     numbers: dict[str, int] = {}
     doubled: set[str] = set()
     for line in whole_lines(text, damage):
-        if status := _STATUS.fullmatch(line):
-            states.append(status[1].lower())
+        if line.startswith("status: "):
+            status = _STATUS.fullmatch(line)
+            states.append(status[1].lower() if status else "")
         elif found := _LINE.fullmatch(line):
             _add(found, line, numbers, doubled, damage)
         else:
             damage.add("not a line of recovery_status", line)
-    if len(states) != 1:
+    state = states[0] if len(states) == 1 else ""
+    if not state:
         damage.add("recovery_status has not one status", text)
     for name in doubled:
         numbers.pop(name, None)
     clients = {label: numbers[name] for name, label in _CLIENTS.items() if name in numbers}
     return Recovery(
-        states[0] if len(states) == 1 else "", clients,
+        state, clients,
         numbers.get("time_remaining"), numbers.get("recovery_duration"), damage.problems(),
     )  # fmt: skip
 
