@@ -71,7 +71,7 @@ def test_a_number_in_flight_below_zero_is_left_out_and_told() -> None:
 
 
 def test_a_device_that_is_there_twice_is_left_out() -> None:
-    taken = take(create_collector("disks"), disk_host(DISKS_3_10 + DISKS_4_18))
+    taken = take(create_collector("disks"), disk_host(DISKS_4_18 + DISKS_4_18.splitlines(True)[0]))
     assert {labels[0] for _, labels in taken.values} == {"nvme0n1"}
     assert "'sda' is there more than once" in taken.problems[0].text
 

@@ -16,15 +16,18 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from stripewise.monitor.texts._numbers import fraction, once, shown, whole
+from stripewise.monitor.texts._numbers import fraction, once, shown, whole, whole_lines
 
 _GIB = 1 << 30
 _MOST_TARGETS = (1 << 16) - 1
 _ROW = re.compile(
-    r"\s*(\d{1,5}) +(?:(<invalid_value>)|(\S+) +(\S+)) +"
-    r"([\d.]{3,20})GiB +([\d.]{3,20})GiB +\d{1,3}% +"
-    r"[\d.]{3,20}M +[\d.]{3,20}M +\d{1,3}%(?: .*)?"
+    r" *(\d{1,5}) +(?:(<invalid_value>)|(\S+) +(\S+)) +"
+    r"((?:0|[1-9]\d{0,17})\.\d)GiB +((?:0|[1-9]\d{0,17})\.\d)GiB +\d{1,3}% +"
+    r"[\d.]{3,20}M +[\d.]{3,20}M +\d{1,3}%(?: .*)?",
+    re.ASCII,
 )
+_HEAD = ["TargetID", "Reachability", "Consistency", "Total", "Free"]
+_ID = re.compile(r"(?:[a-z]{1,16}:)?(\d{1,5})", re.ASCII)
 _STATES = {"online": True, "probably-offline": False, "offline": False}
 _UNKNOWN = ("", "-", "unknown", "<invalid_value>")
 _SPACE = " \t\r\n"
@@ -51,10 +54,11 @@ def read_beegfs_table(text: str) -> tuple[list[BeeGfsTarget], list[str]]:
     Returns:
         Targets, and what was left out, a sentence each.
     """
-    found, problems = [], []
+    found = []
+    lines, problems = whole_lines(text)
     has_head = False
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.split()[:2] == ["TargetID", "Reachability"]:
+    for number, line in enumerate(lines, 1):
+        if line.split()[:5] == _HEAD:
             has_head = True
         elif line.strip() and not set(line) <= {"=", " "}:
             try:
@@ -62,7 +66,7 @@ def read_beegfs_table(text: str) -> tuple[list[BeeGfsTarget], list[str]]:
             except ValueError as error:
                 problems.append(f"line {number}: {error}")
     if not has_head:
-        return [], ["the output is no table of targets"]
+        return [], ["the output is no table of targets that is known"]
     kept, doubled = once(found, lambda one: str(one.number))
     return kept, problems + doubled
 
@@ -72,7 +76,7 @@ def _row(line: str) -> BeeGfsTarget:
     if found is None:
         raise ValueError(f"{shown(line.strip())} is no target")
     total, free = (round(fraction(found[place]) * _GIB) for place in (5, 6))
-    return _target(int(found[1]), found[2] or found[3], total or None, free)
+    return _target(whole(found[1]), found[2] or found[3], total or None, free)
 
 
 def read_beegfs_json(text: str) -> tuple[list[BeeGfsTarget], list[str]]:
@@ -95,7 +99,7 @@ def read_beegfs_json(text: str) -> tuple[list[BeeGfsTarget], list[str]]:
 
 
 def _entries(text: str) -> Iterator[Any]:
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(object_pairs_hook=_object)
     place = 0
     while place < len(text):
         if text[place] in _SPACE:
@@ -103,6 +107,13 @@ def _entries(text: str) -> Iterator[Any]:
             continue
         page, place = decoder.raw_decode(text, place)
         yield from page if isinstance(page, list) else [page]
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an object has a key twice")
+    return found
 
 
 def _entry(entry: Any) -> BeeGfsTarget:
@@ -113,7 +124,10 @@ def _entry(entry: Any) -> BeeGfsTarget:
         number = number.get("num_id")
     total, free = (_size(entry.get(key)) for key in ("space", "sfree"))
     state = str(entry.get("reachability", ""))
-    return _target(whole(str(number).rpartition(":")[2]), state, total, free)
+    is_number = _ID.fullmatch(str(number))
+    if is_number is None:
+        raise ValueError(f"{shown(str(number))} is no number of a target")
+    return _target(whole(is_number[1]), state, total, free)
 
 
 def _size(value: Any) -> int | None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stripewise.monitor.texts._numbers import once, shown, whole
+from stripewise.monitor.texts._numbers import once, shown, whole, whole_lines
 
 _KEYWORD = "_fs_io_s_"
 _OPERATIONS = {
@@ -49,13 +49,10 @@ def read_fs_io_s(text: str) -> tuple[list[GpfsLine], list[str]]:
         File systems, and what was left out, a sentence each; without mounted ones, both are [].
     """
     found: list[GpfsLine] = []
-    problems: list[str] = []
-    whole_lines, _, torn = text.rpartition("\n")
-    if torn.strip():  # its last number may lack digits
-        problems.append(f"the output ends within a line, {shown(torn)}")
-    for number, line in enumerate(whole_lines.splitlines(), 1):
-        words = line.split()
-        if not words or words[0].startswith(_OTHERS):
+    lines, problems = whole_lines(text)
+    for number, line in enumerate(lines, 1):
+        words = line.strip(" ").split(" ")
+        if not words[0] or words[0].startswith(_OTHERS):
             continue
         try:
             if words[0] != _KEYWORD:

@@ -5,6 +5,9 @@ r"""`/proc/self/mountstats` and `/proc/self/mountinfo`: statistics of NFS client
 Mounts of one superblock share their statistics, and mountstats repeats them for each; mountinfo
 tells which do, by the device number.  In both, the kernel writes blanks of names as \040.
 
+Of each NFS mount there are, in this order and each begun by a tab: options, age, bytes among
+others, then "per-op statistics" and a line for each operation, with one blank between numbers.
+
 Source: fs/nfs/super.c (nfs_show_stats), fs/proc_namespace.c, net/sunrpc/stats.c of Linux 6.12;
 statistics of version 1.0 and 1.1; operations have 8 numbers, 9 since Linux 5.3 (errors).
 """
@@ -12,17 +15,23 @@ statistics of version 1.0 and 1.1; operations have 8 numbers, 9 since Linux 5.3 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stripewise.monitor.texts._numbers import shown, whole
+from stripewise.monitor.texts._numbers import shown, usual, whole_lines, wholes
 
-_MOUNT = re.compile(r"device (\S+) mounted on (\S+) with fstype (\S+)(?: statvers=(\S+))?\s*")
-_OPERATION = re.compile(r"\s*([A-Z0-9][A-Z0-9_]{0,31}):((?: \d{1,20}){8,12})\s*")
+_MOUNT = re.compile(r"device (\S+) mounted on (\S+) with fstype (\S+)(?: statvers=(\S+))?")
+_OPERATION = re.compile(r"\t *([A-Z0-9][A-Z0-9_]{0,31}): ((?:\d{1,20} ){7,11}\d{1,20})", re.ASCII)
+_MOVED = re.compile(r"\tbytes:\t([0-9 ]*[0-9]) ?", re.ASCII)
+_PARTS = ("opts:", "age:", "bytes:", "per-op statistics")
+"""Beginnings of lines that are there once for each mount, in this order."""
+_DEVICE = re.compile(r"\d{1,6}:\d{1,8}", re.ASCII)
 _VERSIONS = ("1.0", "1.1")
 _ESCAPE = re.compile(r"\\([0-7]{3})")
 _KINDS = ("nfs", "nfs4")
 _BYTES = 8
+_TITLE = "\tper-op statistics"
 
 
 class NfsOperation(NamedTuple):
@@ -76,29 +85,35 @@ def read_mountstats(stats: str, devices: dict[str, list[str]]) -> tuple[list[Nfs
         The mounts in the kernel's order, and what was left out, a sentence each.
     """
     found: list[NfsMount] = []
-    problems: list[str] = []
-    waiting = {point: list(numbers) for point, numbers in devices.items()}
-    for point, version, lines in _blocks(stats, problems):
-        numbers = waiting.get(point, [])
-        device = numbers.pop(0) if numbers else ""
-        if not device:
-            problems.append(f"{_place(point)} came or went while it was read")
-        elif version not in _VERSIONS:
+    lines, problems = whole_lines(stats)
+    blocks = list(_blocks(lines, problems))
+    there = Counter(point for point, _, _ in blocks)
+    unlike = [
+        point for point in {**there, **devices} if there[point] != len(devices.get(point, ()))
+    ]
+    problems += [f"{_place(point)} came or went while it was read" for point in unlike]
+    waiting = {point: iter(devices[point]) for point in there if point not in unlike}
+    for point, version, rest in blocks:
+        if point not in waiting:
+            continue
+        device = next(waiting[point])
+        if version not in _VERSIONS:
             problems.append(f"{_place(point)} has statistics of version {shown(version)}")
+        elif not _is_in_order(rest):
+            problems.append(f"{_place(point)} has lines that are not at their places")
         else:
-            found.append(_mount(point, device, lines, problems))
-    left = [point for point, numbers in waiting.items() for _ in numbers]
-    problems += [f"{_place(point)} came or went while it was read" for point in left]
+            found.append(_mount(point, device, rest, problems))
     return found, problems
 
 
 def read_devices(text: str) -> dict[str, list[str]]:
     """Read `/proc/self/mountinfo`: device numbers of NFS mounts by mount point, in order."""
     found: dict[str, list[str]] = {}
-    for line in text.splitlines():
+    for line in text.split("\n"):
         before, dash, after = line.partition(" - ")
         words = before.split(" ")
-        if dash and len(words) >= 6 and after.split(" ")[0] in _KINDS:
+        is_mount = dash and len(words) >= 6 and after.split(" ")[0] in _KINDS
+        if is_mount and _DEVICE.fullmatch(words[2]):
             found.setdefault(words[4], []).append(words[2])
     return found
 
@@ -108,62 +123,72 @@ def _place(point: str) -> str:
     return f"the mount {shown(unescaped(point).rstrip('/').rpartition('/')[2] or 'root')}"
 
 
-def _blocks(text: str, problems: list[str]) -> Iterator[tuple[str, str, list[str]]]:
+def _blocks(lines: list[str], problems: list[str]) -> Iterator[tuple[str, str, list[str]]]:
     """Yield mount point, version and lines of each NFS mount."""
-    point, version, lines = "", "", list[str]()
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.startswith(("device ", "no device ")):
-            lines.append(line)
+    point, version, block = "", "", list[str]()
+    for number, line in enumerate(lines, 1):
+        if not line or line.startswith("\t"):
+            block.append(line)
             continue
         if point:
-            yield point, version, lines
-        point, version, lines = "", "", []
-        if line.startswith("no "):
-            continue
+            yield point, version, block
+        was_of_nfs, point, version, block = bool(point), "", "", []
         head = _MOUNT.fullmatch(line)
-        if head is None:
-            problems.append(f"line {number}: {shown(line)} is no mount")
-        elif head[3] in _KINDS:
+        if head is not None and head[3] in _KINDS:
             point, version = head[2], head[4] or "none"
+        elif head is None and (was_of_nfs or line.startswith("device ")) and line[:3] != "no ":
+            problems.append(f"line {number}: {shown(line)} is no mount")  # nor what follows it
     if point:
-        yield point, version, lines
+        yield point, version, block
+
+
+def _is_in_order(lines: list[str]) -> bool:
+    """Whether these are the lines of one mount, and not of two that ran together."""
+    parts = [part for line in lines for part in _PARTS if line.startswith(f"\t{part}")]
+    is_one = parts == [part for part in _PARTS if part in parts]
+    before_blank = lines[: lines.index("")] if "" in lines else lines
+    return is_one and parts[:1] == ["opts:"] and not any(lines[len(before_blank) :])
 
 
 def _mount(point: str, device: str, lines: list[str], problems: list[str]) -> NfsMount:
-    moved: list[tuple[int, ...]] = []
+    start = lines.index(_TITLE) + 1 if _TITLE in lines else len(lines)
+    rows = [line for line in lines[start:] if line]
+    columns = usual(len(line.split()) - 1 for line in rows)
+    moved: tuple[int, ...] = ()
     operations: dict[str, NfsOperation] = {}
     doubled: set[str] = set()
-    is_operation = False
-    for line in lines:
+    for line in [*(line for line in lines[:start] if line.startswith("\tbytes:")), *rows]:
         try:
-            if line.strip().startswith("bytes:"):
-                moved.append(_moved(line.split()[1:]))
-            elif line.strip() == "per-op statistics":
-                is_operation = True
-            elif is_operation and line.strip():
-                name, counts = _operation(line)
+            if line.startswith("\tbytes:"):
+                moved = _moved(line)
+            else:
+                name, counts = _operation(line, columns)
                 doubled |= {name} & set(operations)
                 operations[name] = counts
         except ValueError as error:
             problems.append(f"{_place(point)}: {error}")
-    if len(moved) != 1 or not is_operation:
+    if not moved or not rows:
         problems.append(f"{_place(point)} has no bytes or no operations that can be believed")
     problems += [f"{_place(point)}: {name} is there twice" for name in sorted(doubled)]
     kept = {name: counts for name, counts in operations.items() if name not in doubled}
-    return NfsMount(point, device, moved[0] if len(moved) == 1 else (), kept)
+    return NfsMount(point, device, moved, kept)
 
 
-def _moved(words: list[str]) -> tuple[int, ...]:
-    if len(words) != _BYTES:
-        raise ValueError(f"{len(words)} numbers of bytes, not {_BYTES}")
-    return tuple(whole(word) for word in words)[:6]
+def _moved(line: str) -> tuple[int, ...]:
+    found = _MOVED.fullmatch(line)
+    counts = wholes(found[1]) if found else []
+    if len(counts) != _BYTES:
+        raise ValueError(f"{shown(line.strip())} is not {_BYTES} numbers of bytes")
+    return tuple(counts[:6])
 
 
-def _operation(line: str) -> tuple[str, NfsOperation]:
+def _operation(line: str, columns: int) -> tuple[str, NfsOperation]:
     """Columns: operations, transmissions, timeouts, sent, received, queue, round trip, all."""
     found = _OPERATION.fullmatch(line)
     if found is None:
         raise ValueError(f"{shown(line.strip())} is no operation")
-    counts = [whole(word) for word in found[2].split()]
+    counts = wholes(found[2])
+    if len(counts) != columns:
+        raise ValueError(f"{found[1]} has {len(counts)} numbers, not as many as most have")
     errors = counts[8] if len(counts) > 8 else None
     return found[1], NfsOperation(counts[0], counts[2], counts[5], counts[7], errors)

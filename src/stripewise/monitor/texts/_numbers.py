@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers in texts of counters, and names that are there twice."""
+"""Lines and numbers in texts of counters, and names that are there twice."""
 
 from __future__ import annotations
 
@@ -15,14 +15,44 @@ _Record = TypeVar("_Record")
 
 
 def whole(word: str) -> int:
-    """Return a counter: ASCII digits alone, at most 2^64 - 1.
+    """Return a counter: ASCII digits alone, none before it that is zero, at most 2^64 - 1.
 
     Raises:
         ValueError: It is none.
     """
-    if not (word.isascii() and word.isdigit()) or len(word) > _DIGITS or int(word) > _MOST:
+    is_digits = word.isascii() and word.isdigit() and len(word) <= _DIGITS
+    if not is_digits or int(word) > _MOST or (word[0] == "0" and word != "0"):
         raise ValueError(f"{shown(word)} is no counter")
     return int(word)
+
+
+def wholes(text: str) -> list[int]:
+    """Return counters that are parted by one blank each, as the kernel prints them.
+
+    Raises:
+        ValueError: They are not: a blank too many may be a digit that is lost.
+    """
+    return [whole(word) for word in text.split(" ")]
+
+
+def whole_lines(text: str) -> tuple[list[str], list[str]]:
+    """Split a text into lines; a last one without its end is torn: its number may lack digits.
+
+    Returns:
+        Lines that are whole, and a sentence if one was left out.
+    """
+    *lines, torn = text.split("\n")
+    return lines, [f"the text ends within a line, {shown(torn.strip())}"] if torn.strip() else []
+
+
+def usual(counts: Iterable[int]) -> int:
+    """Return the number that more than half of them are; -1: none is.
+
+    A text whose lines are all written alike tells so which of them lost or gained a column.
+    """
+    found = Counter(counts)
+    most = max(found, key=lambda count: found[count], default=-1)
+    return most if 2 * found[most] > found.total() else -1
 
 
 def fraction(word: str) -> float:

@@ -98,6 +98,7 @@ def test_recovery_before_it_begins(text: str, state: str) -> None:
     [
         "", "status: COMPLETE\nstatus: RECOVERING\n", "COMPLETE\n", "status: COMPLETE",
         "status: COMPLETE\ncompleted_clients: many/8\n",
+        "status: COMPLETE\ncompleted_clients: 4/x\n", "status: INACT\tIVE\nstatus: INACTIVE\n",
         "status: COMPLETE\ncompleted_clients: 1/8\ncompleted_clients: 2/8\n",
     ],
 )  # fmt: skip
@@ -109,12 +110,22 @@ def test_damaged_recovery(text: str) -> None:
 
 def test_values() -> None:
     assert parse_count("17\n") == 17
-    for text in ("17", "", "\n", "17\n18\n", "-1\n", "1.5\n", " 17\n", "18446744073709551616\n"):
+    for text in (
+        "17",
+        "",
+        "\n",
+        "17\n18\n",
+        "-1\n",
+        "1.5\n",
+        " 17\n",
+        "18446744073709551616\n",
+        "017\n",
+    ):
         assert parse_count(text) is None
     assert parse_version("2.15.5\n") == "2.15.5"
     assert parse_version("2.14.0_ddn145\n") == "2.14.0_ddn145"
     assert parse_version("lustre: 2.12.9\nkernel: patchless_client\n") == "2.12.9"
-    assert parse_version("<b>\n") == ""
+    assert parse_version("<b>\n") == parse_version("2.15") == ""
     assert parse_health("healthy\n") is True
     assert parse_health("device a-OST0000 reported unhealthy\nNOT HEALTHY\n") is False
     assert parse_health("LBUG\n") is False
@@ -145,3 +156,10 @@ def test_names_of_clients() -> None:
         ("a", "MDT0000"), "fe80::1@tcp1")  # fmt: skip
     for name in ("mdt.a-MDT0000.exports.clear.stats", "mdt.MGS.exports.0@lo.stats", "mdt.a.stats"):
         assert parse_export(name) is None
+
+
+@pytest.mark.parametrize("text", ["usr_accounting:", "not supported", "usr_account"])
+def test_quota_that_ends_within_its_first_line(text: str) -> None:
+    found = parse_quota_usage([text])
+    assert found.problems
+    assert found.is_supported

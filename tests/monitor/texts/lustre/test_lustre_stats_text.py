@@ -110,3 +110,20 @@ def test_problems_are_few_and_printable() -> None:
     assert len(found.problems) == 6
     assert found.problems[-1] == "995 more lines were left out"
     assert all(text.isprintable() and text.isascii() for text in found.problems)
+
+
+def test_a_header_is_no_counter() -> None:
+    found = parse_stats(ROW + "snapshot_time             10 samples [usecs] 1 9 20\n")
+    assert found.rows.keys() == {"write_bytes"}
+    assert not found.is_whole
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["start_time                1690000001.5 secs.nsecs\n", "start_time                169?\n"],
+)
+def test_a_start_that_is_there_twice_is_not_believed(other: str) -> None:
+    start = "start_time                1690000000.5 secs.nsecs\n"
+    found = parse_stats(HEADER + start + other + ROW)
+    assert found.start_seconds is None
+    assert found.problems

@@ -47,7 +47,7 @@ _TITLES = {
 _LINEAR = {"discontiguous_pages", "discontiguous_blocks", "fragments"}
 _HEADER = re.compile(
     r"(snapshot_time|start_time|elapsed_time):\s+(\d{1,12})\.\s{0,8}(\d{1,9})"
-    r"(?: \(?secs\.[nu]secs\)?)?",
+    r"(?: secs\.[nu]secs| \(secs\.[nu]secs\))?",
     re.ASCII,
 )
 _COLUMNS = re.compile(r"\s+read\s+\|\s+write\s*", re.ASCII)
@@ -55,7 +55,7 @@ _TITLE = re.compile(
     r"(\S.*?)\s+(rpcs|ios|maps)\s+%\s+cum\s+%\s+\|\s+\2\s+%\s+cum\s+%\s*", re.ASCII
 )
 _ROW = re.compile(
-    r"(\d{1,4})([KMG]?):\s+(\d+)\s+\d{1,20}\s+\d{1,20}\s+\|\s+(\d+)\s+\d{1,20}\s+\d{1,20}",
+    r"(0|[1-9]\d{0,3})([KMG]?):\s+(\d+)\s+\d{1,20}\s+\d{1,20}\s+\|\s+(\d+)\s+\d{1,20}\s+\d{1,20}",
     re.ASCII,
 )
 _SCALES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}

@@ -45,8 +45,10 @@ def whole_lines(text: str, damage: Damage) -> list[str]:
 
 
 def number(digits: str) -> int | None:
-    """Return a counter of 64 bits; None: it is none."""
+    """Return a counter of 64 bits; None: it is none, also with a zero before it."""
     if not digits.isascii() or not digits.isdecimal() or len(digits) > 20:
+        return None
+    if digits[0] == "0" and digits != "0":
         return None
     value = int(digits)
     return value if value < MOST_BYTES else None

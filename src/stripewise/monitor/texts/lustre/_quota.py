@@ -116,10 +116,10 @@ class _Entries:
             if opened is None and line != whole:
                 self._open(number(match[1]), line)
                 return
-        elif is_first and line == "not supported":
+        elif is_first and whole == "not supported\n":
             self.is_supported = False
             return
-        elif is_first and _TITLE.fullmatch(line):
+        elif is_first and line != whole and _TITLE.fullmatch(line):
             return
         self.damage.add("not a line of quota, or not at its place", line)
         if match and match.re is _ID:

@@ -24,6 +24,7 @@ STATES = ("inactive", "waiting", "waiting_for_clients", "recovering", "complete"
 """Those that Lustre is known to print, in lower case."""
 _STATUS = re.compile(r"status: ([A-Z_]{1,32})", re.ASCII)
 _LINE = re.compile(r"([A-Za-z_][A-Za-z_ -]{0,39}): (.*)", re.ASCII)
+_SHARE = re.compile(r"(\d{1,20})(?:/\d{1,20})?", re.ASCII)
 _CLIENTS = {
     "connected_clients": "connected",
     "completed_clients": "completed",
@@ -57,19 +58,21 @@ def parse_recovery_status(text: str) -> Recovery:
     numbers: dict[str, int] = {}
     doubled: set[str] = set()
     for line in whole_lines(text, damage):
-        if status := _STATUS.fullmatch(line):
-            states.append(status[1].lower())
+        if line.startswith("status: "):
+            status = _STATUS.fullmatch(line)
+            states.append(status[1].lower() if status else "")
         elif found := _LINE.fullmatch(line):
             _add(found, line, numbers, doubled, damage)
         else:
             damage.add("not a line of recovery_status", line)
-    if len(states) != 1:
+    state = states[0] if len(states) == 1 else ""
+    if not state:
         damage.add("recovery_status has not one status", text)
     for name in doubled:
         numbers.pop(name, None)
     clients = {label: numbers[name] for name, label in _CLIENTS.items() if name in numbers}
     return Recovery(
-        states[0] if len(states) == 1 else "", clients,
+        state, clients,
         numbers.get("time_remaining"), numbers.get("recovery_duration"), damage.problems(),
     )  # fmt: skip
 
@@ -80,8 +83,8 @@ def _add(
     name = found[1]
     if name not in _CLIENTS and name not in _SECONDS:
         return
-    digits = found[2].partition("/")[0] if name in _CLIENTS else found[2]
-    value = number(digits)
+    share = _SHARE.fullmatch(found[2]) if name in _CLIENTS else None
+    value = number(share[1] if share else found[2])
     if value is None:
         damage.add("not a number", line)
     if name in numbers or value is None:

@@ -24,9 +24,10 @@ from stripewise.monitor.texts.lustre._damage import Damage, number, whole_lines
 
 _HEADER = re.compile(
     r"(snapshot_time|start_time|elapsed_time):?\s+(\d{1,12})\.\s{0,8}(\d{1,9})"
-    r"(?: \(?secs\.[nu]secs\)?)?",
+    r"(?: secs\.[nu]secs| \(secs\.[nu]secs\))?",
     re.ASCII,
 )
+_TIMES = ("snapshot_time", "start_time", "elapsed_time")
 _ROW = re.compile(
     r"([a-z][a-z0-9_]{0,47}) +(\d+) samples \[([a-z]{1,12})\]"
     r"(?: (\d+) (\d+) (\d+)(?: -?\d{1,20})?)?",
@@ -80,22 +81,24 @@ def parse_stats(text: str) -> Stats:
     """
     damage = Damage()
     lines = whole_lines(text, damage)
-    times = {}
+    times: dict[str, float] = {}
     rows: dict[str, StatsRow] = {}
     doubled: set[str] = set()
     for line in lines:
         if header := _HEADER.fullmatch(line):
             if header[1] in times:
                 damage.add("a second header", line)
+                doubled.add(header[1])
             times[header[1]] = float(f"{header[2]}.{header[3]:0>9}")
-        elif row := _ROW.fullmatch(line):
+        elif (row := _ROW.fullmatch(line)) and row[1] not in _TIMES:
             _add_row(row, rows, doubled, damage)
         else:
             damage.add("not a counter", line)
             doubled.add(line.partition(" ")[0])
     if "snapshot_time" not in times:
         damage.add("the text does not begin with snapshot_time", text)
-    return Stats(_without(rows, doubled), times.get("start_time"), damage.problems())
+    start = None if "start_time" in doubled else times.get("start_time")
+    return Stats(_without(rows, doubled), start, damage.problems())
 
 
 def _add_row(

@@ -22,17 +22,18 @@ def parse_count(text: str) -> int | None:
 
 
 def parse_version(text: str) -> str:
-    """Return Lustre's version, "2.15.5"; "": the text has none.
+    """Return Lustre's version, "2.15.5"; "": the text has none, or its line has no end.
 
     Old ones print "lustre: 2.12.9" and more lines.
     """
-    found = _VERSION.fullmatch(text.partition("\n")[0].strip())
-    return found[1] if found else ""
+    line, end, _ = text.partition("\n")
+    found = _VERSION.fullmatch(line.strip(" "))
+    return found[1] if found and end else ""
 
 
 def parse_health(text: str) -> bool | None:
     """Return whether Lustre says that it is healthy; None: it says neither."""
-    if text.strip() == "healthy":
+    if text.strip(" \n") == "healthy":
         return True
     is_bad = "NOT HEALTHY" in text or "LBUG" in text or "reported unhealthy" in text
     return False if is_bad else None
