@@ -6,15 +6,32 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import stripewise
 
+_WAIT_SECONDS = 20
 _COMMAND = "from stripewise.cli import main; main()"
+
+
+def _wait_for(address: str) -> None:
+    """Wait until somebody listens: the address is said a little before that."""
+    end = time.monotonic() + _WAIT_SECONDS
+    parts = urlsplit(address)
+    while True:
+        try:
+            socket.create_connection((parts.hostname, parts.port)).close()
+            return
+        except ConnectionRefusedError:
+            assert time.monotonic() < end, f"nobody listens at {address}"
+            time.sleep(0.05)
 
 
 @contextmanager
@@ -32,6 +49,7 @@ def serving(database: Path, *words: str) -> Iterator[str]:
         said = server.stdout.readline()
         found = re.search(r"https?://\S+", said)
         assert found, f"the portal did not start: {said!r}"
+        _wait_for(found[0])
         yield found[0]
     finally:
         server.terminate()

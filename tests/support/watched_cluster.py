@@ -19,6 +19,8 @@ from typing import Any
 
 from stripewise.emulation import EmulatedStorage, EmulationOptions, make_clocks
 from stripewise.emulation.lctl import write_lctl
+from stripewise.model import Action, Evidence, RunProfile
+from stripewise.readers import read_run
 from support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,6 +30,8 @@ MACHINE, RELEASE = "archer2-hdd@1/64", "2.16"
 LAYOUT = "8 1048576 0"
 """Of the users' files: over the first eight targets."""
 BULK = 4 << 20
+_SAME = (Action.MKDIR, Action.RMDIR, Action.UNLINK, Action.RENAME, Action.LINK)
+"""Calls that a metadata server counts by the same name."""
 
 
 def command(*words: str) -> list[str]:
@@ -54,11 +58,15 @@ class Work:
 
     Attributes:
         moved: (direction, target) -> (requests, bytes), after the layout of each file.
-        names: Metadata operation -> how many.
+        closes: Of files.
+        names: Calls on names that succeeded.
+        opened: Files.
     """
 
     moved: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
-    names: Counter[str] = field(default_factory=Counter)
+    closes: int = 0
+    names: Counter[Action] = field(default_factory=Counter)
+    opened: set[str] = field(default_factory=set)
 
     @property
     def total(self) -> dict[str, int]:
@@ -67,6 +75,28 @@ class Work:
         for (direction, _), (_, size) in self.moved.items():
             found[direction] += size
         return dict(found)
+
+    def requests(self, direction: str) -> int:
+        """Return how many requests of a direction the targets got."""
+        return sum(number for (way, _), (number, _) in self.moved.items() if way == direction)
+
+    def metadata(self, there: set[str]) -> dict[str, int]:
+        """Return the operations that the metadata server has to have counted for the calls.
+
+        An open of a file that is not there yet is an open and a mknod, as in Lustre; access is a
+        getattr, and chmod a setattr.  Calls that fail are not counted.
+
+        Args:
+            there: Files that were there before.
+        """
+        of_calls = {
+            "open": self.names[Action.OPEN], "close": self.closes,
+            "mknod": len(self.opened - there),
+            "getattr": self.names[Action.STAT] + self.names[Action.ACCESS],
+            "setattr": self.names[Action.CHANGE],
+            **{one.name.lower(): self.names[one] for one in _SAME},
+        }  # fmt: skip
+        return {name: number for name, number in of_calls.items() if number}
 
 
 class WatchedCluster:
@@ -133,7 +163,10 @@ class WatchedCluster:
         assert state == "COMPLETED", (state, said)
 
     def captured(self, user: str, job: int) -> Work:
-        """Return what a job did, by its calls and the layouts of its files."""
+        """Return what a job did, by its calls and the layouts of its files.
+
+        Calls on names are counted by directory: some of the names were never opened.
+        """
         where = self.cluster.directory / "home" / user / str(job)
         words = ("trace", "show", str(where), "--layer", "posix", "--calls", "--json")
         done = subprocess.run(command(*words), capture_output=True, text=True, check=True)
@@ -142,11 +175,17 @@ class WatchedCluster:
             call = json.loads(line)
             if call["file"].startswith(str(self.data)):
                 self._add(work, call)
+        self._add_names(work, self.evidence(user, job).profile)
         return work
+
+    def evidence(self, user: str, job: int) -> Evidence:
+        """Return all that the captures of a job tell."""
+        return read_run((self.cluster.directory / "home" / user / str(job)).glob("*.sw"))
 
     def _add(self, work: Work, call: dict[str, Any]) -> None:
         if call["op"] not in ("read", "write"):
-            work.names[call["name"]] += 1
+            work.closes += call["op"] == "close"
+            work.opened |= {call["file"]} if call["op"] == "open" else set()
             return
         layout = os.getxattr(call["file"], "user.stripewise.layout").split()
         count, size, first = map(int, layout)
@@ -159,6 +198,12 @@ class WatchedCluster:
             cut = -(-(upto - at) // BULK)
             work.moved[call["op"], target] = requests + cut, moved + upto - at
             at = upto
+
+    def _add_names(self, work: Work, profile: RunProfile) -> None:
+        for row in profile.names:
+            if profile.directories[row["directory"]].startswith(str(self.data)):
+                done = row["count"] - row["failed"]
+                work.names.update({one: int(done[one]) for one in Action})
 
 
 @contextmanager
@@ -173,6 +218,8 @@ user = "root"
 [collectors.lustre-server]
 lctl = "{watched.lctl}"
 job_interval_seconds = 1.0
+[collectors.host]
+[collectors.disks]
 [sinks.prometheus]
 listen = "127.0.0.1:{port}"
 [sinks.store]

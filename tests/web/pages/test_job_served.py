@@ -190,3 +190,26 @@ def test_few_operations_say_nothing_of_a_target(engine: Engine) -> None:
     data = data_of(engine, ids[1])
     assert data["load_facts"]["ost_operation_seconds"] is None
     assert "slow" not in " ".join(data["load"])
+
+
+def test_a_job_of_metadata_alone_is_told_of_the_storage_and_no_share(engine: Engine) -> None:
+    records: list[Any] = [job(1), *around()]
+    for place, seconds in enumerate((0.006, 0.006, 0.006, 0.041)):
+        records += service(f"OST{place:04d}", seconds, first=START, number=10)
+    ids = store(engine, records)
+    served(engine, [load("1", START, "metadata")], server="mds")
+    data = data_of(engine, ids[1])
+    words = " ".join(data["load"])
+    assert "counted metadata operations of this job and no data" in words
+    assert "OST0003 was slow: 41.0 ms an operation" in words
+    facts = data["load_facts"]
+    assert (facts["job_bytes_per_second"], facts["job_share"]) == (None, None)
+    assert facts["storage_bytes_per_second"] == pytest.approx(20 * MIB)
+    assert set(data["load_chart"]["job_bytes_per_second"]) == {None}
+
+
+def test_where_data_servers_tell_nothing_a_profile_tells_the_bytes(engine: Engine) -> None:
+    ids = store(engine, [job(1), profile(1, made=asked(1024, 4096, 2)), *around()])
+    served(engine, [load("1", START, "metadata")], server="mds")
+    facts = data_of(engine, ids[1])["load_facts"]
+    assert facts["job_bytes_per_second"] == pytest.approx(1024 * 4096 / 64)

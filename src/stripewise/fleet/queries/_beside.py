@@ -55,15 +55,19 @@ class ServiceBeside:
     slow: Sequence[SlowTarget]
 
 
-def bytes_served(connection: Connection, view: JobView) -> dict[str, int]:
-    """Return the bytes that servers moved for a job, by file system, where they tell."""
+def bytes_served(connection: Connection, view: JobView) -> dict[str, int | None]:
+    """Return the bytes that servers moved for a job, by file system that counted anything of it.
+
+    None: metadata operations alone; whether there was data that nobody counted is not known.
+    """
     query = (
         select(FileSystem.name, func.sum(JobServed.moved_bytes))
         .join(FileSystem, FileSystem.id == JobServed.file_system_id)
-        .where(JobServed.job_id == view.row["id"], JobServed.moved_bytes.is_not(None))
+        .where(JobServed.job_id == view.row["id"])
         .group_by(FileSystem.name)
     )
-    return {name: int(moved or 0) for name, moved in connection.execute(query)}
+    rows = connection.execute(query)
+    return {name: None if moved is None else int(moved) for name, moved in rows}
 
 
 def job_rates(

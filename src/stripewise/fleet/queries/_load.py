@@ -57,7 +57,7 @@ class StorageLoad:
         file_system: Its name.
         begin / end: When the job ran.
         job_bytes: What the job moved there: by the servers' counters of jobs where they tell,
-            otherwise by its profile.
+            otherwise by its profile; None: the servers counted metadata operations alone.
         is_served: The servers told it.
         resolution_seconds: Width of the intervals.
         at: Begins of the intervals, before, during and after the run.
@@ -76,7 +76,7 @@ class StorageLoad:
     file_system: str
     begin: int
     end: int
-    job_bytes: int
+    job_bytes: int | None
     resolution_seconds: int
     at: Sequence[int]
     read: Sequence[float | None]
@@ -92,13 +92,15 @@ class StorageLoad:
     @property
     def job_share(self) -> float | None:
         """Share of the job in what the storage moved; None: not known."""
-        if not self.storage_bytes or self.covered_share < ENOUGH:
+        if self.job_bytes is None or not self.storage_bytes or self.covered_share < ENOUGH:
             return None
         return min(self.job_bytes * self.covered_share / self.storage_bytes, 1.0)
 
     @property
-    def job_bytes_per_second(self) -> float:
-        """Average rate of the job over its run."""
+    def job_bytes_per_second(self) -> float | None:
+        """Average rate of the job over its run; None: not known."""
+        if self.job_bytes is None:
+            return None
         return self.job_bytes / max(self.end - self.begin, 1)
 
     @property
@@ -130,15 +132,18 @@ def loads_beside(connection: Connection, view: JobView, most: int = 3) -> list[S
 
 
 class _Use(NamedTuple):
-    """A sampled storage that a job used; bytes by the servers, otherwise by the profile."""
+    """A sampled storage that a job used; bytes by the servers, otherwise by the profile.
+
+    `moved` is None where the servers counted metadata operations alone, and no profile tells.
+    """
 
     sampled: _Sampled
-    moved: int
+    moved: int | None
     is_served: bool
 
 
 def _used(connection: Connection, view: JobView) -> list[_Use]:
-    """Return the sampled storages that a job moved anything on, the one with most first."""
+    """Return the sampled storages that a job used, the one on which it moved most first."""
     told: dict[str, int] = defaultdict(int)
     for source in view.counted:
         for row in source.io:
@@ -148,13 +153,17 @@ def _used(connection: Connection, view: JobView) -> list[_Use]:
         sampled = _sampled(connection, name)
         if sampled is not None:
             old = found.get(sampled.name)
-            found[sampled.name] = _Use(sampled, moved + (old.moved if old else 0), False)
-    for name, moved in bytes_served(connection, view).items():
+            before = (old.moved or 0) if old else 0
+            found[sampled.name] = _Use(sampled, moved + before, False)
+    for name, counted in bytes_served(connection, view).items():
         sampled = _sampled(connection, name)
-        if sampled is not None:
-            found[sampled.name] = _Use(sampled, moved, True)
-    used = [one for one in found.values() if one.moved > 0]
-    return sorted(used, key=lambda one: -one.moved)
+        if sampled is None:
+            continue
+        by_profile = found.get(sampled.name)
+        if counted is not None or by_profile is None or not by_profile.moved:
+            found[sampled.name] = _Use(sampled, counted, True)
+    used = [one for one in found.values() if one.moved is None or one.moved > 0]
+    return sorted(used, key=lambda one: -(one.moved or 0))
 
 
 def rates_in_hours(

@@ -43,6 +43,11 @@ def loads(view: JobView, found: Sequence[StorageLoad]) -> list[Block]:
 def verdict(load: StorageLoad) -> str:
     """Say whether the job or the load by others is the likelier cause of slow I/O."""
     share, usual = load.job_share, load.busier_than
+    if load.job_bytes is None:
+        return (
+            f"The servers of {load.file_system} counted metadata operations of this job and no "
+            "data, so its share of all that was moved is not known."
+        )
     if share is None:
         return (
             f"The counters of {load.file_system} cover {written(load.covered_share, 'share')} of "
@@ -124,6 +129,8 @@ def _of_storage(view: JobView, load: StorageLoad, ending: str) -> list[Block]:
         else "calm"
     )
     told = "by the servers' counters" if load.is_served else "by its profile"
+    if load.job_bytes is None:
+        told = "the servers counted no data of it"
     facts = [
         Fact("job_bytes_per_second", "This job, average of its run", load.job_bytes_per_second,
              "rate", told),
