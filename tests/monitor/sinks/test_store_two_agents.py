@@ -40,10 +40,13 @@ def test_the_same_targets_by_two_names(engine: Engine, caplog: pytest.LogCapture
     assert {kind for kind, _ in events(engine)} == {"counted-twice"}
 
 
-def test_a_target_that_moves_between_servers(engine: Engine) -> None:
+@pytest.mark.parametrize("first_look", range(0, 10, 3))
+def test_a_target_that_moves_between_servers(engine: Engine, first_look: int) -> None:
     """Whose clocks differ by almost as much as is allowed for."""
     target = Target("OST0000")
     first, second = both(engine)
+    for one in (first, second):
+        one.sink._look_at = T0 + 60.0 * (first_look - 10)
     for minute in range(90):
         target.work("7", "write", 100)
         is_first = (minute // 30) % 2 == 0

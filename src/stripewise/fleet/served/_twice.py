@@ -103,16 +103,21 @@ def _spans(engine: Engine, keys: Sequence[int], since: float) -> dict[int, _Span
 
 
 def _is_twice(own: _Spans, others: _Spans) -> bool:
-    """Whether two agents told of the same minutes, again and again.
+    """Whether two agents told of the same minutes, again and again, each in samples of its own.
 
-    A target that is away for a moment is told of in one long sample, and is one sample there.
+    A target that was away is told of in one long sample: over the time in which another told.
     """
-    shared = [
-        sum(max(min(end, until) - max(begin, start), 0.0) for start, until in own)
-        for begin, end in others
+    mine, theirs = _shared(own, others), _shared(others, own)
+    return min(len(mine), len(theirs)) >= _LEAST_SAMPLES and sum(theirs) >= _LEAST_SECONDS
+
+
+def _shared(spans: _Spans, others: _Spans) -> list[float]:
+    """Return for each span of which others have more than a half how many seconds they have."""
+    seconds = [
+        sum(max(min(end, until) - max(begin, start), 0.0) for start, until in others)
+        for begin, end in spans
     ]
-    enough = [
-        seconds for seconds, (begin, end) in zip(shared, others, strict=True)
-        if seconds > 0.5 * (end - begin)
+    return [
+        shared for shared, (begin, end) in zip(seconds, spans, strict=True)
+        if shared > 0.5 * (end - begin)
     ]  # fmt: skip
-    return min(len(enough), len(own)) >= _LEAST_SAMPLES and sum(enough) >= _LEAST_SECONDS

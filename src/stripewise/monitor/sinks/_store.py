@@ -271,7 +271,7 @@ class StoreSink(Sink):
         deliver(self._connect(), self._tried)
         delivery = self._tried
         self._arrived(delivery)
-        if abs(delivery.at - self._look_at) >= _TWICE_SECONDS:
+        if delivery.samples and abs(delivery.at - self._look_at) >= _TWICE_SECONDS:
             self._look_at = delivery.at
             self._look_for_others(delivery)
 
