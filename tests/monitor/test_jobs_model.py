@@ -48,8 +48,8 @@ class Monitored:
 
     def drop(self, raw: bytes) -> None:
         """Let an entry be gone, after a pause in which readings met it."""
-        self.look(1000, is_settled=False)
-        self.look(1000, is_settled=False)
+        for _ in range(3):  # one of them may miss it
+            self.look(1000, is_settled=False)
         self.target.drop(raw)
 
     def clear(self) -> None:
@@ -85,7 +85,8 @@ def test_growth_is_what_was_done(
     }  # fmt: skip
     for action, *parts in data.draw(_steps(names)):
         actions[action](*parts)
-    monitored.look(1 << 20)
+    for _ in range(2):  # one of them may miss an entry
+        monitored.look(1 << 20)
     assert monitored.grown == _expected(target)
 
 

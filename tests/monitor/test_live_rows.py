@@ -9,7 +9,14 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.monitor._growth import EntryState, JobGrowth, decode, encode, grow_entries
+from stripewise.monitor._growth import (
+    EntryState,
+    JobGrowth,
+    _unpacked,
+    decode,
+    encode,
+    grow_entries,
+)
 from stripewise.monitor._live_rows import LiveRows
 from stripewise.monitor._records import JobEntry, OperationCount, TargetJobs
 from stripewise.monitor.texts.lustre import PackedCounts
@@ -45,13 +52,15 @@ def plain(one: JobEntry) -> JobEntry:
     return one._replace(operations=dict(one.operations.items()))
 
 
-def grown(entries: Sequence[JobEntry]) -> tuple[list[list[JobGrowth]], bytes]:
+def grown(entries: Sequence[JobEntry]) -> tuple[list[list[JobGrowth]], dict[str, object]]:
+    """Return the growth of each reading, and the counters at the end; states go through bytes."""
     state, found = EntryState(50.0), []
     for number, one in enumerate(entries):
         jobs = TargetJobs("scratch", "OST0000", (one,), (), 1, is_first=not number)
-        growth, state = grow_entries(state, jobs)
+        growth, state = grow_entries(decode(encode(state)), jobs)
         found.append([each._replace(operations=dict(each.operations)) for each in growth])
-    return found, encode(state)
+    kept = decode(encode(state)).packed
+    return found, {tag: _unpacked(counters) for tag, counters in kept.items()}
 
 
 @given(st.lists(st.tuples(entry, st.integers(0, 3)), min_size=1, max_size=5))

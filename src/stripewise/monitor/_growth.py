@@ -26,7 +26,7 @@ from stripewise.monitor._packed import (
 )
 from stripewise.monitor._records import JobEntry, OperationCount, TargetJobs
 
-_KIND, _VERSION = 1, 1
+_KIND, _VERSION = 1, 2
 _SINCE = struct.Struct("<d??")
 
 
@@ -226,8 +226,7 @@ def encode(state: EntryState) -> bytes:
     put_number(out, len(state.packed))
     for tag, data in state.packed.items():
         put_text(out, tag.encode("utf-8", "surrogatepass"))
-        if isinstance(data, LiveRows):
-            data = pack_entry(data.start_at, dict(data.operations.items()))
+        out.append(isinstance(data, LiveRows))
         put_text(out, data)
     put_number(out, len(state.absent))
     for tag in sorted(state.absent):
@@ -249,7 +248,10 @@ def decode(data: bytes) -> EntryState:
         number, place = number_at(body, _SINCE.size)
         for _ in range(number):
             tag, place = text_at(body, place)
-            packed[tag.decode("utf-8", "surrogatepass")], place = text_at(body, place)
+            is_live = body[place]
+            counters, place = text_at(body, place + 1)
+            text = tag.decode("utf-8", "surrogatepass")
+            packed[text] = LiveRows(counters) if is_live else counters
         number, place = number_at(body, place)
         for _ in range(number):
             tag, place = text_at(body, place)
