@@ -14,6 +14,7 @@ the commands it runs; the first two minutes do not count.  The environment is th
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import os
 import re
@@ -40,6 +41,9 @@ AGENT = [sys.executable, "-c", "from stripewise.cli import main; main()", "monit
 STEP_SECONDS = 15.0
 WARM_UP_SECONDS = 120.0
 PART, PROGRAM = "monitor-agent", "monitor_agent.py"
+_ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "131072"}
+"""As in the unit of systemd."""
+_AS_PROMETHEUS = {"Accept": "application/openmetrics-text", "Accept-Encoding": "gzip"}
 _TICKS = os.sysconf("SC_CLK_TCK")
 _SINKS = {
     "Prometheus": "",
@@ -147,7 +151,7 @@ def _measured(case: Case, scratch: Path, seconds: float) -> Row:
         f'[sinks.prometheus]\nlisten = "127.0.0.1:{port}"\n'
         + _SINKS[case.sinks].format(database=database)
     )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "MALLOC_ARENA_MAX": "2"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **_ENVIRONMENT}
     with open(scratch / "log", "wb") as log:
         agent = subprocess.Popen([*AGENT, str(config)], env=environment, stderr=log, cwd="/")
     try:
@@ -211,9 +215,10 @@ def _sample(pid: int) -> Sample:
 
 def _scrape(port: int) -> tuple[float, str]:
     begun = time.perf_counter()
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
+    asked = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", headers=_AS_PROMETHEUS)
+    with urllib.request.urlopen(asked, timeout=60) as answer:
         body = answer.read()
-    return time.perf_counter() - begun, body.decode()
+    return time.perf_counter() - begun, gzip.decompress(body).decode()
 
 
 def _value(text: str, pattern: str) -> float:

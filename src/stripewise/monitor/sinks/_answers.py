@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
-import gzip
 import threading
+import zlib
+from collections.abc import Iterable
 
 from stripewise.monitor.sinks._exposition import Exposition, Form
+
+_GZIP = 16 + zlib.MAX_WBITS
 
 
 class KeptAnswers:
@@ -32,8 +35,13 @@ class KeptAnswers:
                 self._changes = changes
             body = self._bodies.get((form, is_packed))
             if body is None:
-                body = self._exposition.text(form).encode()
-                if is_packed:
-                    body = gzip.compress(body, compresslevel=1, mtime=0)
+                parts = (part.encode() for part in self._exposition.parts(form))
+                body = _packed(parts) if is_packed else b"".join(parts)
                 self._bodies[form, is_packed] = body
             return body
+
+
+def _packed(parts: Iterable[bytes]) -> bytes:
+    """Return parts as gzip; the whole text is never in memory."""
+    packing = zlib.compressobj(level=1, wbits=_GZIP)
+    return b"".join([*map(packing.compress, parts), packing.flush()])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
@@ -100,6 +100,10 @@ class Exposition:
 
     def text(self, form: Form) -> str:
         """Return all that counts now."""
+        return "".join(self.parts(form))
+
+    def parts(self, form: Form) -> Iterator[str]:
+        """Yield all that counts now, a metric at a time."""
         with self._lock:
             pages = [page for _, page in self._current()]
         metrics: dict[str, Metric] = {}
@@ -108,8 +112,10 @@ class Exposition:
             for name, (metric, text) in page.families.items():
                 metrics.setdefault(name, metric)
                 texts.setdefault(name, []).append(text)
-        parts = ["".join((_head(metrics[name], form), *texts[name])) for name in sorted(metrics)]
-        return "".join((*parts, "# EOF\n" if form is Form.OPENMETRICS else ""))
+        for name in sorted(metrics):
+            yield "".join((_head(metrics[name], form), *texts[name]))
+        if form is Form.OPENMETRICS:
+            yield "# EOF\n"
 
     def _begin(self, metric: Metric, labels: tuple[str, ...]) -> str:
         pairs = zip(metric.labels, labels, strict=True)
