@@ -124,6 +124,10 @@ def parse_brw_stats(text: str) -> BrwStats:
     is_torn = damage.count > 0
     is_columns = False
     for line in lines:
+        if line[:1].isdigit():  # most lines
+            is_columns = False
+            _row(line, current, damage)
+            continue
         was_columns, is_columns = is_columns, bool(_COLUMNS.fullmatch(line))
         if is_columns:
             current = None
