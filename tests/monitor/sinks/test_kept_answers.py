@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gzip
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -26,9 +27,9 @@ class Counting(Exposition):
         self.made = 0
         super().__init__("oss1", lambda: self.now)
 
-    def text(self, form: Form) -> str:
+    def parts(self, form: Form) -> Iterator[str]:
         self.made += 1
-        return super().text(form)
+        return super().parts(form)
 
 
 def read(value: int, collector: str = "one", fs: str = "a") -> Round:
@@ -71,11 +72,11 @@ def test_a_round_that_comes_while_the_text_is_made_is_not_missed(exposition: Cou
     kept = KeptAnswers(exposition)
 
     class Late(Counting):
-        def text(self, form: Form) -> str:
-            found = super().text(form)
+        def parts(self, form: Form) -> Iterator[str]:
+            found = [*super().parts(form)]
             if self.made == 1:
                 self.take(read(2))
-            return found
+            return iter(found)
 
     exposition.__class__ = Late
     kept.body(Form.TEXT, is_packed=False)
