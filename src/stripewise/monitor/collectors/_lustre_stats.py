@@ -166,6 +166,6 @@ def brw_readings(name: str, values: Mapping[str, str]) -> Iterator[Reading | Pro
         if section in found.sections:
             buckets: Buckets = found.sections[section]
             for direction, counts in (("read", buckets.read), ("write", buckets.write)):
-                bounds = tuple((bound / units, count) for bound, count in counts)
+                bounds = tuple([(bound / units, count) for bound, count in counts])
                 value = Histogram(bounds or ((float("inf"), 0),))
                 yield Reading(metric, (*target, direction), value)

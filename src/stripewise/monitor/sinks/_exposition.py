@@ -12,12 +12,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
+from operator import is_
+from typing import NamedTuple
 
 from stripewise.monitor._records import Round
-from stripewise.monitor.metrics import Kind, Metric
+from stripewise.monitor.metrics import Kind, Metric, Reading
 from stripewise.monitor.sinks._series import Buckets, Series, clean
 
 _STALE_INTERVALS = 5
@@ -48,6 +50,13 @@ class _Page:
     until: float
 
 
+class _Histograms(NamedTuple):
+    """Readings of one metric, and what became of them."""
+
+    readings: list[Reading]
+    family: tuple[Metric, str]
+
+
 class Exposition:
     """The last round of each collector, as text.
 
@@ -67,6 +76,7 @@ class Exposition:
         self._lock = threading.Lock()
         self._series: dict[str, Series] = {}
         self._pages: dict[str, _Page] = {}
+        self._histograms: dict[str, dict[str, _Histograms]] = {}
         self._begins: dict[str, deque[float]] = {}
         self._clashes = 0
         self._changes = 0
@@ -85,18 +95,40 @@ class Exposition:
 
     def take(self, found: Round) -> None:
         """Take a round: it replaces what the collector reported before."""
-        series = self._series.setdefault(found.collector, Series(self._begin))
-        lines: dict[str, tuple[Metric, list[str]]] = {}
-        for metric, begin, value in series.of(found):
-            _, own = lines.setdefault(metric.name, (metric, []))
-            own.append(_lines(begin, value))
-        families = {name: (metric, "".join(own)) for name, (metric, own) in lines.items()}
+        families = self._families(found)
         with self._lock:
             others = [p for name, p in self._current() if name != found.collector]
             for name in families.keys() & {name for page in others for name in page.families}:
                 self._share(name, families, others)
             self._pages[found.collector] = _Page(families, self._until(found))
             self._changes += 1
+
+    def _families(self, found: Round) -> dict[str, tuple[Metric, str]]:
+        """Return metric and lines by the metric's name.
+
+        Histograms are most of the lines, and are read less often than others: in between, a
+        collector repeats its readings, and their lines are those of before.
+        """
+        last = self._histograms.get(found.collector, {})
+        groups = _histograms(found)
+        same = {
+            name: last[name].family
+            for name, readings in groups.items()
+            if name in last and _are_same(last[name].readings, readings)
+        }
+        fresh = [one for one in found.readings if one.metric.name not in same]
+        series = self._series.setdefault(found.collector, Series(self._begin))
+        lines: dict[str, tuple[Metric, list[str]]] = {}
+        for metric, begin, value in series.of(replace(found, readings=tuple(fresh))):
+            _, own = lines.setdefault(metric.name, (metric, []))
+            own.append(_lines(begin, value))
+        families = {name: (metric, "".join(own)) for name, (metric, own) in lines.items()} | same
+        self._histograms[found.collector] = {
+            name: _Histograms(readings, families[name])
+            for name, readings in groups.items()
+            if name in families
+        }
+        return families
 
     def text(self, form: Form) -> str:
         """Return all that counts now."""
@@ -166,6 +198,20 @@ class Exposition:
             elif line not in first:
                 self._clashes += 1
         families[name] = (metric, "".join(kept))
+
+
+def _histograms(found: Round) -> dict[str, list[Reading]]:
+    """Return the readings of histograms by the metric's name."""
+    groups: dict[str, list[Reading]] = {}
+    for one in found.readings:
+        if one.metric.kind is Kind.HISTOGRAM:
+            groups.setdefault(one.metric.name, []).append(one)
+    return groups
+
+
+def _are_same(before: list[Reading], now: list[Reading]) -> bool:
+    """Whether readings are the very objects of before."""
+    return len(before) == len(now) and all(map(is_, before, now))
 
 
 def _series_of(line: str) -> str:

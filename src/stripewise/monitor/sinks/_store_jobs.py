@@ -152,6 +152,8 @@ class JobBook:
         When one that was left out comes in later, what it did until then is in the rest.
         """
         known = one.state.packed
+        if all(entry.tag in known for entry in jobs.changed):
+            return jobs
         room = self._most - len(self) + sum(1 for tag in jobs.gone if tag in known)
         kept = []
         for entry in jobs.changed:

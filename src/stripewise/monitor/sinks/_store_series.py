@@ -97,16 +97,17 @@ class SeriesBook:
             clock: What that is in seconds since 1970.
         """
         seen: set[SeriesKey] = set()
-        readings = sorted(readings, key=_of_host)  # what is served is known by then
+        readings = list(readings)
         starts = {
             one.labels: value
             for one in readings
             if one.metric.name == lustre.TARGET_STARTED.name
             and (value := _number(one)) is not None
         }
-        for reading in readings:
+        kept = [one for one in readings if one.metric.series]
+        for reading in sorted(kept, key=_of_host):  # what is served is known by then
             value = _number(reading)
-            if not reading.metric.series or value is None:
+            if value is None:
                 continue
             for key in self._keys(reading, now):
                 if key not in seen:

@@ -109,8 +109,8 @@ class _Section:
         last = _LAST_LINEAR if self._may_be_linear else _LAST_SCALED
         bounds = [inf if key >= last else float(key) for key, _, _ in self._rows]
         return Buckets(
-            tuple((bound, row[1]) for bound, row in zip(bounds, self._rows, strict=True)),
-            tuple((bound, row[2]) for bound, row in zip(bounds, self._rows, strict=True)),
+            tuple(zip(bounds, [row[1] for row in self._rows], strict=True)),
+            tuple(zip(bounds, [row[2] for row in self._rows], strict=True)),
         )
 
 

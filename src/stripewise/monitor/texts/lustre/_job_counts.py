@@ -85,7 +85,7 @@ def added_sizes(before: bytes, now: bytes) -> tuple[tuple[int, int], ...] | None
         return None if now == b"-" else ()
     if b"-" in (before, now):
         raise ValueError
-    last = dict(item.split(b": ") for item in before.strip(b" ").split(b", ") if item)
+    last = dict([item.split(b": ") for item in before.strip(b" ").split(b", ") if item])
     found = []
     for item in now.strip(b" ").split(b", "):
         key, said = item.split(b": ")
