@@ -53,9 +53,12 @@ def asked(chain: Chain, text: str, at: float) -> Values:
 
 
 def amid(chain: Chain, query: Query) -> list[float]:
-    """Return the figures that a query gives while the jobs run."""
+    """Return the figures that a query gives while the jobs run.
+
+    One is infinite where it is compared with a past in which mostly nothing happened.
+    """
     found = asked(chain, _sent(query, f"{_WINDOW}s"), chain.amid)
-    return [one for one in found.values() if math.isfinite(one)]
+    return [one for one in found.values() if not math.isnan(one)]
 
 
 def told(chain: Chain) -> set[str]:
