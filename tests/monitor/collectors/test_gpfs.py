@@ -90,7 +90,7 @@ def test_who_may_not_ask_is_told(
 
 
 def test_a_path_with_root_in_it_is_not_taken_for_rights() -> None:
-    host = FakeHost({}, {MMPMON: HostError("missing", "/opt/root/mmpmon: no such command")})
+    host = FakeHost({}, {MMPMON: HostError("missing", "/opt/root-tools/mmpmon: no such command")})
     error = take(create_collector("gpfs"), host).error
     assert error is not None
     assert error.reason == "missing"
