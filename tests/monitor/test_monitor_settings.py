@@ -42,8 +42,11 @@ def test_what_others_may_change_is_not_obeyed(tmp_path: Path, mode: int) -> None
     """It could name any command, which would read what root alone may read."""
     path = written(tmp_path, '[agent]\nserver = "a"\n')
     path.chmod(mode)
-    with pytest.raises(ConfigurationError, match=r"can be changed by others, .* chmod go-w on it"):
+    with pytest.raises(
+        ConfigurationError, match=r"can be changed by others, .* chmod go-w on it"
+    ) as found:
         read_settings(path)
+    assert str(found.value).startswith(f"{path} can be changed"), "nothing else is wrong with it"
     path.chmod(0o644)
     assert read_settings(path).agent.server == "a"
 

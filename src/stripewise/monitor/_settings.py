@@ -126,6 +126,8 @@ def read_settings(path: Path | None) -> MonitorSettings:
         return MonitorSettings()
     try:
         data = parse_toml(_read_owned(path).decode("utf-8"))
+    except ConfigurationError:
+        raise
     except OSError as error:
         reason = error.strerror or "error"
         raise ConfigurationError(f"{path} cannot be read ({reason}): check its path") from error
