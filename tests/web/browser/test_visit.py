@@ -160,15 +160,21 @@ def test_the_keyboard_is_enough(user: Browser) -> None:
 
     user.open("/jobs")
     assert user.press(Keys.TAB).text == "Skip to the content"
-    seen = [user.press(Keys.TAB) for _ in range(60)]
+    seen = []
+    ringed = set()
+    for _ in range(50):
+        one = user.press(Keys.TAB)
+        seen.append(one)
+        # Asked while the key has put the focus there: what a script gives need not be shown.
+        # A date takes four keys, and its button draws a ring of its own.
+        if user.run("return getComputedStyle(arguments[0]).outlineStyle", one) != "none":
+            ringed.add(one)
+    assert ringed == set(seen)
     places = [one.get_attribute("href") or one.get_attribute("id") or one.tag_name for one in seen]
     menu = places.index(f"{user.address}/programs")
     search = places.index("f-q")
     table = next(place for place, one in enumerate(places) if "/jobs/" in one)
     assert menu < search < table
-    for one in seen[:3]:
-        one.send_keys("")  # gives it the focus
-        assert user.run("return getComputedStyle(arguments[0]).outlineStyle", one) != "none"
     user.open("/jobs")
     user.press(Keys.TAB, Keys.ENTER)
     following = user.press(Keys.TAB)
