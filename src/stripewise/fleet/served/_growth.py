@@ -4,22 +4,35 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, case, exists, func, insert, select
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Integer,
+    any_,
+    bindparam,
+    case,
+    exists,
+    func,
+    insert,
+    select,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 
 from stripewise.fleet._fitting import fitted
-from stripewise.fleet._names import put_all
 from stripewise.fleet._partitions import make_months
 from stripewise.fleet._records import SampleRecord
 from stripewise.fleet._samples import DAY, RESOLUTIONS, file_system_key, usable
 from stripewise.fleet.tables import Rollup, Sample, Series
 
-_AT_ONCE = 400
 _INSERTS = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
-_PARTS = ("covered_seconds", "total", "low", "high")
+_COLUMNS = (
+    "series_id", "resolution_seconds", "at", "covered_seconds", "total", "low", "high"
+)  # fmt: skip
 
 
 class _Fresh(NamedTuple):
@@ -49,7 +62,7 @@ def store_growth(connection: Connection, records: Iterable[SampleRecord]) -> int
         for at, (seconds, value) in usable(record.values).items():
             one = _Fresh(series_id, at, seconds, value)
             given[record.is_counter].setdefault((series_id, at), one)
-    return sum(_store(connection, rows, counter) for counter, rows in given.items())
+    return sum(_store(connection, [*rows.values()], counter) for counter, rows in given.items())
 
 
 def _key(record: SampleRecord) -> tuple[str, str, str, str]:
@@ -63,18 +76,23 @@ def _series(
     systems = {
         name: file_system_key(connection, name) for name in {x.file_system for x in records}
     }
-    rows = {
-        _key(one): fitted(Series, {
-            "file_system_id": systems[one.file_system], "server": one.server,
+    servers = {name: fitted(Series, {"server": name})["server"] for name in
+               {x.server for x in records}}  # fmt: skip
+    rows: dict[tuple[str, str, str, str], dict[str, Any]] = {
+        _key(one): {
+            "file_system_id": systems[one.file_system], "server": servers[one.server],
             "target": one.target, "metric": one.metric, "unit": one.unit,
             "is_counter": one.is_counter,
-        })
+        }
         for one in records
     }  # fmt: skip
     known = _known(connection, rows.values())
+    for key, row in rows.items():
+        if _place(row) not in known:  # or not under this name
+            rows[key] = fitted(Series, row)
     fresh = {_place(row): row for row in rows.values() if _place(row) not in known}
     if fresh:
-        line: Any = _INSERTS.get(connection.dialect.name, insert)(Series)
+        line: Any = _INSERTS[connection.dialect.name](Series)
         names = ("file_system_id", "server", "target", "metric")
         connection.execute(line.on_conflict_do_nothing(index_elements=names), [*fresh.values()])
         known |= _known(connection, fresh.values())
@@ -98,40 +116,24 @@ def _known(
     return found
 
 
-def _store(
-    connection: Connection, given: Mapping[tuple[int, int], _Fresh], is_counter: bool
-) -> int:
-    number = 0
-    for portion in _by_series(given.values()):
-        fresh = _not_there(connection, portion)
-        if not fresh:
-            continue
+def _store(connection: Connection, given: Sequence[_Fresh], is_counter: bool) -> int:
+    fresh = _not_there(connection, given) if given else []
+    if fresh:
         make_months(connection, (one.at for one in fresh))
         connection.execute(insert(Sample), [one._asdict() for one in fresh])
-        for resolution in RESOLUTIONS:
-            _roll_up(connection, fresh, resolution, is_counter)
-        number += len(fresh)
-    return number
-
-
-def _by_series(rows: Iterable[_Fresh]) -> Iterable[list[_Fresh]]:
-    """Give the rows of so many series at a time."""
-    groups: dict[int, list[_Fresh]] = {}
-    for one in rows:
-        groups.setdefault(one.series_id, []).append(one)
-    keys = sorted(groups)
-    for start in range(0, len(keys), _AT_ONCE):
-        yield [one for key in keys[start : start + _AT_ONCE] for one in groups[key]]
+        _roll_up(connection, fresh, is_counter)
+    return len(fresh)
 
 
 def _not_there(connection: Connection, rows: Sequence[_Fresh]) -> list[_Fresh]:
     """Return rows that are not there yet, without those of days that are closed."""
-    ids = {one.series_id for one in rows}
+    dialect = connection.dialect.name
+    ids = {"ids": _many(connection, {one.series_id for one in rows})}
     moments = [one.at for one in rows]
     query = select(Sample.series_id, Sample.at).where(
-        Sample.series_id.in_(ids), Sample.at.between(min(moments), max(moments))
+        _among(dialect, Sample.series_id), Sample.at.between(min(moments), max(moments))
     )
-    known = {tuple(row) for row in connection.execute(query)}
+    known = {tuple(row) for row in connection.execute(query, ids)}
     raw = exists(
         select(Sample.at).where(
             Sample.series_id == Rollup.series_id,
@@ -140,12 +142,12 @@ def _not_there(connection: Connection, rows: Sequence[_Fresh]) -> list[_Fresh]:
         )
     )
     query = select(Rollup.series_id, Rollup.at).where(
-        Rollup.series_id.in_(ids),
+        _among(dialect, Rollup.series_id),
         Rollup.resolution_seconds == DAY,
         Rollup.at.in_({at - at % DAY for at in moments}),
         ~raw,
     )
-    closed = {tuple(row) for row in connection.execute(query)}
+    closed = {tuple(row) for row in connection.execute(query, ids)}
     return [
         one for one in rows
         if (one.series_id, one.at) not in known
@@ -153,46 +155,55 @@ def _not_there(connection: Connection, rows: Sequence[_Fresh]) -> list[_Fresh]:
     ]  # fmt: skip
 
 
-def _roll_up(
-    connection: Connection, fresh: Sequence[_Fresh], resolution: int, is_counter: bool
-) -> None:
-    """Make the roll-ups anew that samples lie in; the database adds up."""
-    wanted = {(one.series_id, one.at - one.at % resolution) for one in fresh}
-    starts = [start for _, start in wanted]
-    source: Any = Sample if resolution == RESOLUTIONS[0] else Rollup
-    columns = _of_samples(is_counter) if source is Sample else _of_rollups()
-    start = (source.at - source.at % resolution).label("start")
-    query = (
-        select(source.series_id, start, *columns)
-        .where(
-            source.series_id.in_({key for key, _ in wanted}),
-            source.at >= min(starts),
-            source.at < max(starts) + resolution,
-        )
-        .group_by(source.series_id, start)
+def _roll_up(connection: Connection, fresh: Iterable[_Fresh], is_counter: bool) -> None:
+    """Add samples that were not there to the roll-ups in which they lie; the database does it."""
+    moments: dict[int, list[int]] = {}
+    for one in fresh:
+        moments.setdefault(one.at, []).append(one.series_id)
+    connection.execute(_adding(connection.dialect.name, is_counter), [
+        {"ids": _many(connection, ids), "moment": at, "resolution": resolution,
+         "begin": at - at % resolution}
+        for at, ids in moments.items() for resolution in RESOLUTIONS
+    ])  # fmt: skip
+
+
+@cache
+def _adding(dialect: str, is_counter: bool) -> Any:
+    """Return the statement that adds the samples of one moment to roll-ups."""
+    rate, total = Sample.value, Sample.value * Sample.seconds
+    if is_counter:
+        rate = case((Sample.seconds > 0, Sample.value / Sample.seconds), else_=Sample.value)
+        total = Sample.value
+    place = (
+        Sample.series_id,
+        bindparam("resolution", type_=Integer),
+        bindparam("begin", type_=BigInteger),
     )
-    if source is Rollup:
-        finer = RESOLUTIONS[RESOLUTIONS.index(resolution) - 1]
-        query = query.where(Rollup.resolution_seconds == finer)
-    rows = [
-        fitted(Rollup, {"series_id": row[0], "resolution_seconds": resolution, "at": row[1],
-                        **dict(zip(_PARTS, row[2:], strict=True))})
-        for row in connection.execute(query)
-        if (row[0], row[1]) in wanted
-    ]  # fmt: skip
-    put_all(connection, Rollup, ("series_id", "resolution_seconds", "at"), rows)
-
-
-def _of_samples(is_counter: bool) -> tuple[Any, ...]:
-    if not is_counter:
-        total = func.sum(Sample.value * Sample.seconds)
-        return func.sum(Sample.seconds), total, func.min(Sample.value), func.max(Sample.value)
-    rate = case((Sample.seconds > 0, Sample.value / Sample.seconds), else_=Sample.value)
-    return func.sum(Sample.seconds), func.sum(Sample.value), func.min(rate), func.max(rate)
-
-
-def _of_rollups() -> tuple[Any, ...]:
-    return (
-        *(func.sum(Rollup.covered_seconds), func.sum(Rollup.total)),
-        *(func.min(Rollup.low), func.max(Rollup.high)),
+    parts = select(*place, Sample.seconds, total, rate, rate).where(
+        _among(dialect, Sample.series_id), Sample.at == bindparam("moment")
     )
+    line: Any = _INSERTS[dialect](Rollup)
+    new = line.excluded
+    return line.from_select(_COLUMNS, parts).on_conflict_do_update(
+        index_elements=_COLUMNS[:3],
+        set_={
+            "covered_seconds": Rollup.covered_seconds + new.covered_seconds,
+            "total": Rollup.total + new.total,
+            "low": case((new.low < Rollup.low, new.low), else_=Rollup.low),
+            "high": case((new.high > Rollup.high, new.high), else_=Rollup.high),
+        },
+    )
+
+
+def _among(dialect: str, column: Any) -> Any:
+    """Return the condition that a number is one of `_many`."""
+    if dialect == "postgresql":
+        return column == any_(bindparam("ids", type_=postgresql.ARRAY(Integer)))
+    each = func.json_each(bindparam("ids")).table_valued("value")
+    return column.in_(select(each.c.value))
+
+
+def _many(connection: Connection, numbers: Iterable[int]) -> Any:
+    """Return many numbers as one parameter."""
+    found = [*numbers]
+    return found if connection.dialect.name == "postgresql" else json.dumps(found)
