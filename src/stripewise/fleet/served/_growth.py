@@ -43,7 +43,7 @@ class _Fresh(NamedTuple):
 
 
 def store_growth(connection: Connection, records: Iterable[SampleRecord]) -> int:
-    """Store samples of many series that are not there yet, and their roll-ups anew.
+    """Store samples of many series that are not there yet, and add them to their roll-ups.
 
     It is made for one interval of each: statements go by all series, not by each.
 
@@ -170,16 +170,17 @@ def _roll_up(connection: Connection, fresh: Iterable[_Fresh], is_counter: bool) 
 @cache
 def _adding(dialect: str, is_counter: bool) -> Any:
     """Return the statement that adds the samples of one moment to roll-ups."""
-    rate, total = Sample.value, Sample.value * Sample.seconds
+    value, seconds = Sample.value, Sample.seconds
+    rate: Any = value
     if is_counter:
-        rate = case((Sample.seconds > 0, Sample.value / Sample.seconds), else_=Sample.value)
-        total = Sample.value
+        rate = case((seconds > 0, value / seconds), else_=value)
     place = (
         Sample.series_id,
         bindparam("resolution", type_=Integer),
         bindparam("begin", type_=BigInteger),
     )
-    parts = select(*place, Sample.seconds, total, rate, rate).where(
+    total = value if is_counter else value * seconds
+    parts = select(*place, seconds, total, rate, rate).where(
         _among(dialect, Sample.series_id), Sample.at == bindparam("moment")
     )
     line: Any = _INSERTS[dialect](Rollup)
