@@ -17,7 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from stripewise.monitor._host import HostError
 
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-PIECE_BYTES = 1 << 20
+_READ_BYTES = 96 << 10
+"""Less than what malloc maps anew each time: so the memory is that of the piece before."""
+_PIPE_BYTES = 1 << 20
 GRACE_SECONDS = 2.0
 """For a killed process to end; one in state D (uninterruptible) may not."""
 _MOST_ERROR_BYTES = 4096
@@ -75,22 +77,15 @@ class Command:
             raise HostError(reason, f"{words[0]} does not start: {error.strerror}") from error
         assert self.process.stdout is not None
         with contextlib.suppress(OSError):  # only for speed; beyond a user's limit it fails
-            fcntl.fcntl(self.process.stdout, fcntl.F_SETPIPE_SZ, PIECE_BYTES)
+            fcntl.fcntl(self.process.stdout, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the output, about 1 MiB at a time.
+        """Yield the output as it comes, at most 96 KiB at a time.
 
         Raises:
             HostError: It failed or took too long.
         """
-        kept = bytearray()
-        for part in self._parts():
-            kept += part
-            if len(kept) >= PIECE_BYTES:
-                yield bytes(kept)
-                kept.clear()
-        if kept:
-            yield bytes(kept)
+        yield from self._parts()
         self._check_end()
 
     def _parts(self) -> Iterator[bytes]:
@@ -103,7 +98,7 @@ class Command:
             while ready.get_map():
                 began = time.monotonic()
                 keys = self._wait(ready)
-                found = [(key, os.read(key.fd, PIECE_BYTES)) for key in keys]
+                found = [(key, os.read(key.fd, _READ_BYTES)) for key in keys]
                 self._left_seconds -= time.monotonic() - began
                 for key, part in found:
                     if not part:
