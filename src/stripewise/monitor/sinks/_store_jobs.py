@@ -13,6 +13,7 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from stripewise.monitor._growth import EntryState, JobGrowth, decode, encode, grow_entries
@@ -31,6 +32,7 @@ _TOTALS = {
 }
 """Totals of a target with which those of its jobs are compared."""
 _MOST_TIMES = 4096
+_ROWS_AT_ONCE = 256
 REST = ""
 """Name of what jobs beyond the limit did."""
 
@@ -276,12 +278,13 @@ def _packed(data: Mapping[str, Any]) -> bytes:
 
 
 def _packed_rows(rows: Iterable[Any]) -> bytes:
-    """Do the same with rows, which may be many: their text is never in memory as a whole."""
+    """Do the same with rows, which may be many: their text is not in memory as a whole."""
     packing = zlib.compressobj(1)
     parts = [packing.compress(b'{"version":%d,"rows":[' % _VERSION)]
     between = b""
-    for row in rows:
-        text = json.dumps(row, separators=(",", ":")).encode()
+    rows = iter(rows)
+    while some := list(islice(rows, _ROWS_AT_ONCE)):
+        text = json.dumps(some, separators=(",", ":"))[1:-1].encode()
         parts.append(packing.compress(between + text))
         between = b","
     parts.append(packing.compress(b"]}"))

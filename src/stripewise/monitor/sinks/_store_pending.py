@@ -141,12 +141,13 @@ class PendingWork:
         """Return the jobs that did most, of each kind."""
         best: dict[str, list[tuple[tuple[int, int], TagKey]]] = {}
         for key, one in self._open.items():
-            for kind, work in one.works.items():
+            for kind, (operations, moved_bytes, *_) in marshal.loads(one.packed).items():
+                place = (moved_bytes or 0, operations or 0), key  # as `Work.size`
                 some = best.setdefault(kind, [])
                 if len(some) < self._top:
-                    heapq.heappush(some, (work.size, key))
-                elif some and (work.size, key) > some[0]:
-                    heapq.heapreplace(some, (work.size, key))
+                    heapq.heappush(some, place)
+                elif some and place > some[0]:
+                    heapq.heapreplace(some, place)
         return {key for some in best.values() for _, key in some}
 
     def rows(self) -> Iterator[list[Any]]:
