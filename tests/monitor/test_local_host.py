@@ -134,7 +134,7 @@ def test_commands_are_found_on_a_fixed_path_alone(
 def test_large_outputs_come_in_pieces(host: LocalHost) -> None:
     pieces = list(host.pieces(["head", "-c", "5000000", "/dev/zero"]))
     assert sum(map(len, pieces)) == 5_000_000
-    assert len(pieces) <= 6
+    assert max(map(len, pieces)) <= 96 << 10, "a long text is never in memory as a whole"
     assert "16 MiB" in str(failure(lambda: host.output(["head", "-c", "20000000", "/dev/zero"])))
 
 
