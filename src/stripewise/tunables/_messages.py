@@ -38,7 +38,7 @@ def first_problem(error: ValidationError, known: Collection[str]) -> str:
         here = f"{place}: " if place else ""
         if key in known:
             return f"{here}{key!r} does not stand here, but in another table"
-        return f"{here}no key is called {key!r}{suggest(key, known)}"
+        return f"{here}no key is called {key!r}{suggest(key, known) or ': remove it'}"
     if first["type"] == "missing":
         return f"{where} is missing: add it"
     message = str(first["msg"]).removeprefix("Value error, ")
