@@ -9,6 +9,7 @@ from stripewise._lazy import lazy_exports
 if TYPE_CHECKING:
     from stripewise.fleet._anonymous import anonymise as anonymise
     from stripewise.fleet._engine import create_engine as create_engine
+    from stripewise.fleet._engine import database_url as database_url
     from stripewise.fleet._engine import shown as shown
     from stripewise.fleet._engine import sqlite_file as sqlite_file
     from stripewise.fleet._engine import str_of as str_of

@@ -11,6 +11,7 @@ import pytest
 from pydantic import ValidationError
 from sqlalchemy import Engine, event, select, text, update
 
+from stripewise.errors import ConfigurationError
 from stripewise.fleet import create_engine, initialise, served
 from stripewise.fleet.tables import (
     MonitorState,
@@ -106,15 +107,21 @@ def test_state_that_is_damaged_is_not_counted_from(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(("given", "what"), [
-    ({"database": "mysql://x/y"}, "mysql is no database"),
-    ({"jobid_name": "plain"}, "has no code"),
-    ({"password_file": "/nowhere/secret"}, "^/nowhere/secret cannot be read .No such file or di"),
+    ({"database": "mysql://x/y"}, "^.sinks.store.: mysql is no database"),
+    ({"jobid_name": "plain"}, "^.sinks.store.: the jobid_name 'plain' has no code"),
 ])  # fmt: skip
-def test_settings_that_cannot_be(tmp_path: Path, given: dict[str, str], what: str) -> None:
-    settings = {"database": str(tmp_path / "x.sqlite"), **given}
-    with pytest.raises(SinkError, match=what) as told:
-        StoreSink(StoreSettings(**settings), "oss1").start()
+def test_settings_that_cannot_be(given: dict[str, str], what: str) -> None:
+    with pytest.raises(ConfigurationError, match=what) as told:
+        StoreSink(StoreSettings(**given), "oss1")
     assert "\n" not in str(told.value)
+
+
+def test_a_password_file_that_is_not_there(tmp_path: Path) -> None:
+    settings = StoreSettings(
+        database=str(tmp_path / "x.sqlite"), password_file="/nowhere/secret"
+    )
+    with pytest.raises(SinkError, match="^/nowhere/secret cannot be read .No such file or dir"):
+        StoreSink(settings, "oss1").start()
 
 
 def test_settings_have_bounds() -> None:

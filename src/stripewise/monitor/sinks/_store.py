@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from stripewise.errors import StorageError, StripewiseError
+from stripewise.errors import ConfigurationError, StorageError, StripewiseError, UsageError
 from stripewise.extras import missing
 from stripewise.monitor._records import Round
 from stripewise.monitor.metrics import Reading, health
@@ -91,7 +91,11 @@ class StoreSink(Sink):
     settings: StoreSettings
 
     def __init__(self, settings: StoreSettings, server: str) -> None:
-        """Take settings, and the name of this server."""
+        """Take settings, and the name of this server.
+
+        Raises:
+            ConfigurationError: There is no such database, or no such `jobid_name`.
+        """
         super().__init__(settings, server)
         self._lock = threading.Lock()
         self._delivering = threading.Lock()
@@ -109,6 +113,8 @@ class StoreSink(Sink):
         self._tried: Delivery | None = None
         self._refused = ""
         self._is_failing = True
+        if not self.missing():
+            self._check()
 
     @property
     def settled_seconds(self) -> float:
@@ -119,16 +125,24 @@ class StoreSink(Sink):
         """Return why it cannot be used, with the remedy; "": it can."""
         return missing("db")
 
+    def _check(self) -> None:
+        from stripewise.fleet import database_url
+
+        try:
+            self._templates()
+            database_url(self.settings.database)
+        except UsageError as error:
+            raise ConfigurationError(f"[sinks.{self.name}]: {error}") from error
+
     def start(self) -> None:
         """Read what was delivered last; if the database cannot be reached, `deliver` does so.
 
         Raises:
-            SinkError: The settings are wrong.
+            SinkError: The file with the password cannot be used.
         """
         if self.settings.password_file:
             check_private(Path(self.settings.password_file))
         try:
-            self._templates()
             self._connect()
         except StripewiseError as error:
             raise SinkError(str(error)) from error
