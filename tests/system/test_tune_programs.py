@@ -8,6 +8,7 @@ import json
 import math
 import subprocess
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import jsonschema
@@ -125,9 +126,24 @@ def check_trials(document):
     assert len(runs) <= 24
     assert len({run["run_id"] for run in runs}) == len(runs)
     assert [run["role"] for run in runs[:4]] == ["warm-up", *["baseline"] * 3]
-    assert {run["status"] for run in runs} == {"ok"}
+    check_runs(runs)
     assert document["stopped_because"]
     assert document["provenance"]["synced"] == "yes"
+
+
+def check_runs(runs):
+    """All ended well; one whose MPI did not come up, which happens, says nothing and is repeated.
+
+    Debian's Open MPI is known to crash in MPI_Init now and then (docs/how-to/test-cluster.md).
+    """
+    bad = [run for run in runs if run["status"] != "ok"]
+    assert all(run["cause"] == "launch" for run in bad), bad
+    assert len(bad) <= 2, bad
+    good = Counter((r["role"], r["trial_number"], r["pair_number"]) for r in runs if r not in bad)
+    missing = [
+        run for run in bad if not good[run["role"], run["trial_number"], run["pair_number"]]
+    ]
+    assert not missing, missing
 
 
 def check_facts(facts, name):

@@ -53,10 +53,10 @@ class World:
             return False
         return True
 
-    def settle_down(self) -> None:
+    def settle_down(self, shift: float) -> None:
         """Let the agent run long enough to tell everything."""
         for _ in range(45):
-            self.round(61.0)
+            self.round(61.0, shift)
             assert self.deliver()
 
     def totals(self) -> dict[tuple[str, str], int]:
@@ -159,7 +159,8 @@ def database_down(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
             assert not world.deliver() or not world.sink._tried
 
 
-SHIFTS = (-400 * 86400.0, -30_000.0, -5000.0, -20.0, 20.0, 5000.0, 30_000.0)
+SHIFTS = (-800 * 86400.0, -400 * 86400.0, -30_000.0, -5000.0, -20.0, 20.0, 5000.0, 30_000.0)
+"""By so much the clock of the host is wrong from then on; a day ahead would be a pause of one."""
 FAULTS = (crash_before_commit, crash_after_commit, commit_in_doubt, database_down)
 steps = st.lists(
     st.one_of(
@@ -202,7 +203,29 @@ def test_each_fault_with_work_that_is_due(
     carry_out(engine, plan, monkeypatch)
 
 
-def carry_out(engine: Engine, plan: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("plan", "shift"), [
+    ([("round", 7200.0), ("deliver",)], -400 * 86400.0),
+    ([("round", 7200.0), ("deliver",), ("round", 7200.0)], -400 * 86400.0),
+    ([("round", 7200.0), ("deliver",), ("clock", -800 * 86400.0), ("round", 61.0),
+      ("round", 7200.0), ("deliver",), ("clock", -400 * 86400.0)], -400 * 86400.0),
+], ids=["told", "not told", "half"])  # fmt: skip
+def test_a_clock_is_set_right_while_no_agent_runs(
+    engine: Engine, plan: list[Any], shift: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back = [("clock", shift), ("round", 61.0), *WORK, *plan]
+    carry_out(engine, [*back, ("restart",), *WORK], monkeypatch)
+
+
+def test_a_clock_is_set_forward_by_over_a_day(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = [*WORK, ("clock", 90_000.0), ("round", 15.0), ("round", 400.0), *WORK]
+    carry_out(engine, [*plan, ("round", 400.0)], monkeypatch, end_shift=90_000.0)
+
+
+def carry_out(
+    engine: Engine, plan: list[Any], monkeypatch: pytest.MonkeyPatch, end_shift: float = 0.0
+) -> None:
     """Carry a plan out, and see that what was counted is what was done."""
     empty(engine)
     world = World(engine)
@@ -221,14 +244,14 @@ def carry_out(engine: Engine, plan: list[Any], monkeypatch: pytest.MonkeyPatch) 
         elif step[0] == "round":
             world.round(step[1], shift)
         elif step[0] == "clock":
-            shift += step[1]
+            shift = step[1]
         elif step[0] == "deliver":
             world.deliver()
         elif step[0] == "restart":
             world.restart()
         else:
             step[1](world, monkeypatch)
-    world.settle_down()
+    world.settle_down(end_shift)
     grown = {key: value - before[0].get(key, 0) for key, value in world.totals().items()}
     assert told_totals(engine) == grown
     works = {key: value - before[1].get(key, 0) for key, value in world.works().items()}

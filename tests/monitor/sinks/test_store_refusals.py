@@ -117,10 +117,8 @@ def test_settings_that_cannot_be(given: dict[str, str], what: str) -> None:
 
 
 def test_a_password_file_that_is_not_there(tmp_path: Path) -> None:
-    settings = StoreSettings(
-        database=str(tmp_path / "x.sqlite"), password_file="/nowhere/secret"
-    )
-    with pytest.raises(SinkError, match="^/nowhere/secret cannot be read .No such file or dir"):
+    settings = StoreSettings(database=str(tmp_path / "x.sqlite"), password_file="/nowhere/secret")
+    with pytest.raises(SinkError, match=r"^/nowhere/secret cannot be read .No such file or dir"):
         StoreSink(settings, "oss1").start()
 
 

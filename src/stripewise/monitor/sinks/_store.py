@@ -29,7 +29,7 @@ from stripewise.monitor.metrics import Reading, health
 from stripewise.monitor.sinks._base import Sink, SinkError, SinkSettings
 from stripewise.monitor.sinks._secrets import check_private
 from stripewise.monitor.sinks._store_books import Books, Limits
-from stripewise.monitor.sinks._store_clock import SinkClock
+from stripewise.monitor.sinks._store_clock import SinkClock, lead_of, was_set_right
 from stripewise.monitor.sinks._store_queue import Batch, WaitingBatches
 from stripewise.monitor.sinks._store_series import Told
 from stripewise.monitor.sinks._store_told import as_told, set_back_words, twice_words
@@ -235,10 +235,15 @@ class StoreSink(Sink):
             first: dict[str, Any] = {"at": 0.0, "clock": {}}
             mark = json.loads(self._mark) if self._mark else first
             told_at, memory = float(mark["at"]), mark.get("clock", {"begin": mark["at"]})
-            at = max(found.at + int(memory.get("lead", 0)), told_at)
-            begin = replace(found, at=at)  # a clock that was set back is believed later, or never
-            books = Books(limits, one.file_systems, self._state or {}, begin, told_at)
+            is_right_again = was_set_right(found.at, told_at, memory)
+            lead_seconds = 0 if is_right_again else lead_of(memory)
+            at = max(found.at + lead_seconds, told_at)  # one set back is believed later, or never
+            books = Books(
+                limits, one.file_systems, self._state or {}, replace(found, at=at), told_at
+            )
             books.clock.recall(memory)
+            if is_right_again:
+                books.clock.follow(found.at)
             return books
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             self._refused = (

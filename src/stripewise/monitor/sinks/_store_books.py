@@ -66,7 +66,7 @@ class Books:
     def take(self, found: Round) -> None:
         """Take a round."""
         self.now = max(self.now, found.monotonic)
-        self.clock.note(found.at, found.monotonic)
+        self.jobs.move(self.clock.note(found.at, found.monotonic))
         self.series.take(found.readings, found.monotonic, self.clock)
         now = self.clock.wall(found.monotonic)
         if found.jobs:

@@ -14,6 +14,8 @@ FAR_SECONDS = 3600.0
 """A clock that is set by more, either way, is not believed at once (chosen)."""
 DOUBT_SECONDS = 600.0
 """So long it has to say the same (chosen: NTP corrects a clock within minutes of a start)."""
+FORGET_SECONDS = 30 * 86400.0
+"""What was counted longer ago is not counted from (chosen)."""
 SLEW_SHARE = 0.05
 """Otherwise it is followed by at most so many seconds a second."""
 _MOST_SPANS = 16
@@ -71,8 +73,9 @@ class SinkClock:
         self.floor = -math.inf
         self.is_held = False
 
-    def note(self, at: float, monotonic: float) -> None:
-        """Note what the clocks of the host say."""
+    def note(self, at: float, monotonic: float) -> float:
+        """Note what the clocks of the host say, and return by how much time was set forward."""
+        before = self._offset
         passed = max(monotonic - self._last, 0.0)
         self._last = max(monotonic, self._last)
         behind = at + self.lead_seconds - monotonic - self._offset
@@ -80,14 +83,18 @@ class SinkClock:
         if not is_doubtful:
             if abs(behind) > FAR_SECONDS:
                 behind = self._step(at, behind)
-            if not JUMP_SECONDS < behind <= FAR_SECONDS:
+            if JUMP_SECONDS < behind <= FAR_SECONDS:
+                self._offset += behind
+            else:
                 most = SLEW_SHARE * passed
-                behind = max(-most, min(behind, most))
-            self._offset += behind
+                slewed = max(-most, min(behind, most))
+                self._offset += slewed
+                before += slewed
         now = self._told_now()
         ends = [end for _, end in self._spans if end <= now]
         self.floor = max([*ends, self._begin]) + self.lead_seconds
         self.is_held = is_doubtful or any(begin <= now < end for begin, end in self._spans)
+        return self._offset - before
 
     def _is_doubtful(self, behind: float) -> bool:
         """Whether the clock was set by far, and does not yet say so for long."""
@@ -115,6 +122,10 @@ class SinkClock:
         self._begin = now + moved - (self._last - self._cut_at)  # what is open moves along
         self._doubt = None
         return 0.0
+
+    def follow(self, at: float) -> None:
+        """Go where the clock of the host was set, at once."""
+        self._step(at, 0.0)
 
     def note_cut(self) -> None:
         """Note that all until now is told."""
@@ -164,9 +175,29 @@ class SinkClock:
             ValueError: It is none.
             TypeError: The same.
         """
-        self.lead_seconds = int(memory.get("lead", 0))
+        self.lead_seconds = lead_of(memory)
         self._begin = float(memory.get("begin", self._begin))
         self._spans = [(float(begin), float(end)) for begin, end in memory.get("spans", ())]
         if memory.get("earlier") is not None:
             begin, lead_seconds = memory["earlier"]
             self._earlier = (float(begin), int(lead_seconds))
+
+
+def lead_of(memory: Mapping[str, Any]) -> int:
+    """Return by how much the clock of an agent that has ended was ahead of what it told."""
+    return int(memory.get("lead", 0))
+
+
+def was_set_right(at: float, told_at: float, memory: Mapping[str, Any]) -> bool:
+    """Whether a clock that had been set back by far was set right while no agent ran.
+
+    It may also be that nothing was monitored for over a month, by a clock that was wrong by as
+    much: that is less likely, and then nothing could be counted from what was told last.
+
+    Args:
+        at: Time of the host, in seconds since 1970.
+        told_at: When the agent before told last, by its clock.
+        memory: Of that clock.
+    """
+    lead_seconds = lead_of(memory)
+    return FORGET_SECONDS - lead_seconds < at - told_at <= FORGET_SECONDS

@@ -93,6 +93,12 @@ class JobBook:
     def __len__(self) -> int:
         return sum(len(one.state) for one in self._targets.values())
 
+    def move(self, seconds: float) -> None:
+        """Let readings be so much later: time was set forward, and what is open moves along."""
+        for one in self._targets.values() if seconds else ():
+            one.times = [moment + seconds for moment in one.times]
+            one.rest_since += seconds
+
     def take(
         self, every: Iterable[TargetJobs], readings: Iterable[Reading], now: float
     ) -> list[tuple[str, float]]:

@@ -15,11 +15,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from stripewise.monitor.metrics import Kind, Metric, Reading, lustre
-from stripewise.monitor.sinks._store_clock import SinkClock
+from stripewise.monitor.sinks._store_clock import FORGET_SECONDS, SinkClock
 
 DAY_SECONDS = 86400.0
 """Growth over a longer pause is not dated."""
-_FORGET_SECONDS = 30 * DAY_SECONDS
 _SERVED_SECONDS = 600.0
 LARGEST = 1e100
 """Of a value; nor does NaN pass a comparison with it, and an integer fits no float far beyond."""
@@ -208,7 +207,7 @@ class SeriesBook:
         """
         for *words, unit, is_counter, value, until, start in _rows(data):
             age = clock.wall(now) - until
-            if age > _FORGET_SECONDS or age < -1.0:  # the clock was wrong by far
+            if age > FORGET_SECONDS or age < -1.0:  # the clock was wrong by far
                 continue
             last = min(clock.monotonic(until), now)
             one = _Series(str(unit), bool(is_counter), value, last, start)
