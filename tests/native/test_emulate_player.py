@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 
 import numpy as np
 import pytest
@@ -38,6 +39,8 @@ FIGURES = {
 }
 Move = tuple[int, int]
 """Offset and bytes."""
+REPEATS = 5
+"""Which rank comes first moves an end by up to a fifth: one run in twenty on a busy host."""
 
 
 def stored(figures: dict[str, float]) -> Storage:
@@ -88,13 +91,14 @@ def test_writes_end_as_they_are_played(
     # Of two ranks on a node, the order of arrival decides how often an extent lock changes hands.
     per_node = 1 if lock_mode == 0 else 2
     machine = Machine(FIGURES, ranks_per_node=per_node, lock_mode=lock_mode, targets=5, **shape)
-    storage = Emulation(host, machine, programs.executable("requests"))
-    (host.directory / "data").write_bytes(b"")
-    found = storage.together(
-        *(["open:data", *(f"pwrite:{offset}:{size}" for offset, size in one)] for one in tables)
-    )
-    last = max(each[-1].end for each in found)
-    assert last == near(max(ends[-1] for ends in played(machine, True, tables)))
+    rows = [[f"pwrite:{offset}:{size}" for offset, size in one] for one in tables]
+    last = []
+    for _ in range(REPEATS):
+        storage = Emulation(host, machine, programs.executable("requests"))
+        (host.directory / "data").write_bytes(b"")
+        found = storage.together(*(["open:data", *one] for one in rows))
+        last.append(max(each[-1].end for each in found))
+    assert median(last) == near(max(ends[-1] for ends in played(machine, True, tables))), last
 
 
 def test_writes_of_a_node_take_turns_as_they_are_played(host: Host, programs: Programs) -> None:
