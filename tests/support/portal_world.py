@@ -46,6 +46,8 @@ PLAIN = "<1D, (BLOCK)>"
 OWN_FORM = f"<3D, ({OPEN.upper()}, *)>"
 OTHERS = ("erin", "frank", "grace")
 PASSWORD = "correct horse battery"
+_ONCE_A_MINUTE = ("BEGIN IMMEDIATE", "UPDATE token")
+"""Statements with which the use of a token is noted: the transaction of a writer, and its work."""
 
 
 @dataclass
@@ -290,11 +292,11 @@ def ask(made: httpx.Client, path: str, headers: Mapping[str, str] | None = None)
 
 @contextmanager
 def statements(engine: Engine) -> Iterator[list[str]]:
-    """Collect the statements that are executed."""
+    """Collect the statements that are executed, but for those that depend on the minute."""
     found: list[str] = []
 
     def note(_: Any, __: Any, statement: str, *___: Any) -> None:
-        if not statement.startswith("UPDATE token"):  # noted once a minute
+        if not statement.startswith(_ONCE_A_MINUTE):
             found.append(statement)
 
     event.listen(engine, "before_cursor_execute", note)
