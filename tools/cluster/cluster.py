@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -312,14 +313,11 @@ class Cluster:
                 if number := self.pid(name):
                     os.kill(number, signal.SIGTERM if name != "mariadbd" else signal.SIGKILL)
         deadline = time.monotonic() + 5
-        while (left := self.processes()) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        for number in left:
-            try:
-                os.kill(number, signal.SIGKILL)
-            except OSError:
-                continue
-        while self.processes() and time.monotonic() < deadline + 5:
+        while (left := self.processes()) and time.monotonic() < deadline + 20:
+            if time.monotonic() > deadline:  # each time: one that ends may have begun another
+                for number in left:
+                    with suppress(OSError):
+                        os.kill(number, signal.SIGKILL)
             time.sleep(0.1)
         if (self.directory / SETTINGS).exists():
             shutil.rmtree(self.directory, ignore_errors=True)
