@@ -235,7 +235,8 @@ def test_a_script_that_ends_in_order_after_a_signal(job) -> None:
 
 
 def test_what_the_script_left_behind_writes_no_more(job) -> None:
-    job.run("(trap '' HUP; while :; do echo x >> out; sleep 0.01; done) & sleep 0.2")
+    loop = "(trap '' HUP; while :; do echo x >> out; sleep 0.01; done)"
+    job.run(f"{loop} & until [ -s out ]; do sleep 0.02; done")
     assert set(job.got) == {"out"}
 
 

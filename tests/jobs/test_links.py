@@ -206,7 +206,7 @@ def test_signals_reach_the_command(job) -> None:
     while not (job.work / "ready").exists():
         time.sleep(0.02)
     running.send_signal(signal.SIGTERM)
-    assert running.wait(10) == 3
+    assert running.wait(60) == 3
     assert job.stage_out()["out"] == "told\n"
 
 

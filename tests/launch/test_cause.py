@@ -70,9 +70,11 @@ def test_causes_of_other_ends():
     assert lost.cause is FailureCause.STORAGE
 
 
-def test_a_working_directory_that_was_removed(runs):
-    request = runs.shell("sleep 0.2; echo x > out || exit 1")
+def test_a_working_directory_that_was_removed(runs, eventually):
+    script = 'touch began; while [ -e "$PWD" ]; do sleep 0.02; done; echo x > out || exit 1'
+    request = runs.shell(script)
     handle = runs.launcher.submit(request)
+    eventually((request.directory / "began").exists)
     shutil.rmtree(request.directory)
     assert runs.launcher.wait(handle, 20)
     assert runs.launcher.collect(handle).cause is FailureCause.STORAGE
@@ -89,7 +91,7 @@ def test_a_killed_mpi_program(runs, mpiexec, victim, monkeypatch, eventually):
     script = "echo $$ > pid.$PMI_RANK$OMPI_COMM_WORLD_RANK; exec sleep 60"
     request = runs.request(mpiexec, "-n", "2", "/bin/sh", "-c", script)
     handle = runs.launcher.submit(request)
-    eventually(lambda: len(list(request.directory.glob("pid.?"))) == 2)
+    eventually(lambda: sum(p.stat().st_size > 0 for p in request.directory.glob("pid.?")) == 2)
     time.sleep(0.2)
     pid = int((request.directory / "pid.1").read_text())
     os.kill(parent(mpiexec, pid) if victim == "mpiexec" else pid, signal.SIGKILL)

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import random
 import signal
 import time
 from uuid import uuid4
@@ -48,14 +50,26 @@ def queue(tmp_path, runs):
     return make
 
 
+def waiting(low, *requests):
+    """Return a seed with which the first request pends long, and the others but a moment."""
+
+    def share(seed, request):
+        return random.Random(f"{seed}:{request.run_id}").random()
+
+    first, *others = requests
+    return next(
+        seed
+        for seed in itertools.count()
+        if share(seed, first) > low and all(share(seed, one) < 0.1 for one in others)
+    )
+
+
 def test_jobs_wait_for_nodes_and_end_in_any_order(queue, runs):
-    launcher = queue(nodes=2, most_pending_seconds=0.3)
     log = runs.directory / "log"
     script = f"echo +$0 >> {log}; sleep 0.1; echo -$0 >> {log}"
-    handles = []
-    for number in range(8):
-        request = runs.request("/bin/sh", "-c", script, str(number))
-        handles.append(launcher.submit(request))
+    requests = [runs.request("/bin/sh", "-c", script, str(number)) for number in range(8)]
+    launcher = queue(nodes=2, most_pending_seconds=2.0, seed=waiting(0.9, *requests[:2]))
+    handles = [launcher.submit(request) for request in requests]
     assert all(launcher.wait(handle, 30) for handle in handles)
     lines = log.read_text().split()
     in_flight = 0
@@ -108,13 +122,12 @@ def test_jobs_go_on_while_the_tuner_is_dead(queue, runs, eventually):
 
 
 def test_a_job_that_is_swept_before_it_is_known_never_runs(queue, runs, eventually):
-    launcher = queue(most_pending_seconds=0.2)
     request = runs.shell("touch ran")
+    launcher = queue(most_pending_seconds=1000.0, seed=waiting(0.5, request))
     handle = launcher.submit(request)
     sweep(request.record_directory)
     assert launcher.poll(handle)
     eventually(lambda: runs.outside() == set())
-    time.sleep(0.3)
     assert not (request.directory / "ran").exists()
 
 

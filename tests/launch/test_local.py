@@ -202,9 +202,9 @@ def test_collect_before_the_end_is_refused(runs):
 # -- storage ---------------------------------------------------------------------------------
 
 
-def test_a_removed_record_is_said(runs):
-    handle = runs.launcher.submit(request := runs.shell("sleep 60"))
-    time.sleep(0.2)
+def test_a_removed_record_is_said(runs, eventually):
+    handle = runs.launcher.submit(request := runs.shell("touch began; sleep 60"))
+    eventually((request.directory / "began").exists)
     shutil.rmtree(request.record_directory)
     runs.launcher.cancel(handle)
     assert runs.launcher.poll(handle)

@@ -137,7 +137,8 @@ def test_a_killed_tuner_leaves_nothing(runs, eventually, program):
 
 def test_a_run_that_had_ended_stays_finished(runs, eventually):
     tuner = runs.tuner("/bin/sh", "-c", "exit 5")
-    eventually(lambda: (tuner.directory / "record" / "result.json").exists())
+    result = tuner.directory / "record" / "result.json"
+    eventually(lambda: tuner.started() and result.exists())  # a short run ends before its handle
     tuner.kill()
     outcome = LocalLauncher(None).collect(tuner.handle())
     assert (outcome.status, outcome.exit_code) == (RunStatus.FAILED, 5)
@@ -236,7 +237,7 @@ def test_a_killed_supervisor_is_noticed(runs, eventually, program):
 
 def test_sweep_when_all_were_killed(runs, eventually):
     tuner = runs.tuner(*PROGRAMS["ignores SIGTERM"])
-    eventually(lambda: (tuner.directory / "work" / "out").exists())
+    eventually(lambda: tuner.started() and (tuner.directory / "work" / "out").exists())
     supervisor = int(tuner.handle().data["supervisor_pid"])
     os.kill(supervisor, signal.SIGSTOP)  # so that it cannot see the tuner's end first
     tuner.kill()
@@ -286,14 +287,14 @@ def test_a_process_with_the_same_pid_is_not_the_supervisor(runs):
 
 
 def test_strays_are_never_the_caller_nor_its_session(monkeypatch):
-    monkeypatch.setenv("STRIPEWISE_RUN_ID", "x")
+    run_id = str(uuid4())  # of this test alone: the whole host is looked at
+    monkeypatch.setenv("STRIPEWISE_RUN_ID", run_id)
     child = subprocess.Popen(["sleep", "60"])
     try:
-        found = strays(["x"], process_table())
+        found = strays([run_id], process_table())
         assert found == [child.pid]
-        assert (
-            end_all(lambda: strays(["x"], process_table()) if child.poll() is None else []) == []
-        )
+        left = lambda: strays([run_id], process_table()) if child.poll() is None else []  # noqa: E731
+        assert end_all(left) == []
     finally:
         child.kill()
         child.wait()

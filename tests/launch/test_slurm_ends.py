@@ -19,8 +19,8 @@ def test_a_job_pends_long(jobs):
     jobs.fake.set(hold=True)
     request = jobs.runs.shell("touch ran")
     handle = jobs.launcher.submit(request)
-    assert not jobs.launcher.wait(handle, 1.0)
-    assert jobs.launcher.describe(handle) == f"job {handle.data['job_id']} pends: Priority"
+    said = jobs.waits(handle, "pends")
+    assert said == f"job {handle.data['job_id']} pends: Priority"
     jobs.fake.set()
     assert jobs.end(handle).status is RunStatus.OK
     assert (request.directory / "ran").exists()
@@ -38,8 +38,7 @@ def test_a_job_pends_long(jobs):
 def test_what_a_long_wait_is_for_is_said(jobs, reason, means):
     jobs.fake.set(hold=True, reason=reason)
     handle = jobs.launcher.submit(jobs.runs.shell(":"))
-    assert not jobs.launcher.wait(handle, 0.5)
-    said = jobs.launcher.describe(handle)
+    said = jobs.waits(handle, "pends")
     assert said.startswith(f"job {handle.data['job_id']} pends: {reason} (")
     assert means in said
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from stripewise.runtime import MpiInstallation, describe_mpi
 
 KERNELS = Path(__file__).resolve().parents[2] / "native" / "kernels"
+PATIENCE_SECONDS = 240.0
+"""Ranks spin while they wait: with others on the host a run takes many times as long."""
 WARNINGS = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror")
 
 
@@ -35,7 +37,7 @@ class Kernel:
             cwd=cwd,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
         )
 
     def run(
@@ -68,7 +70,7 @@ class Kernel:
             capture_output=True,
             text=True,
             errors="backslashreplace",
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
         )
 
 

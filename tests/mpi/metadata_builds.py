@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kernel_builds import KERNELS, WARNINGS
+from kernel_builds import KERNELS, PATIENCE_SECONDS, WARNINGS
 
 METADATA = KERNELS.parent / "metadata"
 _SHARED = (KERNELS / "json.c", KERNELS / "meeting.c", KERNELS / "values.c")
@@ -58,7 +58,7 @@ class MetadataKernel:
             env={**self.environment, **environment},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE_SECONDS,
             check=False,
         )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from capture_harness import captured
-from kernel_builds import hdf5_flags, library_flags
+from kernel_builds import PATIENCE_SECONDS, hdf5_flags, library_flags
 from runtime_harness import NATIVE, checked, launch, run, run_plain, scratch
 
 from stripewise.model import Trace
@@ -91,5 +91,5 @@ def replayed(
 def started(stack: str, n_ranks: int, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """Run to the end without the library."""
     return subprocess.run(
-        [*launch(stack, n_ranks), *words], capture_output=True, text=True, timeout=60
+        [*launch(stack, n_ranks), *words], capture_output=True, text=True, timeout=PATIENCE_SECONDS
     )

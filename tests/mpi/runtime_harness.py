@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 from abis import family_of, hdf5_2_flags, is_openmpi, major_of, tool
-from kernel_builds import hdf5_flags
+from kernel_builds import PATIENCE_SECONDS, hdf5_flags
 
 from stripewise.model import IoLayer, Op, RunProfile, SettingsKind
 from stripewise.readers import read_containers
@@ -189,7 +189,7 @@ def run_plain(
         capture_output=True,
         text=True,
         errors="replace",
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
 
 
@@ -223,7 +223,7 @@ def run(
         capture_output=True,
         text=True,
         errors="replace",
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
     profile = read_containers(sorted(directory.glob("*.sw")))
     return Ran(done.returncode, done.stdout, done.stderr, profile)

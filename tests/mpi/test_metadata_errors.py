@@ -128,7 +128,7 @@ def test_what_a_killed_job_leaves_bears_a_mark(mpich: MetadataKernel, tmp_path: 
 
 def test_files_of_others_in_its_directory_stay(mpich: MetadataKernel, tmp_path: Path) -> None:
     process = mpich.alone(
-        "--files", "100000000", "--stonewall", "0.5", "--phases", "create", cwd=tmp_path
+        "--files", "100000000", "--stonewall", "2", "--phases", "create", cwd=tmp_path
     )
     theirs = job_directory(tmp_path) / "shared" / "theirs"
     theirs.write_text("x")

@@ -15,6 +15,19 @@ from native_hosts import Host
 from emulated_machine import Machine, counters
 
 
+def begin_together(started: Sequence[subprocess.Popen[bytes]]) -> int:
+    """Tell programs that are ready a moment at which they begin; return it."""
+    for process in started:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+    begin = time.monotonic_ns() + 30_000_000
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.write(b"%d\n" % begin)
+        process.stdin.flush()
+    return begin
+
+
 @dataclass
 class Request:
     """One that was made: moments in seconds after the common beginning."""
@@ -59,16 +72,17 @@ class Emulation:
 
     def together(self, *tables: Sequence[str], **variables: str) -> list[list[Request]]:
         """Run a table of requests in each of some processes, that begin at the same moment."""
-        begin = time.monotonic_ns() + 60_000_000 + 30_000_000 * len(tables)
         started = [
             subprocess.Popen(
-                [self.program, str(begin), *table],
+                [self.program, "-", *table],
                 cwd=self.host.directory,
                 env=self.environment(rank, **variables),
+                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
             )
             for rank, table in enumerate(tables)
         ]
+        begin = begin_together(started)
         found = []
         for process in started:
             output, _ = process.communicate(timeout=60)

@@ -184,12 +184,15 @@ def test_only_a_lustre_says_that_it_is_one(emulate: Emulate, tmp_path: Path) -> 
 def test_killed_processes_leave_nothing_that_blocks(emulate: Emulate) -> None:
     storage = emulate({"servers.target_write": 5 * MIB, "locks.revoke": 0.001})
     victim = subprocess.Popen(
-        [storage.program, "0", "create:data", "pwrite:0:1048576", "pwrite:0:104857600"],
+        [storage.program, "0", "create:data", *["pwrite:0:524288"] * 500],
         cwd=storage.host.directory,
         env=storage.environment(1),
         stdout=subprocess.DEVNULL,
     )
-    time.sleep(0.15)
+    deadline = time.monotonic() + 30
+    while storage.counters["writes"] < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     victim.send_signal(signal.SIGKILL)
     victim.wait()
     found = storage.alone("create:data", "pwrite:0:1048576")

@@ -247,7 +247,7 @@ def test_a_file_that_two_processes_create_at_once_is_made_once(emulate: Emulate)
 
 def test_a_file_that_another_made_meanwhile_is_not_made_again(emulate: Emulate) -> None:
     storage = emulate(targets=1)
-    late = slowly(storage, 1.0, "create:data")
+    late = slowly(storage, 2.0, "create:data")
     time.sleep(0.4)
     storage.alone("exclusive:data")
     all_end(late)
@@ -340,16 +340,20 @@ def test_a_mapping_that_is_gone_costs_nobody_his_job(emulate: Emulate, tmp_path:
     storage = emulate(targets=1)
     kept = tmp_path / "kept"
     os.link(storage.file, kept)
-    words = [storage.program, str(time.monotonic_ns() + 10**9), "create:data", "pwrite:0:1000"]
-    environment = storage.environment(SLURM_JOB_ID="9")
+    words = [storage.program, "-", "create:data", "pwrite:0:1000"]
     process = subprocess.Popen(
-        words, cwd=storage.host.directory, env=environment, stdout=subprocess.DEVNULL
+        words,
+        cwd=storage.host.directory,
+        env=storage.environment(SLURM_JOB_ID="9"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
-    deadline = time.monotonic() + 0.9
-    while storage.counters["processes"] == 0 and time.monotonic() < deadline:
-        time.sleep(0.01)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    assert storage.counters["processes"] == 1
     storage.file.unlink()
-    assert process.wait(30) == 0
+    process.communicate(b"0\n", timeout=30)
+    assert process.returncode == 0
     servers = read_servers(kept)
     assert servers.targets[0].writes.size_bytes.total == 1000
     assert servers.uncounted_processes == 1

@@ -350,8 +350,10 @@ def test_it_costs_little(task: Path, file: Path) -> None:
     write_task_file(file, {f"NAME_{number}": "x" * 100 for number in range(1000)})
     times = []
     for words in ([task, file], [task, file.with_name("missing")]):
-        start = time.perf_counter()
+        taken = []
         for _ in range(10):
+            start = time.perf_counter()
             subprocess.run([*words, "true"], stderr=subprocess.DEVNULL, check=True)
-        times.append((time.perf_counter() - start) / 10)
+            taken.append(time.perf_counter() - start)
+        times.append(min(taken))  # others on a busy host make single ones longer
     assert times[0] - times[1] < 0.05

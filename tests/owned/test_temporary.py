@@ -51,9 +51,9 @@ def test_a_probe_that_is_ended_leaves_nothing(tmp_path: Path) -> None:
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     with subprocess.Popen(command, env=environment, **quiet) as probe:  # type: ignore[call-overload]
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not list(tmp_path.glob(".stripewise-probe-*/[!.]*")) and time.monotonic() < deadline:
             time.sleep(0.02)
         probe.terminate()
-        assert probe.wait(20) == 128 + signal.SIGTERM
+        assert probe.wait(60) == 128 + signal.SIGTERM
     assert not list(tmp_path.glob(".stripewise-probe-*"))

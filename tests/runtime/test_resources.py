@@ -176,7 +176,7 @@ def test_open_mpis_own_help_agrees():
         capture_output=True,
         text=True,
         env={**os.environ, **allowed},
-        timeout=30,
+        timeout=120,
         check=False,
     ).stdout
     lines = re.findall(r"^ *(-\S+)((?: <arg\d>)*)", said, re.MULTILINE)

@@ -41,8 +41,8 @@ def job(cluster, text: str, name: str = "job.sh", **variables: str) -> str:
 
 
 def until(cluster, ask: str) -> str:
-    """Ask the shell until it is true, 20 s at most; return what it says then."""
-    loop = f"for i in $(seq 100); do {ask} && exit; sleep 0.2; done"
+    """Ask the shell until it is true, a minute at most; return what it says then."""
+    loop = f"for i in $(seq 300); do {ask} && exit; sleep 0.2; done"
     return str(cluster.run("sh", "-c", loop).stdout)
 
 
@@ -87,6 +87,7 @@ def test_a_burst_buffer_has_the_nodes_that_its_capacity_asks_for(cluster):
     assert "Size=3GiB State=" in said
     assert "file\n" in said
     assert "LD_PRELOAD" not in said  # the shell of the job is left alone
+    until(cluster, f'[ -z "$(ls {cluster.directory}/bb)" ]')  # sbatch does not wait for that
     assert not list((cluster.directory / "bb").iterdir())
 
 
@@ -105,7 +106,7 @@ def test_directories_and_files_are_staged_in_and_out(cluster):
         "cd $DW_JOB_STRIPED; mkdir out; cat in/sub/a b > out/c\n",
     )
     assert said == ""
-    until(cluster, "[ -e staging/out/c ]")
+    until(cluster, "[ -s staging/out/c ]")
     assert (here / "out" / "c").read_text() == "1\n2\n"
 
 

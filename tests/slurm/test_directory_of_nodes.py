@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -66,8 +65,13 @@ def check(cluster, work: Path, job: str, state: str) -> str:
 
 
 def begun(cluster, work: Path, job: str) -> None:
-    place = work.parent / "place"
-    until(lambda: len(list(place.glob(f"stripewise-{job}-*/*/out-*"))) == 2, 60, lambda: job)
+    """Wait until both tasks have written all that they do before they are ended."""
+
+    def there() -> bool:
+        found = (work.parent / "place").glob(f"stripewise-{job}-*/*/out-*")
+        return [path.read_text() for path in found] == ["input\nmore\n"] * 2
+
+    until(there, 60, lambda: job)
 
 
 @pytest.mark.parametrize(("code", "state"), [("exit 0", "COMPLETED"), ("exit 3", "FAILED")])
@@ -82,14 +86,14 @@ def test_a_job_that_is_cancelled(cluster, work, how):
     """The whole job, its batch script alone, and all its processes."""
     job = submit(cluster, work, "echo more >> out-$SLURM_PROCID; sleep 60; echo never >> out-0")
     begun(cluster, work, job)
-    time.sleep(0.5)
     assert cluster.run("scancel", *how, job).returncode == 0
     check(cluster, work, job, "FAILED" if how else "CANCELLED")
     assert (work / "run.results" / "out-0").read_text() == "input\nmore\n"
 
 
 def test_a_job_at_its_time_limit(cluster, work):
-    job = submit(cluster, work, "sleep 100", "--signal=B:TERM@50")
+    # Slurm looks each 30 s and signals up to 30 s early: not before the job has run for 10 s.
+    job = submit(cluster, work, "sleep 100", "--signal=B:TERM@20")
     check(cluster, work, job, "FAILED")
 
 

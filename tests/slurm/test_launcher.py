@@ -16,6 +16,7 @@ NAMES = re.findall(r"^def (test_\w+)", CASES.read_text(), re.MULTILINE)
 
 @pytest.mark.slurm
 @pytest.mark.mpi
+@pytest.mark.timeout(620)
 @pytest.mark.parametrize("name", ["TestSlurm", *NAMES])
 def test_launcher(cluster, name):
     """Only the user that the cluster belongs to can submit jobs there."""
@@ -26,7 +27,7 @@ def test_launcher(cluster, name):
         "pytest",
         *words,
         str(CASES),
-        timeout=290,
+        timeout=600,
         environment={"STRIPEWISE_TEST_CLUSTER": str(cluster.directory)},
     )
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]

@@ -116,6 +116,7 @@ def _submit_tuned(cluster, folder: Path, instance: Path) -> tuple[str, Path]:
     out = folder / "tuned.out"
     done = cluster.run("sbatch", "--wait", f"--output={out}", "run.tuned.sh", cwd=folder)
     assert done.returncode == 0, (done, out.read_text())
-    until(lambda: list(folder.glob("*results/*")), 60, lambda: "the stage-out")
+    there = lambda: any(path.stat().st_size for path in folder.glob("*results/out"))  # noqa: E731
+    until(there, 60, lambda: "the stage-out")
     (place,) = instance.glob("run-*")
     return out.read_text(), place

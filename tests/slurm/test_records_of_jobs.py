@@ -106,6 +106,25 @@ def submit_all(cluster: Any) -> dict[str, int]:
     return ids
 
 
+def until_stored(cluster: Any, ids: dict[str, int]) -> None:
+    """Wait until slurmdbd knows how all jobs ended; slurmctld tells it a little later."""
+    words = ("sacct", "-n", "-P", "-D", "-X", "-a", "-S", "now-1days", "-o", "JobIDRaw,State")
+    ended = {str(number) for name, number in ids.items() if name != "waits"}
+    deadline = time.monotonic() + 60
+    while True:
+        lines = [line.split("|") for line in cluster.run(*words).stdout.splitlines()]
+        told = [(job, state) for job, state in lines if job in ended]
+        again = [state for job, state in told if job == str(ids["requeued"])]
+        if (
+            {job for job, _ in told} == ended
+            and len(again) > 1
+            and not any(state.startswith(WAITING) for _, state in told)
+        ):
+            return
+        assert time.monotonic() < deadline, lines
+        time.sleep(0.3)
+
+
 def merged(parts: Iterable[Parsed]) -> Parsed:
     records: dict[tuple[str, int, int], Any] = {}
     problems: list[str] = []
@@ -119,7 +138,7 @@ def merged(parts: Iterable[Parsed]) -> Parsed:
 def jobs(sampled_cluster: Any) -> Jobs:
     cluster = sampled_cluster
     ids = submit_all(cluster)
-    time.sleep(2)  # slurmctld tells slurmdbd a little later
+    until_stored(cluster, ids)
     now = int(time.time()) + 5
     span = Window(now - 90000, now)
     asked = ("sacct", "--json", "--allusers", "--duplicates", "-S", "now-1days")

@@ -69,7 +69,8 @@ def check_requests(study: SlurmStudy) -> None:
     """Check that one tuner kept to the bounds of what it may ask."""
     asked = [at for at, name in study.requests if name in ("squeue", "sacct", "scontrol")]
     for first in asked:
-        assert sum(first <= at < first + 60 for at in asked) <= STATUS_PER_MINUTE, study.requests
+        # A busy host starts the command that notes a request up to 2 s after the tuner made it.
+        assert sum(first <= at < first + 58 for at in asked) <= STATUS_PER_MINUTE, study.requests
 
 
 def causes(study: SlurmStudy) -> list[str]:
@@ -100,12 +101,9 @@ def test_the_controller_and_the_database_are_killed(cluster, begin):
 
 def test_jobs_and_nodes_are_lost(cluster, begin):
     study = begin(*LONGER)
-    study.until_finished(2)
-    assert cluster.run("scancel", study.running()).returncode == 0
-    study.until_finished(4)
-    cluster.run("scontrol", "requeue", study.running())
-    study.until_finished(7)
-    job = study.running()
+    assert cluster.run("scancel", study.until_finished(2)).returncode == 0
+    cluster.run("scontrol", "requeue", study.until_finished(4))
+    job = study.until_finished(7)
     node = cluster.run("squeue", "-h", "-j", job, "-o", "%B").stdout.strip()
     words = ("scontrol", "update", f"nodename={node}")
     assert cluster.run(*words, "state=down", "reason=test").returncode == 0

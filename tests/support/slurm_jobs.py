@@ -14,7 +14,7 @@ from stripewise.launch import _slurm_pool as pool
 from support.fake_slurm import FakeSlurm
 
 
-def until(condition: Callable[[], Any], seconds: float = 20) -> None:
+def until(condition: Callable[[], Any], seconds: float = 60) -> None:
     """Wait for a condition.
 
     Raises:
@@ -57,7 +57,13 @@ class Jobs:
         until(lambda: self.launcher.poll(handle) or (request.directory / "began").exists())
         return request, handle
 
-    def end(self, handle: Handle, seconds: float = 30) -> Outcome:
+    def waits(self, handle: Handle, said: str) -> str:
+        """Wait until it is said so of a run that does not begin; return all that is said."""
+        until(lambda: self.launcher.wait(handle, 0.2) or said in self.launcher.describe(handle))
+        assert not self.launcher.poll(handle)
+        return self.launcher.describe(handle)
+
+    def end(self, handle: Handle, seconds: float = 60) -> Outcome:
         """Wait for a run; return its outcome."""
         assert self.launcher.wait(handle, seconds)
         return self.launcher.collect(handle)

@@ -19,7 +19,7 @@ from stripewise.runtime import find_runtime
 from stripewise.study import parse_journal
 
 MAIN = "from stripewise.cli import main; main()"
-PATIENCE_SECONDS = 150.0
+PATIENCE_SECONDS = 240.0
 SCRIPT = """#!/bin/bash
 #SBATCH -N 2 -n 4 --ntasks-per-node=2 -t 2
 {before}
@@ -145,15 +145,19 @@ class SlurmStudy:
         """The runs that have ended, by their identity."""
         return {record["run_id"]: record["measurement"] for record in self.of("run-finished")}
 
-    def until_finished(self, number: int) -> None:
-        """Wait until so many runs have ended, and one more is on its way."""
+    def until_finished(self, number: int) -> str:
+        """Wait until so many runs have ended, and one more is on its way; return its job."""
+        job = ""
 
         def there() -> bool:
+            nonlocal job
             assert self.tuner is not None
             assert self.tuner.poll() is None, f"the tuner has ended: {self.said[-3000:]}"
-            return len(self.finished) >= number and bool(self.running())
+            job = self.running() if len(self.finished) >= number else ""
+            return bool(job)
 
         until(there, why=lambda: f"{number} runs: {self.state()}")
+        return job
 
     def running(self) -> str:
         """Return the job in which a run of the program goes on now; "" if none does."""
@@ -194,5 +198,5 @@ class SlurmStudy:
 
     def check_nothing_is_left(self) -> None:
         """Check that queue and process table are as before."""
-        until(lambda: not self.queue(), 30, lambda: f"jobs are left: {self.queue()}")
-        until(lambda: not self.processes(), 30, lambda: f"processes are left: {self.processes()}")
+        until(lambda: not self.queue(), 60, lambda: f"jobs are left: {self.queue()}")
+        until(lambda: not self.processes(), 60, lambda: f"processes are left: {self.processes()}")

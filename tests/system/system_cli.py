@@ -21,7 +21,7 @@ import pytest
 STRIPEWISE = (sys.executable, "-c", "from stripewise.cli import main; main()")
 SHORT = ("--only", "mpiio.romio_cb_write", "--trials", "1")
 """A study of one setting; without pairs where the environment is `losing`."""
-LIMIT_SECONDS = 120.0
+LIMIT_SECONDS = 270.0
 
 
 @dataclass(frozen=True)

@@ -67,10 +67,10 @@ def test_nothing_is_won_where_only_the_wrong_setting_is_fast(work, command, plan
 def test_a_deadlock_is_stopped_and_recorded(work, command, planted, mpich):
     before = tree(work)
     hang = layer(planted(mpich), PLANTED_SLEEP="=20", PLANTED_HANG="disable")
-    document = tune(*ONLY, "--timeout", "4s", "--", *command, cwd=work, more=hang)
+    document = tune(*ONLY, "--timeout", "8s", "--", *command, cwd=work, more=hang)
     stopped = trial_of(document, "disable")
     assert stopped["state"] == "failed"
-    assert "4" in stopped["message"]
+    assert "8" in stopped["message"]
     runs = [run for run in document["runs"] if run["trial_number"] == stopped["number"]]
     statuses = [run["status"] for run in runs if run["role"] == "trial"]
     assert statuses == ["timeout", "timeout"]  # a hang counts when it repeats

@@ -8,6 +8,8 @@ import json
 import secrets
 import shutil
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -73,13 +75,18 @@ class Settings:
         return cls(**{**data, "ports": tuple(data["ports"])})
 
 
-def free_ports(number: int) -> tuple[int, ...]:
-    """Return ports that nobody listens on now."""
+@contextmanager
+def reserved_ports(number: int) -> Iterator[tuple[int, ...]]:
+    """Ports that nobody has, and nobody but who names them gets meanwhile.
+
+    Daemons set SO_REUSEADDR, and so can listen on them; to others Linux gives others.
+    """
     sockets = [socket.socket() for _ in range(number)]
     try:
         for one in sockets:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             one.bind(("127.0.0.1", 0))
-        return tuple(one.getsockname()[1] for one in sockets)
+        yield tuple(one.getsockname()[1] for one in sockets)
     finally:
         for one in sockets:
             one.close()

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from _config import (
     SETTINGS,
     Settings,
-    free_ports,
     new_password,
+    reserved_ports,
     write_configuration,
     write_task_prolog,
 )
@@ -123,14 +124,16 @@ class Cluster:
         if (self.directory / SETTINGS).exists():
             raise ClusterError(f"{self.directory} holds a cluster; stop it first")
         self._make_folders()
-        settings = self._new_settings()
-        settings.save()
-        self._own(self.directory / SETTINGS)
-        try:
-            self._start(settings)
-        except BaseException:
-            self.stop()
-            raise
+        nodes = int(self.options.get("nodes", 4))
+        with reserved_ports(3 + nodes) as ports:
+            settings = self._new_settings(ports)
+            settings.save()
+            self._own(self.directory / SETTINGS)
+            try:
+                self._start(settings)
+            except BaseException:
+                self.stop()
+                raise
 
     def _make_folders(self) -> None:
         self.directory.mkdir(parents=True, exist_ok=True, mode=0o755)
@@ -144,16 +147,15 @@ class Cluster:
         if os.geteuid() == 0:
             os.chown(path, self.user.uid, self.user.gid)
 
-    def _new_settings(self) -> Settings:
+    def _new_settings(self, ports: tuple[int, ...]) -> Settings:
         from stripewise.runtime import find_runtime
 
-        nodes = int(self.options.get("nodes", 4))
         return Settings(
             directory=str(self.directory),
             python=sys.executable,
             library=str(find_runtime().core),
             user=self.user.name,
-            ports=free_ports(3 + nodes),
+            ports=ports,
             password=new_password(),
             **{name: value for name, value in self.options.items() if value is not None},  # type: ignore[arg-type]
         )
@@ -312,14 +314,11 @@ class Cluster:
                 if number := self.pid(name):
                     os.kill(number, signal.SIGTERM if name != "mariadbd" else signal.SIGKILL)
         deadline = time.monotonic() + 5
-        while (left := self.processes()) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        for number in left:
-            try:
-                os.kill(number, signal.SIGKILL)
-            except OSError:
-                continue
-        while self.processes() and time.monotonic() < deadline + 5:
+        while (left := self.processes()) and time.monotonic() < deadline + 20:
+            if time.monotonic() > deadline:  # each time: one that ends may have begun another
+                for number in left:
+                    with suppress(OSError):
+                        os.kill(number, signal.SIGKILL)
             time.sleep(0.1)
         if (self.directory / SETTINGS).exists():
             shutil.rmtree(self.directory, ignore_errors=True)

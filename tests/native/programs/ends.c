@@ -19,10 +19,14 @@ static void call(unsigned long i)
         exit(1);
 }
 
+static volatile int begun;
+
 static void *keep_on(void *unused)
 {
-    for (unsigned long i = 0;; i++)
+    for (unsigned long i = 0;; i++) {
         call(i);
+        begun = 1;
+    }
     return unused;
 }
 
@@ -77,7 +81,8 @@ int main(int count, char **arguments)
         if (ending[0] == 'j')
             pthread_join(thread, NULL);
         else
-            usleep(20000);
+            while (!begun)
+                usleep(1000);
     } else if (strcmp(ending, "shell") == 0)
         execl("/bin/sh", "sh", "-c", "echo x > of-the-shell", (char *)NULL);
     (void)!write(1, "end\n", 4);
