@@ -8,12 +8,17 @@ import uuid
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from support.postgres import postgres  # noqa: F401  # one server for all directories
 
 # A shell's background jobs ignore Ctrl-C, and all that they start does too; the programs under
 # test are to meet it as in a terminal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# An example that meets a busy moment of the host is no find, nor is one that was made slowly.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session", autouse=True)

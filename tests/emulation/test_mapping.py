@@ -228,12 +228,12 @@ def test_of_those_that_begin_together_in_nested_directories_one_does(root: Path)
     together, begun = fork.Barrier(len(places)), fork.Value("i", 0)
 
     def begin(place: Path) -> None:
-        together.wait(10)
+        together.wait(120)
         with suppress(StudyError):
             Emulation.begin(asked, place)
             with begun:
                 begun.value += 1
-        together.wait(10)
+        together.wait(120)
 
     for turn in range(1, 6):
         processes = [fork.Process(target=begin, args=(place,)) for place in places]

@@ -12,7 +12,7 @@ import pytest
 from lessons import KNOB, case, lesson
 
 from stripewise.errors import ConfigurationError, StorageError
-from stripewise.knowledge import Store, Tried, TriedState, own_store, site_stores
+from stripewise.knowledge import Store, Tried, TriedState, _file, own_store, site_stores
 from stripewise.knowledge._schema import MIGRATIONS
 from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import all_tunables
@@ -140,7 +140,9 @@ def test_what_could_not_be_read_again_is_not_kept(store):
     assert store.lessons() == []
 
 
-def test_many_writers_at_once(store):
+def test_many_writers_at_once(store, monkeypatch):
+    monkeypatch.setattr(_file, "WAIT_SECONDS", 120.0)  # the order is that of luck
+
     def add(number):
         return Store(store.path).add([lesson(at=float(number))])
 

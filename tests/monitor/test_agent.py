@@ -32,6 +32,7 @@ from support.monitor_parts import (
 )
 
 INTERVAL_SECONDS = 0.05
+STUCK_SECONDS = 1.0  # so long no thread waits for a processor
 
 
 class Running:
@@ -43,6 +44,7 @@ class Running:
         sinks: list[FakeSink],
         clock: Clock | None = None,
         is_automatic: bool = False,
+        stuck_seconds: float = 60.0,
     ) -> None:
         clock = clock or Clock()
 
@@ -52,13 +54,13 @@ class Running:
                 for one in collectors
             ]
             for one in made:
-                one.stuck_seconds = 4 * INTERVAL_SECONDS
+                one.stuck_seconds = stuck_seconds
                 one.look_again_seconds = INTERVAL_SECONDS
             return made
 
         delivering = [Delivering(one, clock, Backoff(0.02, 0.1), 0.01) for one in sinks]
         for one in delivering:
-            one.stuck_seconds = 4 * INTERVAL_SECONDS
+            one.stuck_seconds = stuck_seconds
         self.agent = Agent(collecting, delivering, INTERVAL_SECONDS, clock)
         self.thread = threading.Thread(target=self.agent.run)
 
@@ -68,7 +70,7 @@ class Running:
 
     def __exit__(self, *_: object) -> None:
         self.agent.ask(Request.STOP)
-        self.thread.join(10)
+        self.thread.join(60)
         assert not self.thread.is_alive()
 
 
@@ -133,11 +135,11 @@ def test_one_that_hangs_is_seen_and_the_rest_goes_on(caplog: pytest.LogCaptureFi
 
     def act(number: int) -> Iterator[Reading]:
         if number == 2:
-            go_on.wait(30)
+            go_on.wait(120)
         yield thing("a", number)
 
     hung, good, sink = FakeCollector(act=act, name="hung"), FakeCollector(), FakeSink()
-    with Running([hung, good], [sink]):
+    with Running([hung, good], [sink], stuck_seconds=STUCK_SECONDS):
         wait_until(lambda: shown(sink, health.COLLECTOR_FAILURES, "hung", "slow")() == 1)
         assert shown(sink, health.COLLECTOR_OK, "hung")() == 0
         wait_until(lambda: (shown(sink, health.COLLECTOR_SKIPPED, "hung")() or 0) >= 6)
@@ -317,11 +319,11 @@ def test_a_sink_that_hangs_is_seen_and_the_others_go_on() -> None:
         def deliver(self) -> None:
             if self.attempts == 0 and self.waiting:
                 self.attempts = 1
-                go_on.wait(30)
+                go_on.wait(120)
             super().deliver()
 
     hung, up = Hangs("hung"), FakeSink("up")
-    with Running([FakeCollector()], [hung, up]):
+    with Running([FakeCollector()], [hung, up], stuck_seconds=STUCK_SECONDS):
         wait_until(lambda: shown(up, health.SINK_FAILURES, "hung")() == 1)
         assert shown(up, health.SINK_OK, "hung")() == 0
         before = len(up.of("fake"))
@@ -350,11 +352,11 @@ def test_one_that_hangs_when_it_looks_whether_there_is_something_is_seen() -> No
 
     class Looks(FakeCollector):
         def missing(self, host) -> str:
-            go_on.wait(30)
+            go_on.wait(120)
             return ""
 
     sink = FakeSink()
-    with Running([Looks(name="looks")], [sink], is_automatic=True):
+    with Running([Looks(name="looks")], [sink], None, True, STUCK_SECONDS):
         wait_until(lambda: shown(sink, health.COLLECTOR_OK, "looks")() == 0)
         assert shown(sink, health.COLLECTOR_FAILURES, "looks", "slow")() == 1
         go_on.set()

@@ -53,10 +53,10 @@ def own_zombies() -> list[str]:
 
 @pytest.fixture
 def host() -> Iterator[LocalHost]:
-    made = LocalHost()
+    made, before = LocalHost(), own_zombies()
     yield made
     made.close()
-    assert own_zombies() == []
+    assert set(own_zombies()) <= set(before)
 
 
 def failure(action) -> HostError:
@@ -204,19 +204,21 @@ def test_what_a_command_leaves_behind_is_killed(host: LocalHost, tmp_path: Path)
 
 
 def test_a_generator_that_is_left_ends_its_command(host: LocalHost) -> None:
+    before = len(own_zombies())
     pieces = host.pieces(["cat", "/dev/zero"], timeout_seconds=60)
     assert next(pieces)
     pieces.close()  # type: ignore[attr-defined]
-    assert own_zombies() == []
+    assert len(own_zombies()) <= before
 
 
 def test_a_reader_that_takes_its_time_costs_the_command_none(host: LocalHost) -> None:
-    pieces = host.pieces(["head", "-c", "4000000", "/dev/zero"], timeout_seconds=0.5)
-    total = 0
+    pieces = host.pieces(["head", "-c", "2000000", "/dev/zero"], timeout_seconds=3)
+    lengths = []
     for piece in pieces:
-        total += len(piece)
-        time.sleep(0.3)
-    assert total == 4_000_000
+        lengths.append(len(piece))
+        time.sleep(0.2)
+    assert sum(lengths) == 2_000_000
+    assert len(lengths) * 0.2 > 3
 
 
 def test_a_signal_is_named(host: LocalHost, tmp_path: Path) -> None:
@@ -238,6 +240,7 @@ def test_one_that_cannot_be_killed_is_given_up_and_not_started_again(
         again = failure(lambda: host.output([tool], 0.2))
         assert (again.reason, host.abandoned) == ("slow", 1)
         assert "was killed and does not end" in str(again)
+    wait_until(lambda: processes_of(mark))
     for number in processes_of(mark):
         os.kill(number, signal.SIGKILL)
     script(tmp_path, "echo again")
@@ -266,7 +269,7 @@ def test_closing_kills_what_runs_and_starts_no_more() -> None:
     thread.start()
     wait_until(lambda: host._running)
     host.close()
-    assert ended.wait(10)
+    assert ended.wait(60)
     thread.join()
     assert errors
     assert "the agent ends" in str(failure(lambda: host.output(["true"])))
@@ -281,7 +284,7 @@ def test_closing_kills_what_just_starts(monkeypatch: pytest.MonkeyPatch) -> None
         return made
 
     monkeypatch.setattr("stripewise.monitor._local_host.Command", started)
-    error = failure(lambda: host.output(["sleep", "600"], timeout_seconds=2))
+    error = failure(lambda: host.output(["sleep", "600"], timeout_seconds=60))
     assert f"signal {signal.SIGKILL:d}" in str(error)
 
 

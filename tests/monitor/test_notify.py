@@ -20,7 +20,7 @@ def test_a_service_says_that_it_is_ready_lives_and_ends(tmp_path: Path) -> None:
     address = str(tmp_path / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind(address)
-        heard.settimeout(10)
+        heard.settimeout(60)
         given = {"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "150000",
                  "WATCHDOG_PID": str(os.getpid())}  # fmt: skip
         agent = Agent(
@@ -41,7 +41,7 @@ def test_an_abstract_address_is_understood() -> None:
     name = f"stripewise-{os.getpid()}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind(f"\0{name}")
-        heard.settimeout(10)
+        heard.settimeout(60)
         Notifier({"NOTIFY_SOCKET": f"@{name}"}).tell("READY=1")
         assert heard.recv(100) == b"READY=1"
 

@@ -66,7 +66,7 @@ def test_a_study_whose_disk_stays_full_goes_on_when_there_is_room(
     before = finished(disk)
     assert len(before) >= 2
     assert set(before.values()) == {"ok"}
-    until(lambda: cluster.fake.processes() == [], 5)
+    until(lambda: cluster.fake.processes() == [], 60)
     (disk / "big").unlink()
     said = cluster.tune("--resume", "--study-dir", str(disk / "study"))
     assert said.code == 0, said

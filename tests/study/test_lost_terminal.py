@@ -111,9 +111,9 @@ def test_the_queue_is_left_empty_and_the_study_goes_on(terminals: Terminals) -> 
     terminals.wait_for_a_run(tuner, 2)
     before = tuner.finished
     tuner.hang_up()
-    tuner.process.wait(30)
-    until(lambda: {job["state"] for job in cluster.fake.jobs} <= {"COMPLETED", "CANCELLED"}, 5)
-    until(lambda: cluster.fake.processes() == [], 5)
+    tuner.process.wait(60)
+    until(lambda: {job["state"] for job in cluster.fake.jobs} <= {"COMPLETED", "CANCELLED"}, 60)
+    until(lambda: cluster.fake.processes() == [], 60)
     assert tuner.finished == before
     dropped = tuner.records[-1]
     assert (dropped["kind"], dropped["reason"]) == ("run-dropped", "SIGHUP")
@@ -130,4 +130,4 @@ def test_under_nohup_it_goes_on(terminals: Terminals) -> None:
     terminals.hold.unlink()
     terminals.wait_for_a_run(tuner, 3)
     tuner.process.send_signal(signal.SIGINT)
-    assert tuner.process.wait(30) == 130
+    assert tuner.process.wait(60) == 130

@@ -139,7 +139,7 @@ class FakeSink(Sink):
         return [one for one in self.delivered if one.collector == collector]
 
 
-def wait_until(holds: Callable[[], object], seconds: float = 20.0) -> None:
+def wait_until(holds: Callable[[], object], seconds: float = 60.0) -> None:
     """Wait until something holds, and fail if it never does."""
     until = time.monotonic() + seconds
     while not holds():

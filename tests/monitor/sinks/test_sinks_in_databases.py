@@ -20,6 +20,7 @@ from stripewise.monitor.sinks import SinkError, create_sink, render_prometheus
 from stripewise.monitor.sinks._influx import InfluxSink
 from stripewise.monitor.sinks._prometheus import PrometheusSink
 from support import tsdb
+from support.monitor_parts import wait_until
 from support.monitor_rounds import FREE, READ, SIZES, WRITE, made_round, whole_round
 from support.slapd import make_certificate
 
@@ -153,9 +154,13 @@ def test_prometheus_without_the_token_gets_nothing(served: tuple[PrometheusSink,
     lines = [line for line in scrape.splitlines() if "authorization" not in line]
     with tsdb.prometheus("\n".join(lines)) as server:
         server.wait_for("up == 0")
-        (target,) = server.json("/api/v1/targets")["data"]["activeTargets"]
-        assert "401" in target["lastError"]
+        wait_until(lambda: "401" in _last_error(server))  # a first scrape may take too long
         assert not server.query('{server="oss1"}')
+
+
+def _last_error(server: tsdb.Database) -> str:
+    (target,) = server.json("/api/v1/targets")["data"]["activeTargets"]
+    return str(target["lastError"])
 
 
 def test_promtool_has_nothing_to_say():
@@ -181,7 +186,7 @@ def now_round(number: int = 0, collector: str = "made") -> Round:
 
 def sending(server: tsdb.Database, **more: Any) -> InfluxSink:
     """A sink that sends to a database "io"."""
-    settings = {"url": server.url, "database": "io", "timeout_seconds": 5.0, **more}
+    settings = {"url": server.url, "database": "io", "timeout_seconds": 60.0, **more}
     sink = create_sink("influx", settings, "oss1")
     assert isinstance(sink, InfluxSink)
     return sink

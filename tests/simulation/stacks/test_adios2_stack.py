@@ -136,9 +136,9 @@ def test_100000_ranks_cost_what_1000_do():
         STACK.phases(work, setup)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        start = time.perf_counter()
+        start = time.process_time()
         STACK.phases(work, setup)
-        return time.perf_counter() - start, peak
+        return time.process_time() - start, peak
 
     seconds, peak = price(800)
     assert seconds < 0.02
