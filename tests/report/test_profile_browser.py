@@ -22,15 +22,19 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this mac
 
 def load(page, tmp_path):
     """Return the document after its script has run, and what the browser's console said."""
-    done = subprocess.run(
-        [
-            BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-            "--no-first-run", f"--user-data-dir={tmp_path / 'browser'}", "--enable-logging=stderr",
-            "--virtual-time-budget=6000", "--dump-dom", page.as_uri(),
-        ],
-        capture_output=True, text=True, timeout=120, check=False,
-        env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
-    )  # fmt: skip
+    for _ in range(3):  # a browser crashes at its start now and then
+        done = subprocess.run(
+            [
+                BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                "--no-first-run", f"--user-data-dir={tmp_path / 'browser'}",
+                "--enable-logging=stderr", "--virtual-time-budget=6000", "--dump-dom",
+                page.as_uri(),
+            ],
+            capture_output=True, text=True, timeout=120, check=False,
+            env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        )  # fmt: skip
+        if done.returncode == 0:
+            break
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 

@@ -7,14 +7,15 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 AXE = Path(__file__).parents[1] / "web/browser/axe.min.js"
-_LAYOUT_SECONDS = 3.0
-_WAIT_SECONDS = 20
+_LAYOUT_SECONDS = 10.0
+_WAIT_SECONDS = 60
+_STARTS = 3
 _DESKTOP = (1280, 900)
 _LISTEN = """
 window.violations = [];
@@ -137,6 +138,10 @@ class Browser:
             assert time.monotonic() < end, f"waited in vain at {self.path}"
             time.sleep(0.05)
 
+    def settle(self) -> None:
+        """Wait until what was put into the page last works: until then a link leaves the page."""
+        self.wait(lambda: not self.all(".htmx-swapping, .htmx-settling, .htmx-added"))
+
     def press(self, *keys: str) -> Any:
         """Press keys one after the other; return the element that has the focus then."""
         from selenium.webdriver.common.action_chains import ActionChains
@@ -190,6 +195,16 @@ class Browser:
             time.sleep(0.05)
 
 
+def _started(start: Callable[[], Found]) -> Found:
+    """Start a browser again that crashes or hangs before its first page."""
+    from selenium.common.exceptions import WebDriverException
+
+    for _ in range(_STARTS - 1):
+        with suppress(WebDriverException):
+            return start()
+    return start()
+
+
 @contextmanager
 def browsing(address: str, downloads: Path, words: Sequence[str] = ()) -> Iterator[Browser]:
     """Start a browser; quit it at the end."""
@@ -205,7 +220,8 @@ def browsing(address: str, downloads: Path, words: Sequence[str] = ()) -> Iterat
         options.add_argument(word)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
-    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    driver = _started(lambda: webdriver.Chrome(
+        options=options, service=Service(shutil.which("chromedriver"))))  # fmt: skip
     driver.set_script_timeout(120)
     try:
         yield Browser(driver, address, downloads)

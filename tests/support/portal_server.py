@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import stripewise
 
-_WAIT_SECONDS = 20
+_WAIT_SECONDS = 60
 _COMMAND = "from stripewise.cli import main; main()"
 
 

@@ -90,6 +90,7 @@ class Database:
         self._ready = ready
         self._flush = flush
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_known = False
 
     @property
     def url(self) -> str:
@@ -102,21 +103,33 @@ class Database:
         return (self.directory / "log").read_text(errors="replace")
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
+        """Start it, and wait until it answers.
+
+        It starts again where somebody has taken its port meanwhile: at another one the first time,
+        and later when that one is free.
+        """
+        end = time.monotonic() + _START_SECONDS
+        while not self._answers(end):
+            assert time.monotonic() < end, f"it did not start: {self.log}"
+            if not self._is_known:
+                self.port = free_port()
+            time.sleep(0.2)
+        self._is_known = True
+
+    def _answers(self, end: float) -> bool:
+        """Start it; return whether it answers before it ends."""
         words = ["setpriv", "--pdeathsig", "KILL", *self._words(self.directory, self.port)]
         with (self.directory / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 words, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.directory
             )
-        end = time.monotonic() + _START_SECONDS
-        while True:
+        while self._process.poll() is None and time.monotonic() < end:
             try:
                 self.ask(self._ready)
-                return
-            except OSError as error:
-                if self._process.poll() is not None or time.monotonic() > end:
-                    raise AssertionError(f"{words[3]} did not start: {self.log}") from error
+                return True
+            except OSError:
                 time.sleep(0.05)
+        return False
 
     def stop(self, *, kill: bool = False) -> None:
         """Stop it, or kill it; `start` starts it again with its data, at the same port."""
@@ -249,9 +262,9 @@ def victoria_metrics(scrape: str = "", options: tuple[str, ...] = ()) -> Iterato
 @contextmanager
 def influxdb(*, auth: bool = False) -> Iterator[Database]:
     """Start an InfluxDB 1.x; stop it and remove it at the end."""
-    rpc = free_port()
 
     def words(directory: Path, port: int) -> list[str]:
+        rpc = free_port()
         text = _INFLUX.format(directory=directory, port=port, rpc=rpc, auth=str(auth).lower())
         (directory / "influxdb.conf").write_text(text)
         return ["influxd", "-config", str(directory / "influxdb.conf")]

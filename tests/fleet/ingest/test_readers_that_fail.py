@@ -86,6 +86,9 @@ def test_an_input_that_changed_under_its_reader_is_not_refused(tmp_path: Path) -
 def test_an_input_that_hangs_is_refused_alone(
     base: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    inputs.write_report(tmp_path / "first", 9)
+    take(base, tmp_path / "first")  # the server of the readers imports for seconds
+
     class Slow(module.Read):
         def __reduce__(self) -> object:
             return time.sleep, (600,)

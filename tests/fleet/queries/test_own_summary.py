@@ -22,7 +22,7 @@ def ran(
     connection: Connection, number: int, at: int, user: str, code: str = "", cost: float = 0.0,
     io: float = 3.5,
 ) -> None:  # fmt: skip
-    made = job(number, at, user=user, uid=hash(user) % 1000)
+    made = job(number, at, user=user, uid=sum(map(ord, user)))
     profile = source(
         f"d{number}", number, user=user, told=figures(io_seconds=io), start_at=at + 10.0,
         end_at=at + 100.0, findings=(finding(code, cost),) if code else (),
@@ -35,7 +35,7 @@ def test_own_jobs_of_thirty_days(connection: Connection) -> None:
     ran(connection, 2, NOW - 2 * DAY, "ann", "metadata", 9.0, io=20.0)
     ran(connection, 3, NOW - 60 * DAY, "ann", "metadata", 99.0)
     ran(connection, 4, NOW - DAY, "bob", "alignment", 1000.0)
-    Writer(connection).store([job(5, NOW - DAY, user="ann", uid=hash("ann") % 1000)])
+    Writer(connection).store([job(5, NOW - DAY, user="ann", uid=sum(map(ord, "ann")))])
     found = own_summary(connection, viewer_named(connection, "ann", "p"), NOW)
     assert found is not None
     assert (found.jobs, found.profiled, found.io_seconds) == (3, 2, 23.5)

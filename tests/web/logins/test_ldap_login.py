@@ -141,7 +141,7 @@ def test_a_server_that_is_gone_is_said_and_asked_again(slapd: Slapd) -> None:
         ):
             login.password("alice", PASSWORD)
     finally:
-        slapd.start()
+        slapd.start(anew=True)
     assert login.password("alice", PASSWORD) == Identity("alice", "ldap")
 
 
@@ -163,7 +163,7 @@ def test_a_server_that_says_nothing_is_not_waited_for(
     begin = time.monotonic()
     with pytest.raises(LoginServiceError, match="is not reachable"):
         login.password("alice", PASSWORD)
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < 9, "10 s is what it is without the setting"
 
 
 def test_an_unknown_user_costs_the_server_as_much(

@@ -115,8 +115,13 @@ def _ask(world: World, made: httpx.Client, address: str, who: str) -> httpx.Resp
 
 
 def _told(answer: httpx.Response, *addresses: str) -> tuple[int, str, Mapping[str, str]]:
-    """Return all that an answer tells, but for the address that was asked for."""
+    """Return all that an answer tells, but for the address that was asked for and the second.
+
+    A cookie that is taken back expires now.
+    """
     text, headers = answer.text, dict(answer.headers)
+    if "set-cookie" in headers:
+        headers["set-cookie"] = re.sub(r"(?<=expires=)[^;]+", "now", headers["set-cookie"])
     if "location" in headers and addresses:
         headers["location"] = headers["location"].partition("?")[0]
         headers.pop("content-length", None)
