@@ -43,10 +43,10 @@ LOAD_RANKS, LOAD_BYTES = 4, 65536
 SLOW, FACTOR = 3, 20.0
 FEWEST = 100
 """Operations of a target from which on the portal says how long they took."""
-INTERVAL_SECONDS, KNOWN_SECONDS = 120, 48
+MINUTE, KNOWN_SECONDS = 60, 24
 """Time over which the portal takes means, and how much of it has to be watched."""
-LATEST_SECONDS = 65
-"""In an interval, for jobs to begin: they end in it, and it can be watched for long enough."""
+LATEST_SECONDS = 45
+"""In a minute, for jobs to be submitted: they begin in it, while the target is loaded."""
 DELIVERED_SECONDS = 10
 """After so long, the database has what the agent read."""
 
@@ -59,8 +59,8 @@ class Chain:
         server: The Prometheus.
         jobs / works: By user; the job that loads the target is "load".
         alerts: That fired while the target was slow.
-        began / begin / amid / ended: Moments (seconds since 1970): before the load, before the
-            users' jobs, while all ran with the alert firing, and when all of it was counted.
+        began / amid / ended: Moments (seconds since 1970): before the load, while all ran with the
+            alert firing, and when all of it was counted.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Chain:
         self.jobs: dict[str, int] = {}
         self.works: dict[str, Work] = {}
         self.alerts: list[dict[str, Any]] = []
-        self.began = self.begin = self.amid = self.ended = 0.0
+        self.began = self.amid = self.ended = 0.0
 
     @property
     def database(self) -> Path:
@@ -95,9 +95,8 @@ class Chain:
         self.jobs["load"] = self.watched.submit(LOADER, words, tasks=LOAD_RANKS)
         try:
             self.alerts = until(self._firing, "the alert", 90)
-            until(self._is_loaded, "operations of each target in this minute", 120)
-            self.begin = time.time()
             for users in (("games",), ("news", "backup")):
+                until(self._is_loaded, "operations of each target in this minute", 120)
                 self._run(users)
             self.amid = time.time()
         finally:
@@ -122,10 +121,10 @@ class Chain:
         ]  # fmt: skip
 
     def _is_loaded(self) -> bool:
-        """Whether the portal will tell of the minute, and interval, in which jobs begin now."""
+        """Whether the portal will tell of the minute in which jobs begin now."""
         now = time.time()
-        minute = now // 60 * 60
-        if now % INTERVAL_SECONDS > LATEST_SECONDS:
+        minute = now // MINUTE * MINUTE
+        if now - minute > LATEST_SECONDS or minute + MINUTE - self.began < KNOWN_SECONDS:
             return False
         if minute < self.began:
             return self._least_operations(self.began) >= FEWEST
@@ -206,7 +205,7 @@ class Chain:
         )  # fmt: skip
         assert not done.returncode, done.stderr
         until(self._is_complete, "all that servers counted in the database", 90)
-        known = max(self.began, self.begin // INTERVAL_SECONDS * INTERVAL_SECONDS) + KNOWN_SECONDS
+        known = max(self.began, self.amid // MINUTE * MINUTE) + KNOWN_SECONDS
         # At least a scrape of its own after the last round of the agent, and one more.
         time.sleep(max(known + DELIVERED_SECONDS - time.time(), 3 * SCRAPE_SECONDS))
         self.ended = time.time()
