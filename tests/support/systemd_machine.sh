@@ -37,7 +37,7 @@ mount -t cgroup2 none "$root/sys/fs/cgroup" || {
     mount -t tmpfs none "$root/sys/fs/cgroup"
     mount -t cgroup2 none "$root/sys/fs/cgroup"
 }
-mount -t debugfs none "$root/sys/kernel/debug" || true
+mount -t debugfs none "$root/sys/kernel/debug"
 
 path=/usr/sbin:/usr/bin:/sbin:/bin
 PATH=$path chroot "$root" /bin/sh -euxc "cd /srv/source; . /srv/machine/install"
