@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Published effects of storage, shown again by real programs on emulated storage.
 
-    python benchmarks/effects.py                          # all; about a minute
+    python benchmarks/effects.py                          # all; two or three minutes
     python benchmarks/effects.py requests metadata
     python benchmarks/effects.py --into docs/results.md
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.mpi
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 SMALLER = {
     "requests": {"kernel": "btio --size 128,128,64", "nodes": 9},
-    "aggregators": {"kernel": "array3d --local 32,64,128", "on": "archer2-hdd@1/64"},
+    "aggregators": {"kernel": "array3d --local 32,64,64", "on": "archer2-hdd@1/64"},
     "buffers": {"kernel": "btio --size 64,64,256", "on": "shaheen2-datawarp@1/8"},
     "shared": {"kernel": "vpic --local 131072"},
     "metadata": {"nodes": 4},
