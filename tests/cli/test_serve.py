@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stripewise.cli import main
-from stripewise.cli._serve import _name_ways_in
+from stripewise.cli._serve import _listening, _name_ways_in
 from stripewise.fleet import create_engine, initialise
 from stripewise.fleet.accounts import Accounts
 
@@ -51,6 +51,11 @@ def test_a_port_that_is_taken_is_named(capsys: pytest.CaptureFixture[str]) -> No
         code, line = refused(capsys, "--port", port)
     assert code == 8
     assert line.startswith(f"cannot listen at 127.0.0.1:{port} (Address already in use): give an")
+
+
+def test_who_comes_before_the_portal_has_begun_waits() -> None:
+    with _listening("127.0.0.1", 0) as listener:
+        socket.create_connection(listener.getsockname(), timeout=5).close()
 
 
 @pytest.mark.usefixtures("database")

@@ -118,6 +118,7 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
+        listener.listen()  # who reads the address may come at once, and waits
     except OSError as error:
         listener.close()
         raise StorageError(

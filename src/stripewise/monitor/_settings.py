@@ -132,7 +132,9 @@ def read_settings(path: Path | None) -> MonitorSettings:
         reason = error.strerror or "error"
         raise ConfigurationError(f"{path} cannot be read ({reason}): check its path") from error
     except ValueError as error:
-        raise ConfigurationError(f"{path} is not TOML in UTF-8: {error}") from error
+        raise ConfigurationError(
+            f"{path} is not TOML in UTF-8: {error}: mend that place, or name the right file"
+        ) from error
     try:
         return settings_of(data)
     except ConfigurationError as error:

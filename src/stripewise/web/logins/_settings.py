@@ -257,7 +257,9 @@ def read_settings(path: Path, form: type[_Settings]) -> _Settings:
         reason = error.strerror or "error"
         raise ConfigurationError(f"{path} cannot be read ({reason}): check its path") from error
     except ValueError as error:
-        raise ConfigurationError(f"{path} is not TOML in UTF-8: {error}") from error
+        raise ConfigurationError(
+            f"{path} is not TOML in UTF-8: {error}: mend that place, or name the right file"
+        ) from error
     try:
         return form.model_validate(data, context={IS_OPEN: is_open})
     except ValidationError as error:
