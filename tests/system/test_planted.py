@@ -66,7 +66,7 @@ def test_nothing_is_won_where_only_the_wrong_setting_is_fast(work, command, plan
 
 def test_a_deadlock_is_stopped_and_recorded(work, command, planted, mpich):
     before = tree(work)
-    hang = layer(planted(mpich), PLANTED_SLEEP="=20", PLANTED_HANG="disable")
+    hang = layer(planted(mpich), PLANTED_SLEEP="=300", PLANTED_HANG="disable")
     document = tune(*ONLY, "--timeout", "8s", "--", *command, cwd=work, more=hang)
     stopped = trial_of(document, "disable")
     assert stopped["state"] == "failed"
