@@ -79,7 +79,7 @@ def two(compiled, planted, mpich, work) -> dict[str, str]:
     return {
         "LD_PRELOAD": str(planted(mpich)),
         "PLANTED_KEY": "romio_cb_write",
-        "PLANTED_SLEEP": "enable=0,=300",
+        "PLANTED_SLEEP": "enable=0,=800",
     }
 
 

@@ -180,7 +180,7 @@ def test_what_was_found_is_applied(compiled, work, mpich, planted):
     slow = {
         "LD_PRELOAD": str(planted(mpich)),
         "PLANTED_KEY": "romio_cb_write",
-        "PLANTED_SLEEP": "enable=0,disable=0,=300",
+        "PLANTED_SLEEP": "enable=0,disable=0,=800",
     }
     only = ("--only", "mpiio.romio_cb_write", "--trials", "1", "--no-sync")
     done = stripewise("tune", *only, "--", *command, cwd=work, more=slow)
