@@ -22,8 +22,9 @@ FAMILIES = ("mpich", "openmpi")
 def beside(
     kernel: Kernel, other: MetadataKernel, cwd: Path, *words: str
 ) -> subprocess.CompletedProcess[str]:
-    """Start two ranks of each."""
+    """Start two ranks of each; those that write data take 0.6 s or more."""
     data = "--pattern blocks --local 4096 --op write-read --verify --file data --json data.json"
+    data += " --steps 3 --compute 0.3 --compute-kind sleep"
     first = other.words(2, ["--directory", ".", "--files", "20", *words])
     return subprocess.run(
         [*first, ":", "-n", "2", str(kernel.program), *data.split()],
@@ -47,9 +48,11 @@ def test_creates_begin_with_writes_and_stats_with_reads(
     assert data["verified"] is True
     create, stat, remove = ((one["begin_seconds"], one["end_seconds"]) for one in names["phases"])
     passes = data["application"]
-    # Nobody reads, or asks for files, before all are written and made.
+    # Nobody reads, or asks for files, before all are written and made; their common start is seen
+    # by each when a busy host lets it.
     made = max(create[1], passes["write"]["end_seconds"])
-    assert min(stat[0], passes["read"]["begin_seconds"]) >= made - 0.05
+    assert made > 0.5
+    assert min(stat[0], passes["read"]["begin_seconds"]) >= made - 0.3
     assert 0 <= create[0] < create[1] <= stat[0] < stat[1] <= remove[0] < remove[1]
     assert not list(tmp_path.glob("stripewise-metadata-*"))
 

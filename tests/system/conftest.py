@@ -104,6 +104,19 @@ def losing(planted: Compile) -> dict[str, str]:
     }
 
 
+@pytest.fixture(scope="session")
+def steady(planted: Compile) -> Callable[[str], dict[str, str]]:
+    """Environment, by family of the MPI, in which the first large write takes its time.
+
+    What a busy host adds to a millisecond of I/O would end a study before its first trial.
+    """
+
+    def environment(family: str) -> dict[str, str]:
+        return {"LD_PRELOAD": str(planted(family)), "PLANTED_SLEEP": "=300"}
+
+    return environment
+
+
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
     """A user's directory, with a file in it that programs do not touch."""

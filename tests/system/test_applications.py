@@ -25,9 +25,10 @@ def lammps(work):
     return [*mpiexec("openmpi"), "lmp", "-in", "in.melt"]
 
 
-def test_lammps_with_dump_mpiio_is_tuned_and_verified(lammps, work):
+def test_lammps_with_dump_mpiio_is_tuned_and_verified(lammps, steady, work):
     before = tree(work)
-    document = tune("--trials", "2", "--only", "mca.io", "--", *lammps, cwd=work)
+    words = ("--trials", "2", "--only", "mca.io", "--", *lammps)
+    document = tune(*words, cwd=work, more=steady("openmpi"))
     assert tree(work) == before
     assert document["facts"]["mpiio_implementation"] == "ompio"
     assert document["facts"]["collective_bytes"] > 10 * 2**20

@@ -40,10 +40,10 @@ def kernel(mpich) -> list[str]:
     return as_words(mpiexec(mpich), program, words, "--file", "out.dat")
 
 
-def test_two_sizes_of_the_kernel(work, kernel):
+def test_two_sizes_of_the_kernel(work, kernel, mpich, steady):
     before = tree(work)
     words = ("--case", "16,16,16", "--case", "64,32,32", *SHORT)
-    document = tune(*words, "--", *kernel, cwd=work)
+    document = tune(*words, "--", *kernel, cwd=work, more=steady(mpich))
     small, large = document["cases"]
     assert [small["name"], large["name"]] == ["16,16,16", "64,32,32"]
     assert small["command"] == [word.replace("{case}", "16,16,16") for word in kernel]
@@ -79,7 +79,7 @@ def two(compiled, planted, mpich, work) -> dict[str, str]:
     return {
         "LD_PRELOAD": str(planted(mpich)),
         "PLANTED_KEY": "romio_cb_write",
-        "PLANTED_SLEEP": "enable=0,=300",
+        "PLANTED_SLEEP": "enable=0,=800",
     }
 
 

@@ -14,14 +14,9 @@ pytestmark = pytest.mark.mpi
 ASK = ("--only", "job.ranks", "--trials", "1", "--no-sync", "--no-memory")
 
 
-def test_ranks_are_tried_when_asked_for(work, compiled, planted, family):
+def test_ranks_are_tried_when_asked_for(work, compiled, steady, family):
     command = as_words(mpiexec(family), compiled("blocks.c", family), "out.dat", "4096", "8")
-    steady = {  # a busy machine's noise would end the study of a millisecond of I/O
-        "LD_PRELOAD": str(planted(family)),
-        "PLANTED_KEY": "romio_cb_write",
-        "PLANTED_SLEEP": "=300",
-    }
-    document = tune(*ASK, "--ranks", "1,2", "--", *command, cwd=work, more=steady)
+    document = tune(*ASK, "--ranks", "1,2", "--", *command, cwd=work, more=steady(family))
     (trial,) = document["trials"]
     assert trial["settings"] == {"job.ranks": 1}  # two is what the command says
     assert trial["state"] in ("complete", "hopeless", "rejected")

@@ -20,7 +20,7 @@ def test_a_program_that_removes_its_output(work, compiled, mpich, planted, kept)
     fast = {
         "LD_PRELOAD": str(planted(mpich)),
         "PLANTED_KEY": "romio_cb_write",
-        "PLANTED_SLEEP": "enable=0,disable=0,=300",
+        "PLANTED_SLEEP": "enable=0,disable=0,=800",
     }
     options = (*(("--keep-removed",) if kept else ()), *SHORT, "--no-sync", "--no-memory")
     document = tune(*options, "--", *command, cwd=work, more=fast)

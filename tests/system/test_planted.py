@@ -31,7 +31,7 @@ def trial_of(document: dict, value: str) -> dict:
 
 def test_a_flipped_bit_loses_although_it_is_the_fastest(work, command, planted, mpich):
     """`disable` is fastest and wrong, `enable` is right and faster than the default."""
-    wrong = layer(planted(mpich), PLANTED_SLEEP="disable=0,enable=20,=300", PLANTED_FLIP="disable")
+    wrong = layer(planted(mpich), PLANTED_SLEEP="disable=0,enable=20,=800", PLANTED_FLIP="disable")
     done = stripewise("tune", "--json", *ONLY, "--", *command, cwd=work, more=wrong)
     document = done.json()
     bad, good = trial_of(document, "disable"), trial_of(document, "enable")
@@ -51,7 +51,7 @@ def test_a_flipped_bit_loses_although_it_is_the_fastest(work, command, planted, 
 
 
 def test_nothing_is_won_where_only_the_wrong_setting_is_fast(work, command, planted, mpich):
-    slow = "disable=0,enable=400,=200"
+    slow = "disable=0,enable=1600,=800"
     wrong = layer(planted(mpich), PLANTED_SLEEP=slow, PLANTED_FLIP="disable")
     done = stripewise("tune", *ONLY, "--", *command, cwd=work, more=wrong)
     assert done.code == 0, done
@@ -66,7 +66,7 @@ def test_nothing_is_won_where_only_the_wrong_setting_is_fast(work, command, plan
 
 def test_a_deadlock_is_stopped_and_recorded(work, command, planted, mpich):
     before = tree(work)
-    hang = layer(planted(mpich), PLANTED_SLEEP="=20", PLANTED_HANG="disable")
+    hang = layer(planted(mpich), PLANTED_SLEEP="=300", PLANTED_HANG="disable")
     document = tune(*ONLY, "--timeout", "8s", "--", *command, cwd=work, more=hang)
     stopped = trial_of(document, "disable")
     assert stopped["state"] == "failed"

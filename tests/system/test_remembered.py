@@ -23,7 +23,7 @@ def test_what_was_right_comes_first_and_what_was_wrong_is_warned_of(
     more = {
         "LD_PRELOAD": str(planted(mpich)),
         "PLANTED_KEY": "romio_cb_write",
-        "PLANTED_SLEEP": "enable=0,disable=20,=200",
+        "PLANTED_SLEEP": "enable=0,disable=20,=800",
         "PLANTED_FLIP": "enable",
     }
 

@@ -78,10 +78,11 @@ CASES = (c_mpich, c_openmpi, fortran_mpich, hdf5_openmpi_romio_4_ranks, h5py_ope
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
-def test_a_study_of(case, compiled, work):
+def test_a_study_of(case, compiled, steady, work):
     command = case(compiled)
     before = tree(work)
-    document = tune("--trials", "1", "--runs", "24", "--", *command, cwd=work)
+    more = steady("mpich" if "mpich" in case.__name__ else "openmpi")
+    document = tune("--trials", "1", "--runs", "24", "--", *command, cwd=work, more=more)
     jsonschema.validate(document, json.loads(SCHEMA.read_text()))
     assert document.keys() >= PROMISED
     for name in ("baseline", "best"):
@@ -125,8 +126,9 @@ def check_trials(document):
     runs = document["runs"]
     assert len(runs) <= 24
     assert len({run["run_id"] for run in runs}) == len(runs)
-    assert [run["role"] for run in runs[:4]] == ["warm-up", *["baseline"] * 3]
     check_runs(runs)
+    good = [run["role"] for run in runs if run["status"] == "ok"]
+    assert good[:4] == ["warm-up", *["baseline"] * 3]
     assert document["stopped_because"]
     assert document["provenance"]["synced"] == "yes"
 
@@ -178,7 +180,7 @@ def test_what_was_found_is_applied(compiled, work, mpich, planted):
     slow = {
         "LD_PRELOAD": str(planted(mpich)),
         "PLANTED_KEY": "romio_cb_write",
-        "PLANTED_SLEEP": "enable=0,disable=0,=300",
+        "PLANTED_SLEEP": "enable=0,disable=0,=800",
     }
     only = ("--only", "mpiio.romio_cb_write", "--trials", "1", "--no-sync")
     done = stripewise("tune", *only, "--", *command, cwd=work, more=slow)

@@ -246,7 +246,7 @@ class Cluster:
                 self.user.command(*words), env=self.environment, cwd=self.directory, stdout=log,
                 stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
-        if name != "mariadbd" and begun.wait(timeout=30):
+        if name != "mariadbd" and begun.wait(timeout=PATIENCE_SECONDS):
             said = (self.directory / "daemons.log").read_text(errors="replace")
             raise ClusterError(f"{' '.join(words)} fails: {said[-500:]}")
 

@@ -12,8 +12,8 @@
 #include <mpi.h>
 #include <string.h>
 
-#define ROWS 512
-#define COLUMNS 512
+#define ROWS 128
+#define COLUMNS 2048
 
 static int rows[COLUMNS];
 
