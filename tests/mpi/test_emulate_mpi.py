@@ -134,7 +134,7 @@ def test_romio_has_an_aggregator_on_each_virtual_node(
 
 @pytest.mark.parametrize("mode", ["nonblocking", "ordered", "at"])
 def test_data_is_right_and_held_back_in_every_mode(family: str, tmp_path: Path, mode: str) -> None:
-    machine = Machine({"servers.target_write": 50e6}, targets=2, stripe_count=2)
+    machine = Machine({"servers.target_write": 0.5e6}, targets=2, stripe_count=2)
     _, found = emulated(family, tmp_path, machine, mode)
     assert found["held_ns"] > 1_000_000
     assert found["written_bytes"] >= 2 * 8 * 16 * KIB
