@@ -58,7 +58,7 @@ def test_twenty_kills_lose_and_repeat_no_case(tmp_path: Path, seed: int) -> None
         pytest.fail("no kernel is built: install an MPI, then `stripewise runtime build`")
     (tmp_path / "kills.toml").write_text(SUITE)
     chance = random.Random(seed)
-    words = ["kills.toml", "--on", "archer2-hdd", "--seed", str(seed)]
+    words = ["kills.toml", "--on", "archer2-hdd@1/128", "--seed", str(seed)]
     kills = share_of(KILLS, 3)
     for _ in range(kills):
         process = _begin(tmp_path, *words)

@@ -134,7 +134,7 @@ def test_romio_has_an_aggregator_on_each_virtual_node(
 
 @pytest.mark.parametrize("mode", ["nonblocking", "ordered", "at"])
 def test_data_is_right_and_held_back_in_every_mode(family: str, tmp_path: Path, mode: str) -> None:
-    machine = Machine({"servers.target_write": 50e6}, targets=2, stripe_count=2)
+    machine = Machine({"servers.target_write": 0.5e6}, targets=2, stripe_count=2)
     _, found = emulated(family, tmp_path, machine, mode)
     assert found["held_ns"] > 1_000_000
     assert found["written_bytes"] >= 2 * 8 * 16 * KIB
@@ -180,7 +180,7 @@ def test_each_file_has_the_storage_that_its_root_names(family: str, tmp_path: Pa
 def test_two_files_of_one_program_on_two_storages(tmp_path: Path) -> None:
     require("mpicc.openmpi", "mpiexec.openmpi", "cmake")
     files = []
-    for name, rate in (("slow", 1e6), ("fast", 50e6)):
+    for name, rate in (("slow", 0.25e6), ("fast", 50e6)):
         (tmp_path / name).mkdir()
         Machine({"servers.target_write": rate}).write(tmp_path / f"{name}.clocks", tmp_path / name)
         files.append(f"{name}/out.dat")
@@ -193,7 +193,7 @@ def test_two_files_of_one_program_on_two_storages(tmp_path: Path) -> None:
     )
     slow, fast = map(float, ran.out.split())
     assert ran.code == 0
-    assert slow >= 0.48  # 2 x 256 KiB
+    assert slow >= 1.9  # 2 x 256 KiB
     assert fast < slow / 2
     assert [counters(tmp_path / f"{n}.clocks")["written_bytes"] for n in ("slow", "fast")] == [
         512 * KIB

@@ -94,7 +94,7 @@ def test_an_input_that_is_only_here_is_read_here(
 def test_the_emulated_storage_is_that_of_the_other_place(
     stack: tuple[str, str], here: Path, there: Path
 ) -> None:
-    machines = {here: Machine({}, flags=LUSTRE), there: Machine({"servers.target_write": 5e6})}
+    machines = {here: Machine({}, flags=LUSTRE), there: Machine({"servers.target_write": 0.5e6})}
     for root, machine in machines.items():
         machine.write(root.with_suffix(".clocks"), root)
     listed = ":".join(str(root.with_suffix(".clocks")) for root in machines)

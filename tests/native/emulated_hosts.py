@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from native_hosts import Host
 
-from emulated_machine import Machine, counters
+from emulated_machine import Machine, Taken, counters
 
 
 def begin_together(started: Sequence[subprocess.Popen[bytes]]) -> int:
@@ -28,15 +29,29 @@ def begin_together(started: Sequence[subprocess.Popen[bytes]]) -> int:
     return begin
 
 
+def waited_for_processors(process: subprocess.Popen[bytes]) -> float:
+    """Return the seconds in which a process could run and did not, so far.
+
+    The kernel counts them, so that no fault of the emulation is among them.
+    """
+    return int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[1]) / 1e9
+
+
+def waited_until_the_end(process: subprocess.Popen[bytes]) -> float:
+    """Return the same of a process that comes to its end now, and is still to be waited for."""
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    return waited_for_processors(process)
+
+
 @dataclass
 class Request:
     """One that was made: moments in seconds after the common beginning."""
 
-    start: float
-    end: float
+    start: Taken
+    end: Taken
 
     @property
-    def seconds(self) -> float:
+    def seconds(self) -> Taken:
         """How long it took."""
         return self.end - self.start
 
@@ -83,12 +98,15 @@ class Emulation:
             for rank, table in enumerate(tables)
         ]
         begin = begin_together(started)
+        before = sum(map(waited_for_processors, started))
+        waited = sum(map(waited_until_the_end, started)) - before  # one may hold up the others
         found = []
         for process in started:
             output, _ = process.communicate(timeout=60)
             assert process.returncode == 0
-            moments = [tuple(map(int, line.split())) for line in output.splitlines()]
-            found.append([Request((a - begin) / 1e9, (b - begin) / 1e9) for a, b in moments])
+            moments = [[Taken((int(word) - begin) / 1e9, waited) for word in line.split()]
+                       for line in output.splitlines()]  # fmt: skip
+            found.append([Request(*pair) for pair in moments])
         return found
 
     def alone(self, *table: str, **variables: str) -> list[Request]:

@@ -134,8 +134,8 @@ def test_extent_locks_change_hands(emulate: Emulate) -> None:
     alone = storage.alone("create:data", *["pwrite:0:4096"] * 3)
     assert alone[-1].end == near(0)
     turns = storage.together(
-        ["create:data", "pwrite:0:4096", "sleep:100000", "pwrite:0:4096", "pwrite:100:4096"],
-        ["create:data", "sleep:20000", "pwrite:8192:4096", "sleep:100000", "pwrite:9000:4096"],
+        ["create:data", "pwrite:0:4096", "sleep:1000000", "pwrite:0:4096", "pwrite:100:4096"],
+        ["create:data", "sleep:400000", "pwrite:8192:4096", "sleep:1200000", "pwrite:9000:4096"],
     )
     times = [[request.seconds for request in one[1:]] for one in turns]
     assert times == [[near(0), near(0.05), near(0)], [near(0.05), near(0.08)]]

@@ -22,7 +22,7 @@ def test_each_workload_alone_and_beside_the_other(tmp_path: Path) -> None:
         find_suite("mixed").shortened().narrowed(repeats=1),
         tmp_path / "mixed.campaign",
         tmp_path,
-        storage=EmulationOptions("archer2-hdd@1/16"),
+        storage=EmulationOptions("archer2-hdd@1/64"),
     )
     campaign = run_campaign(options)
     assert campaign.ended_because == "all runs are made"

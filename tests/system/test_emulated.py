@@ -12,11 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from system_cli import as_words, mpiexec, require_mpi, run, start, stripewise, wait_until
+from system_cli import as_words, counted, mpiexec, require_mpi, run, start, stripewise, wait_until
 
 from stripewise.runtime import built_program, find_runtime
 
 MIB = 1 << 20
+SLOW = 2
+"""MB/s of a target, so that stripes save seconds: ranks that wait for a processor lose tenths."""
 DESCRIPTION = """
 version = 1
 name = "site"
@@ -57,23 +59,24 @@ def writes(size: int, name: str = "out.dat") -> list[str]:
 
 
 def io_seconds(work: Path, program: list[str], *options: str) -> float:
-    document = run("--on", "site.toml", *options, "--", *program, cwd=work)
+    words = ("--on", "site.toml", *options, "--", *program)
+    document = counted(lambda: run(*words, cwd=work), lambda one: [one])
     assert document["emulated"]["counted"], document
     assert document["emulated"]["held"] > 0, document
     return float(document["io_seconds"])
 
 
 def test_a_directory_hands_its_layout_to_new_files(work: Path) -> None:
-    describe(work)
+    describe(work, target=4)
     (work / "deep" / "er").mkdir(parents=True)
     one = io_seconds(work, writes(8 * MIB, "deep/er/out.dat"))
-    assert one == pytest.approx(8 * MIB / 8e6, rel=0.2)
+    assert one == pytest.approx(8 * MIB / 4e6, rel=0.2)
     assert stripewise("layout", "set", "-c", "4", "deep", cwd=work).code == 0
     (work / "deep/er/out.dat").unlink()
     (work / "deep" / "new").mkdir()
     for name in ("er", "new"):
         four = io_seconds(work, writes(8 * MIB, f"deep/{name}/out.dat"))
-        assert four == pytest.approx(8 * MIB / 32e6, rel=0.3)
+        assert four == pytest.approx(8 * MIB / 16e6, rel=0.3)
     shown = stripewise("layout", "get", "--json", "deep/er/out.dat", cwd=work).json()
     assert shown[0]["stripe_count"] == 4
 
@@ -122,10 +125,10 @@ def test_an_interrupted_or_killed_run_leaves_nothing(work: Path) -> None:
 
 @pytest.mark.mpi
 def test_striping_hints_act_under_every_mpi(work: Path, family: str) -> None:
-    describe(work)
+    describe(work, target=SLOW)
     _, kernel = built_program(find_runtime(), find_runtime().kernels, "kernel", family)
     program = as_words(
-        mpiexec(family), kernel, "--pattern", "array3d", "--local", "32,64,64", "--grid", "2,1,1"
+        mpiexec(family), kernel, "--pattern", "array3d", "--local", "64,64,64", "--grid", "2,1,1"
     )
     one = io_seconds(work, program)
     four = io_seconds(work, [*program, "--hint", "striping_factor=4"])
@@ -135,9 +138,9 @@ def test_striping_hints_act_under_every_mpi(work: Path, family: str) -> None:
 @pytest.mark.mpi
 def test_a_study_finds_the_stripes_and_says_where(work: Path) -> None:
     family = require_mpi("mpich")
-    describe(work)
+    describe(work, target=SLOW)
     _, kernel = built_program(find_runtime(), find_runtime().kernels, "kernel", family)
-    program = [str(kernel), "--pattern", "array3d", "--keep", "--local", "32,64,64"]
+    program = [str(kernel), "--pattern", "array3d", "--keep", "--local", "64,64,64"]
     words = ("--only", "mpiio.striping_factor", "--trials", "1", "--study-dir", "s.stripewise")
     more = {"STRIPEWISE_KNOWLEDGE": str(work.parent / "knowledge.sqlite")}
     done = stripewise(
@@ -153,7 +156,7 @@ def test_a_study_finds_the_stripes_and_says_where(work: Path) -> None:
     assert "site" in known.out
     other = ("--resume", "--study-dir", "s.stripewise", "--on", "site.toml@1/2")
     stripewise("tune", *other, cwd=work).only_error(7, "begun on site, not on site@1/2")
-    (work / "site.toml").write_text((work / "site.toml").read_text().replace("8 MB/s", "9 MB/s"))
+    (work / "site.toml").write_text((work / "site.toml").read_text().replace("2 MB/s", "3 MB/s"))
     again = stripewise("tune", *other[:3], cwd=work)
     again.only_error(7, "the description of site has changed")
     report = (work / "s.stripewise" / "report.html").read_text()

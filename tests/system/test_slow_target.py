@@ -60,7 +60,7 @@ def test_a_slow_target_is_named_by_its_number(tmp_path: Path, target: int) -> No
         parse_suite(SUITE, "targets.toml"),
         tmp_path / "targets.campaign",
         tmp_path,
-        storage=EmulationOptions(f"{machine}@1/4"),
+        storage=EmulationOptions(f"{machine}@1/16"),
         rank_bytes=8 << 20,
     )
     campaign = run_campaign(options)

@@ -121,13 +121,13 @@ class CampaignRuns:
             if run.status == "timeout" and is_budget:
                 self._drop(run, "the campaign's time was up")
                 return False
-            if run.status == "failed" and self._never_worked(planned, run):
-                self._drop(run, run.message)
-                return True
             if outside and attempt < ATTEMPTS:
                 self._observer.noted(f"{planned.case.key}: made again: {run.message}")
                 self._drop(run, run.message)
                 continue
+            if run.status == "failed" and self._never_worked(planned, run):
+                self._drop(run, run.message)
+                return True
             self._finish(self._maker, run)
             return True
         raise AssertionError("the last attempt returns")
