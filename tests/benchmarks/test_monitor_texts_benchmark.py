@@ -12,7 +12,10 @@ import monitor_texts
 
 
 @pytest.mark.parametrize("version", monitor_texts.VERSIONS)
-def test_the_texts_are_read_as_they_are_meant(version: str) -> None:
+def test_the_texts_are_read_as_they_are_meant(
+    version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(monitor_texts, "REPEATS", 1)  # each collects the garbage of all tests
     text, line = monitor_texts.rates(version, 40)
     assert text.count(b"- job_id:") == 40
     assert line.startswith(f"| {version} |")
