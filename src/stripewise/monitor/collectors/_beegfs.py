@@ -38,9 +38,7 @@ class BeeGfsSettings(CollectorSettings):
     """
 
     command: Command = ""
-    file_systems: dict[GivenName, str] = Field(
-        default_factory=lambda: {"beegfs": ""}
-    )
+    file_systems: dict[GivenName, str] = Field(default_factory=lambda: {"beegfs": ""})
     timeout_seconds: Seconds = 10.0
 
     @field_validator("file_systems")
