@@ -152,7 +152,8 @@ _NEW_FILES = (
 FULL = Alert(
     "LustreTargetFull", "critical", 5, "over 97 % of a target is not left to users",
     f"{_FULL} > 0.97", f"{_WHICH} is {{{{ $value | humanizePercentage }}}} full",
-    "Writes to files on it fail with ENOSPC, although the file system as a whole has room.",
+    "When the rest is used up, writes to files on it fail with ENOSPC, even if the file system as "
+    "a whole has room.",
     _NEW_FILES, shown("capacity", fs="fs"), _PORTAL,
 )  # fmt: skip
 NEARLY_FULL = Alert(
