@@ -87,6 +87,13 @@ def test_the_example_of_a_configuration_is_one(tmp_path):
     promtool("check", "config", tmp_path / "prometheus.yml")
 
 
+def test_the_how_to_names_the_job_as_the_rules_do():
+    text = (ROOT / "docs/how-to/monitor-storage.md").read_text("utf-8")
+    (example,) = re.findall(r"```yaml\n(scrape_configs:.*?)```", text, re.DOTALL)
+    names = {one["job_name"] for one in yaml.safe_load(example)["scrape_configs"]}
+    assert names == set(re.findall(r'up\{job="(\w+)"\}', " ".join(EXPRESSIONS)))
+
+
 def test_provisioning_fits_the_boards_and_the_scrapes():
     place = ROOT / "deploy/monitoring/grafana/provisioning"
     source = yaml.safe_load((place / "datasources/stripewise.yaml").read_text("utf-8"))
