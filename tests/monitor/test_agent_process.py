@@ -121,6 +121,21 @@ def test_check_tells_what_would_be(tmp_path: Path) -> None:
     assert lines[-1] == "the agent can do its work here"
 
 
+def test_check_says_that_everything_is_switched_off(tmp_path: Path) -> None:
+    off = "".join(
+        f"[collectors.{name}]\nenabled = false\n"
+        for name in ("counts", "absent", "reads", "hangs")
+    )
+    done = run("check", "--config", configuration(tmp_path, off))
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert (
+        lines[1]
+        == "collectors      none     each has enabled = false: take that out for what is here"
+    )
+    assert lines[-1] == "something is to be done: see above"
+
+
 def test_check_fails_if_something_does(tmp_path: Path) -> None:
     down = run("check", "--config", configuration(tmp_path, "is_down = true\n"), "--json")
     assert down.returncode == 1

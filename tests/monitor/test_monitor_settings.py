@@ -128,7 +128,7 @@ BAD = {
     "a kind": ("[agent]\ninterval_seconds = 'fast'\n", "agent.interval_seconds = 'fast'"),
     "a bound": ("[agent]\ninterval_seconds = 0.1\n", "0.1: input should be greater than or equal"),
     "a name": ("[agent]\nserver = 'a b'\n", "server = 'a b': write at most 64 letters"),
-    "a user": ("[agent]\nuser = '../x'\n", "agent.user = '../x'"),
+    "a user": ("[agent]\nuser = '../x'\n", "agent.user = '../x': write the name of an account"),
     "a level": ("[agent]\nlog_level = 'loud'\n", "log_level = 'loud': .*'debug'"),
     "no table": ("agent = 3\n", "agent = 3: "),
     "a collector": ("[collectors.lustr]\n", "no collector 'lustr'; there are counts, absent"),

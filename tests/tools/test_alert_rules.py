@@ -87,6 +87,13 @@ def test_the_example_of_a_configuration_is_one(tmp_path):
     promtool("check", "config", tmp_path / "prometheus.yml")
 
 
+def test_the_how_to_names_the_job_as_the_rules_do():
+    text = (ROOT / "docs/how-to/monitor-storage.md").read_text("utf-8")
+    (example,) = re.findall(r"```yaml\n(scrape_configs:.*?)```", text, re.DOTALL)
+    names = {one["job_name"] for one in yaml.safe_load(example)["scrape_configs"]}
+    assert names == set(re.findall(r'up\{job="(\w+)"\}', " ".join(EXPRESSIONS)))
+
+
 def test_provisioning_fits_the_boards_and_the_scrapes():
     place = ROOT / "deploy/monitoring/grafana/provisioning"
     source = yaml.safe_load((place / "datasources/stripewise.yaml").read_text("utf-8"))
@@ -99,11 +106,32 @@ def test_provisioning_fits_the_boards_and_the_scrapes():
     assert provider["providers"][0]["options"]["path"]
 
 
+def _parts(matcher):
+    return re.fullmatch(r'(\w+) = "([\w ]+)"', matcher).groups()
+
+
+def test_a_slow_storage_target_does_not_mute_a_storm_of_metadata():
+    """It explains that who reads and writes waits, and not what a metadata target suffers."""
+    routes = yaml.safe_load((PLACE / "alertmanager.yml").read_text("utf-8"))
+    muted = {
+        (source.get("kind"), target.get("of"))
+        for rule in routes["inhibit_rules"]
+        for source in [dict(map(_parts, rule["source_matchers"]))]
+        for target in [dict(map(_parts, rule["target_matchers"]))]
+        if target["alertname"] == "LustreClientHurtsOthers"
+    }
+    assert muted == {("OST", "bytes"), ("MDT", "metadata operations")}
+
+
 def test_the_example_of_routes_names_alerts_that_are_there():
     routes = yaml.safe_load((PLACE / "alertmanager.yml").read_text("utf-8"))
     for rule in routes["inhibit_rules"]:
-        for matcher in (*rule["source_matchers"], *rule["target_matchers"]):
-            assert re.fullmatch(r'alertname = "(\w+)"', matcher)[1] in ALERTS
+        for matchers in (rule["source_matchers"], rule["target_matchers"]):
+            (name, value), *others = map(_parts, matchers)
+            assert name == "alertname"
+            for label, content in others:
+                is_kind = label == "kind" and content in {"OST", "MDT"}
+                assert is_kind or f'"{label}", "{content}"' in ALERTS[value]["expr"]
     receivers = {one["name"] for one in routes["receivers"]}
     route = routes["route"]
     assert {route["receiver"], *(one["receiver"] for one in route["routes"])} <= receivers

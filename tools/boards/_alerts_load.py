@@ -26,6 +26,8 @@ _BYTE_TOO = (
     f"and on (fs, kind) ({_BYTE} > 2 * quantile_over_time(0.5, {_BYTE}[1d])\n"
     f'  or {_TIME}{{kind="MDT"}})'
 )
+# After an hour a burst of two would be what is usual.
+_WITH_PAST = f"and on (fs, kind) {_TIME} offset 6h"
 
 
 def _share(recorded: str, kind: str, at_least: float, word: str) -> str:
@@ -36,7 +38,7 @@ def _share(recorded: str, kind: str, at_least: float, word: str) -> str:
     busy = f"sum by (fs) ({recorded}) > {at_least:g}"
     others = f"count by (fs) ({recorded} > {at_least / 100:g}) > 1"
     time = f'{_TIME}{{kind="{kind}"}}'
-    slower = f"{time} > 2 * quantile_over_time(0.5, {time}[1d])\n  {_BYTE_TOO}"
+    slower = f"{time} > 2 * quantile_over_time(0.5, {time}[1d])\n  {_BYTE_TOO}\n  {_WITH_PAST}"
     share = f"{recorded} / on (fs) group_left () ({busy}) > 0.5\n  and on (fs) ({slower})"
     return f'label_replace({share}\n  and on (fs) {others},\n  "of", "{word}", "", "")'
 
@@ -88,7 +90,7 @@ CLIENT = Alert(
     "one client has over half of the bytes (of over 100 MB/s) or of the metadata operations (of "
     "over 2,000 a second) of a file system, while its targets take over twice as long as usual, "
     "and storage targets also for a byte, and another client has over 1 MB/s or 20 operations a "
-    'second; needs "exports = true" in the agents of the servers',
+    'second; with at least six hours of past; needs "exports = true" in the agents of the servers',
     _share(CLIENT_BYTES.name, "OST", 1e8, "bytes")
     + "\nor\n"
     + _share(CLIENT_METADATA.name, "MDT", 2000, "metadata operations"),

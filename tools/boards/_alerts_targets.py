@@ -102,15 +102,24 @@ _SIZE = name(lustre.TARGET_TOTAL_BYTES)
 _SEEN = f"count by (fs, target, server) (present_over_time({_SIZE}[1d]))"
 _FLAG = name(lustre.TARGET_MISSING)
 _OK = _S.series(health.COLLECTOR_OK, 'collector="lustre-server"')
+# When each server last had a target; a server whose agent is silent may have it still.
+_LAST = f"max_over_time(timestamp({_FLAG} == 0)[1d:5m])"
+_UNHEARD = (
+    f"max by (fs, target) ({_LAST} unless on (server) {name(health.INFO)}\n"
+    f"  unless on (fs, target, server) {_FLAG})\n"
+    f"  == max by (fs, target) ({_LAST})"
+)
 MISSING = Alert(
     "LustreTargetMissing", "critical", 2,
     "a target is gone from its server, or was seen in the last day and is not reported now "
-    "although the agent of its server runs, and no other server has it",
-    f"(max by (fs, target, server) ({_FLAG} == 1)\n  unless on (fs, target) {_FLAG} == 0)\n"
+    "although the agent of its server runs, and no other server has it, nor had it last and is "
+    "silent now",
+    f"((max by (fs, target, server) ({_FLAG} == 1)\n  unless on (fs, target) {_FLAG} == 0)\n"
     f"or on (fs, target)\n"
     f"({_SEEN}\n  unless on (fs, target) {_SIZE}\n"
     f"  and on (server) {name(health.INFO)}\n"
-    f"  unless on (server) {_OK} == 0)",
+    f"  unless on (server) {_OK} == 0))\n"
+    f"unless on (fs, target) ({_UNHEARD})",
     f"{_WHICH} is gone from {{{{ $labels.server }}}}",
     "Programs that use files on it stand still or fail.",
     "See on the server whether it is mounted (lctl dl, dmesg); mount it, or fail it over. If it "
@@ -143,7 +152,8 @@ _NEW_FILES = (
 FULL = Alert(
     "LustreTargetFull", "critical", 5, "over 97 % of a target is not left to users",
     f"{_FULL} > 0.97", f"{_WHICH} is {{{{ $value | humanizePercentage }}}} full",
-    "Writes to files on it fail with ENOSPC, although the file system as a whole has room.",
+    "When the rest is used up, writes to files on it fail with ENOSPC, even if the file system as "
+    "a whole has room.",
     _NEW_FILES, shown("capacity", fs="fs"), _PORTAL,
 )  # fmt: skip
 NEARLY_FULL = Alert(

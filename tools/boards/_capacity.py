@@ -27,10 +27,18 @@ _SOON = ((7.0, "yellow"), (2.0, "red"))
 _USED = lustre.TARGET_USED_BYTES
 
 
+def _over(series: str, window: str) -> str:
+    """Return series of targets over a window, whichever server had them.
+
+    A target that another server has taken over would else have two trends, and count twice.
+    """
+    return f"(max by (fs, target) ({series}))[{window}:5m]"
+
+
 def _days_left(by: str, window: str) -> str:
     """Return in how many days space is full, if it goes on growing as in a window."""
     free = f"sum by ({by}) ({_FREE})"
-    return f"{free} / (-sum by ({by}) (deriv({_FREE}[{window}])) > 0) / 86400"
+    return f"{free} / (-sum by ({by}) (deriv({_over(_FREE, window)})) > 0) / 86400"
 
 
 def _of_limit(used: str, limit: str) -> str:
@@ -50,8 +58,8 @@ _TOP = (
     figure("Space left", "Space that users can still fill.",
            Line(_S.level(lustre.TARGET_AVAILABLE_BYTES, FS, OST), "{{fs}}"), "bytes", width=8),
     figure("Growth in a day", "How fast the space in use grows, by the trend of the last day.",
-           Line(f"sum by (fs) (deriv({_S.series(_USED, OST)}[1d])) * 86400", "{{fs}}"), "bytes",
-           width=8),
+           Line(f"sum by (fs) (deriv({_over(_S.series(_USED, OST), '1d')})) * 86400", "{{fs}}"),
+           "bytes", width=8),
     figure("Days until full", "By the trend of the last day. Without a number the file "
            "system does not grow. Take it as a warning, not as a date.",
            Line(_days_left("fs", "1d"), "{{fs}}"), "none", width=8, empty="does not grow"),
@@ -63,7 +71,7 @@ _TOP = (
           "would be in a week.",
           [Line(_S.level(_USED, FS, OST), "{{fs}} in use"),
            Line(_S.level(lustre.TARGET_TOTAL_BYTES, FS, OST), "{{fs}} size"),
-           Line(f"sum by (fs) (predict_linear({_S.series(_USED, OST)}[6h], 604800))",
+           Line(f"sum by (fs) (predict_linear({_over(_S.series(_USED, OST), '6h')}, 604800))",
                 "{{fs}} in a week")], "bytes"),
     lines("Spread over targets", "Fullest and emptiest storage target. A wide spread makes new "
           "files unevenly placed.",

@@ -30,6 +30,9 @@ from stripewise.monitor.metrics import health, lustre
 
 _S = Scope(("fs",))
 _ALERTS = 'ALERTS{alertstate="firing",source="stripewise"}'
+# An agent that is down has no name but its address, whose label tables hide.
+_FIRING = f'label_replace({_ALERTS}, "agent", "$1", "instance", "(.+)")'
+_NAMES = "alertname, severity, fs, target, server, client, collector, sink, agent"
 _UP = 'up{job="stripewise"}'
 _HEALTHY = _S.series(lustre.HEALTHY)
 _TO_OTHERS = service_time_to_others(_S)
@@ -92,8 +95,8 @@ _TABLES = (
          links={**TARGET_LINKS, "server": TO_SERVER}, width=8),
     rows("Alerts firing", "What fires now; each alert says in its description what to do. "
          "Empty is good, if Prometheus has the rules.",
-         [Column("firing", f"max by (alertname, severity, fs, target, server) ({_ALERTS})",
-                 "none")], links=TARGET_LINKS, width=16),
+         [Column("firing", f"max by ({_NAMES}) ({_FIRING})", "none")],
+         links=TARGET_LINKS, width=16),
     rows("Versions", "Lustre and the agent, by server. Differences may be meant, or forgotten.",
          [Column("servers with Lustre",
                  f"count by (version) ({Scope().series(lustre.VERSION)})", "none"),

@@ -128,6 +128,8 @@ def _check_lines(found: MonitorCheck) -> Iterator[str]:
     yield f"server {found.server}: {found.who}"
     for one in found.collectors:
         yield from _collector_lines(one)
+    if not found.collectors:
+        yield "collectors      none     each has enabled = false: take that out for what is here"
     for each in found.sinks:
         yield _sink_line(each)
     for text in found.plug_ins:

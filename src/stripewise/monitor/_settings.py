@@ -33,6 +33,7 @@ DEFAULT_SINKS: Mapping[str, Mapping[str, Any]] = {"prometheus": {}}
 _Result = TypeVar("_Result")
 _Form = TypeVar("_Form", bound=BaseModel)
 _TABLES = ("agent", "collectors", "sinks")
+_ACCOUNT = r"[A-Za-z_][A-Za-z0-9._-]{0,31}"
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 
 
@@ -57,7 +58,7 @@ class AgentSettings(BaseModel):
     server: str = Field(default_factory=short_host_name)
     cluster: str = ""
     interval_seconds: float = Field(default=15.0, ge=1.0, le=3600.0)
-    user: str = Field(default="", pattern=r"^([A-Za-z_][A-Za-z0-9._-]{0,31})?$")
+    user: str = ""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @field_validator("server", "cluster", mode="before")
@@ -68,6 +69,16 @@ class AgentSettings(BaseModel):
             raise ValueError(
                 "write at most 64 letters, digits, dots, hyphens and underscores, beginning with "
                 "a letter or a digit"
+            )
+        return value
+
+    @field_validator("user")
+    @classmethod
+    def _is_account(cls, value: str) -> str:
+        if value and not re.fullmatch(_ACCOUNT, value):
+            raise ValueError(
+                "write the name of an account: at most 32 letters, digits, dots, hyphens and "
+                "underscores, beginning with a letter or _"
             )
         return value
 

@@ -42,6 +42,8 @@ def first_problem(error: ValidationError, known: Collection[str]) -> str:
     if first["type"] == "missing":
         return f"{where} is missing: add it"
     message = str(first["msg"]).removeprefix("Value error, ")
+    if not where and first["type"] == "value_error":
+        return message
     shown = repr(first["input"])
     shown = shown if len(shown) < 60 else shown[:57] + "..."
     return f"{where} = {shown}: {_TYPES.get(first['type'], message[:1].lower() + message[1:])}"

@@ -82,6 +82,13 @@ def test_parameters_that_are_hidden() -> None:
     assert result.value(lustre.TARGET_USED_FILES, "home-a", OST) == 369
 
 
+def test_one_target_that_hides_something_is_one() -> None:
+    host = server()
+    del host.parameters["osd-ldiskfs.home-a-MDT0000.brw_stats"]
+    (told,) = one_round(collector(), host).told()
+    assert told.startswith("1 target lists no brw_stats, which root alone may read")
+
+
 def test_stats_that_cannot_be_read_are_not_zero() -> None:
     host = server("2.14.0")
     host.parameters["mdt.lustre-MDT0000.md_stats"] = HostError("error", "Input/output error")

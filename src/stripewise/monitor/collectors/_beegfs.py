@@ -5,14 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
 
 from pydantic import Field, field_validator
 
 from stripewise.monitor._host import Host, HostError
 from stripewise.monitor._records import TargetJobs
 from stripewise.monitor.collectors._base import Collector, CollectorSettings, Problem
-from stripewise.monitor.collectors._names import NAME
+from stripewise.monitor.collectors._names import GivenName
 from stripewise.monitor.collectors._shared import Command, Seconds, damages, partial_output
 from stripewise.monitor.metrics import Reading
 from stripewise.monitor.metrics import others as m
@@ -39,9 +38,7 @@ class BeeGfsSettings(CollectorSettings):
     """
 
     command: Command = ""
-    file_systems: dict[Annotated[str, Field(pattern=NAME)], str] = Field(
-        default_factory=lambda: {"beegfs": ""}
-    )
+    file_systems: dict[GivenName, str] = Field(default_factory=lambda: {"beegfs": ""})
     timeout_seconds: Seconds = 10.0
 
     @field_validator("file_systems")

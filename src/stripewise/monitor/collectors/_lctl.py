@@ -21,6 +21,9 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from stripewise.monitor._host import TEXT_BYTES, Host, HostError
 from stripewise.monitor._privileges import rights_remedy
@@ -28,12 +31,23 @@ from stripewise.monitor.collectors._base import Problem
 
 LAST = "version"
 """Exists on each server and client, for all users."""
-COMMAND = r"^[^\s\x00-][^\s\x00]*$"
-"""A command of one word that is no option."""
 _LIST_SECONDS = 60.0
 _RETRY_SECONDS = 600.0
 _MOST_NAMES = 500
 _NAME = re.compile(r"[0-9A-Za-z_.@:+-]{1,255}")
+_COMMAND = re.compile(r"[^\s\x00-][^\s\x00]{0,4095}")
+
+
+def _one_word(command: str) -> str:
+    if not _COMMAND.fullmatch(command):
+        raise ValueError(
+            "give the command's name or path, without arguments or spaces, such as /usr/sbin/lctl"
+        )
+    return command
+
+
+LctlCommand = Annotated[str, AfterValidator(_one_word)]
+"""A command of one word that is no option."""
 
 
 class Parameters:

@@ -13,7 +13,7 @@ from stripewise.monitor._host import Host, HostError
 from stripewise.monitor._privileges import rights_remedy
 from stripewise.monitor._records import TargetJobs
 from stripewise.monitor.collectors._base import Collector, CollectorSettings, Problem
-from stripewise.monitor.collectors._lctl import COMMAND, Parameters
+from stripewise.monitor.collectors._lctl import LctlCommand, Parameters
 from stripewise.monitor.collectors._lustre_health import version_problem, version_readings
 from stripewise.monitor.collectors._lustre_stats import (
     USECS_PER_SECOND,
@@ -43,7 +43,7 @@ class LustreClientSettings(CollectorSettings):
         timeout_seconds: Of one call of it.
     """
 
-    lctl: str = Field(default="lctl", pattern=COMMAND, max_length=4096)
+    lctl: LctlCommand = "lctl"
     timeout_seconds: float = Field(default=10.0, gt=0.0, le=600.0)
 
 

@@ -14,7 +14,7 @@ from stripewise.monitor._host import Host, HostError
 from stripewise.monitor._privileges import rights_remedy
 from stripewise.monitor._records import TargetJobs
 from stripewise.monitor.collectors._base import Collector, CollectorSettings, Problem
-from stripewise.monitor.collectors._lctl import COMMAND, Parameters
+from stripewise.monitor.collectors._lctl import LctlCommand, Parameters
 from stripewise.monitor.collectors._lustre_exports import EXPORT_PATTERNS, Exports
 from stripewise.monitor.collectors._lustre_health import server_readings, version_problem
 from stripewise.monitor.collectors._lustre_jobs import JOB_PATTERNS, Jobs, lost_jobs
@@ -60,7 +60,7 @@ class LustreServerSettings(CollectorSettings):
         services / locks: Whether to read those.
     """
 
-    lctl: str = Field(default="lctl", pattern=COMMAND, max_length=4096)
+    lctl: LctlCommand = "lctl"
     timeout_seconds: float = Field(default=10.0, gt=0.0, le=600.0)
     jobs: bool = True
     job_interval_seconds: float = Field(default=60.0, ge=1.0, le=3600.0)
@@ -267,5 +267,6 @@ def _hidden(targets: Sequence[Target], names: Sequence[str]) -> Iterator[Problem
                           for each in targets)),
     ):  # fmt: skip
         if count:
-            told = f"{count} targets list no {what}, which root alone may read: {rights_remedy()}"
+            who = "1 target lists" if count == 1 else f"{count} targets list"
+            told = f"{who} no {what}, which root alone may read: {rights_remedy()}"
             yield Problem(told, "denied")

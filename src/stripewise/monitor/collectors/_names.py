@@ -7,11 +7,23 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 _UNFIT = re.compile(r"[^A-Za-z0-9_.@-]")
 _LONGEST = 48
-NAME = r"^[A-Za-z0-9_.@-]{1,64}$"
-"""What a name may be that is given in the configuration."""
+_GIVEN = re.compile(r"[A-Za-z0-9_.@-]{1,64}")
+
+
+def _short(name: str) -> str:
+    if not _GIVEN.fullmatch(name):
+        raise ValueError("write at most 64 letters, digits, dots, hyphens, underscores and @")
+    return name
+
+
+GivenName = Annotated[str, AfterValidator(_short)]
+"""A name that is given in the configuration."""
 
 
 class Names:

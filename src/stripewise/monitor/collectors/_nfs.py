@@ -5,14 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
 
 from pydantic import Field, field_validator
 
 from stripewise.monitor._host import Host, HostError
 from stripewise.monitor._records import TargetJobs
 from stripewise.monitor.collectors._base import Collector, CollectorSettings, Problem
-from stripewise.monitor.collectors._names import NAME, Names
+from stripewise.monitor.collectors._names import GivenName, Names
 from stripewise.monitor.collectors._shared import damages
 from stripewise.monitor.metrics import Reading
 from stripewise.monitor.metrics import others as m
@@ -41,7 +40,7 @@ class NfsSettings(CollectorSettings):
         most_mounts: How many file systems are told; what comes later is left out.
     """
 
-    names: dict[str, Annotated[str, Field(pattern=NAME)]] = Field(default_factory=dict)
+    names: dict[str, GivenName] = Field(default_factory=dict)
     most_mounts: int = Field(default=200, ge=1, le=10_000)
 
     @field_validator("names")
