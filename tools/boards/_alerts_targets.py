@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from boards._common import RECOVERING, TARGET, full_share, inode_share
+from boards._common import RECOVERING, TARGET, full_share, inode_share, unheard
 from boards._queries import Scope, name
 from boards._recorded import (
     AVAILABLE,
@@ -102,13 +102,6 @@ _SIZE = name(lustre.TARGET_TOTAL_BYTES)
 _SEEN = f"count by (fs, target, server) (present_over_time({_SIZE}[1d]))"
 _FLAG = name(lustre.TARGET_MISSING)
 _OK = _S.series(health.COLLECTOR_OK, 'collector="lustre-server"')
-# When each server last had a target; a server whose agent is silent may have it still.
-_LAST = f"max_over_time(timestamp({_FLAG} == 0)[1d:5m])"
-_UNHEARD = (
-    f"max by (fs, target) ({_LAST} unless on (server) {name(health.INFO)}\n"
-    f"  unless on (fs, target, server) {_FLAG})\n"
-    f"  == max by (fs, target) ({_LAST})"
-)
 MISSING = Alert(
     "LustreTargetMissing", "critical", 2,
     "a target is gone from its server, or was seen in the last day and is not reported now "
@@ -119,7 +112,7 @@ MISSING = Alert(
     f"({_SEEN}\n  unless on (fs, target) {_SIZE}\n"
     f"  and on (server) {name(health.INFO)}\n"
     f"  unless on (server) {_OK} == 0))\n"
-    f"unless on (fs, target) ({_UNHEARD})",
+    f"unless on (fs, target) ({unheard(_S)})",
     f"{_WHICH} is gone from {{{{ $labels.server }}}}",
     "Programs that use files on it stand still or fail.",
     "See on the server whether it is mounted (lctl dl, dmesg); mount it, or fail it over. If it "
@@ -156,9 +149,11 @@ FULL = Alert(
     "a whole has room.",
     _NEW_FILES, shown("capacity", fs="fs"), _PORTAL,
 )  # fmt: skip
+_TOLD = 'ALERTS{alertname="LustreTargetFull",alertstate="firing"}'
 NEARLY_FULL = Alert(
-    "LustreTargetNearlyFull", "warning", 10, "over 90 % of a target is not left to users",
-    f"{_FULL} > 0.9 <= 0.97", f"{_WHICH} is {{{{ $value | humanizePercentage }}}} full",
+    "LustreTargetNearlyFull", "warning", 10,
+    "over 90 % of a target is not left to users, and `LustreTargetFull` does not say so",
+    f"{_FULL} > 0.9 unless on (fs, target) {_TOLD}", f"{_WHICH} is {{{{ $value | humanizePercentage }}}} full",
     "A full target gets slow before writes to it fail.",
     _NEW_FILES, shown("capacity", fs="fs"), _PORTAL,
 )  # fmt: skip

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from boards._board import Choice
 from boards._queries import RATE, Scope, kinds, name
-from stripewise.monitor.metrics import lustre
+from stripewise.monitor.metrics import health, lustre
 
 OST = 'target=~"OST.*"'
 MDT = 'target=~"MDT.*"'
@@ -74,4 +74,18 @@ def inode_share(scope: Scope, by: tuple[str, ...], where: str = "") -> str:
 def missing(scope: Scope) -> str:
     """Return the targets that are gone from a server, and that no other server has."""
     flag = scope.series(lustre.TARGET_MISSING)
-    return f"max by (fs, target, server) ({flag} == 1) unless on (fs, target) {flag} == 0"
+    return (
+        f"max by (fs, target, server) ({flag} == 1)\n  unless on (fs, target) {flag} == 0\n"
+        f"  unless on (fs, target) ({unheard(scope)})"
+    )
+
+
+def unheard(scope: Scope) -> str:
+    """Return the targets whose last server has a silent agent, and may have them still."""
+    flag = scope.series(lustre.TARGET_MISSING)
+    last = f"max_over_time(timestamp({flag} == 0)[1d:5m])"
+    return (
+        f"max by (fs, target) ({last} unless on (server) {name(health.INFO)}\n"
+        f"  unless on (fs, target, server) {flag})\n"
+        f"  == max by (fs, target) ({last})"
+    )
