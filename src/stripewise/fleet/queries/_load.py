@@ -97,6 +97,12 @@ class StorageLoad:
         return min(self.job_bytes * self.covered_share / self.storage_bytes, 1.0)
 
     @property
+    def covering_seconds(self) -> int:
+        """Length of the intervals that cover the run, together."""
+        covering = _covering(self.begin, self.end, self.resolution_seconds)
+        return len(covering) * self.resolution_seconds
+
+    @property
     def job_bytes_per_second(self) -> float | None:
         """Average rate of the job over its run; None: not known."""
         if self.job_bytes is None:
@@ -108,8 +114,7 @@ class StorageLoad:
         """Average rate of the storage in the intervals that cover the run."""
         if self.storage_bytes is None:
             return None
-        number = len(_covering(self.begin, self.end, self.resolution_seconds))
-        return self.storage_bytes / (number * self.resolution_seconds * self.covered_share)
+        return self.storage_bytes / (self.covering_seconds * self.covered_share)
 
 
 def loads_beside(connection: Connection, view: JobView, most: int = 3) -> list[StorageLoad]:
