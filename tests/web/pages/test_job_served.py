@@ -86,6 +86,13 @@ def test_a_job_without_a_profile_has_its_requests(engine: Engine) -> None:
     assert text.splitlines() == ["label,count", "up to 4 KiB,99000"]
 
 
+def test_it_is_not_said_that_nothing_is_known_where_servers_counted(engine: Engine) -> None:
+    ids = store(engine, [job(1), job(2)])
+    served(engine, [load("1", START)])
+    assert "what the storage's servers counted of it" in data_of(engine, ids[1])["lead"]
+    assert "nothing is known of its I/O" in data_of(engine, ids[2])["lead"]
+
+
 def test_where_requests_are_large_no_profile_is_offered(engine: Engine) -> None:
     ids = store(engine, [job(1)])
     served(engine, [load("1", START)])
