@@ -162,6 +162,19 @@ def test_the_jobs_own_curve_is_what_the_servers_counted(engine: Engine) -> None:
     assert "by the servers&#39; counters" in page_of(engine, ids[1])
 
 
+@pytest.mark.parametrize("seconds", [64.0, None])
+def test_a_job_that_still_runs_is_compared_for_as_long_as_servers_counted(
+    engine: Engine, seconds: float | None
+) -> None:
+    """Its record is of a minute after its begin."""
+    running = replace(job(1, state="RUNNING", run_seconds=seconds), end_at=None)
+    ids = store(engine, [running, *around()])
+    served(engine, [load("1", START + 60 * place, moved_bytes=60 * MIB) for place in range(20)])
+    facts = data_of(engine, ids[1])["load_facts"]
+    assert facts["job_share"] == pytest.approx(1 / 20)
+    assert facts["job_bytes_per_second"] == pytest.approx(MIB)
+
+
 def test_a_pause_is_zero_where_servers_were_heard_and_unknown_where_not(engine: Engine) -> None:
     long = job(1, run_seconds=1200.0)
     long = replace(long, end_at=START + 1200)

@@ -19,6 +19,7 @@ from stripewise.fleet.queries._beside import (
     ServiceBeside,
     bytes_served,
     job_rates,
+    last_served,
     service_beside,
 )
 from stripewise.fleet.queries._job import JobView
@@ -125,7 +126,7 @@ def loads_beside(connection: Connection, view: JobView, most: int = 3) -> list[S
         view: The job as its viewer sees it.
         most: Storages that are returned.
     """
-    span = _span(view)
+    span = _span(view, last_served(connection, view))
     if span is None:
         return []
     found: list[StorageLoad] = []
@@ -197,13 +198,16 @@ def rates_in_hours(
     }
 
 
-def _span(view: JobView) -> tuple[int, int] | None:
+def _span(view: JobView, last: float | None) -> tuple[int, int] | None:
+    """Return when a job ran; one that still runs, as far as its record or its servers tell."""
     row = view.row
     begin, end = row["start_at"], row["end_at"]
     if begin is None:
         return None
-    if end is None and row["run_seconds"] is not None:
-        end = begin + row["run_seconds"]
+    if end is None:
+        seconds = row["run_seconds"]
+        known = [] if seconds is None else [begin + seconds]
+        end = max([*known, *([] if last is None else [last])], default=None)
     return None if end is None or end < begin else (int(begin), int(end))
 
 
