@@ -184,3 +184,14 @@ def test_short_bursts_at_even_intervals_are_periodic(
     assert found.period_seconds == pytest.approx(every * 120, rel=0.01)
     assert found.strength is not None
     assert found.strength > 0.9
+
+
+@pytest.mark.parametrize(
+    ("number", "every", "length"), [(333, 30, 3), (242, 15, 2), (245, 30, 10)]
+)
+def test_the_strength_is_one_at_most(number: int, every: int, length: int) -> None:
+    values = [500.0 if at % every < length else 1.0 for at in range(number)]
+    found = temporal_pattern(values, 120)
+    assert found.tempo is Tempo.PERIODIC
+    assert found.strength is not None
+    assert 0.9 < found.strength <= 1.0

@@ -173,7 +173,9 @@ def _period(rates: Values) -> tuple[float, float] | None:
         lag = _peak_near(correlation, n / cycles, cycles)
         if lag is not None and (best is None or correlation[lag] > best[1] + 0.05):
             best = (_length(n, cycles, lag), float(correlation[lag]))
-    return best if best is not None and best[1] >= LEAST_STRENGTH else None
+    if best is None or best[1] < LEAST_STRENGTH:
+        return None
+    return best[0], min(best[1], 1.0)  # its pairs may vary more than all values do
 
 
 def _memory(level: Values, is_known: NDArray[np.bool_]) -> float:
