@@ -168,3 +168,30 @@ def test_any_rates_have_a_pattern(values: list[float | None]) -> None:
     assert (found.period_seconds is not None) == (found.tempo is Tempo.PERIODIC)
     assert (found.reason != "") == (found.tempo is Tempo.UNKNOWN)
     assert found.strength is None or 0 < found.strength <= 1.0001
+
+
+@pytest.mark.parametrize(("every", "length"), [(60, 5), (30, 3), (30, 1)])
+@pytest.mark.parametrize("bursts", [11, 11.5, 12.4])
+def test_short_bursts_at_even_intervals_are_periodic(
+    every: int, length: int, bursts: float
+) -> None:
+    """Their power lies in many harmonics, and between two frequencies if the last is cut short."""
+    values = [
+        500.0 if at % every < length else 1.0 for at in range(round(every * bursts) + length)
+    ]
+    found = temporal_pattern(values, 120)
+    assert found.tempo is Tempo.PERIODIC
+    assert found.period_seconds == pytest.approx(every * 120, rel=0.01)
+    assert found.strength is not None
+    assert found.strength > 0.9
+
+
+@pytest.mark.parametrize(
+    ("number", "every", "length"), [(333, 30, 3), (242, 15, 2), (245, 30, 10)]
+)
+def test_the_strength_is_one_at_most(number: int, every: int, length: int) -> None:
+    values = [500.0 if at % every < length else 1.0 for at in range(number)]
+    found = temporal_pattern(values, 120)
+    assert found.tempo is Tempo.PERIODIC
+    assert found.strength is not None
+    assert 0.9 < found.strength <= 1.0

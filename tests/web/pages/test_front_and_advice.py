@@ -12,6 +12,7 @@ from sqlalchemy import Engine
 from stripewise.fleet._records import EventRecord
 from stripewise.web._markdown import markdown
 from support.fleet_records import figures, job, source
+from support.served_jobs import load, served
 from support.storage_pages import KNOWN_ELEMENTS, Elements, Portal, stored
 from support.storage_samples import DAY, NOW, STAFF, series, viewer_named
 
@@ -156,3 +157,12 @@ def test_jobs_without_a_profile_are_not_without_io(engine: Engine) -> None:
     data = Portal(engine, "ann").data("/")
     assert "Nothing is known of their I/O" in data["lead"]
     assert data["own"]["io_seconds"] is None
+
+
+def test_jobs_that_servers_counted_are_not_unknown(engine: Engine) -> None:
+    stored(engine, *(job(number, NOW - DAY, user="ann") for number in (1, 2)))
+    served(engine, [load("1", NOW - DAY + 60)], cluster="a")
+    lead = Portal(engine, "ann").data("/")["lead"]
+    assert "ran 2 jobs" in lead
+    assert "servers counted bytes of 1 job" in lead
+    assert "Nothing is known" not in lead

@@ -86,6 +86,13 @@ def test_a_job_without_a_profile_has_its_requests(engine: Engine) -> None:
     assert text.splitlines() == ["label,count", "up to 4 KiB,99000"]
 
 
+def test_it_is_not_said_that_nothing_is_known_where_servers_counted(engine: Engine) -> None:
+    ids = store(engine, [job(1), job(2)])
+    served(engine, [load("1", START)])
+    assert "what the storage's servers counted of it" in data_of(engine, ids[1])["lead"]
+    assert "nothing is known of its I/O" in data_of(engine, ids[2])["lead"]
+
+
 def test_where_requests_are_large_no_profile_is_offered(engine: Engine) -> None:
     ids = store(engine, [job(1)])
     served(engine, [load("1", START)])
@@ -153,6 +160,19 @@ def test_the_jobs_own_curve_is_what_the_servers_counted(engine: Engine) -> None:
     assert curve[START - 120] is None
     assert data["load_facts"]["job_share"] == pytest.approx(60 / (120 * 20))
     assert "by the servers&#39; counters" in page_of(engine, ids[1])
+
+
+@pytest.mark.parametrize("seconds", [64.0, None])
+def test_a_job_that_still_runs_is_compared_for_as_long_as_servers_counted(
+    engine: Engine, seconds: float | None
+) -> None:
+    """Its record is of a minute after its begin."""
+    running = replace(job(1, state="RUNNING", run_seconds=seconds), end_at=None)
+    ids = store(engine, [running, *around()])
+    served(engine, [load("1", START + 60 * place, moved_bytes=60 * MIB) for place in range(20)])
+    facts = data_of(engine, ids[1])["load_facts"]
+    assert facts["job_share"] == pytest.approx(1 / 20)
+    assert facts["job_bytes_per_second"] == pytest.approx(MIB)
 
 
 def test_a_pause_is_zero_where_servers_were_heard_and_unknown_where_not(engine: Engine) -> None:

@@ -46,6 +46,16 @@ def test_who_moves_most_at_a_slow_target_is_told_of_it() -> None:
     assert "slow" not in verdict(replace(LOAD, job_bytes=60, service=SAME))
 
 
+def test_a_run_far_shorter_than_a_sample_is_not_judged_by_what_came_around_it() -> None:
+    short = replace(LOAD, end=10, job_bytes=25, resolution_seconds=120, service=LONGER)
+    said = verdict(short)
+    assert said.startswith("The run took 10.0 s, too short for the counters")
+    assert "moved 25.0 % of all that scratch moved in the 2 min around the run" in said
+    most = verdict(replace(short, job_bytes=60))
+    assert most.startswith("Mostly you: this job moved 60.0 % of all that scratch moved in the 2")
+    assert "during the run" in verdict(replace(short, end=100))
+
+
 def test_with_what_a_slow_target_is_compared() -> None:
     own = replace(SLOW, slow=[SlowTarget("OST0003", 0.04, 0.006, is_own=True)])
     assert service_words(SLOW) == ["OST0003 was slow: 40.0 ms an operation, the others 6.00 ms."]

@@ -70,6 +70,12 @@ def bytes_served(connection: Connection, view: JobView) -> dict[str, int | None]
     return {name: None if moved is None else int(moved) for name, moved in rows}
 
 
+def last_served(connection: Connection, view: JobView) -> float | None:
+    """Return until when servers have counted anything of a job; None: they did not."""
+    query = select(func.max(JobServed.last_at)).where(JobServed.job_id == view.row["id"])
+    return connection.scalar(query)
+
+
 def job_rates(
     connection: Connection, job_id: int, file_system_id: int, at: Sequence[int], width: int
 ) -> dict[int, float]:

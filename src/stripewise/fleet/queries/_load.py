@@ -19,6 +19,7 @@ from stripewise.fleet.queries._beside import (
     ServiceBeside,
     bytes_served,
     job_rates,
+    last_served,
     service_beside,
 )
 from stripewise.fleet.queries._job import JobView
@@ -97,6 +98,12 @@ class StorageLoad:
         return min(self.job_bytes * self.covered_share / self.storage_bytes, 1.0)
 
     @property
+    def covering_seconds(self) -> int:
+        """Length of the intervals that cover the run, together."""
+        covering = _covering(self.begin, self.end, self.resolution_seconds)
+        return len(covering) * self.resolution_seconds
+
+    @property
     def job_bytes_per_second(self) -> float | None:
         """Average rate of the job over its run; None: not known."""
         if self.job_bytes is None:
@@ -108,8 +115,7 @@ class StorageLoad:
         """Average rate of the storage in the intervals that cover the run."""
         if self.storage_bytes is None:
             return None
-        number = len(_covering(self.begin, self.end, self.resolution_seconds))
-        return self.storage_bytes / (number * self.resolution_seconds * self.covered_share)
+        return self.storage_bytes / (self.covering_seconds * self.covered_share)
 
 
 def loads_beside(connection: Connection, view: JobView, most: int = 3) -> list[StorageLoad]:
@@ -120,7 +126,7 @@ def loads_beside(connection: Connection, view: JobView, most: int = 3) -> list[S
         view: The job as its viewer sees it.
         most: Storages that are returned.
     """
-    span = _span(view)
+    span = _span(view, last_served(connection, view))
     if span is None:
         return []
     found: list[StorageLoad] = []
@@ -192,13 +198,16 @@ def rates_in_hours(
     }
 
 
-def _span(view: JobView) -> tuple[int, int] | None:
+def _span(view: JobView, last: float | None) -> tuple[int, int] | None:
+    """Return when a job ran; one that still runs, as far as its record or its servers tell."""
     row = view.row
     begin, end = row["start_at"], row["end_at"]
     if begin is None:
         return None
-    if end is None and row["run_seconds"] is not None:
-        end = begin + row["run_seconds"]
+    if end is None:
+        seconds = row["run_seconds"]
+        known = [] if seconds is None else [begin + seconds]
+        end = max([*known, *([] if last is None else [last])], default=None)
     return None if end is None or end < begin else (int(begin), int(end))
 
 

@@ -32,6 +32,7 @@ class OwnSummary:
         worst: The job that loses most, as in lists of jobs; None: none loses anything.
         new_findings: (code, number of jobs) of findings that no job of `BEFORE_DAYS` days before
             has; the most frequent first.
+        served: Of how many the storage's servers counted bytes.
     """
 
     user: str
@@ -41,6 +42,7 @@ class OwnSummary:
     avoidable_seconds: float | None
     worst: Mapping[str, Any] | None
     new_findings: Sequence[tuple[str, int]]
+    served: int = 0
 
 
 def own_summary(connection: Connection, viewer: Viewer, now: float) -> OwnSummary | None:
@@ -52,7 +54,7 @@ def own_summary(connection: Connection, viewer: Viewer, now: float) -> OwnSummar
     figures = jobs_of(
         viewer,
         *(func.count(), func.count(Job.io_seconds), func.sum(Job.io_seconds)),
-        func.sum(Job.avoidable_seconds),
+        *(func.sum(Job.avoidable_seconds), func.count(Job.server_write_bytes)),
     ).where(*own)
     sums = connection.execute(figures).one()
     worst = with_names(jobs_of(viewer, *COLUMNS)).where(*own, Job.avoidable_seconds > 0)
@@ -64,6 +66,7 @@ def own_summary(connection: Connection, viewer: Viewer, now: float) -> OwnSummar
         *(sums[0], sums[1], sums[2], sums[3]),
         None if found is None else dict(found._mapping),
         _new_findings(connection, viewer, since),
+        sums[4],
     )
 
 

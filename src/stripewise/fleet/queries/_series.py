@@ -4,19 +4,21 @@
 
 All sums are made by the database.  A sum over targets is known where nearly all of them reported
 that were in service then: otherwise it is a gap, since a target that is silent would read as one
-without load.
+without load.  A target that another server took over has a series at each of both: they are one
+target, which neither counts twice nor is silent where it was before.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, case, func, select
 
 from stripewise.fleet._samples import DAY, KEPT_DAYS, RESOLUTIONS
 from stripewise.fleet.queries._metrics import KINDS, METADATA
@@ -159,23 +161,31 @@ def curve(
     width = width or resolution
     within = _within(ids, since - since % width, until, resolution)
     chosen = (*within, Rollup.at.in_(moments)) if moments else within
-    each = _each(chosen, width, covered * width, is_single=width == resolution).subquery()
+    moved = _Moved.read(connection, ids)
+    is_single = width == resolution and not moved.is_within
+    each = _each(chosen, width, covered * width, moved, is_single=is_single).subquery()
     query: Any = select(each.c.begin, func.sum(each.c.rate), func.count())
     rows: Any = connection.execute(query.group_by(each.c.begin).order_by(each.c.begin)).all()
-    service = _Service.read(connection, ids, since, until)
-    values = {at: value for at, value, number in rows if number >= enough * service.at(at)}
+    service = _Service.read(connection, ids, since, until, moved)
+    away = moved.away(connection, since - since % width, until, resolution, width)
+    values = {
+        at: value
+        for at, value, number in rows
+        if number + away.get(at, 0) >= enough * service.at(at)
+    }
     return Curve(values, len(rows) - len(values))
 
 
 def _each(
-    chosen: tuple[Any, ...], width: int, seconds: float, *, is_single: bool
+    chosen: tuple[Any, ...], width: int, seconds: float, moved: _Moved, *, is_single: bool
 ) -> Select[int, float]:
-    """Return the query of the rate, or level, of each series in each interval.
+    """Return the query of the rate, or level, of each series or target in each interval.
 
     Args:
         chosen: Which roll-ups are read.
         width: Of the intervals.
         seconds: Of an interval that a series has to have been sampled in.
+        moved: Which of the series are of one target.
         is_single: There is one roll-up for each, which takes half the time.
     """
     if is_single:
@@ -184,29 +194,80 @@ def _each(
         return query.where(*chosen, Rollup.covered_seconds >= seconds)
     begin, known = Rollup.at - Rollup.at % width, func.sum(Rollup.covered_seconds)
     query = select(begin.label("begin"), (func.sum(Rollup.total) / known).label("rate"))
-    return query.where(*chosen).group_by(Rollup.series_id, begin).having(known >= seconds)
+    each: Select[int, float]
+    each, one = moved.grouped(query.where(*chosen))
+    return each.group_by(*one, begin).having(known >= seconds)
+
+
+@dataclass(frozen=True)
+class _Moved:
+    """Which series are of targets of which several servers have told, as after a failover.
+
+    Attributes:
+        is_within: Several of the series that are looked at are of one target and metric.
+        elsewhere: Further series of their targets and metrics, at other servers.
+        same: Series that are looked at -> a key that those of one target and metric share.
+    """
+
+    is_within: bool
+    elsewhere: Sequence[int]
+    same: Mapping[int, Any]
+
+    @classmethod
+    def read(cls, connection: Connection, ids: Sequence[int]) -> _Moved:
+        """Look which of some series are so."""
+        columns = (Series.file_system_id, Series.target, Series.metric)
+        mine = connection.execute(select(Series.id, *columns).where(Series.id.in_(ids))).all()
+        same = {row[0]: tuple(row[1:]) if row.target else row[0] for row in mine}
+        wanted = {one for one in same.values() if isinstance(one, tuple)}
+        query = select(Series.id, *columns).where(
+            Series.file_system_id.in_({one[0] for one in wanted}),
+            Series.metric.in_({one[2] for one in wanted}),
+        )
+        every = connection.execute(query).all() if wanted else []
+        others = [row[0] for row in every if row[0] not in same and tuple(row[1:]) in wanted]
+        return cls(len(set(same.values())) < len(same), others, same)
+
+    def grouped(self, query: Any) -> tuple[Any, tuple[Any, ...]]:
+        """Return a query of roll-ups, and by what they are to be grouped."""
+        if not self.is_within:
+            return query, (Rollup.series_id,)
+        own = case((Series.target == "", Series.server), else_="")
+        place = (Series.file_system_id, Series.target, Series.metric, own)
+        return query.join(Series, Series.id == Rollup.series_id), place
+
+    def away(
+        self, connection: Connection, since: int, until: int, resolution: int, width: int
+    ) -> dict[int, int]:
+        """Return how many targets other servers told of in each interval."""
+        if not self.elsewhere:
+            return {}
+        begin = (Rollup.at - Rollup.at % width).label("begin")
+        query = select(begin, Series.target, Series.metric).distinct()
+        query = query.join(Series, Series.id == Rollup.series_id)
+        rows = connection.execute(query.where(*_within(self.elsewhere, since, until, resolution)))
+        return Counter(row.begin for row in rows)
 
 
 @dataclass(frozen=True)
 class _Service:
-    """How many series were in service when.
+    """How many series, or targets, were in service when.
 
     Attributes:
-        begins / ends: Of each series, sorted.
+        begins / ends: Of each, sorted.
     """
 
     begins: Sequence[int]
     ends: Sequence[int]
 
     @classmethod
-    def read(cls, connection: Connection, ids: Sequence[int], since: int, until: int) -> _Service:
-        """Read the days of the first and the last sample of each series within a time."""
-        query = (
-            select(func.min(Rollup.at), func.max(Rollup.at))
-            .where(*_within(ids, since - since % DAY, until, DAY))
-            .group_by(Rollup.series_id)
-        )
-        rows = connection.execute(query).all()
+    def read(
+        cls, connection: Connection, ids: Sequence[int], since: int, until: int, moved: _Moved
+    ) -> _Service:
+        """Read the days of the first and the last sample of each target within a time."""
+        query = select(func.min(Rollup.at), func.max(Rollup.at))
+        days, one = moved.grouped(query.where(*_within(ids, since - since % DAY, until, DAY)))
+        rows: Any = connection.execute(days.group_by(*one)).all()
         ends = [until if last + RETIRED_SECONDS > until else last + DAY for _, last in rows]
         return cls(sorted(first for first, _ in rows), sorted(ends))
 
@@ -249,15 +310,25 @@ def resolution_there(
 def means(
     connection: Connection, ids: Sequence[int], since: int, until: int, resolution: int
 ) -> dict[int, float]:
-    """Return the mean rate, or level, of each series over the time that its samples cover."""
+    """Return the mean rate, or level, of each series over the time that its samples cover.
+
+    Series of one target at several servers have one mean, over the time that any of them covers.
+    """
     if not ids:
         return {}
     query = (
-        select(Rollup.series_id, func.sum(Rollup.total) / func.sum(Rollup.covered_seconds))
+        select(Rollup.series_id, func.sum(Rollup.total), func.sum(Rollup.covered_seconds))
         .where(*_within(ids, since - since % resolution, until, resolution))
         .group_by(Rollup.series_id)
     )
-    return {row[0]: row[1] for row in connection.execute(query)}
+    rows = connection.execute(query).all()
+    same = _Moved.read(connection, [row[0] for row in rows]).same
+    totals: dict[Any, float] = defaultdict(float)
+    seconds: dict[Any, float] = defaultdict(float)
+    for one, total, covered in rows:
+        totals[same[one]] += total
+        seconds[same[one]] += covered
+    return {row[0]: totals[same[row[0]]] / seconds[same[row[0]]] for row in rows}
 
 
 def means_there(

@@ -169,6 +169,8 @@ def _state(
     newest_at = max((one.end for one in last.values()), default=None)
     is_stale = newest_at is None or abs(now - newest_at) > STALE_SECONDS
     targets = {one.target for one in parts if one.target}
+    now_told = parts_now(parts, last)
+    drawn = parts_before(connection, key, parts)
 
     times = {} if newest_at is None else _times(connection, key, int(newest_at))
     slow = {one.target: one for one in slow_among(times)}
@@ -177,10 +179,10 @@ def _state(
         flagged = sorted(slow)
 
     def rate(metric: str) -> Rate:
-        ids = for_whole(parts, metric)
+        ids = for_whole(drawn, metric)
         current = None
         if newest_at is not None and not is_stale:
-            current = _current(connection, ids, int(newest_at))
+            current = _current(connection, for_whole(now_told, metric), int(newest_at))
         return replace(_busiest(connection, ids, now) if compares else Rate(), now=current)
 
     return FileSystemState(
@@ -196,8 +198,8 @@ def _state(
         rate(READ),
         rate(WRITE),
         rate(METADATA),
-        _space(connection, parts, (USED_BYTES, TOTAL_BYTES), last, now),
-        _space(connection, parts, (USED_FILES, TOTAL_FILES), last, now),
+        _space(connection, (drawn, now_told), (USED_BYTES, TOTAL_BYTES), last, now),
+        _space(connection, (drawn, now_told), (USED_FILES, TOTAL_FILES), last, now),
         newest_benchmark(connection, name),
         {target: slow[target] for target in flagged or () if target in slow},
     )
@@ -216,6 +218,28 @@ def parts_in_service(connection: Connection, key: int) -> tuple[list[Part], dict
     begin = max((one.end for one in last.values()), default=0.0) - RETIRED_SECONDS
     last = {key: one for key, one in last.items() if one.end > begin}
     return [one for one in parts if one.id in last], last
+
+
+def parts_now(parts: Sequence[Part], last: Mapping[int, Newest]) -> list[Part]:
+    """Return series without those of targets of which another server has told since."""
+    ends: dict[tuple[str, str], tuple[float, str]] = {}
+    for one in parts:
+        key = (one.target, one.metric)
+        ends[key] = max(ends.get(key, (0.0, "")), (last[one.id].end, one.server))
+    return [
+        one for one in parts
+        if not one.target or ends[one.target, one.metric][1] == one.server
+    ]  # fmt: skip
+
+
+def parts_before(connection: Connection, key: int, parts: Sequence[Part]) -> list[Part]:
+    """Return series in service with those of the same targets at servers where they once were."""
+    known = {one.id for one in parts}
+    there = {(one.target, one.metric) for one in parts if one.target}
+    return [
+        one for one in parts_of(connection, key, METRICS)
+        if one.id in known or (one.target, one.metric) in there
+    ]  # fmt: skip
 
 
 def open_events(connection: Connection, key: int, now: float) -> list[tuple[str, str]]:
@@ -274,13 +298,14 @@ def _current(connection: Connection, ids: Sequence[int], newest_at: int) -> floa
 
 def _space(
     connection: Connection,
-    parts: Sequence[Part],
+    parts: tuple[Sequence[Part], Sequence[Part]],
     metrics: tuple[str, str],
     last: dict[int, Newest],
     now: float,
 ) -> Space:
-    used, total = (_sum(for_whole(parts, metric), last) for metric in metrics)
-    ids = for_whole(parts, metrics[0])
+    """Return how full it is; `parts` are those of all times, and those that tell of now."""
+    used, total = (_sum(for_whole(parts[1], metric), last) for metric in metrics)
+    ids = for_whole(parts[0], metrics[0])
     today = int(now) - int(now) % DAY
     days = curve(connection, ids, today - BEFORE_SECONDS, today, DAY, enough=1.0)
     weekly = growth(days.values)

@@ -39,7 +39,7 @@ from stripewise.fleet.queries._series import (
     width_for,
 )
 from stripewise.fleet.queries._service import Service, finest_times, services
-from stripewise.fleet.queries._storage import parts_in_service
+from stripewise.fleet.queries._storage import parts_before, parts_in_service, parts_now
 from stripewise.fleet.tables import Event
 
 PERIODS = {"hour": 3600, "day": DAY, "week": 7 * DAY, "month": 30 * DAY, "year": 365 * DAY}
@@ -159,7 +159,8 @@ def view_load(
     connection: Connection, file_system_id: int, period: LoadPeriod, now: float
 ) -> FileSystemLoad:
     """Return the load of a file system over a time."""
-    parts, last = parts_in_service(connection, file_system_id)
+    serving, last = parts_in_service(connection, file_system_id)
+    parts = parts_before(connection, file_system_id, serving)
     whole = {metric: for_whole(parts, metric) for metric in (READ, WRITE, METADATA)}
     most = max(len(ids) for ids in whole.values())
     since, until = period.since, period.until
@@ -197,7 +198,7 @@ def view_load(
         {kind: drawn(ids) for kind, ids in kinds.items()},
         {server: drawn(ids, slower, wider) for server, ids in busiest.items()},
         {server: drawn(loads[server], slower, wider) for server in busiest if server in loads},
-        _targets(parts, mean, last, times),
+        _targets(parts_now(serving, last), mean, last, times),
         len(servers) - len(busiest),
         len({one.metric for one in parts if one.metric in KINDS}) - len(kinds),
         max((one.end for one in last.values()), default=None),

@@ -7,6 +7,9 @@ one step (a first-order autoregression): Mann and Lees, Climatic Change 33 (1996
 Compo, Bull. Amer. Meteor. Soc. 79 (1998).  Its powers by the expected ones are exponential then,
 so the greatest of m exceeds -ln(1 - (1 - p)^(1/m)) with probability p.  A period is told if the
 autocorrelation agrees (Vlachos and others, SIAM Data Mining 2005).
+
+Short bursts spread their power over many harmonics, each of which may lie within the noise: where
+bursts come at even intervals, that is the period, if the autocorrelation agrees.
 """
 
 from __future__ import annotations
@@ -38,6 +41,9 @@ BURSTY_SHARE = 0.5
 BURSTY = 0.3
 """... or if the times between bursts are so irregular, by the measure of Goh and Barabasi, EPL 81
 (2008), corrected for few of them after Kim and Jo, Phys. Rev. E 94 (2016): 0 is by chance."""
+REGULAR = -0.7
+"""By the same measure, bursts come at even intervals up to here: these vary by less than a fifth
+(chosen); -1 is exactly even."""
 _FEWEST_BURSTS = 10
 _BURST_FACTOR = 2.0
 """A burst is a run of values above so many times the mean (chosen)."""
@@ -101,8 +107,9 @@ def temporal_pattern(values: Sequence[float | None], width_seconds: float) -> Te
         tempo = Tempo.IDLE if mean == 0 else Tempo.UNKNOWN
         return TemporalPattern(tempo, "" if mean == 0 else "no rates", share)
     variation, peak = float(known.std()) / mean, _peak_share(known)
-    period = _period(rates)
-    bursts = _burstiness(rates, mean)
+    times = _burst_times(rates, mean)
+    bursts = _burstiness(times)
+    period = _period(rates) or _even(rates, times, bursts)
     found = _tempo(variation, peak, bursts, period is not None)
     seconds, strength = (None, None) if found is not Tempo.PERIODIC or period is None else period
     return TemporalPattern(
@@ -166,7 +173,9 @@ def _period(rates: Values) -> tuple[float, float] | None:
         lag = _peak_near(correlation, n / cycles, cycles)
         if lag is not None and (best is None or correlation[lag] > best[1] + 0.05):
             best = (_length(n, cycles, lag), float(correlation[lag]))
-    return best if best is not None and best[1] >= LEAST_STRENGTH else None
+    if best is None or best[1] < LEAST_STRENGTH:
+        return None
+    return best[0], min(best[1], 1.0)  # its pairs may vary more than all values do
 
 
 def _memory(level: Values, is_known: NDArray[np.bool_]) -> float:
@@ -218,16 +227,30 @@ def _length(n: int, cycles: int, lag: int) -> float:
     return n / cycles if lag < cycles else float(lag)
 
 
-def _burstiness(rates: Values, mean: float) -> float | None:
-    """Return how irregular the times between the begins of bursts are; None: too few bursts.
+def _even(
+    rates: Values, times: NDArray[np.int64], bursts: float | None
+) -> tuple[float, float] | None:
+    """Return period, in intervals, and strength of even bursts; None: they are not even."""
+    if bursts is None or bursts > REGULAR:
+        return None
+    length = float(np.mean(times))
+    correlation = _correlation(_level(rates), np.isfinite(rates))
+    near = correlation[max(round(length) - 1, 1) : round(length) + 2]
+    strength = float(near.max()) if len(near) else 0.0
+    return (length, min(strength, 1.0)) if strength >= LEAST_STRENGTH else None
 
-    What lies across a gap does not count.
-    """
+
+def _burst_times(rates: Values, mean: float) -> NDArray[np.int64]:
+    """Return the times between the begins of bursts; what lies across a gap does not count."""
     is_known = np.isfinite(rates)
     is_high = np.where(is_known, rates, 0.0) > _BURST_FACTOR * mean
     begins = np.flatnonzero(is_high & ~np.r_[False, is_high[:-1]] & np.r_[True, is_known[:-1]])
     gaps = np.r_[0, np.cumsum(~is_known)]
-    times = np.diff(begins)[gaps[begins[1:]] == gaps[begins[:-1]]] if len(begins) > 1 else []
+    return np.asarray(np.diff(begins)[gaps[begins[1:]] == gaps[begins[:-1]]], np.int64)
+
+
+def _burstiness(times: NDArray[np.int64]) -> float | None:
+    """Return how irregular the times between the begins of bursts are; None: too few bursts."""
     n = len(times)
     if n < _FEWEST_BURSTS:
         return None

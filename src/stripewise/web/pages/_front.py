@@ -51,6 +51,9 @@ def _lead(own: OwnSummary | None) -> str:
     if own is None or not own.jobs:
         return ""
     text = f"You ran {plural(own.jobs, 'job')} in the last {OWN_DAYS} days. "
+    if own.profiled == 0 and own.served:
+        known = plural(own.served, "job")
+        return f"{text}They ran without a profile; the storage's servers counted bytes of {known}."
     if own.profiled == 0:
         return text + "Nothing is known of their I/O: they ran without a profile."
     if own.avoidable_seconds:

@@ -51,7 +51,7 @@ class Job(Page):
         sizes = asked_of(asked.connection, view) if served else {}
         blocks: list[Block] = [
             _job_facts.figures(view),
-            *_job_words.missing(view),
+            *_job_words.missing(view, is_served=bool(served)),
             *_job_words.hidden(view),
             *_job_findings.findings(view, pairs),
             _job_links.downloads(view, next_run(view, pairs)),
@@ -68,7 +68,8 @@ class Job(Page):
             _job_facts.sources(view),
             _job_facts.about(view.row, asked.now),
         ]
-        return Content(_job_words.title(view.row), _job_words.lead(view), blocks, audited(view))
+        lead = _job_words.lead(view, is_served=bool(served))
+        return Content(_job_words.title(view.row), lead, blocks, audited(view))
 
 
 def audited(view: JobView) -> str:

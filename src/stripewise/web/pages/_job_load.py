@@ -20,6 +20,8 @@ _BUSY = 0.9
 _LONGER = 1.5
 """From this factor on, operations took longer than usual (chosen)."""
 _MOST_SLOW = 3
+_WIDE = 2.0
+"""From this factor on, intervals tell of far more than the run that they cover (chosen)."""
 
 
 def loads(view: JobView, found: Sequence[StorageLoad]) -> list[Block]:
@@ -53,13 +55,19 @@ def verdict(load: StorageLoad) -> str:
             f"The counters of {load.file_system} cover {written(load.covered_share, 'share')} of "
             "the run, too little to say who kept the storage busy."
         )
-    part = f"{written(share, 'share')} of all that {load.file_system} moved during the run"
+    part = f"{written(share, 'share')} of all that {load.file_system} moved {_during(load)}"
     slow = load.service is not None and bool(load.service.slow)
     if share >= _MOSTLY_YOU:
         return f"Mostly you: this job moved {part}. " + (
             "Targets that were slow, see below, may have cost time as well."
             if slow
             else "How it does its I/O is likelier to decide how long it takes than others are."
+        )
+    if _is_wide(load):
+        run = written(max(load.end - load.begin, 1), "seconds")
+        return (
+            f"The run took {run}, too short for the counters to say who kept the storage busy: "
+            f"this job moved {part}, and how much of the rest came at the same time is not known."
         )
     if usual is None:
         return (
@@ -87,6 +95,23 @@ def verdict(load: StorageLoad) -> str:
         f"By the bytes that were moved, nothing points to others: {compared}, which is no unusual "
         f"load, and this job moved {part}."
     )
+
+
+def _is_wide(load: StorageLoad) -> bool:
+    """Whether what the storage moved is of a far longer time than the run."""
+    return load.covering_seconds >= _WIDE * max(load.end - load.begin, 1)
+
+
+def _during(load: StorageLoad) -> str:
+    """Say of which time the storage's bytes are."""
+    if not _is_wide(load):
+        return "during the run"
+    return f"in {_around(load)} around the run"
+
+
+def _around(load: StorageLoad) -> str:
+    text = width_text(load.covering_seconds)
+    return text if text.startswith(("a ", "an ")) else f"the {text}"
 
 
 def _of_busy(compared: str, part: str, longer: bool | None) -> str:
@@ -126,6 +151,7 @@ def _of_storage(view: JobView, load: StorageLoad, ending: str) -> list[Block]:
         and share < _MOSTLY_YOU
         and (load.busier_than or 0) >= _BUSY
         and took_longer(load.service) is not False
+        and not _is_wide(load)
         else "calm"
     )
     told = "by the servers' counters" if load.is_served else "by its profile"
@@ -134,7 +160,9 @@ def _of_storage(view: JobView, load: StorageLoad, ending: str) -> list[Block]:
     facts = [
         Fact("job_bytes_per_second", "This job, average of its run", load.job_bytes_per_second,
              "rate", told),
-        Fact("storage_bytes_per_second", "All jobs together, same time",
+        Fact("storage_bytes_per_second",
+             f"All jobs together, {_around(load)} around the run" if _is_wide(load)
+             else "All jobs together, same time",
              load.storage_bytes_per_second, "rate",
              f"{written(load.covered_share, 'share')} of the run is sampled",
              f"/storage/{part(load.file_system)}"),

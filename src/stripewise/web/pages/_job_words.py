@@ -39,6 +39,10 @@ _REASONS = {
     ),
 }
 """Reason why there are no figures, or state of the job -> what that means, and what to do."""
+_COUNTED = (
+    "No I/O profile of this job has been taken in; what the storage's servers counted of it is "
+    "below."
+)
 _UNFINISHED = {"PENDING": "waiting in the queue", "RUNNING": "still running"}
 _PROFILED = (
     "# in the job script, before the program's own line:",
@@ -71,11 +75,16 @@ def number_word(name: str, text: str) -> int:
     return int(text)
 
 
-def lead(view: JobView) -> str:
-    """Return the conclusion: the headline of the profile, or the same from the job's figures."""
+def lead(view: JobView, *, is_served: bool = False) -> str:
+    """Return the conclusion: the headline of the profile, or the same from the job's figures.
+
+    Args:
+        view: The job.
+        is_served: Servers counted something of it.
+    """
     row = view.row
     if row["no_data_reason"]:
-        return _reason(row)[0]
+        return _reason(row, is_served)[0]
     counted = view.counted
     if len(counted) == 1 and counted[0].document is not None and row["source_count"] == 1:
         return str(counted[0].document["headline"])
@@ -88,12 +97,12 @@ def no_figures(row: Row) -> str:
     return _UNFINISHED.get(row["state"], reason) if reason else ""
 
 
-def missing(view: JobView) -> list[Block]:
-    """Say why there are no figures, and what to do."""
+def missing(view: JobView, *, is_served: bool = False) -> list[Block]:
+    """Say why there are no figures, and what to do; arguments as of `lead`."""
     reason = view.row["no_data_reason"]
     if not reason:
         return []
-    words = [text for text in _reason(view.row) if text]
+    words = [text for text in _reason(view.row, is_served) if text]
     found: list[Block] = [Notice("why", "Why there are no figures", words, "warn")]
     if reason == "no profile" or view.row["state"] == "PENDING":
         note = "Where the centre has set it up, the run reports itself to this portal."
@@ -109,11 +118,14 @@ def hidden(view: JobView) -> list[Block]:
     return [Notice("hidden", "", [HIDDEN, general])]
 
 
-def _reason(row: Row) -> tuple[str, str]:
+def _reason(row: Row, is_served: bool) -> tuple[str, str]:
     """Return why a job has no figures, and what to do."""
     reason = row["no_data_reason"]
     plain = (f"There are no figures of I/O: {reason}.", "")
-    return _REASONS.get(row["state"]) or _REASONS.get(reason, plain)
+    if row["state"] in _REASONS:
+        return _REASONS[row["state"]]
+    text, remedy = _REASONS.get(reason, plain)
+    return (_COUNTED if is_served and reason == "no profile" else text), remedy
 
 
 def _share(row: Row, runs: int) -> str:

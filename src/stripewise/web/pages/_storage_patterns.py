@@ -60,8 +60,9 @@ _DAYS = (
 )  # fmt: skip
 _HOW = (
     "A rate is periodic if its spectrum has a peak that noise with the same memory from one "
-    "interval to the next has in 1 of 100 cases only, and if it resembles itself one period "
-    "later; the strength is how much, 1 at most. It is steady if its standard deviation is at "
+    "interval to the next has in 1 of 100 cases only, or if eleven bursts or more come at even "
+    "intervals, and if it resembles itself one period later; the strength is how much, 1 at "
+    "most. It is steady if its standard deviation is at "
     "most a fifth of its mean, and bursty if the busiest tenth of the time has at least half of "
     "it, or if bursts come far less regularly than by chance.",
     "These are rates of the whole file system, all jobs together. Gaps are not taken for zero. "
