@@ -97,6 +97,8 @@ def once(context: click.Context, config: Path | None, form: str, names: tuple[st
     for found in rounds:
         for text in found.problems[:_MOST_PROBLEMS]:
             note(f"{found.collector}: {text}", kind="warning")
+        if (more := len(found.problems) - _MOST_PROBLEMS) > 0:
+            note(f"{found.collector}: and {more} more (see --format json)", kind="warning")
     if len(rounds) == 1:
         note("no collector finds anything to read here: see `stripewise monitor check`",
              kind="warning")  # fmt: skip

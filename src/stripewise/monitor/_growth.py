@@ -56,7 +56,8 @@ class EntryState:
     """What was read last of the jobs on one target; never changed, only replaced.
 
     Attributes:
-        since_at: When the monitoring of this target began, in seconds since 1970.
+        since_at: When the monitoring of this target, or of its server, began, in seconds since
+            1970.
         has_begun: A reading was taken.
         is_whole: The first one had all entries: whatever comes later is new.
         packed: Counters by tag, as `pack_entry` or `live_rows` has them.

@@ -142,3 +142,63 @@ def test_that_a_server_was_not_monitored_is_told_though_its_target_was_started_s
     server.run(again, BACK + 5, BACK + 60, BACK + 120, BACK + 460)
     assert sum(row[2] for row in written(engine)) == 150
     assert set(events(engine)) == {"monitoring-gap"}
+
+
+def arrived(engine: Engine) -> Server:
+    """A target comes from another server, at which it had been for long."""
+    server = Server(engine)
+    server.run(None, 0.0, 0.0, 60.0, 120.0)
+    target = Target("OST0000")
+    target.work("1", "write", 100, at=T0 + 150)
+    server.run(target, 130.0, 180.0)
+    target.work("1", "write", 7)
+    server.run(target, 130.0, 240.0)
+    return server
+
+
+def test_what_a_target_does_here_before_it_is_read_first_is_told(engine: Engine) -> None:
+    arrived(engine).run(None, 0.0, 300.0, 720.0)
+    assert written(engine) == [(130, 110.0, 107)]
+
+
+def test_and_what_jobs_do_until_then(engine: Engine) -> None:
+    server = arrived(engine)
+    other = Target("OST0001")
+    server.run(other, 0.0, 300.0, 720.0)
+    assert sum(row[3] for row in rows(engine)) == 107
+    assert min(row[1] for row in rows(engine)) == 150
+
+
+def test_nothing_of_it_is_told_twice_by_an_agent_that_is_started_again(engine: Engine) -> None:
+    server = Server(engine)
+    server.run(None, 0.0, 0.0, 60.0, 120.0)
+    target = Target("OST0000")
+    target.work("1", "write", 100, at=T0 + 150)
+    server.run(target, 130.0, 180.0)
+    server.restart()
+    target.work("1", "write", 7)
+    server.run(target, 130.0, 240.0, 300.0)
+    assert sum(row[2] for row in written(engine)) == 107
+
+
+def test_a_target_that_was_there_before_the_agent_tells_what_comes(engine: Engine) -> None:
+    server = Server(engine)
+    server.run(None, 0.0, 0.0, 60.0)
+    target = Target("OST0000")
+    target.work("1", "write", 100, at=T0 - 500)
+    server.run(target, -1000.0, 120.0)
+    target.work("1", "write", 7)
+    server.run(target, -1000.0, 180.0, 700.0)
+    assert sum(row[2] for row in written(engine)) == 7
+    assert sum(row[3] for row in rows(engine)) == 7
+
+
+def test_a_start_that_lies_in_the_future_tells_nothing(engine: Engine) -> None:
+    server = Server(engine)
+    server.run(None, 0.0, 0.0, 60.0)
+    target = Target("OST0000")
+    target.work("1", "write", 100)
+    server.run(target, 5000.0, 120.0)
+    target.work("1", "write", 7)
+    server.run(target, 5000.0, 180.0, 700.0)
+    assert sum(row[2] for row in written(engine)) == 7

@@ -88,6 +88,8 @@ class JobBook:
         self._renamed = renamed
         self._pending = PendingWork(top_jobs)
         self._targets: dict[tuple[str, str], _Target] = {}
+        self._began_at: float | None = None
+        self._read_at: float | None = None
         self.left_out = 0
 
     def __len__(self) -> int:
@@ -98,6 +100,8 @@ class JobBook:
         for one in self._targets.values() if seconds else ():
             one.times = [moment + seconds for moment in one.times]
             one.rest_since += seconds
+        self._began_at = None if self._began_at is None else self._began_at + seconds
+        self._read_at = None if self._read_at is None else self._read_at + seconds
 
     def take(
         self, every: Iterable[TargetJobs], readings: Iterable[Reading], now: float
@@ -114,12 +118,14 @@ class JobBook:
             was done meanwhile has no date.
         """
         every = list(every)
+        self._began_at = now if self._began_at is None else self._began_at
         totals = _totals(readings) if every else {}
         pauses = []
         for jobs in every:
             since = self._grow(jobs, totals.get((jobs.fs, jobs.target), {}), now)
             if since is not None:
                 pauses.append((self._name(jobs.fs), since))
+        self._read_at = now if every else self._read_at
         if all(jobs.is_settled for jobs in every):
             self._pending.settle()
         return pauses
@@ -131,7 +137,7 @@ class JobBook:
         place = (jobs.fs, jobs.target)
         one = self._targets.get(place)
         if one is None:
-            one = self._targets[place] = _Target(EntryState(now), now)
+            one = self._targets[place] = self._new(now)
         since = one.moment(1, now)
         is_dated, is_restored, one.is_restored = now - since <= DAY_SECONDS, one.is_restored, False
         within = self._within(one, jobs, now)  # changes the state
@@ -153,6 +159,16 @@ class JobBook:
         one.note(now, is_settled=jobs.is_settled)
         _leave(one, totals, tracked, is_dated)
         return since if is_told or (is_restored and not is_dated) else None
+
+    def _new(self, now: float) -> _Target:
+        """Return a target that was not here before.
+
+        It may have come from another server: entries that began since this one is monitored are
+        wholly what was done here, and nobody else has told of them.
+        """
+        began = now if self._began_at is None else self._began_at
+        last = began if self._read_at is None else self._read_at
+        return _Target(EntryState(began), max(last, now - DAY_SECONDS))
 
     def _within(self, one: _Target, jobs: TargetJobs, now: float) -> TargetJobs:
         """Return the entries that are kept apart, as many as there may be.

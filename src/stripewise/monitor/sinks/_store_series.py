@@ -4,7 +4,8 @@
 
 What a counter grew in a pause becomes one sample as long as the pause; a level is not known
 during one.  A target that was started again counts from zero, also if it has overtaken what it had
-counted before; what it did since is of the time since.
+counted before; what it did since is of the time since.  One that comes from another server and was
+started here while this server was monitored has told nothing of it yet: all of it is growth.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ class SeriesBook:
         self._renamed = renamed
         self._every: dict[SeriesKey, _Series] = {}
         self._served: dict[str, float] = {}
+        self._began: float | None = None
         self._early: list[Told] = []
 
     def __len__(self) -> int:
@@ -96,6 +98,7 @@ class SeriesBook:
             clock: What that is in seconds since 1970.
         """
         seen: set[SeriesKey] = set()
+        self._began = now if self._began is None else self._began
         readings = list(readings)
         starts = {
             one.labels: value
@@ -135,7 +138,9 @@ class SeriesBook:
             return
         if one is None or one.is_counter != is_counter:
             self._every[key] = made = _Series(metric.unit, is_counter, value, now, start)
-            made.told_until = max(clock.wall(now), 0.0 if one is None else one.told_until)
+            if one is None and is_counter:
+                self._count_from_start(made, now, clock, start)
+            made.told_until = max(clock.wall(made.since), 0.0 if one is None else one.told_until)
             return
         passed = now - one.last
         if is_counter:
@@ -147,6 +152,16 @@ class SeriesBook:
             one.since, one.area, one.weight = now, 0.0, 0.0
         one.value, one.last, one.unit, one.is_restored = value, now, metric.unit, False
         one.start = one.start if start is None else start
+
+    def _count_from_start(
+        self, made: _Series, now: float, clock: SinkClock, start: float | None
+    ) -> None:
+        """Let all that a counter has be growth, if it began since this server is monitored."""
+        if start is None or self._began is None:
+            return
+        began = clock.monotonic(start + clock.lead_seconds)
+        if self._began < began <= now:
+            made.since, made.growth, made.told_value = began, made.value, 0
 
     def _grow(
         self, key: SeriesKey, one: _Series, value: float, now: float, clock: SinkClock,

@@ -133,3 +133,32 @@ def test_a_job_is_not_passed_over_for_ever() -> None:
     found = [given(look(reader, text(2 + number))) for number in range(4200)]
     (one,) = [rows for rows in found if rows]
     assert one == [("1", 4097, 4096, 0)]
+
+
+def read_at(second: int, *writes: int, start_ns: int = 10**18) -> bytes:
+    """Return the text as 2.15 prints it, whose snapshot_time is that of the reading."""
+    jobs = []
+    for raw, count in zip(IDS, writes, strict=False):
+        row = Row()
+        row.add(4096, count)
+        jobs.append(Job(raw, start_ns, 10**18 + second * 10**9, {"write_bytes": row}))
+    return render(jobs, "2.15")
+
+
+def test_the_moment_of_a_reading_is_no_change_of_an_entry() -> None:
+    reader = JobStatsReader()
+    reader.read([read_at(0, 1, 1)], is_settled=False)
+    assert look(reader, read_at(60, 2, 1)).changed == ()
+    assert given(look(reader, read_at(120, 2, 1))) == [("1", 2, 2, 1)]
+    assert look(reader, read_at(180, 2, 1), settled=True).changed == ()
+    for second in (240, 300):
+        found = look(reader, read_at(second))
+        assert found.problems == ()
+    assert found.gone == ("1", "2")
+
+
+def test_an_entry_that_began_again_is_a_change_though_it_counts_the_same() -> None:
+    reader = JobStatsReader()
+    reader.read([read_at(0, 1)], is_settled=False)
+    again = read_at(60, 1, start_ns=10**18 + 50 * 10**9)
+    assert given(look(reader, again, settled=True)) == [("1", 1, 1, 0)]

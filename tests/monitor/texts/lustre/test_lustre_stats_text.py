@@ -100,6 +100,30 @@ def test_a_row_that_is_doubled_by_a_bad_one_is_not_believed() -> None:
     assert parse_stats(HEADER + ROW + bad).rows == {}
 
 
+CALLS = """connect                   6 samples [reqs]
+disconnect                4 samples [reqs]
+statfs                    46806 samples [reqs]
+preprw                    9 samples [reqs]
+commitrw                  9 samples [reqs]
+ping                      8229 samples [reqs]
+"""
+"""Of calls within a server of 2.12, which stand behind the counters of the target."""
+
+
+def test_calls_within_the_server_are_not_what_clients_asked_for() -> None:
+    asked = "statfs                    42297 samples [reqs]\n"
+    found = parse_stats(HEADER + ROW + asked + CALLS)
+    assert found.is_whole
+    assert found.rows["statfs"] == StatsRow(42297, "reqs")
+    assert found.rows["ping"] == StatsRow(8229, "reqs")
+    assert "statfs" not in parse_stats(HEADER + ROW + CALLS).rows
+
+
+def test_no_other_rows_may_be_there_twice_behind_calls() -> None:
+    assert not parse_stats(HEADER + ROW + CALLS + ROW).is_whole
+    assert not parse_stats(HEADER + CALLS + CALLS).is_whole
+
+
 @pytest.mark.parametrize("text", ["", ROW, HEADER + HEADER, HEADER + ROW[:-1], "\n" + HEADER])
 def test_texts_that_are_not_whole(text: str) -> None:
     assert not parse_stats(text).is_whole

@@ -16,7 +16,7 @@ from stripewise.monitor._records import JobEntry
 from stripewise.monitor.texts.lustre._job_ids import raw_id, tag_of
 from stripewise.monitor.texts.lustre._job_pieces import cut_entries
 from stripewise.monitor.texts.lustre._job_problems import Problems
-from stripewise.monitor.texts.lustre._job_rows import EntryError, RowReader, Rows
+from stripewise.monitor.texts.lustre._job_rows import EntryError, RowReader, Rows, told_of
 
 MOST_ENTRIES = 100_000
 _MOST_ENTRY_BYTES = 64 << 10
@@ -99,10 +99,11 @@ class _Round:
 class JobStatsReader:
     """Reads the job_stats of one target, as `lctl get_param -n` prints them.
 
-    Of each entry only a hash of its bytes is remembered, by its id. One that changes from reading
-    to reading, as those of jobs at work do, is parsed in settled readings alone, and once it
-    pauses; how many readings its growth lies back is given with it. Where entries do not tell
-    when they began, any reading is settled: only counters that become less say that one is new.
+    Of each entry only a hash of its counters is remembered, by its id. One whose counters change
+    from reading to reading, as those of jobs at work do, is parsed in settled readings alone, and
+    once it pauses; how many readings its growth lies back is given with it. Where entries do not
+    tell when they began, any reading is settled: only counters that become less say that one is
+    new.
 
     An entry is believed wholly or not at all. One that is not believed keeps what was remembered
     of it.
@@ -172,7 +173,7 @@ class JobStatsReader:
     def _take(self, raw: bytes, entry: bytes, start: int, whole: bool, now: _Round) -> None:
         """Look at one entry: what it was before, and what it says if that is not the same."""
         last = self._known.get(raw)
-        digest = hash(entry) & _HASH_MASK
+        digest = hash(told_of(entry, start)) & _HASH_MASK
         behind = until = 0
         if last is None:
             if raw in now.taken or raw in now.left_out:

@@ -11,6 +11,11 @@
 Lustre prints no row of a counter that is zero, so an absent row of a text that is whole is a zero.
 A row of 2.12 may have no minimum, maximum and sum, and one of any version no sum of squares.
 Units are written in two ways: "usec" and "usecs".
+
+Behind the counters of a storage target, 2.12 prints those of calls within the server, from connect
+to ping (lprocfs_init_ops_stats).  Some have names of the former, so "statfs" is there twice: how
+often clients asked, and how often the server itself did, as when a file of /proc is read.  The
+latter are not of the target, and left out.
 """
 
 from __future__ import annotations
@@ -34,6 +39,10 @@ _ROW = re.compile(
     re.ASCII,
 )
 _UNITS = {"usec": "usecs", "sec": "secs", "req": "reqs", "regs": "reqs", "byte": "bytes"}
+_BEGIN_CALLS = ("connect", "reconnect", "disconnect")
+"""Counters of calls within the server; those that follow are others of these."""
+_CALLS = ("statfs", "create", "destroy", "setattr", "getattr", "quotactl")
+"""Of those, what clients ask a target for as well."""
 _MOST_ROWS = 200
 _IN_FLIGHT = 1024
 """Lustre adds up counters of all processors while they count on: so many operations may be in the
@@ -84,6 +93,7 @@ def parse_stats(text: str) -> Stats:
     times: dict[str, float] = {}
     rows: dict[str, StatsRow] = {}
     doubled: set[str] = set()
+    has_calls = False
     for line in lines:
         if header := _HEADER.fullmatch(line):
             if header[1] in times:
@@ -91,7 +101,9 @@ def parse_stats(text: str) -> Stats:
                 doubled.add(header[1])
             times[header[1]] = float(f"{header[2]}.{header[3]:0>9}")
         elif (row := _ROW.fullmatch(line)) and row[1] not in _TIMES:
-            _add_row(row, rows, doubled, damage)
+            has_calls = has_calls or row[1] in _BEGIN_CALLS
+            if not (has_calls and _is_call(row)):
+                _add_row(row, rows, doubled, damage)
         else:
             damage.add("not a counter", line)
             doubled.add(line.partition(" ")[0])
@@ -116,6 +128,10 @@ def _add_row(
         damage.add(f"more than {_MOST_ROWS} counters", found[0])
     else:
         rows[name] = row
+
+
+def _is_call(found: re.Match[str]) -> bool:
+    return found[1] in _CALLS and found[3] == "reqs" and found[6] is None
 
 
 def _row(found: re.Match[str]) -> StatsRow | None:

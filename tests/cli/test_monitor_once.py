@@ -1,0 +1,29 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+import stripewise.monitor
+from stripewise.cli import main
+from stripewise.monitor._records import Round
+
+
+def warnings_of(monkeypatch: pytest.MonkeyPatch, problems: int) -> list[str]:
+    texts = tuple(f"line {number} is none" for number in range(1, problems + 1))
+    rounds = [Round("disks", 1.0, 1.0, problems=texts), Round("monitor", 1.0, 1.0)]
+    monkeypatch.setattr(stripewise.monitor, "read_once", lambda *_: rounds)
+    monkeypatch.setattr(stripewise.monitor, "give_up_root", lambda *_: None)
+    return CliRunner().invoke(main, ["monitor", "once"]).stderr.splitlines()
+
+
+def test_once_says_how_much_more_was_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = warnings_of(monkeypatch, 7)
+    assert len(found) == 6
+    assert "disks: line 5 is none" in found[4]
+    assert "disks: and 2 more (see --format json)" in found[5]
+
+
+def test_once_says_nothing_more_where_all_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(warnings_of(monkeypatch, 5)) == 5
