@@ -153,7 +153,8 @@ _TOLD = 'ALERTS{alertname="LustreTargetFull",alertstate="firing"}'
 NEARLY_FULL = Alert(
     "LustreTargetNearlyFull", "warning", 10,
     "over 90 % of a target is not left to users, and `LustreTargetFull` does not say so",
-    f"{_FULL} > 0.9 unless on (fs, target) {_TOLD}", f"{_WHICH} is {{{{ $value | humanizePercentage }}}} full",
+    f"{_FULL} > 0.9 unless on (fs, target) {_TOLD}",
+    f"{_WHICH} is {{{{ $value | humanizePercentage }}}} full",
     "A full target gets slow before writes to it fail.",
     _NEW_FILES, shown("capacity", fs="fs"), _PORTAL,
 )  # fmt: skip

@@ -228,6 +228,25 @@ def test_a_job_of_metadata_alone_is_told_of_the_storage_and_no_share(engine: Eng
     assert set(data["load_chart"]["job_bytes_per_second"]) == {None}
 
 
+@pytest.mark.parametrize(("everybody", "share"), [(10.0, 0.5), (50.0, 0.1)])
+def test_a_job_is_told_its_part_of_the_metadata_operations(
+    engine: Engine, everybody: float, share: float
+) -> None:
+    kinds = [samples(name, START - HOUR, [everybody / 2] * 130) for name in ("open", "close")]
+    ids = store(engine, [job(1), *around(), *kinds])
+    served(engine, [load("1", START)])
+    served(engine, [load("1", START, "metadata")], server="mds")
+    data = data_of(engine, ids[1])
+    assert data["load_facts"]["job_operations_share"] == pytest.approx(share)
+    assert ("Mostly you, by metadata operations" in " ".join(data["load"])) is (share >= 0.5)
+
+
+def test_where_nothing_is_sampled_that_is_said_of_a_served_job_as_well(engine: Engine) -> None:
+    ids = store(engine, [job(1)])
+    served(engine, [load("1", START)])
+    assert "not for the time of its run" in " ".join(data_of(engine, ids[1])["load"])
+
+
 def test_where_data_servers_tell_nothing_a_profile_tells_the_bytes(engine: Engine) -> None:
     ids = store(engine, [job(1), profile(1, made=asked(1024, 4096, 2)), *around()])
     served(engine, [load("1", START, "metadata")], server="mds")

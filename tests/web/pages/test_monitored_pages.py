@@ -77,6 +77,16 @@ def test_patterns_are_told_of_all_days_and_of_each(engine: Engine) -> None:
     assert None in data["rates"]["write_bytes"]
 
 
+def test_what_hours_hide_is_told_by_minutes(engine: Engine) -> None:
+    stored(
+        engine,
+        series("read_bytes", lambda at: 9e9 if at % 3600 < 300 else 1e6, number=8 * 1440),
+    )
+    lead = Portal(engine).data(PATTERNS, name="scratch")["lead"]
+    assert "reading is steady" in lead
+    assert lead.endswith("By the minutes of most days, reading is periodic, every 60 min.")
+
+
 def test_patterns_of_other_days(engine: Engine) -> None:
     rhythm(engine)
     data = Portal(engine).data(PATTERNS, {"days": "28"}, name="scratch")
@@ -139,6 +149,18 @@ def test_a_manager_is_not_told_of_a_job_that_hurts(engine: Engine) -> None:
     data = Portal(engine, manager).data(TOP, name="scratch")
     assert "hurting" not in data
     assert [row["user"] for row in data["jobs"]["rows"]] == ["ann"]  # of their project
+
+
+def test_what_jobs_moved_is_told_apart_from_what_is_of_no_job(engine: Engine) -> None:
+    start = NOW - 7200
+    loaded(engine)
+    with engine.execution_options(writing=True).begin() as connection:
+        store_loads(connection, [load("cp.1", start, moved_bytes=500_000_000),
+                                 load("", start, moved_bytes=7_000_000_000)])  # fmt: skip
+    sums = Portal(engine, STAFF).data(TOP, name="scratch")
+    assert sums["lead"].startswith(
+        "Over the last day, 1 job that you see moved 9.78 GiB, with 6.98 GiB of no known job."
+    )
 
 
 # ---- the monitoring itself -----------------------------------------------------------------

@@ -12,7 +12,7 @@ import pytest
 
 from stripewise.fleet.queries import ServiceBeside, SlowTarget, StorageLoad
 from stripewise.fleet.queries._beside import KindService
-from stripewise.web.pages._job_load import service_words, verdict
+from stripewise.web.pages._job_load import metadata_words, service_words, verdict
 from stripewise.web.pages._job_served import served
 
 LOAD = StorageLoad("scratch", 0, 60, 10, 60, [0], [0.0], [0.0], 100.0, 1.0, 0.95, 500)
@@ -72,3 +72,20 @@ def test_what_is_not_counted_is_not_called_few(operations: int | None, is_said: 
     view: Any = SimpleNamespace(sources=[], row={"run_seconds": 60.0})
     blocks = served(view, [one], {})  # type: ignore[list-item]
     assert ("served_next" in {block.name for block in blocks}) is is_said
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"job_operations_share": 0.9}, ["Mostly you, by metadata operations: this job made 90"]),
+        ({"job_operations_share": 0.2}, []),
+        ({"job_operations_share": None, "job_bytes": None}, []),
+        ({"job_operations_share": 0.2, "job_bytes": None},
+         ["This job made 20.0 % of all metadata operations of scratch during the run."]),
+    ],
+)  # fmt: skip
+def test_metadata_operations_are_told_where_they_decide(
+    given: dict[str, Any], said: list[str]
+) -> None:
+    found = metadata_words(replace(LOAD, **given))
+    assert [text[: len(words)] for text, words in zip(found, said, strict=True)] == said

@@ -70,6 +70,17 @@ def bytes_served(connection: Connection, view: JobView) -> dict[str, int | None]
     return {name: None if moved is None else int(moved) for name, moved in rows}
 
 
+def operations_served(connection: Connection, view: JobView) -> dict[str, int]:
+    """Return the metadata operations that servers counted for a job, by file system."""
+    query = (
+        select(FileSystem.name, func.sum(JobServed.operations))
+        .join(FileSystem, FileSystem.id == JobServed.file_system_id)
+        .where(JobServed.job_id == view.row["id"], JobServed.kind == "metadata")
+        .group_by(FileSystem.name)
+    )
+    return {name: int(number) for name, number in connection.execute(query)}
+
+
 def last_served(connection: Connection, view: JobView) -> float | None:
     """Return until when servers have counted anything of a job; None: they did not."""
     query = select(func.max(JobServed.last_at)).where(JobServed.job_id == view.row["id"])

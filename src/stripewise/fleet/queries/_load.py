@@ -20,10 +20,11 @@ from stripewise.fleet.queries._beside import (
     bytes_served,
     job_rates,
     last_served,
+    operations_served,
     service_beside,
 )
 from stripewise.fleet.queries._job import JobView
-from stripewise.fleet.queries._metrics import READ, WRITE
+from stripewise.fleet.queries._metrics import KINDS, METADATA, READ, WRITE
 from stripewise.fleet.queries._series import (
     ENOUGH,
     MOST_READ,
@@ -72,6 +73,8 @@ class StorageLoad:
         job: Bytes per second of the job in each interval of its run, by the servers' counters;
             (): they do not tell.  None: not known, or the job did not run.
         service: How long operations took at the servers; None: not told.
+        job_operations_share: Share of the job in the metadata operations of all, by the servers'
+            counters; None: not known, or the job made none.
     """
 
     file_system: str
@@ -89,6 +92,7 @@ class StorageLoad:
     is_served: bool = False
     job: Sequence[float | None] = ()
     service: ServiceBeside | None = None
+    job_operations_share: float | None = None
 
     @property
     def job_share(self) -> float | None:
@@ -140,12 +144,14 @@ def loads_beside(connection: Connection, view: JobView, most: int = 3) -> list[S
 class _Use(NamedTuple):
     """A sampled storage that a job used; bytes by the servers, otherwise by the profile.
 
-    `moved` is None where the servers counted metadata operations alone, and no profile tells.
+    `moved` is None where the servers counted metadata operations alone, and no profile tells;
+    `operations` are metadata operations by the servers.
     """
 
     sampled: _Sampled
     moved: int | None
     is_served: bool
+    operations: int = 0
 
 
 def _used(connection: Connection, view: JobView) -> list[_Use]:
@@ -168,7 +174,12 @@ def _used(connection: Connection, view: JobView) -> list[_Use]:
         by_profile = found.get(sampled.name)
         if counted is not None or by_profile is None or not by_profile.moved:
             found[sampled.name] = _Use(sampled, counted, True)
-    used = [one for one in found.values() if one.moved is None or one.moved > 0]
+    operations = operations_served(connection, view)
+    used = [
+        one._replace(operations=operations.get(one.sampled.name, 0))
+        for one in found.values()
+        if one.moved is None or one.moved > 0
+    ]
     return sorted(used, key=lambda one: -(one.moved or 0))
 
 
@@ -230,6 +241,7 @@ def _load(
     else:
         return None
     known = [total[one] * width for one in during if one in total]
+    times = (at[0], at[-1] + width)
     usual, hours = _compared(connection, series, span)
     mine = job_rates(connection, job_id, sampled.id, at, width) if use.is_served else {}
     return StorageLoad(
@@ -239,7 +251,22 @@ def _load(
         sum(known) if known else None, len(known) / len(during), usual, hours, use.is_served,
         [_of_job(mine, total, one, during) for one in at] if mine else (),
         service_beside(connection, sampled.id, begin, end),
+        _operations_share(connection, use, times, resolution, during),
     )  # fmt: skip
+
+
+def _operations_share(
+    connection: Connection, use: _Use, times: tuple[int, int], resolution: int, during: range
+) -> float | None:
+    """Return the part of a job in all metadata operations while it ran; None: not known."""
+    series = use.sampled.metadata
+    if not use.operations or not series:
+        return None
+    rates = _rates(connection, {METADATA: series}, times, resolution, during.step)[METADATA]
+    known = [rates[one] * during.step for one in during if one in rates]
+    if not sum(known) or len(known) < ENOUGH * len(during):
+        return None
+    return min(use.operations * len(known) / len(during) / sum(known), 1.0)
 
 
 def _of_job(mine: Rates, total: Rates, at: int, during: range) -> float | None:
@@ -272,11 +299,15 @@ def _covering(begin: float, end: float, resolution: int) -> range:
 
 
 class _Sampled(NamedTuple):
-    """A storage that is sampled: its name, and the series of each metric that are its total."""
+    """A storage that is sampled: its name, and the series of each metric that are its total.
+
+    `metadata` are those of metadata operations; (): they are not sampled.
+    """
 
     id: int
     name: str
     series: Mapping[str, Sequence[int]]
+    metadata: Sequence[int]
 
 
 def _sampled(connection: Connection, name: str) -> _Sampled | None:
@@ -284,9 +315,10 @@ def _sampled(connection: Connection, name: str) -> _Sampled | None:
     systems = connection.execute(select(FileSystem.id, FileSystem.name, FileSystem.mount)).all()
     for key, known, mount in systems:
         if name in (known, f"/{known}", *mount.splitlines()):
-            parts = parts_of(connection, key, (READ, WRITE))
+            parts = parts_of(connection, key, (READ, WRITE, METADATA, *KINDS))
             found = {metric: for_whole(parts, metric) for metric in (READ, WRITE)}
-            return _Sampled(key, known, found) if all(found.values()) else None
+            operations = for_whole(parts, METADATA)
+            return _Sampled(key, known, found, operations) if all(found.values()) else None
     return None
 
 

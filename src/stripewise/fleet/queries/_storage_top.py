@@ -77,6 +77,7 @@ class Top:
             users to be shown, or mostly of one of them, or the viewer sees all.
         by_servers: The amounts are what servers counted; otherwise profiles tell them.
         whole: All that the file system moved, of whomever; None: not known.
+        outside: What of `seen` is of no known job; None: profiles tell the amounts.
     """
 
     users: Sequence[Share]
@@ -87,6 +88,7 @@ class Top:
     others: Share | None
     by_servers: bool = False
     whole: Share | None = None
+    outside: Share | None = None
 
     @property
     def rest(self) -> Share | None:
@@ -117,7 +119,9 @@ def view_top(
     owners = [seen.c[name] for name in _OWNERS]
     sums = [func.sum(seen.c[name]) for name in _AMOUNTS]
     count = func.count(seen.c.id)
-    rows = connection.execute(select(*owners, count, *sums).group_by(*owners)).all()
+    query = select(*owners, count, *sums).group_by(*owners)
+    rows = connection.execute(query).all()
+    outside = connection.execute(query.where(seen.c.id.is_(None))).all() if by_servers else ()
     whole = moved_in(connection, file_system_id, period)
     return Top(
         _named(connection, Person, _most(rows, 0)),
@@ -128,6 +132,7 @@ def view_top(
         None if viewer.is_staff else _others(connection, hidden),
         by_servers,
         None if whole is None else Share(None, 0, *whole),
+        _added(outside, None).get(None),
     )
 
 

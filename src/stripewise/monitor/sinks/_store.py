@@ -131,6 +131,7 @@ class StoreSink(Sink):
         try:
             self._templates()
             database_url(self.settings.database)
+            _check_names(self.settings.file_systems.values())
         except UsageError as error:
             raise ConfigurationError(f"[sinks.{self.name}]: {error}") from error
 
@@ -338,6 +339,17 @@ class StoreSink(Sink):
             loads=[load for batch in batches for load in _loads(batch)],
             templates=self._templates(),
         )
+
+
+def _check_names(names: Iterable[str]) -> None:
+    """Refuse names of file systems that no page of the portal could be about.
+
+    Raises:
+        UsageError: One is so.
+    """
+    for name in names:
+        if not name or "/" in name or name != printable(name):
+            raise UsageError(f"file_systems: {name!r}: give a name without a slash")
 
 
 def _samples(told: Sequence[Told], server: str) -> list[SampleRecord]:

@@ -59,7 +59,7 @@ class Job(Page):
             *_job_files.patterns(view),
             *_job_timeline.timeline(view),
             *_job_served.served(view, served, sizes),
-            *_job_load.loads(view, loads_beside(asked.connection, view)),
+            *_job_load.loads(view, loads_beside(asked.connection, view), is_served=bool(served)),
             *_job_history.history(view.row, runs, facts),
             *_job_files.file_systems(view),
             *_job_files.files(asked, view),

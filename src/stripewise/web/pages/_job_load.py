@@ -24,9 +24,15 @@ _WIDE = 2.0
 """From this factor on, intervals tell of far more than the run that they cover (chosen)."""
 
 
-def loads(view: JobView, found: Sequence[StorageLoad]) -> list[Block]:
-    """Return what each storage of the job did meanwhile, and what follows."""
-    if not found and not view.counted:
+def loads(view: JobView, found: Sequence[StorageLoad], *, is_served: bool = False) -> list[Block]:
+    """Return what each storage of the job did meanwhile, and what follows.
+
+    Args:
+        view: The job.
+        found: Its storages, as far as they are sampled.
+        is_served: Servers counted something of it.
+    """
+    if not found and not view.counted and not is_served:
         return []
     if not found:
         text = (
@@ -95,6 +101,21 @@ def verdict(load: StorageLoad) -> str:
         f"By the bytes that were moved, nothing points to others: {compared}, which is no unusual "
         f"load, and this job moved {part}."
     )
+
+
+def metadata_words(load: StorageLoad) -> list[str]:
+    """Say which part of the metadata operations was the job's, where that is worth a word."""
+    share = load.job_operations_share
+    if share is None or (share < _MOSTLY_YOU and load.job_bytes is not None):
+        return []
+    part = f"{written(share, 'share')} of all metadata operations of {load.file_system}"
+    text = f"this job made {part} {_during(load)}."
+    if share < _MOSTLY_YOU:
+        return [text.capitalize()]
+    return [
+        f"Mostly you, by metadata operations: {text} How it opens, looks up and makes files is "
+        "likelier to decide how long these take than others are."
+    ]
 
 
 def _is_wide(load: StorageLoad) -> bool:
@@ -167,11 +188,12 @@ def _of_storage(view: JobView, load: StorageLoad, ending: str) -> list[Block]:
              f"{written(load.covered_share, 'share')} of the run is sampled",
              f"/storage/{part(load.file_system)}"),
         Fact("job_share", "Share of this job", share, "share"),
+        *_metadata_facts(load),
         Fact("busier_than", "Busier than", load.busier_than, "share",
              f"of {load.compared_hours} hours in the four weeks before"),
         *_service_facts(load.service),
     ]  # fmt: skip
-    words = [verdict(load), *service_words(load.service)]
+    words = [*metadata_words(load), verdict(load), *service_words(load.service)]
     if load.service is not None and load.service.slow:
         tone = "warn"
     return [
@@ -179,6 +201,15 @@ def _of_storage(view: JobView, load: StorageLoad, ending: str) -> list[Block]:
         Facts(f"load_facts{ending}", "", facts),
         _chart(view, load, ending),
     ]
+
+
+def _metadata_facts(load: StorageLoad) -> list[Fact]:
+    if load.job_operations_share is None:
+        return []
+    return [
+        Fact("job_operations_share", "Share of metadata operations", load.job_operations_share,
+             "share", "by the servers' counters")
+    ]  # fmt: skip
 
 
 def _service_facts(service: ServiceBeside | None) -> list[Fact]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -126,7 +127,23 @@ def _lead(found: StorageTempo, days: int) -> str:
         return f"Nothing can be said of the last {days} days: too little of them was sampled."
     said = [f"{_NOUNS[metric]} is {_tempo_text(one)}" for metric, one in known.items()]
     text = ", ".join(said).replace("operations is", "operations are")
-    return f"By the hours of the last {days} days, {text}."
+    return f"By the hours of the last {days} days, {text}." + _within_days(found)
+
+
+def _within_days(found: StorageTempo) -> str:
+    """Say what most days are by their minutes, where that is something else than their hours."""
+    said = []
+    for metric, whole in found.patterns.items():
+        of_days = Counter(
+            _tempo_text(day.patterns[metric])
+            for day in found.days
+            if day.patterns[metric].tempo is not Tempo.UNKNOWN
+        )
+        for text, number in of_days.most_common(1):
+            if 2 * number > len(found.days) and text != _tempo_text(whole):
+                said.append(f"{_NOUNS[metric]} is {text}")
+    text = ", ".join(said).replace("operations is", "operations are")
+    return f" By the minutes of most days, {text}." if said else ""
 
 
 def _tempo_text(one: TemporalPattern) -> str:

@@ -84,7 +84,10 @@ def _lead(name: str, top: Top, period: LoadPeriod) -> str:
         )
     jobs = plural(seen.jobs, "job")
     moved = written(seen.read_bytes + seen.write_bytes, "bytes")
-    text = f"{_when(period)}, {jobs} that you see moved {moved}."
+    text = f"{_when(period)}, {jobs} that you see moved {moved}"
+    if top.outside is not None and _moved(top.outside):
+        text += f", {_outside(top)}"
+    text += "."
     if len(top.users) > 1 and (best := top.users[0]).name and _moved(seen):
         share = written(_moved(best) / _moved(seen), "share")
         text += f" {printable(best.name)} moved most: {share} of it."
@@ -108,7 +111,7 @@ def _sums(top: Top, is_staff: bool) -> Facts:
     )  # fmt: skip
     items = [
         Fact("seen_jobs", "Jobs that you see", seen.jobs, "count"),
-        Fact("seen_bytes", "They moved", _moved(seen), "bytes"),
+        Fact("seen_bytes", "They moved", _moved(seen), "bytes", _outside(top)),
         Fact("seen_meta_operations", "Metadata operations", seen.meta_operations, "count"),
     ]
     if not is_staff:
@@ -120,6 +123,13 @@ def _sums(top: Top, is_staff: bool) -> Facts:
         ]  # fmt: skip
     items += _whole(top, is_staff)
     return Facts("sums", "All together", items)
+
+
+def _outside(top: Top) -> str:
+    """Say how much of what was moved is of no job."""
+    if top.outside is None or not _moved(top.outside):
+        return ""
+    return f"with {written(_moved(top.outside), 'bytes')} of no known job"
 
 
 def _whole(top: Top, is_staff: bool) -> list[Fact]:

@@ -66,14 +66,13 @@ class Rows(NamedTuple):
     bad_histogram: bytes
 
 
-def told_of(entry: bytes, start: int) -> object:
-    """Return what an entry tells but for the moment of the reading, to be hashed.
+def split_times(entry: bytes, start: int) -> tuple[re.Match[bytes] | None, bytes]:
+    """Return an entry's times, and its rows as text, from behind the line with the id.
 
-    In 2.15 its snapshot_time is that of the reading, and its elapsed_time follows from it, so that
-    not even an idle entry looks as it did before.
+    Times that cannot be read are None, and with the rows.
     """
     head = _HEAD.match(entry, start)
-    return entry if head is None else (head[2], entry[head.end() :])
+    return head, entry[start:] if head is None else entry[head.end() :]
 
 
 class RowReader:
@@ -85,16 +84,15 @@ class RowReader:
         self._last: list[str | None] = []
         self._order: tuple[str, ...] = ()
 
-    def read(self, entry: bytes, start: int = 0) -> Rows:
-        """Read an entry, from behind the line with the id.
+    def read(self, head: re.Match[bytes] | None, text: bytes) -> Rows:
+        """Read an entry, as `split_times` has it.
 
         Raises:
             EntryError: It is damaged.
         """
-        head = _HEAD.match(entry, start)
         if head is None:
-            raise EntryError("its times cannot be read", entry[start:])
-        lines = entry[head.end() :].split(b"\n")
+            raise EntryError("its times cannot be read", text)
+        lines = text.split(b"\n")
         if lines[-1] == b"job_stats:":  # 2.16 prints the header late if two read at once
             lines.pop()
         names: list[str | None] = list(map(self._idle.get, lines))

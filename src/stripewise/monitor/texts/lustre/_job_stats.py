@@ -16,7 +16,7 @@ from stripewise.monitor._records import JobEntry
 from stripewise.monitor.texts.lustre._job_ids import raw_id, tag_of
 from stripewise.monitor.texts.lustre._job_pieces import cut_entries
 from stripewise.monitor.texts.lustre._job_problems import Problems
-from stripewise.monitor.texts.lustre._job_rows import EntryError, RowReader, Rows, told_of
+from stripewise.monitor.texts.lustre._job_rows import EntryError, RowReader, split_times
 
 MOST_ENTRIES = 100_000
 _MOST_ENTRY_BYTES = 64 << 10
@@ -173,7 +173,9 @@ class JobStatsReader:
     def _take(self, raw: bytes, entry: bytes, start: int, whole: bool, now: _Round) -> None:
         """Look at one entry: what it was before, and what it says if that is not the same."""
         last = self._known.get(raw)
-        digest = hash(told_of(entry, start)) & _HASH_MASK
+        head, text = split_times(entry, start)
+        # Of the times only the begin: in 2.15 a snapshot is as old as the reading of any entry.
+        digest = hash((head and head[2], text)) & _HASH_MASK
         behind = until = 0
         if last is None:
             if raw in now.taken or raw in now.left_out:
@@ -191,7 +193,8 @@ class JobStatsReader:
                 return None
             self._known[raw] = last & ~_MARK | now.mark
         try:
-            rows = self._believed(entry, start, whole)
+            _check_whole(entry, start, whole)
+            rows = self._rows.read(head, text)
         except EntryError as why:
             return now.refuse(raw, why)
         now.new += last is None
@@ -216,13 +219,6 @@ class JobStatsReader:
             behind += 1
         self._known[raw] = _remembered(digest, behind, now.mark)
         return True
-
-    def _believed(self, entry: bytes, start: int, whole: bool) -> Rows:
-        if not whole:
-            raise EntryError("the text ends within it", entry[start:])
-        if len(entry) > _MOST_ENTRY_BYTES:
-            raise EntryError(f"it is longer than {_MOST_ENTRY_BYTES >> 10} KiB", entry[start:])
-        return self._rows.read(entry, start)
 
     def _is_beyond(self, raw: bytes, has_room: bool, now: _Round) -> bool:
         """Whether an unknown entry is beyond the limit, or was and so has an unknown past."""
@@ -291,6 +287,18 @@ def _remembered(digest: int, behind: int, mark: int) -> int:
         mark: Of the last reading if it was met there, 0 if not.
     """
     return digest << _HASH_SHIFT | min(behind, _MOST_BEHIND) << _BEHIND_SHIFT | mark
+
+
+def _check_whole(entry: bytes, start: int, whole: bool) -> None:
+    """Refuse an entry that is not all there.
+
+    Raises:
+        EntryError: It is not.
+    """
+    if not whole:
+        raise EntryError("the text ends within it", entry[start:])
+    if len(entry) > _MOST_ENTRY_BYTES:
+        raise EntryError(f"it is longer than {_MOST_ENTRY_BYTES >> 10} KiB", entry[start:])
 
 
 def _double(raw: bytes, now: _Round) -> None:
