@@ -86,7 +86,8 @@ def check(context: click.Context, config: Path | None, as_json: bool) -> None:
 def once(context: click.Context, config: Path | None, form: str, names: tuple[str, ...]) -> None:
     """Read everything once and print it: for node_exporter's textfile collector, for Telegraf.
 
-    What cannot be read is named on standard error, and stripewise_collector_ok is 0.  The exit
+    What cannot be read is named on standard error, and stripewise_collector_ok is 0; lines of
+    Lustre that were left out are named too, and count as stripewise_collector_problems.  The exit
     code is 1 if nothing could be read at all.
     """
     from stripewise.monitor import LocalHost, give_up_root, make_collectors, read_once

@@ -109,8 +109,10 @@ def test_state_that_is_damaged_is_not_counted_from(engine: Engine) -> None:
 @pytest.mark.parametrize(("given", "what"), [
     ({"database": "mysql://x/y"}, "^.sinks.store.: mysql is no database"),
     ({"jobid_name": "plain"}, "^.sinks.store.: the jobid_name 'plain' has no code"),
+    ({"file_systems": {"a": "/a"}}, "^.sinks.store.: file_systems: '/a': give a name of one line"),
+    ({"file_systems": {"a": ""}}, "^.sinks.store.: file_systems: '': give a name of one line"),
 ])  # fmt: skip
-def test_settings_that_cannot_be(given: dict[str, str], what: str) -> None:
+def test_settings_that_cannot_be(given: dict[str, Any], what: str) -> None:
     with pytest.raises(ConfigurationError, match=what) as told:
         StoreSink(StoreSettings(**given), "oss1")
     assert "\n" not in str(told.value)

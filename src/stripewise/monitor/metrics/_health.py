@@ -12,7 +12,8 @@ _SINK = ("sink",)
 INFO = level("stripewise_monitor_info", "flag", "1 for the version of the agent.", ("version",))
 COLLECTOR_OK = level(
     "stripewise_collector_ok", "flag",
-    "1: the last round of a collector was complete; 0: it failed, or read a part.", _COLLECTOR,
+    "1: the last round of a collector was complete; 0: it failed, or read a part.  Where lines of "
+    "Lustre alone were left out it is 1: stripewise_collector_problems counts them.", _COLLECTOR,
 )  # fmt: skip
 COLLECTOR_SECONDS = level(
     "stripewise_collector_duration_seconds", "seconds", "Length of the last round.", _COLLECTOR

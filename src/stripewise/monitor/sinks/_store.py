@@ -349,7 +349,7 @@ def _check_names(names: Iterable[str]) -> None:
     """
     for name in names:
         if not name or "/" in name or name != printable(name):
-            raise UsageError(f"file_systems: {name!r}: give a name without a slash")
+            raise UsageError(f"file_systems: {name!r}: give a name of one line without a slash")
 
 
 def _samples(told: Sequence[Told], server: str) -> list[SampleRecord]:
