@@ -202,3 +202,16 @@ def test_a_start_that_lies_in_the_future_tells_nothing(engine: Engine) -> None:
     target.work("1", "write", 7)
     server.run(target, 5000.0, 180.0, 700.0)
     assert sum(row[2] for row in written(engine)) == 7
+
+
+def test_a_target_that_comes_while_the_clock_is_a_little_ahead(engine: Engine) -> None:
+    """Such a clock is followed slowly: until then, what it says of now lies in the future."""
+    server = Server(engine)
+    server.run(None, 0.0, 0.0, 600.0)
+    target = Target("OST0000")
+    target.work("7", "write", 1000, at=T0 + 635.0)
+    for moment in (640.0, 700.0, 1500.0):
+        found = server.reader.round([target], T0 + moment, shift=20.0)
+        server.sink.take(began(found, T0 + 630.0 + 20.0))
+        server.sink.deliver()
+    assert sum(value for _, _, value in written(engine)) == 1000

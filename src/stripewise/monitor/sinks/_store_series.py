@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from stripewise.monitor.metrics import Kind, Metric, Reading, lustre
-from stripewise.monitor.sinks._store_clock import FORGET_SECONDS, SinkClock
+from stripewise.monitor.sinks._store_clock import FORGET_SECONDS, JUMP_SECONDS, SinkClock
 
 DAY_SECONDS = 86400.0
 """Growth over a longer pause is not dated."""
@@ -160,8 +160,8 @@ class SeriesBook:
         if start is None or self._began is None:
             return
         began = clock.monotonic(start + clock.lead_seconds)
-        if self._began < began <= now:
-            made.since, made.growth, made.told_value = began, made.value, 0
+        if self._began < began <= now + JUMP_SECONDS:  # a clock may be followed as slowly
+            made.since, made.growth, made.told_value = min(began, now), made.value, 0
 
     def _grow(
         self, key: SeriesKey, one: _Series, value: float, now: float, clock: SinkClock,
