@@ -217,4 +217,4 @@ def test_without_tables_it_says_what_to_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("db", "user", "list", "--db", tmp_path / "empty.sqlite") == 8
-    assert "run `stripewise db init`" in capsys.readouterr().err
+    assert "run `stripewise db init --db" in capsys.readouterr().err

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from stripewise.fleet.tables import Base
 
 
 def test_an_empty_database_is_told_what_to_run(empty_engine: Engine) -> None:
-    with pytest.raises(StorageError, match="holds no statistics: run `stripewise db init`"):
+    with pytest.raises(StorageError, match="holds no statistics: run `stripewise db init --db"):
         check(empty_engine)
 
 
@@ -49,7 +51,7 @@ def test_tables_of_an_older_version_are_told_how_to_go_on(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("stripewise.fleet._schema.newest", lambda: "9999")
-    with pytest.raises(StorageError, match=r"older version.*9999.*db backup.*db init"):
+    with pytest.raises(StorageError, match=r"older version.*9999.*db backup.*db init --db"):
         check(engine)
 
 
@@ -96,7 +98,7 @@ def test_a_file_that_a_wrong_command_made_is_private_too(tmp_path: Path) -> None
     before = os.umask(0o022)
     try:
         made = create_engine(str(tmp_path / "fleet.sqlite"))
-        with pytest.raises(StorageError, match="run `stripewise db init`"):
+        with pytest.raises(StorageError, match="run `stripewise db init --db"):
             check(made)
         initialise(made)
         with made.connect():
@@ -124,3 +126,11 @@ def test_errors_of_the_database_do_not_tell_values(engine: Engine) -> None:
     with engine.connect() as connection, pytest.raises(DBAPIError) as caught:
         connection.execute(text("SELECT :secret FROM nowhere"), {"secret": "of a session"})
     assert "of a session" not in str(caught.value)
+
+
+def test_the_command_that_is_proposed_is_of_this_database(tmp_path: Path) -> None:
+    path = tmp_path / "a name; with more.sqlite"
+    with pytest.raises(StorageError) as told:
+        check(create_engine(f"sqlite:///{path}"))
+    (command,) = re.findall(r"`(.*?)`", str(told.value))
+    assert shlex.split(command) == ["stripewise", "db", "init", "--db", str(path)]

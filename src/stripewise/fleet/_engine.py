@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -106,9 +107,16 @@ def need_file(engine: Engine) -> None:
     path = sqlite_file(engine)
     if path is not None and not path.exists():
         raise StorageError(
-            f"{path} is not there and holds no statistics: run `stripewise db init`, or check "
+            f"{path} is not there and holds no statistics: run {to_initialise(engine)}, or check "
             "the path"
         )
+
+
+def to_initialise(engine: Engine) -> str:
+    """Return the command that makes or renews the tables of a database."""
+    path = sqlite_file(engine)
+    name = shown(str_of(engine)) if path is None else str(path)
+    return f"`stripewise db init --db {shlex.quote(name)}`"
 
 
 def _make_private(_dialect: Any, _record: Any, words: Any, _options: Any) -> None:

@@ -14,7 +14,7 @@ from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, text
 
 from stripewise.errors import StorageError
-from stripewise.fleet._engine import need_file, refusals_said, shown, str_of
+from stripewise.fleet._engine import need_file, refusals_said, shown, str_of, to_initialise
 
 
 def initialise(engine: Engine) -> str:
@@ -62,12 +62,12 @@ def check(engine: Engine) -> None:
         revision = current(connection)
         name = shown(str_of(engine))
         if not revision:
-            raise StorageError(f"{name} holds no statistics: run `stripewise db init`")
+            raise StorageError(f"{name} holds no statistics: run {to_initialise(engine)}")
         check_known(connection)
         if revision != newest():
             raise StorageError(
                 f"{name} has tables of an older version ({revision}; {newest()} is needed): make "
-                "a backup (`stripewise db backup`), then run `stripewise db init`"
+                f"a backup (`stripewise db backup`), then run {to_initialise(engine)}"
             )
 
 

@@ -57,12 +57,12 @@ def test_a_database_that_is_not_there_at_the_start(tmp_path: Path) -> None:
 def test_old_tables_are_named(tmp_path: Path) -> None:
     path = tmp_path / "fleet.sqlite"
     path.touch()
-    with pytest.raises(SinkError, match="run `stripewise db init`"):
+    with pytest.raises(SinkError, match="run `stripewise db init --db"):
         Agent(str(path)).sink.deliver()
 
 
 @pytest.mark.parametrize(("revision", "remedy"), [
-    ("0001", "older version .0001; .*run `stripewise db init`"),
+    ("0001", "older version .0001; .*run `stripewise db init --db"),
     ("9999", "newer Stripewise .*update Stripewise"),
 ])  # fmt: skip
 def test_tables_of_another_version_are_refused(engine: Engine, revision: str, remedy: str) -> None:

@@ -10,7 +10,7 @@ from importlib.resources import files
 from sqlalchemy import Connection, Engine, column, delete, inspect, select, table
 
 from stripewise.errors import StorageError
-from stripewise.fleet._engine import need_file, refusals_said, shown, str_of
+from stripewise.fleet._engine import need_file, refusals_said, shown, str_of, to_initialise
 from stripewise.fleet._fitting import key_text
 from stripewise.fleet._names import put_all
 from stripewise.fleet.tables import Cluster, FileSystem, JobLoad, MonitorState, Series
@@ -31,13 +31,13 @@ def ready(engine: Engine) -> None:
     needed = [_REVISION.name, *(one.__tablename__ for one in _NEEDED)]
     absent = [one for one in needed if one not in there]
     if absent:
-        raise StorageError(f"{name} has no table {absent[0]}: run `stripewise db init`")
+        raise StorageError(f"{name} has no table {absent[0]}: run {to_initialise(engine)}")
     with engine.connect() as connection:
         found = connection.scalar(select(_REVISION.c.version_num)) or ""
-    _check_revision(name, str(found))
+    _check_revision(engine, name, str(found))
 
 
-def _check_revision(name: str, found: str) -> None:
+def _check_revision(engine: Engine, name: str, found: str) -> None:
     """Refuse another revision than this version's, by the names of the migrations.
 
     `stripewise.fleet.check` asks Alembic, which takes memory that an agent does not have.
@@ -52,7 +52,7 @@ def _check_revision(name: str, found: str) -> None:
     if found != max(known):
         raise StorageError(
             f"{name} has tables of an older version ({found}; {max(known)} is needed): make a "
-            "backup (`stripewise db backup`), then run `stripewise db init`"
+            f"backup (`stripewise db backup`), then run {to_initialise(engine)}"
         )
 
 
