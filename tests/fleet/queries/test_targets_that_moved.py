@@ -146,3 +146,28 @@ def test_of_a_target_whose_last_server_is_silent_nobody_tells(
     (state,) = view_storage(connection, NOW)
     assert not state.failed
     assert list(state.silent) == ["OST5"]
+
+
+def replaced() -> list[SampleRecord]:
+    """Return targets of a server that has been replaced by another, weeks ago."""
+    found = []
+    for metric in METRICS:
+        for place in range(6):
+            target = f"OST{place}"
+            found.append(series(metric, 1e6, target=target, server="new", number=120))
+            found.append(series(metric, 1e6, target=target, server="old", until=NOW - 20 * DAY))
+    return found
+
+
+def test_where_targets_once_were_makes_no_curve_coarser(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stripewise.fleet.queries._series.MOST_READ", 6 * 60)
+    found = load_of(connection, replaced(), period="hour")
+    assert found.width_seconds == 120
+    assert len(found.read.values) == 30
+
+
+def test_a_server_that_is_out_of_service_is_not_shown(connection: Connection) -> None:
+    found = load_of(connection, replaced(), period="hour")
+    assert (list(found.servers), found.other_servers) == (["new"], 0)

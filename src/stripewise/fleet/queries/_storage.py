@@ -179,11 +179,11 @@ def _state(
         flagged = sorted(slow)
 
     def rate(metric: str) -> Rate:
-        ids = for_whole(drawn, metric)
-        current = None
+        ids, ids_now, current = for_whole(drawn, metric), for_whole(now_told, metric), None
         if newest_at is not None and not is_stale:
-            current = _current(connection, for_whole(now_told, metric), int(newest_at))
-        return replace(_busiest(connection, ids, now) if compares else Rate(), now=current)
+            current = _current(connection, ids_now, int(newest_at))
+        before = _busiest(connection, ids, len(ids_now), now) if compares else Rate()
+        return replace(before, now=current)
 
     return FileSystemState(
         key,
@@ -296,10 +296,13 @@ def _is_late(one: Newest, newest_at: float | None) -> bool:
     return newest_at is None or newest_at - one.end > STALE_SECONDS
 
 
-def _busiest(connection: Connection, ids: Sequence[int], now: float) -> Rate:
-    """Return the greatest rate of some series together, over hours if those are not too many."""
+def _busiest(connection: Connection, ids: Sequence[int], number: int, now: float) -> Rate:
+    """Return the greatest rate of some series together, over hours if those are not too many.
+
+    `number` is that of series which have roll-ups at one time.
+    """
     until, since = int(now) + 1, int(now) - BEFORE_SECONDS
-    resolution = resolution_for(3600, len(ids), since, until, now)
+    resolution = resolution_for(3600, number, since, until, now)
     before = curve(connection, ids, since, until, resolution)
     return Rate(None, max(before.values.values(), default=None), resolution)
 
