@@ -85,7 +85,7 @@ def unheard(scope: Scope) -> str:
     flag = scope.series(lustre.TARGET_MISSING)
     last = f"max_over_time(timestamp({flag} == 0)[1d:5m])"
     return (
-        f"max by (fs, target) ({last} unless on (server) {name(health.INFO)}\n"
-        f"  unless on (fs, target, server) {flag})\n"
-        f"  == max by (fs, target) ({last})"
+        f"topk by (fs, target) (1, {last})\n"
+        f"  unless on (server) {name(health.INFO)}\n"
+        f"  unless on (fs, target, server) {flag}"
     )

@@ -99,3 +99,75 @@ def test_weeks_later_the_time_before_still_has_it(connection: Connection) -> Non
     found = load_of(connection, moves(14 * 24, step=3600, number=29 * 24), period="month")
     assert len(found.read.values) == 29 * DAY // found.width_seconds
     assert {round(value) for value in found.read.values.values()} == {6_000_000}
+
+
+def leaves(old: str, new: str, told: int = 0) -> list[SampleRecord]:
+    """Return a target that another server has, while its old one says that it is gone.
+
+    Args:
+        old: The server that had it until 90 samples ago.
+        new: Another.
+        told: Newest samples that the new one has not told.
+    """
+    here, before = range(90, MINUTES), range(90)
+    found = []
+    for metric in METRICS:
+        of_both = {"target": "OST5", "number": MINUTES}
+        found.append(series(metric, 1e6, server=old, without=before, **of_both))
+        found.append(series(metric, 1e6, server=new, without=[*here, *range(told)], **of_both))
+        found += [series(metric, 1e6, target="OST4", server=old, number=MINUTES)]
+    gone = series("is_failed", lambda at: float(at >= NOW - 90 * 60), target="OST5", server=old,
+                  number=MINUTES)  # fmt: skip
+    there = series("is_failed", 0.0, target="OST5", server=new, number=MINUTES,
+                   without=[*here, *range(told)])  # fmt: skip
+    return [*found, gone, there]
+
+
+SERVERS = pytest.mark.parametrize(("old", "new"), [("oss0", "oss1"), ("oss1", "oss0")])
+
+
+@SERVERS
+@pytest.mark.parametrize("told", [0, 1])
+def test_a_target_that_is_gone_from_its_old_server_has_not_failed(
+    connection: Connection, old: str, new: str, told: int
+) -> None:
+    load = load_of(connection, leaves(old, new, told))
+    (one,) = [one for one in load.targets if one.target == "OST5"]
+    assert (one.server, one.is_failed) == (new, False)
+    (state,) = view_storage(connection, NOW)
+    assert state.failed == []
+
+
+@SERVERS
+def test_of_a_target_whose_last_server_is_silent_nobody_tells(
+    connection: Connection, old: str, new: str
+) -> None:
+    Writer(connection).store(leaves(old, new, 60))
+    (state,) = view_storage(connection, NOW)
+    assert not state.failed
+    assert list(state.silent) == ["OST5"]
+
+
+def replaced() -> list[SampleRecord]:
+    """Return targets of a server that has been replaced by another, weeks ago."""
+    found = []
+    for metric in METRICS:
+        for place in range(6):
+            target = f"OST{place}"
+            found.append(series(metric, 1e6, target=target, server="new", number=120))
+            found.append(series(metric, 1e6, target=target, server="old", until=NOW - 20 * DAY))
+    return found
+
+
+def test_where_targets_once_were_makes_no_curve_coarser(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stripewise.fleet.queries._series.MOST_READ", 6 * 60)
+    found = load_of(connection, replaced(), period="hour")
+    assert found.width_seconds == 120
+    assert len(found.read.values) == 30
+
+
+def test_a_server_that_is_out_of_service_is_not_shown(connection: Connection) -> None:
+    found = load_of(connection, replaced(), period="hour")
+    assert (list(found.servers), found.other_servers) == (["new"], 0)

@@ -89,3 +89,8 @@ def test_metadata_operations_are_told_where_they_decide(
 ) -> None:
     found = metadata_words(replace(LOAD, **given))
     assert [text[: len(words)] for text, words in zip(found, said, strict=True)] == said
+
+
+def test_the_name_of_a_file_system_is_told_as_it_is() -> None:
+    load = replace(LOAD, file_system="WorkA", job_operations_share=0.2, job_bytes=None)
+    assert "operations of WorkA during" in metadata_words(load)[0]

@@ -241,7 +241,6 @@ def _load(
     else:
         return None
     known = [total[one] * width for one in during if one in total]
-    times = (at[0], at[-1] + width)
     usual, hours = _compared(connection, series, span)
     mine = job_rates(connection, job_id, sampled.id, at, width) if use.is_served else {}
     return StorageLoad(
@@ -251,17 +250,18 @@ def _load(
         sum(known) if known else None, len(known) / len(during), usual, hours, use.is_served,
         [_of_job(mine, total, one, during) for one in at] if mine else (),
         service_beside(connection, sampled.id, begin, end),
-        _operations_share(connection, use, times, resolution, during),
+        _operations_share(connection, use, resolution, during),
     )  # fmt: skip
 
 
 def _operations_share(
-    connection: Connection, use: _Use, times: tuple[int, int], resolution: int, during: range
+    connection: Connection, use: _Use, resolution: int, during: range
 ) -> float | None:
     """Return the part of a job in all metadata operations while it ran; None: not known."""
     series = use.sampled.metadata
     if not use.operations or not series:
         return None
+    times = (during[0], during[-1] + during.step)
     rates = _rates(connection, {METADATA: series}, times, resolution, during.step)[METADATA]
     known = [rates[one] * during.step for one in during if one in rates]
     if not sum(known) or len(known) < ENOUGH * len(during):

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from sqlalchemy import Connection, Select, case, func, select
+from sqlalchemy import Connection, Select, and_, case, func, select
 
 from stripewise.fleet._samples import DAY, KEPT_DAYS, RESOLUTIONS
 from stripewise.fleet.queries._metrics import KINDS, METADATA
@@ -216,17 +216,20 @@ class _Moved:
     @classmethod
     def read(cls, connection: Connection, ids: Sequence[int]) -> _Moved:
         """Look which of some series are so."""
-        columns = (Series.file_system_id, Series.target, Series.metric)
-        mine = connection.execute(select(Series.id, *columns).where(Series.id.in_(ids))).all()
-        same = {row[0]: tuple(row[1:]) if row.target else row[0] for row in mine}
-        wanted = {one for one in same.values() if isinstance(one, tuple)}
-        query = select(Series.id, *columns).where(
-            Series.file_system_id.in_({one[0] for one in wanted}),
-            Series.metric.in_({one[2] for one in wanted}),
+        mine = set(ids)
+        kinds = select(Series.file_system_id, Series.metric).where(Series.id.in_(ids)).distinct()
+        of = kinds.subquery()
+        query = select(Series.id, Series.file_system_id, Series.target, Series.metric).join(
+            of, and_(Series.file_system_id == of.c.file_system_id, Series.metric == of.c.metric)
         )
-        every = connection.execute(query).all() if wanted else []
-        others = [row[0] for row in every if row[0] not in same and tuple(row[1:]) in wanted]
-        return cls(len(set(same.values())) < len(same), others, same)
+        every = {
+            key: (place, target, metric) if target else key
+            for key, place, target, metric in connection.execute(query)
+        }
+        same = {key: one for key, one in every.items() if key in mine}
+        there = set(same.values())
+        others = [key for key, one in every.items() if key not in mine and one in there]
+        return cls(len(there) < len(same), others, same)
 
     def grouped(self, query: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return a query of roll-ups, and by what they are to be grouped."""
@@ -245,8 +248,10 @@ class _Moved:
         begin = (Rollup.at - Rollup.at % width).label("begin")
         query = select(begin, Series.target, Series.metric).distinct()
         query = query.join(Series, Series.id == Rollup.series_id)
-        rows = connection.execute(query.where(*_within(self.elsewhere, since, until, resolution)))
-        return Counter(row.begin for row in rows)
+        each = query.where(*_within(self.elsewhere, since, until, resolution)).subquery()
+        count = select(each.c.begin, func.count()).group_by(each.c.begin)
+        rows: Any = connection.execute(count)
+        return {at: number for at, number in rows}
 
 
 @dataclass(frozen=True)

@@ -174,16 +174,16 @@ def _state(
 
     times = {} if newest_at is None else _times(connection, key, int(newest_at))
     slow = {one.target: one for one in slow_among(times)}
-    flagged = None if is_stale else _flagged(parts, last, IS_SLOW, newest_at)
+    flagged = None if is_stale else _flagged(now_told, last, IS_SLOW, newest_at)
     if flagged is None and not is_stale and can_compare(times):
         flagged = sorted(slow)
 
     def rate(metric: str) -> Rate:
-        ids = for_whole(drawn, metric)
-        current = None
+        ids, ids_now, current = for_whole(drawn, metric), for_whole(now_told, metric), None
         if newest_at is not None and not is_stale:
-            current = _current(connection, for_whole(now_told, metric), int(newest_at))
-        return replace(_busiest(connection, ids, now) if compares else Rate(), now=current)
+            current = _current(connection, ids_now, int(newest_at))
+        before = _busiest(connection, ids, len(ids_now), now) if compares else Rate()
+        return replace(before, now=current)
 
     return FileSystemState(
         key,
@@ -191,9 +191,9 @@ def _state(
         newest_at,
         is_stale,
         len(targets),
-        None if is_stale else _flagged(parts, last, IS_FAILED, newest_at),
+        None if is_stale else _flagged(now_told, last, IS_FAILED, newest_at),
         flagged,
-        () if newest_at is None else _silent(parts, last, newest_at),
+        () if newest_at is None else _silent(now_told, last, newest_at),
         open_events(connection, key, now),
         rate(READ),
         rate(WRITE),
@@ -221,11 +221,26 @@ def parts_in_service(connection: Connection, key: int) -> tuple[list[Part], dict
 
 
 def parts_now(parts: Sequence[Part], last: Mapping[int, Newest]) -> list[Part]:
-    """Return series without those of targets of which another server has told since."""
+    """Return series without those of targets of which another server has told since.
+
+    A server goes on to say that a target is gone from it: that is as old as what it told else.
+    """
+    there: dict[tuple[str, str], float] = {}
+    for one in parts:
+        if one.metric != IS_FAILED:
+            place = (one.server, one.target)
+            there[place] = max(there.get(place, 0.0), last[one.id].end)
+
+    def told(one: Part) -> tuple[float, str]:
+        newest = last[one.id]
+        is_gone = one.metric == IS_FAILED and newest.value > 0.5
+        place = (one.server, one.target)
+        return there.get(place, newest.end) if is_gone else newest.end, one.server
+
     ends: dict[tuple[str, str], tuple[float, str]] = {}
     for one in parts:
         key = (one.target, one.metric)
-        ends[key] = max(ends.get(key, (0.0, "")), (last[one.id].end, one.server))
+        ends[key] = max(ends.get(key, (0.0, "")), told(one))
     return [
         one for one in parts
         if not one.target or ends[one.target, one.metric][1] == one.server
@@ -281,10 +296,13 @@ def _is_late(one: Newest, newest_at: float | None) -> bool:
     return newest_at is None or newest_at - one.end > STALE_SECONDS
 
 
-def _busiest(connection: Connection, ids: Sequence[int], now: float) -> Rate:
-    """Return the greatest rate of some series together, over hours if those are not too many."""
+def _busiest(connection: Connection, ids: Sequence[int], number: int, now: float) -> Rate:
+    """Return the greatest rate of some series together, over hours if those are not too many.
+
+    `number` is that of series which have roll-ups at one time.
+    """
     until, since = int(now) + 1, int(now) - BEFORE_SECONDS
-    resolution = resolution_for(3600, len(ids), since, until, now)
+    resolution = resolution_for(3600, number, since, until, now)
     before = curve(connection, ids, since, until, resolution)
     return Rate(None, max(before.values.values(), default=None), resolution)
 

@@ -161,15 +161,18 @@ def view_load(
     """Return the load of a file system over a time."""
     serving, last = parts_in_service(connection, file_system_id)
     parts = parts_before(connection, file_system_id, serving)
+    told_now = parts_now(serving, last)
     whole = {metric: for_whole(parts, metric) for metric in (READ, WRITE, METADATA)}
-    most = max(len(ids) for ids in whole.values())
+    # A target that moved has several series, of which one at a time has roll-ups.
+    most = max(len(for_whole(told_now, metric)) for metric in whole)
     since, until = period.since, period.until
     finest = resolution_for(_FINEST[period.name], most, since, until, now)
     of_whole = [*chain(*whole.values())]
     step = resolution_there(connection, of_whole, since, until, finest)
     width = width_for(connection, of_whole, step)
     counters = [one.id for one in parts if one.metric in _COUNTERS]
-    coarse = resolution_for(step, len(counters), since, until, now)
+    number = sum(one.metric in _COUNTERS for one in told_now)
+    coarse = resolution_for(step, number, since, until, now)
     mean = means_there(connection, counters, since, until, coarse)
     timed = max(coarse, finest_times(connection, file_system_id, since, until))
     times = services(connection, file_system_id, since - since % timed, until, timed)
@@ -181,6 +184,8 @@ def view_load(
     servers = for_servers(parts, READ)
     for server, ids in for_servers(parts, WRITE).items():
         servers[server] = [*servers.get(server, []), *ids]
+    here = {one.server for one in parts if one.id in mean or one.id in last}
+    servers = {server: ids for server, ids in servers.items() if server in here}
     busiest = _largest(servers, mean, SERVERS_SHOWN)
     loads = for_servers(parts, LOAD)
     of_servers = [*chain(*busiest.values())]
@@ -198,7 +203,7 @@ def view_load(
         {kind: drawn(ids) for kind, ids in kinds.items()},
         {server: drawn(ids, slower, wider) for server, ids in busiest.items()},
         {server: drawn(loads[server], slower, wider) for server in busiest if server in loads},
-        _targets(parts_now(serving, last), mean, last, times),
+        _targets(told_now, mean, last, times),
         len(servers) - len(busiest),
         len({one.metric for one in parts if one.metric in KINDS}) - len(kinds),
         max((one.end for one in last.values()), default=None),

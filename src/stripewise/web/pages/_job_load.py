@@ -109,12 +109,12 @@ def metadata_words(load: StorageLoad) -> list[str]:
     if share is None or (share < _MOSTLY_YOU and load.job_bytes is not None):
         return []
     part = f"{written(share, 'share')} of all metadata operations of {load.file_system}"
-    text = f"this job made {part} {_during(load)}."
+    text = f"job made {part} {_during(load)}."
     if share < _MOSTLY_YOU:
-        return [text.capitalize()]
+        return [f"This {text}"]
     return [
-        f"Mostly you, by metadata operations: {text} How it opens, looks up and makes files is "
-        "likelier to decide how long these take than others are."
+        f"Mostly you, by metadata operations: this {text} How it opens, looks up and makes files "
+        "is likelier to decide how long these take than others are."
     ]
 
 
