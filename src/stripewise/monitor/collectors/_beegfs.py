@@ -125,9 +125,12 @@ class BeeGfs(Collector):
 
 
 def words_of(command: str, kind: str, place: str) -> tuple[str, ...]:
-    """Return the words that ask `beegfs` (8.x) for targets of a kind."""
+    """Return the words that ask `beegfs` (8.x) for targets of a kind.
+
+    Free space has another name since some version of 8.x; a column that there is not is passed over.
+    """
     where = (f"--mgmtd-addr={place}",) if place else ()
-    columns = "--columns=id,reachability,space,sfree"
+    columns = "--columns=id,reachability,space,sfree,space_free"
     return (
         *(command, "target", "list", f"--node-type={kind}", "--state", "--capacity", columns),
         *("--raw", "--output=json", *where),
