@@ -127,7 +127,7 @@ class BeeGfs(Collector):
 def words_of(command: str, kind: str, place: str) -> tuple[str, ...]:
     """Return the words that ask `beegfs` (8.x) for targets of a kind.
 
-    Free space has another name since some version of 8.x; a column that there is not is passed over.
+    Later versions call free space otherwise; the tool passes over a column that it has not.
     """
     where = (f"--mgmtd-addr={place}",) if place else ()
     columns = "--columns=id,reachability,space,sfree,space_free"
