@@ -236,6 +236,14 @@ def test_an_agent_that_reads_nothing_says_so(
     assert said == ([] if collectors else [told])
 
 
+def test_one_reading_is_one(caplog: pytest.LogCaptureFixture) -> None:
+    sink = FakeSink()
+    with caplog.at_level(logging.INFO), Running([FakeCollector()], [sink]):
+        wait_until(lambda: bool(sink.of("fake")))
+    said = [one.getMessage() for one in caplog.records]
+    assert [text for text in said if text.startswith("collector fake works: 1 reading in ")]
+
+
 def test_a_sink_that_cannot_begin_yet_is_tried_again_and_its_loss_counted() -> None:
     late, up = FakeSink("late"), FakeSink("up")
     late.cannot_begin = "no database: start it"
