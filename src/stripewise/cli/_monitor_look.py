@@ -91,10 +91,13 @@ def once(context: click.Context, config: Path | None, form: str, names: tuple[st
     code is 1 if nothing could be read at all.
     """
     from stripewise.monitor import LocalHost, give_up_root, make_collectors, read_once
+    from stripewise.monitor.collectors import collector_problems
 
     config, settings = _settings(context, config)
     give_up_root(settings.agent.user)
     rounds = read_once(make_collectors(settings, config), LocalHost(), names)
+    for problem in collector_problems():
+        note(problem, kind="warning")
     for found in rounds:
         for text in found.problems[:_MOST_PROBLEMS]:
             note(f"{found.collector}: {text}", kind="warning")
