@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stripewise.cli._common import answer, examples, json_option, note
-from stripewise.text import duration_text, plural
+from stripewise.text import duration_text, plural, printable
 
 if TYPE_CHECKING:
     from stripewise.monitor import CollectorCheck, MonitorCheck, MonitorSettings, Round, SinkCheck
@@ -64,7 +64,7 @@ def check(context: click.Context, config: Path | None, as_json: bool) -> None:
         settings.agent.server, who, check_collectors(chosen, LocalHost()), check_sinks(sinks),
         collector_problems(),
     )  # fmt: skip
-    answer(as_json, found.as_json, lambda: _check_lines(found))
+    answer(as_json, found.as_json, lambda: map(printable, _check_lines(found)))
     context.exit(0 if found.is_good else 1)
 
 
