@@ -60,9 +60,9 @@ def check(context: click.Context, config: Path | None, as_json: bool) -> None:
     config, settings = _settings(context, config)
     who = give_up_root(settings.agent.user)
     chosen, sinks = make_collectors(settings, config), make_sinks(settings, config)
+    read = check_collectors(chosen, LocalHost(), lambda text: note(text, kind="warning"))
     found = MonitorCheck(
-        settings.agent.server, who, check_collectors(chosen, LocalHost()), check_sinks(sinks),
-        collector_problems(),
+        settings.agent.server, who, read, check_sinks(sinks), collector_problems(),
     )  # fmt: skip
     answer(as_json, found.as_json, lambda: map(printable, _check_lines(found)))
     context.exit(0 if found.is_good else 1)
