@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 import stripewise.monitor
+import stripewise.monitor.collectors
 from stripewise.cli import main
 from stripewise.monitor._records import Round
 
@@ -23,6 +24,13 @@ def test_once_says_how_much_more_was_left_out(monkeypatch: pytest.MonkeyPatch) -
     assert len(found) == 6
     assert "disks: line 5 is none" in found[4]
     assert "disks: and 2 more (see --format json)" in found[5]
+
+
+def test_once_names_plug_ins_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    why = "the collector 'bad' of the package bad-one: lacks collect"
+    monkeypatch.setattr(stripewise.monitor.collectors, "collector_problems", lambda: (why,))
+    found = warnings_of(monkeypatch, 0)
+    assert [line.endswith(why) for line in found] == [True]
 
 
 def test_once_says_nothing_more_where_all_was_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -224,6 +224,26 @@ def test_no_sink_that_can_begin_is_an_error() -> None:
         agent.run()
 
 
+@pytest.mark.parametrize("collectors", [[], [FakeCollector()]])
+def test_an_agent_that_reads_nothing_says_so(
+    collectors: list[FakeCollector], caplog: pytest.LogCaptureFixture
+) -> None:
+    sink = FakeSink()
+    with caplog.at_level(logging.INFO), Running(collectors, [sink]):
+        wait_until(lambda: bool(sink.of("monitor")))
+    said = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
+    told = "nothing is read: each collector has enabled = false; take that out"
+    assert said == ([] if collectors else [told])
+
+
+def test_one_reading_is_one(caplog: pytest.LogCaptureFixture) -> None:
+    sink = FakeSink()
+    with caplog.at_level(logging.INFO), Running([FakeCollector()], [sink]):
+        wait_until(lambda: bool(sink.of("fake")))
+    said = [one.getMessage() for one in caplog.records]
+    assert [text for text in said if text.startswith("collector fake works: 1 reading in ")]
+
+
 def test_a_sink_that_cannot_begin_yet_is_tried_again_and_its_loss_counted() -> None:
     late, up = FakeSink("late"), FakeSink("up")
     late.cannot_begin = "no database: start it"

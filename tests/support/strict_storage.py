@@ -274,11 +274,13 @@ def _json_target(entry: Any) -> tuple[int, Any]:
     kind, _, word = name.rpartition(":")
     expect(set(kind) <= set(string.ascii_lowercase) and len(kind) <= 16)
     expect(bool(kind) == (":" in name) and len(word) <= 5)
-    sizes = [entry.of(key) for key in ("space", "sfree")]
-    total, free = (
+    free = [size for name, size in entry if name in ("sfree", "space_free")]
+    expect(len(free) < 2)
+    sizes = [entry.of("space"), *(free or [""])]
+    total, left = (
         None if size is None or str(size) in UNKNOWN else number(str(size)) for size in sizes
     )
-    return _target(number(word), str(entry.of("reachability")), total, free)
+    return _target(number(word), str(entry.of("reachability")), total, left)
 
 
 def _beegfs(

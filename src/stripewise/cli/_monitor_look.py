@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stripewise.cli._common import answer, examples, json_option, note
-from stripewise.text import duration_text, plural
+from stripewise.text import duration_text, plural, printable
 
 if TYPE_CHECKING:
     from stripewise.monitor import CollectorCheck, MonitorCheck, MonitorSettings, Round, SinkCheck
@@ -60,11 +60,11 @@ def check(context: click.Context, config: Path | None, as_json: bool) -> None:
     config, settings = _settings(context, config)
     who = give_up_root(settings.agent.user)
     chosen, sinks = make_collectors(settings, config), make_sinks(settings, config)
+    read = check_collectors(chosen, LocalHost(), lambda text: note(text, kind="warning"))
     found = MonitorCheck(
-        settings.agent.server, who, check_collectors(chosen, LocalHost()), check_sinks(sinks),
-        collector_problems(),
+        settings.agent.server, who, read, check_sinks(sinks), collector_problems(),
     )  # fmt: skip
-    answer(as_json, found.as_json, lambda: _check_lines(found))
+    answer(as_json, found.as_json, lambda: map(printable, _check_lines(found)))
     context.exit(0 if found.is_good else 1)
 
 
@@ -91,10 +91,13 @@ def once(context: click.Context, config: Path | None, form: str, names: tuple[st
     code is 1 if nothing could be read at all.
     """
     from stripewise.monitor import LocalHost, give_up_root, make_collectors, read_once
+    from stripewise.monitor.collectors import collector_problems
 
     config, settings = _settings(context, config)
     give_up_root(settings.agent.user)
     rounds = read_once(make_collectors(settings, config), LocalHost(), names)
+    for problem in collector_problems():
+        note(problem, kind="warning")
     for found in rounds:
         for text in found.problems[:_MOST_PROBLEMS]:
             note(f"{found.collector}: {text}", kind="warning")

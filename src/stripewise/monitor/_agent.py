@@ -84,6 +84,8 @@ class Agent:
         for one in self._collecting:
             one.start()
         self._notifier.tell("READY=1")
+        if not self._collecting:
+            _log.warning("nothing is read: each collector has enabled = false; take that out")
         names = ", ".join(one.sink.name for one in self._delivering)
         _log.info("the agent runs, every %g s, to %s", self._interval_seconds, names)
         try:

@@ -17,7 +17,7 @@ from stripewise.monitor._delivering import Delivering
 from stripewise.monitor._local_host import LocalHost
 from stripewise.monitor._records import Round
 from stripewise.monitor._settings import MonitorSettings, within
-from stripewise.monitor.collectors import Collector, collector_names, create_collector
+from stripewise.monitor.collectors import Collector, PlugInError, collector_names, create_collector
 from stripewise.monitor.sinks import Sink, create_sink, sink_class
 
 
@@ -34,7 +34,7 @@ class Chosen(NamedTuple):
 
 
 def make_collectors(settings: MonitorSettings, path: Path | None = None) -> list[Chosen]:
-    """Make the collectors that are not switched off.
+    """Make the collectors that are not switched off, but plug-ins that cannot be made.
 
     Args:
         settings: The configuration.
@@ -47,9 +47,13 @@ def make_collectors(settings: MonitorSettings, path: Path | None = None) -> list
     def make() -> Iterator[Chosen]:
         for name in collector_names():
             enabled = settings.choice(name).enabled
-            if enabled:
+            if not enabled:
+                continue
+            try:
                 collector = create_collector(name, settings.table(name))
-                yield Chosen(collector, enabled == "automatic")
+            except PlugInError:  # collector_problems() says why, and the rest works without it
+                continue
+            yield Chosen(collector, enabled == "automatic")
 
     return within(path, lambda: list(make()))
 

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -95,12 +96,33 @@ class MonitorCheck:
         return {**asdict(self), "good": self.is_good}
 
 
+SLOW_SECONDS = 20.0
+"""Of a collector that is checked, after which it is named (assumed): who waits wants to know."""
 _NAMED = ("fs", "target", "device", "interface")
 
 
-def check_collectors(chosen: Sequence[Chosen], host: Host) -> tuple[CollectorCheck, ...]:
-    """Read one round of each collector, and tell what it found."""
-    return tuple(_check_collector(one, host) for one in chosen)
+def check_collectors(
+    chosen: Sequence[Chosen], host: Host, tell: Callable[[str], None] = lambda text: None
+) -> tuple[CollectorCheck, ...]:
+    """Read one round of each collector, and tell what it found.
+
+    Args:
+        chosen: Which.
+        host: What they read.
+        tell: Takes a sentence, in another thread, while a collector reads for long: it may hang.
+    """
+    return tuple(_watched(one, host, tell) for one in chosen)
+
+
+def _watched(one: Chosen, host: Host, tell: Callable[[str], None]) -> CollectorCheck:
+    text = f"{one.collector.name} has been reading for {SLOW_SECONDS:g} s and is still waited for"
+    timer = threading.Timer(SLOW_SECONDS, tell, (text,))
+    timer.daemon = True
+    timer.start()
+    try:
+        return _check_collector(one, host)
+    finally:
+        timer.cancel()
 
 
 def _check_collector(one: Chosen, host: Host) -> CollectorCheck:

@@ -16,7 +16,7 @@ from stripewise.monitor._records import Round
 from stripewise.monitor._rounds import REASONS, Outcome, read_round
 from stripewise.monitor.collectors import Collector
 from stripewise.monitor.metrics import Reading, health
-from stripewise.text import duration_text, printable
+from stripewise.text import duration_text, plural, printable
 
 LOOK_AGAIN_SECONDS = 60.0
 """How often a collector that found nothing here looks again: Lustre may be mounted later."""
@@ -159,8 +159,8 @@ class Collecting:
         elif first:
             self._change("part", f"leaves out: {first}{more}", logging.WARNING)
         else:
-            count = len(found.readings)
-            self._change("", f"works: {count} readings in {duration_text(found.seconds)}")
+            count = plural(len(found.readings), "reading")
+            self._change("", f"works: {count} in {duration_text(found.seconds)}")
 
     def _change(self, state: str, text: str, grade: int = logging.INFO) -> None:
         with self._lock:

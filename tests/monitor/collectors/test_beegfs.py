@@ -22,7 +22,7 @@ def old(kind: str, *more: str) -> tuple[str, ...]:
 def new(kind: str, *more: str) -> tuple[str, ...]:
     return (
         *(NEW, "target", "list", f"--node-type={kind}", "--state", "--capacity"),
-        *("--columns=id,reachability,space,sfree", "--raw", "--output=json", *more),
+        *("--columns=id,reachability,space,sfree,space_free", "--raw", "--output=json", *more),
     )
 
 
@@ -94,6 +94,17 @@ def test_targets_of_8() -> None:
     assert found["beegfs_target_used_bytes", ("beegfs", "storage-101")] == 1 << 39
     assert found["beegfs_target_missing", ("beegfs", "storage-102")] == 1
     assert ("beegfs_target_free_bytes", ("beegfs", "storage-102")) not in found
+
+
+def test_free_space_under_its_later_name() -> None:
+    host = new_host()
+    storage = """[{"id":{"num_id":7,"node_type":3},"reachability":"Online",
+        "space":"1099511627776","space_free":"549755813888"}]"""
+    host.commands[new("storage")] = storage.encode()
+    taken = take(create_collector("beegfs"), host)
+    assert taken.values["beegfs_target_free_bytes", ("beegfs", "storage-7")] == 1 << 39
+    assert taken.values["beegfs_target_used_bytes", ("beegfs", "storage-7")] == 1 << 39
+    assert not taken.problems
 
 
 def test_a_state_that_is_not_known_is_not_told() -> None:

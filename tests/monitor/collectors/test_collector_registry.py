@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from stripewise.errors import ConfigurationError
+from stripewise.monitor import make_collectors, read_settings
 from stripewise.monitor.collectors import (
     Collector,
     _registry,
@@ -147,6 +148,23 @@ def test_one_that_cannot_be_used_is_named_and_the_rest_stay(
     (problem,) = collector_problems()
     assert problem.startswith("the collector 'bad' of the package bad-one: ")
     assert why in problem
+    assert problem.isprintable()
+    with pytest.raises(ConfigurationError, match="package bad-one"):
+        create_collector("bad")
+
+
+@pytest.mark.parametrize("raised", ["RuntimeError('no licence\\x1b[2J')", "SystemExit(3)"])
+def test_one_that_cannot_be_made_is_named_and_the_rest_stay(install: Install, raised: str) -> None:
+    made = f"    def __init__(self, settings):\n        raise {raised}\n\n    def missing"
+    source = GOOD.format(name="bad").replace("    def missing", made)
+    install("bad-one", {"bad": "bad_one:Mine"}, source)
+    install("fine", {"fine": "fine:Mine"}, GOOD.format(name="fine"))
+    chosen = make_collectors(read_settings(None))
+    assert [one.collector.name for one in chosen] == [*OURS, "fine"]
+    assert collector_names() == (*OURS, "fine")
+    (problem,) = collector_problems()
+    assert problem.startswith("the collector 'bad' of the package bad-one: cannot be made (")
+    assert raised.partition("(")[0] in problem
     assert problem.isprintable()
     with pytest.raises(ConfigurationError, match="package bad-one"):
         create_collector("bad")

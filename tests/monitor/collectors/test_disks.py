@@ -57,6 +57,15 @@ def test_partitions_and_devices_on_others_do_not_count_again() -> None:
     assert {labels[0] for _, labels in values(DISKS_3_10)} == {"sda"}
 
 
+def test_a_volume_of_zfs_does_not_count_again() -> None:
+    host = disk_host(f"{DISKS_5_5}{DISKS_5_5.splitlines()[0].replace('sda', 'zd0')}\n")
+    host.files["/sys/block/zd0"] = ""
+    assert "zd0" in host.files["/proc/diskstats"]
+    assert "zd0" not in {labels[0] for _, labels in take(create_collector("disks"), host).values}
+    named = take(create_collector("disks", {"devices": ["zd*"]}), host).values
+    assert {labels[0] for _, labels in named} == {"zd0"}
+
+
 def test_devices_that_are_named_are_read() -> None:
     named = values(DISKS_3_10, devices=["dm-*", "loop0"])
     assert {labels[0] for _, labels in named} == {"dm-0", "loop0"}

@@ -50,6 +50,17 @@ def test_interfaces_that_are_named_are_read() -> None:
     assert {labels[0] for name, labels in found if name.startswith("host_net")} == {"bond0", "lo"}
 
 
+def test_interfaces_that_are_named_and_not_there_are_said() -> None:
+    taken = take(create_collector("host", {"interfaces": ["ib9*", "no0"]}), proc_host())
+    (problem,) = taken.problems
+    assert "no interface is called ib9* or no0, only " in problem.text
+    assert "eth0" in problem.text
+    assert "change `interfaces` of [collectors.host]" in problem.text
+    assert not problem.reason
+    some = take(create_collector("host", {"interfaces": ["ib9*", "eth0"]}), proc_host())
+    assert some.problems == []
+
+
 def with_ticks(line: str) -> FakeHost:
     host = proc_host()
     host.files["/proc/stat"] = f"cpu  {line}\nbtime 1700000000\n"

@@ -271,6 +271,9 @@ def test_a_certificate_is_checked(tmp_path: Path):
          r"targets\[2\]: database is missing"),
         ({"targets": [{"url": "http://a", "database": "a"}], "url": "http://b"}, "move url into"),
         ({"targets": "x"}, "targets"),
+        ({"targets": [{"url": "http://a", "database": "a"}, {"url": "http://a", "database": "b"},
+                      {"url": "http://A:80/", "database": "a"}]},
+         r"targets\[3\] is the database of targets\[1\]: take one out"),
     ],
 )  # fmt: skip
 def test_bad_settings_are_one_line(settings: dict[str, Any], words: str):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gzip
 import http.client
+import logging
 import socket
 import ssl
 import time
@@ -260,6 +261,12 @@ def test_a_port_in_use_is_said(sink: PrometheusSink):
     sink.stop()
     other.start()
     other.stop()
+
+
+def test_the_port_that_was_found_is_said(caplog: pytest.LogCaptureFixture):
+    with caplog.at_level(logging.INFO), serving(listen="127.0.0.1:0") as sink:
+        said = [one.getMessage() for one in caplog.records]
+    assert f"sink prometheus answers at http://127.0.0.1:{sink.port}/metrics" in said
 
 
 def test_ipv6():

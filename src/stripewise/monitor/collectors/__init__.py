@@ -4,6 +4,7 @@
 
 from stripewise.monitor.collectors._base import Collector, CollectorSettings, Problem
 from stripewise.monitor.collectors._registry import (
+    PlugInError,
     collector_class,
     collector_names,
     collector_problems,
@@ -13,6 +14,7 @@ from stripewise.monitor.collectors._registry import (
 __all__ = [
     "Collector",
     "CollectorSettings",
+    "PlugInError",
     "Problem",
     "collector_class",
     "collector_names",

@@ -125,9 +125,12 @@ class BeeGfs(Collector):
 
 
 def words_of(command: str, kind: str, place: str) -> tuple[str, ...]:
-    """Return the words that ask `beegfs` (8.x) for targets of a kind."""
+    """Return the words that ask `beegfs` (8.x) for targets of a kind.
+
+    Later versions call free space otherwise; the tool passes over a column that it has not.
+    """
     where = (f"--mgmtd-addr={place}",) if place else ()
-    columns = "--columns=id,reachability,space,sfree"
+    columns = "--columns=id,reachability,space,sfree,space_free"
     return (
         *(command, "target", "list", f"--node-type={kind}", "--state", "--capacity", columns),
         *("--raw", "--output=json", *where),

@@ -17,8 +17,9 @@ from stripewise.monitor.texts import DiskLine, read_diskstats
 
 _PATH = "/proc/diskstats"
 _BLOCK = "/sys/block"
-_NOT_DISKS = ("loop*", "ram*", "zram*", "sr*", "fd*", "nvme*c*n*")
-"""Files, memory, removable media, and the paths of a disk that has several."""
+_NOT_DISKS = ("loop*", "ram*", "zram*", "sr*", "fd*", "nvme*c*n*", "zd*")
+"""Files, memory, removable media, the paths of a disk that has several, and volumes of ZFS, which
+stand on disks without saying on which."""
 
 
 class DiskSettings(CollectorSettings):

@@ -32,6 +32,7 @@ _AMOUNTS = (
     ("Dirty", m.HOST_DIRTY_BYTES),
 )
 _IDLE = ("idle", "iowait")
+_SHOWN_INTERFACES = 8
 
 
 class HostSettings(CollectorSettings):
@@ -115,7 +116,11 @@ class HostFigures(Collector):
     def _network(self, text: str, host: Host) -> Iterator[Reading | Problem]:
         found, problems = read_net_dev(text)
         yield from damages(_NETWORK, problems)
-        for one in self._wanted(found, host):
+        wanted = self._wanted(found, host)
+        assert isinstance(self.settings, HostSettings)
+        if self.settings.interfaces and not wanted:
+            yield Problem(_no_interface(self.settings.interfaces, found))
+        for one in wanted:
             yield Reading(m.NETWORK_RECEIVED, (one.name,), one.received_bytes)
             yield Reading(m.NETWORK_SENT, (one.name,), one.sent_bytes)
             yield Reading(m.NETWORK_ERRORS, (one.name, "receive"), one.receive_errors)
@@ -128,6 +133,15 @@ class HostFigures(Collector):
             return [one for one in found if any(fnmatchcase(one.name, each) for each in patterns)]
         physical = {path.split("/")[4] for path in host.names(_PHYSICAL)}
         return [one for one in found if one.name in physical]
+
+
+def _no_interface(patterns: tuple[str, ...], found: list[Interface]) -> str:
+    there = [one.name for one in found[:_SHOWN_INTERFACES]]
+    shown = ", ".join((*there, *(("...",) if len(found) > len(there) else ()))) or "none"
+    return (
+        f"{_NETWORK}: no interface is called {' or '.join(patterns)}, only {shown}: change"
+        f" `interfaces` of [collectors.host]"
+    )
 
 
 def busy_share(before: Mapping[str, int], after: Mapping[str, int]) -> float | None:

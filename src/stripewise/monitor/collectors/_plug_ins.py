@@ -28,10 +28,18 @@ class PlugIns:
     Attributes:
         classes: Collectors that can be used, by name.
         problems: Why another one cannot, by the name of its entry point.
+        points: Entry points of `classes`.
     """
 
     classes: dict[str, type[Collector]] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
+    points: dict[str, EntryPoint] = field(default_factory=dict)
+
+    def give_up(self, name: str, error: BaseException) -> str:
+        """Use one no more that cannot be made, and return why, as `problems` has it."""
+        del self.classes[name]
+        why = f"cannot be made ({type(error).__name__}: {error}): update or remove it"
+        return _tell(self, self.points[name], why)
 
 
 def load_plug_ins(taken: Collection[str]) -> PlugIns:
@@ -48,18 +56,19 @@ def load_plug_ins(taken: Collection[str]) -> PlugIns:
         if kind is None:
             _tell(found, point, why)
             continue
-        found.classes[point.name] = kind
+        found.classes[point.name], found.points[point.name] = kind, point
         metrics.update(metric.name for metric in kind.metrics)
     return found
 
 
-def _tell(found: PlugIns, point: EntryPoint, why: str) -> None:
-    """Note a problem; two packages may have used one name."""
+def _tell(found: PlugIns, point: EntryPoint, why: str) -> str:
+    """Note a problem, and return it; two packages may have used one name."""
     key = point.name
     while key in found.problems:
         key += " "
     shown = printable(f"the collector {point.name!r} of the package {_package(point)}: {why}")
     found.problems[key] = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 3]}..."
+    return found.problems[key]
 
 
 def _package(point: EntryPoint) -> str:

@@ -30,6 +30,10 @@ _MEMBERS: dict[str, tuple[str, str]] = {
 _loaded: PlugIns | None = None
 
 
+class PlugInError(ConfigurationError):
+    """A collector of another package cannot be made; `collector_problems` says why from now on."""
+
+
 def _plug_ins() -> PlugIns:
     global _loaded
     if _loaded is None:
@@ -77,6 +81,7 @@ def create_collector(name: str, settings: Mapping[str, Any] | None = None) -> Co
 
     Raises:
         ConfigurationError: There is none of this name, or a setting is not right.
+        PlugInError: It is of another package, and raises something when it is made.
     """
     kind = collector_class(name)
     form = kind.settings_class
@@ -85,4 +90,9 @@ def create_collector(name: str, settings: Mapping[str, Any] | None = None) -> Co
     except ValidationError as error:
         wrong = printable(first_problem(error, set(form.model_fields)))
         raise ConfigurationError(f"[collectors.{name}] {wrong}") from error
-    return kind(read)
+    try:
+        return kind(read)
+    except (Exception, SystemExit) as error:  # whatever a foreign class does when it is made
+        if name in _MEMBERS:
+            raise
+        raise PlugInError(_plug_ins().give_up(name, error)) from error

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from stripewise.monitor.sinks._base import SinkSettings
 
 _MIB = 1 << 20
+_PORTS = {"http": 80, "https": 443}
 
 
 class TargetSettings(BaseModel):
@@ -56,6 +57,15 @@ class TargetSettings(BaseModel):
             raise ValueError("give token_file (version 2), or user and password_file (version 1)")
         self._check_secret()
         return self
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        """Which database it is, however its address is written."""
+        parts = urlsplit(self.url)
+        port = parts.port or _PORTS[parts.scheme]
+        server = parts.scheme, parts.hostname, port, parts.path.rstrip("/")
+        name = (self.database,) if self.version == 1 else (self.org, self.bucket)
+        return *server, self.version, *name
 
     def _check_url(self) -> None:
         try:
@@ -104,6 +114,16 @@ class InfluxSettings(SinkSettings):
     queue_bytes: int = Field(default=8 * _MIB, ge=_MIB)
     batch_bytes: int = Field(default=4 * _MIB, ge=64 << 10, le=64 * _MIB)
     timeout_seconds: float = Field(default=10.0, gt=0.0, le=300.0)
+
+    @model_validator(mode="after")
+    def _are_apart(self) -> Self:
+        places = [one.place for one in self.targets]
+        for number, place in enumerate(places):
+            if (first := places.index(place)) < number:
+                raise ValueError(
+                    f"targets[{number + 1}] is the database of targets[{first + 1}]: take one out"
+                )
+        return self
 
     @model_validator(mode="before")
     @classmethod

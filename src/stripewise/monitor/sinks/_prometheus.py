@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import ssl
 import time
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from stripewise.monitor.sinks._secrets import read_token
 from stripewise.monitor.sinks._tls import server_context
 
 _LEAST_TOKEN = 16
+_log = logging.getLogger("stripewise.monitor")
 _START_PAGE = (
     b'<!DOCTYPE html>\n<html lang="en"><title>Stripewise monitor</title>'
     b'<p><a href="/metrics">Metrics of this server</a></p></html>\n'
@@ -71,6 +73,9 @@ class PrometheusSink(Sink):
             ) from error
         self.port = int(self._listener.server_address[1])
         self._listener.start()
+        scheme = "http" if context is None else "https"
+        shown = f"[{host}]" if ":" in host else host
+        _log.info("sink prometheus answers at %s://%s:%d/metrics", scheme, shown, self.port)
 
     def take(self, found: Round) -> None:
         """Take a round."""

@@ -3,7 +3,7 @@
 """Targets of BeeGFS: the table of `beegfs-ctl --listtargets` (7.x), the JSON of `beegfs` (8.x).
 
 A server that does not answer has no space: 7.x prints 0.0GiB then, 8.x "-".  In 7.x sizes are
-rounded to 0.1 GiB.
+rounded to 0.1 GiB.  Free space is called "sfree" by the first versions of 8.x, "space_free" later.
 
 Source: ctl/source/modes/ModeListTargets.cpp of BeeGFS 7; ctl/internal/cmd/target/list.go and
 cmdfmt of beegfs-go (8.x).
@@ -30,6 +30,7 @@ _HEAD = ["TargetID", "Reachability", "Consistency", "Total", "Free"]
 _ID = re.compile(r"(?:[a-z]{1,16}:)?(\d{1,5})", re.ASCII)
 _STATES = {"online": True, "probably-offline": False, "offline": False}
 _UNKNOWN = ("", "-", "unknown", "<invalid_value>")
+_FREE = ("sfree", "space_free")
 _SPACE = " \t\r\n"
 
 
@@ -122,7 +123,10 @@ def _entry(entry: Any) -> BeeGfsTarget:
     number = entry.get("id")
     if isinstance(number, dict):
         number = number.get("num_id")
-    total, free = (_size(entry.get(key)) for key in ("space", "sfree"))
+    free_keys = [key for key in _FREE if key in entry]
+    if len(free_keys) > 1:
+        raise ValueError("tells its free space twice")
+    total, free = (_size(entry.get(key)) for key in ("space", *(free_keys or _FREE[:1])))
     state = str(entry.get("reachability", ""))
     is_number = _ID.fullmatch(str(number))
     if is_number is None:
