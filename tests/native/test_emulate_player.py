@@ -98,7 +98,12 @@ def test_writes_end_as_they_are_played(
         (host.directory / "data").write_bytes(b"")
         found = storage.together(*(["open:data", *one] for one in rows))
         last.append(max(each[-1].end for each in found))
-    assert median(last) == near(max(ends[-1] for ends in played(machine, True, tables))), last
+    # The emulation counts the writers of a file as they come; the player knows all of them.  So
+    # locks asked for ahead cost a first request less, but for the last one to come.
+    costs = FIGURES["locks.hold"] + FIGURES["locks.extent"]
+    early = (len(tables) - 1) * costs if lock_mode == 2 else 0.0
+    end = max(ends[-1] for ends in played(machine, True, tables))
+    assert median(last) == near(end, early), last
 
 
 def test_writes_of_a_node_take_turns_as_they_are_played(host: Host, programs: Programs) -> None:
