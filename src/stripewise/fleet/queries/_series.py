@@ -11,17 +11,17 @@ target, which neither counts twice nor is silent where it was before.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, case, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from stripewise.fleet._samples import DAY, KEPT_DAYS, RESOLUTIONS
 from stripewise.fleet.queries._metrics import KINDS, METADATA
+from stripewise.fleet.queries._moved import InService, Moved, rollups_within
 from stripewise.fleet.tables import Rollup, Sample, Series
 
 MOST_READ = 150_000
@@ -30,8 +30,6 @@ ENOUGH = 0.9
 """Share of the series that a known sum of rates has (chosen)."""
 _ASKED = 50
 """Series that are asked how often they are sampled."""
-RETIRED_SECONDS = 7 * DAY
-"""A series that has been silent for longer is taken to be out of service (chosen)."""
 
 
 @dataclass(frozen=True)
@@ -159,14 +157,14 @@ def curve(
     if not ids:
         return NOTHING
     width = width or resolution
-    within = _within(ids, since - since % width, until, resolution)
+    within = rollups_within(ids, since - since % width, until, resolution)
     chosen = (*within, Rollup.at.in_(moments)) if moments else within
-    moved = _Moved.read(connection, ids)
+    moved = Moved.read(connection, ids)
     is_single = width == resolution and not moved.is_within
     each = _each(chosen, width, covered * width, moved, is_single=is_single).subquery()
     query: Any = select(each.c.begin, func.sum(each.c.rate), func.count())
     rows: Any = connection.execute(query.group_by(each.c.begin).order_by(each.c.begin)).all()
-    service = _Service.read(connection, ids, since, until, moved)
+    service = InService.read(connection, ids, since, until, moved)
     away = moved.away(connection, since - since % width, until, resolution, width)
     values = {
         at: value
@@ -177,7 +175,7 @@ def curve(
 
 
 def _each(
-    chosen: tuple[Any, ...], width: int, seconds: float, moved: _Moved, *, is_single: bool
+    chosen: tuple[Any, ...], width: int, seconds: float, moved: Moved, *, is_single: bool
 ) -> Select[int, float]:
     """Return the query of the rate, or level, of each series or target in each interval.
 
@@ -197,88 +195,6 @@ def _each(
     each: Select[int, float]
     each, one = moved.grouped(query.where(*chosen))
     return each.group_by(*one, begin).having(known >= seconds)
-
-
-@dataclass(frozen=True)
-class _Moved:
-    """Which series are of targets of which several servers have told, as after a failover.
-
-    Attributes:
-        is_within: Several of the series that are looked at are of one target and metric.
-        elsewhere: Further series of their targets and metrics, at other servers.
-        same: Series that are looked at -> a key that those of one target and metric share.
-    """
-
-    is_within: bool
-    elsewhere: Sequence[int]
-    same: Mapping[int, Any]
-
-    @classmethod
-    def read(cls, connection: Connection, ids: Sequence[int]) -> _Moved:
-        """Look which of some series are so."""
-        mine = set(ids)
-        kinds = select(Series.file_system_id, Series.metric).where(Series.id.in_(ids)).distinct()
-        of = kinds.subquery()
-        query = select(Series.id, Series.file_system_id, Series.target, Series.metric).join(
-            of, and_(Series.file_system_id == of.c.file_system_id, Series.metric == of.c.metric)
-        )
-        every = {
-            key: (place, target, metric) if target else key
-            for key, place, target, metric in connection.execute(query)
-        }
-        same = {key: one for key, one in every.items() if key in mine}
-        there = set(same.values())
-        others = [key for key, one in every.items() if key not in mine and one in there]
-        return cls(len(there) < len(same), others, same)
-
-    def grouped(self, query: Any) -> tuple[Any, tuple[Any, ...]]:
-        """Return a query of roll-ups, and by what they are to be grouped."""
-        if not self.is_within:
-            return query, (Rollup.series_id,)
-        own = case((Series.target == "", Series.server), else_="")
-        place = (Series.file_system_id, Series.target, Series.metric, own)
-        return query.join(Series, Series.id == Rollup.series_id), place
-
-    def away(
-        self, connection: Connection, since: int, until: int, resolution: int, width: int
-    ) -> dict[int, int]:
-        """Return how many targets other servers told of in each interval."""
-        if not self.elsewhere:
-            return {}
-        begin = (Rollup.at - Rollup.at % width).label("begin")
-        query = select(begin, Series.target, Series.metric).distinct()
-        query = query.join(Series, Series.id == Rollup.series_id)
-        each = query.where(*_within(self.elsewhere, since, until, resolution)).subquery()
-        count = select(each.c.begin, func.count()).group_by(each.c.begin)
-        rows: Any = connection.execute(count)
-        return {at: number for at, number in rows}
-
-
-@dataclass(frozen=True)
-class _Service:
-    """How many series, or targets, were in service when.
-
-    Attributes:
-        begins / ends: Of each, sorted.
-    """
-
-    begins: Sequence[int]
-    ends: Sequence[int]
-
-    @classmethod
-    def read(
-        cls, connection: Connection, ids: Sequence[int], since: int, until: int, moved: _Moved
-    ) -> _Service:
-        """Read the days of the first and the last sample of each target within a time."""
-        query = select(func.min(Rollup.at), func.max(Rollup.at))
-        days, one = moved.grouped(query.where(*_within(ids, since - since % DAY, until, DAY)))
-        rows: Any = connection.execute(days.group_by(*one)).all()
-        ends = [until if last + RETIRED_SECONDS > until else last + DAY for _, last in rows]
-        return cls(sorted(first for first, _ in rows), sorted(ends))
-
-    def at(self, moment: int) -> int:
-        """Return the number at a moment."""
-        return bisect_right(self.begins, moment) - bisect_right(self.ends, moment)
 
 
 def width_for(connection: Connection, ids: Sequence[int], resolution: int) -> int:
@@ -306,7 +222,7 @@ def resolution_there(
     """Return the finest resolution at which some series have roll-ups in a time."""
     for resolution in RESOLUTIONS:
         if resolution >= finest:
-            within = _within(ids, since - since % resolution, until, resolution)
+            within = rollups_within(ids, since - since % resolution, until, resolution)
             if connection.execute(select(Rollup.at).where(*within).limit(1)).first():
                 return resolution
     return finest
@@ -323,11 +239,11 @@ def means(
         return {}
     query = (
         select(Rollup.series_id, func.sum(Rollup.total), func.sum(Rollup.covered_seconds))
-        .where(*_within(ids, since - since % resolution, until, resolution))
+        .where(*rollups_within(ids, since - since % resolution, until, resolution))
         .group_by(Rollup.series_id)
     )
     rows = connection.execute(query).all()
-    same = _Moved.read(connection, [row[0] for row in rows]).same
+    same = Moved.read(connection, [row[0] for row in rows]).same
     totals: dict[Any, float] = defaultdict(float)
     seconds: dict[Any, float] = defaultdict(float)
     for one, total, covered in rows:
@@ -392,14 +308,4 @@ def _last(column: Any, resolution: int) -> Any:
         .limit(1)
         .correlate(Series)
         .scalar_subquery()
-    )
-
-
-def _within(ids: Sequence[int], since: int, until: int, resolution: int) -> tuple[Any, ...]:
-    return (
-        Rollup.series_id.in_(ids),
-        Rollup.resolution_seconds == resolution,
-        Rollup.at >= since,
-        Rollup.at < until,
-        Rollup.covered_seconds > 0,
     )

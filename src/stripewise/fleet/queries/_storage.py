@@ -25,9 +25,9 @@ from stripewise.fleet.queries._metrics import (
     USED_FILES,
     WRITE,
 )
+from stripewise.fleet.queries._moved import RETIRED_SECONDS
 from stripewise.fleet.queries._series import (
     ENOUGH,
-    RETIRED_SECONDS,
     Newest,
     Part,
     curve,
