@@ -72,6 +72,30 @@ def test_sync_is_part_of_the_close(host: Host, programs: Programs) -> None:
     assert operations(stream, Op.CLOSE) == 1
 
 
+@pytest.mark.parametrize("stack", ["own", "stack"])
+def test_a_handler_whose_signal_waits_is_not_held_up(
+    host: Host, programs: Programs, stack: str
+) -> None:
+    calls = system_calls(host, programs.executable("alarms"), "raise", stack, STRIPEWISE_SYNC="1")
+    by_handler = [number for number, call in enumerate(calls) if "/handler-4>" in call]
+    syncs = [number for number in by_handler if "fsync" in calls[number]]
+    closes = [number for number in by_handler if "close" in calls[number]]
+    assert len(closes) > 80
+    assert 0 < len(syncs) < 10
+    assert syncs[-1] > closes[-2]  # at the end; the last close is that of the library itself
+    assert sum("fsync" in call and "/main-" in call for call in calls) == 40
+
+
+@pytest.mark.parametrize(
+    "ways", ["itimer", "timer two nodefer", "timer stack", "prof", "jump", "jump stack nodefer"]
+)
+def test_programs_with_timers_end_where_closes_sync(
+    host: Host, programs: Programs, ways: str
+) -> None:
+    out = host.check(programs.executable("alarms"), *ways.split(), STRIPEWISE_SYNC="1")
+    assert out.startswith(b"40 ")
+
+
 def test_a_failed_write_is_told_by_fclose(host: Host, programs: Programs) -> None:
     done = host.run(programs.executable("losing"), STRIPEWISE_SYNC="1")
     assert done.returncode == errno.EFBIG

@@ -160,6 +160,7 @@ void sw_fd_track(int fd, struct sw_file *posix, struct sw_file *stdio, uint32_t 
     if (entries == NULL)
         return;
     struct sw_fd *entry = &entries[(unsigned)fd % SW_FD_CHUNK];
+    sw_fd_leave_unsynced(entry);
     __atomic_store_n(&entry->flags, 0, __ATOMIC_RELEASE);
     entry->posix = posix;
     entry->stdio = stdio;
@@ -189,8 +190,10 @@ void sw_fd_copy(int fd, int copy)
 void sw_fd_untrack(int fd)
 {
     struct sw_fd *entry = sw_fd_entry(fd);
-    if (entry != NULL)
-        __atomic_store_n(&entry->flags, 0, __ATOMIC_RELEASE);
+    if (entry == NULL)
+        return;
+    sw_fd_leave_unsynced(entry);
+    __atomic_store_n(&entry->flags, 0, __ATOMIC_RELEASE);
 }
 
 bool sw_fd_take_written(int fd)
@@ -200,16 +203,6 @@ bool sw_fd_take_written(int fd)
         (entry->flags & SW_FD_WRITTEN) == 0)
         return false;
     __atomic_fetch_and(&entry->flags, ~SW_FD_WRITTEN, __ATOMIC_RELAXED);
-    return true;
-}
-
-bool sw_fd_sync(int fd)
-{
-    if (!sw_options.sync || !sw_fd_take_written(fd))
-        return false;
-    int saved_errno = errno;
-    sw_sys_fsync(fd);
-    errno = saved_errno;
     return true;
 }
 

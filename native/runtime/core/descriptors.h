@@ -62,9 +62,13 @@ void sw_fd_track(int fd, struct sw_file *posix, struct sw_file *stdio, uint32_t 
 void sw_fd_copy(int fd, int copy);
 /* The number no longer stands for that file. */
 void sw_fd_untrack(int fd);
-/* fsync of what was written through fd, if asked for by SW_ENV_SYNC; true if so.
- * Keeps errno. */
+/* fsync of what was written through fd, if asked for by SW_ENV_SYNC; true if so.  Not where that
+ * holds up a signal handler.  Keeps errno. */
 bool sw_fd_sync(int fd);
+/* The number lets go of a file: one that should have been synced is at the end of the process. */
+void sw_fd_leave_unsynced(struct sw_fd *entry);
+void sw_sync_what_is_left(enum sw_ending ending);
+void sw_unsynced_forget(void); /* in a new child */
 /* Whether something was written through fd that is not synced; it counts as synced from here on.
  */
 bool sw_fd_take_written(int fd);

@@ -204,6 +204,17 @@ struct sw_file *sw_file_renew(struct sw_file *file)
     return file == NULL ? NULL : sw_file_sibling(file, (int)file->layer);
 }
 
+void sw_file_each(void (*visit)(struct sw_file *file))
+{
+    for (size_t i = 0; i < BUCKETS; i++) {
+        struct sw_file *file = __atomic_load_n(&buckets[i], __ATOMIC_ACQUIRE);
+        for (; file != NULL; file = file->next) {
+            if (file->generation == sw_options.generation)
+                visit(file);
+        }
+    }
+}
+
 void sw_file_flag(struct sw_file *file, uint32_t flags)
 {
     if (file == NULL)

@@ -183,6 +183,7 @@ struct sw_file {
     uint32_t generation;
     uint32_t layer;
     uint32_t counting; /* enum in call.c: who may add without atomics */
+    bool unsynced;     /* closed without the fsync that was asked for */
     int64_t read_end;  /* end of the last read and write, for the sequence counters */
     int64_t write_end;
     struct sw_bins bins; /* time bins, used under `counting` */
@@ -202,6 +203,8 @@ struct sw_file *sw_file_opened(int layer, int directory, const char *path, bool 
  * True if so; *file: its record, if it has one. */
 bool sw_name_used(const struct sw_call *call, int directory, const char *path,
                   enum sw_action action, bool failed, struct sw_file **file);
+/* Calls `visit` for every file of this process. */
+void sw_file_each(void (*visit)(struct sw_file *file));
 /* The record of this process that stands for one of the parent's. */
 struct sw_file *sw_file_renew(struct sw_file *file);
 /* Same file, other layer. */

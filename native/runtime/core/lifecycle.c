@@ -161,6 +161,7 @@ static void start_child(void)
     sw_capture_forget();
     sw_hooks_forget();
     sw_metadata_forget();
+    sw_unsynced_forget();
     sw_thread.vforked = 0;
     sw_memory_is_shared = false;
     forked_amid_a_call = false;

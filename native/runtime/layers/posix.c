@@ -102,6 +102,7 @@ static void finish(enum sw_ending ending)
 {
     if (sw_is_hooked(SW_DO_CLOSE)) {
         sw_fd_each(0, INT_MAX, end_open);
+        sw_sync_what_is_left(ending);
         if (ending != SW_ENDING_EXEC)
             sw_descriptor_gone(0, INT_MAX);
     }
