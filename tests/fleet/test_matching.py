@@ -21,6 +21,7 @@ from stripewise.fleet._match import (
 )
 
 DAY = 86400.0
+UNSHOWN = "job id, not shown to be of this user"
 
 
 def run(start: float | None = 150.0, cluster_id: int | None = None, **given: Any) -> Run:
@@ -51,7 +52,10 @@ def candidate(job_id: int, start: float | None = 100.0, end: float | None = 200.
         (run(None), [candidate(1), candidate(2)], (None, "job id of several jobs, no time", 0.0)),
         (run(user="x"), [candidate(1, user="y")], (None, "job id of another user", 0.0)),
         (run(uid=1), [candidate(1, uid=2)], (None, "job id of another user", 0.0)),
-        (run(uid=1, user="x"), [candidate(1, uid=2, user="x")], (1, "job id and time", 1.0)),
+        (run(uid=1, user="x"), [candidate(1, uid=2, user="x")],
+         (None, UNSHOWN, 0.0)),
+        (run(uid=1, user="x", is_vouched=True), [candidate(1, uid=2, user="x")],
+         (1, "job id and time", 1.0)),
         (run(user="x"), [candidate(1, uid=2)], (1, "job id and time", 1.0)),
         (run(), [candidate(1), candidate(2, cluster_id=2)],
          (None, "job id on several clusters", 0.0)),
@@ -85,6 +89,50 @@ def test_rules(one: Run, candidates: list[Candidate], expected: tuple[Any, ...])
     assert match(one, candidates) == expected
 
 
+@pytest.mark.parametrize(
+    ("owner", "user", "rule"),
+    [
+        # nothing that both tell: an owner who is not shown to be the same is not the same
+        ({"uid": 1}, {"user": "x"}, UNSHOWN),
+        ({"uid": 1}, {}, UNSHOWN),
+        ({"uid": 1, "user": "y"}, {}, UNSHOWN),
+        ({"uid": 1, "user": "y"}, {"user": "x"}, "job id of another user"),
+        ({"uid": 1, "user": "X"}, {"user": "x"}, "job id of another user"),
+        ({"uid": 1, "user": "y"}, {"user": "x", "uid": 1}, "job id of another user"),
+        ({"uid": 1, "user": "x"}, {"user": "x"}, "job id and time"),
+        ({"uid": 1, "user": "x"}, {"uid": 1}, "job id and time"),
+        ({"uid": 1}, {"user": "x", "uid": 1}, "job id and time"),
+        ({"uid": 1, "user": "X"}, {"user": "x", "uid": 1}, "job id and time"),
+        ({"uid": 0, "user": "root"}, {"user": "x"}, "job id of another user"),
+        # of somebody who is believed it is enough that nothing speaks against it
+        ({"uid": 1, "is_vouched": True}, {"user": "x"}, "job id and time"),
+        ({"uid": 1, "is_vouched": True}, {}, "job id and time"),
+        ({"uid": 1, "is_vouched": True}, {"user": "x", "uid": 2}, "job id of another user"),
+        ({}, {"user": "x"}, "job id and time"),
+    ],
+)
+def test_an_owner_is_the_user_only_if_it_is_shown(
+    owner: dict[str, Any], user: dict[str, Any], rule: str
+) -> None:
+    found = match(run(**owner), [candidate(7, **user)])
+    assert found.rule == rule
+    assert (found.job_id, found.confidence) == (
+        (7, 1.0) if rule == "job id and time" else (None, 0.0)
+    )
+
+
+def test_of_a_requeued_job_only_the_runs_that_are_shown_to_be_ones_own_are_looked_at() -> None:
+    others = [candidate(1, user="x"), candidate(2, user="x", uid=1, submit_at=500)]
+    assert match(run(uid=1), others) == (2, "job id and time", 1.0)
+
+
+def test_nobody_joins_a_run_by_naming_its_job_id() -> None:
+    runs = [run(10.0, digest="root's", user=""), run(11.0, digest="planted", uid=4, user="y"),
+            run(12.0, digest="own", uid=4), run(13.0, digest="another", uid=5)]  # fmt: skip
+    groups = [[one.digest for one in group] for group in assign(runs, []).groups]
+    assert groups == [["root's"], ["planted", "own"], ["another"]]
+
+
 def test_runs_without_a_record_are_of_one_job_unless_weeks_lie_between() -> None:
     near = [run(index * 20 * DAY, digest=f"d{index}") for index in range(3)]
     far = run(40 * DAY + SAME_JOB_SECONDS + 11, digest="far")
@@ -105,11 +153,11 @@ def test_runs_of_two_users_or_clusters_are_never_of_one_job() -> None:
 
 
 spans = st.builds(
-    lambda start, lasted, uid, user: Span(
-        start, None if start is None or lasted is None else start + lasted, uid, user
+    lambda start, lasted, uid, user, is_vouched: Span(
+        start, None if start is None or lasted is None else start + lasted, uid, user, is_vouched
     ),
     st.none() | st.floats(0, 1e9), st.none() | st.floats(0, 1e6),
-    st.sampled_from((None, 1, 2)), st.sampled_from(("", "x", "y")),
+    st.sampled_from((None, 1, 2)), st.sampled_from(("", "x", "y", "Y")), st.booleans(),
 )  # fmt: skip
 runs = st.lists(st.tuples(st.sampled_from((None, 1, 2)), spans), max_size=6).map(
     lambda found: [Run(f"d{index}", *one) for index, one in enumerate(found)]
@@ -134,8 +182,11 @@ def test_invariants(runs: list[Run], candidates: list[Candidate], seed: int) -> 
         assert 0 <= confidence <= 1
         if job_id is not None:
             assert confidence > 0
-            assert not by_id[job_id].span.is_anothers(one.span)
+            job = by_id[job_id].span
+            assert not job.is_anothers(one.span)
+            assert one.span.is_believed or job.uid == one.span.uid or job.user == one.span.user
             assert one.cluster_id in (None, by_id[job_id].cluster_id)
     for group in found.groups:
-        assert len({one.span.user for one in group} - {""}) <= 1
+        assert len({one.span.user.casefold() for one in group} - {""}) <= 1
+        assert len({one.span.uid for one in group if not one.span.is_believed}) <= 1
         assert len({one.cluster_id for one in group}) == 1

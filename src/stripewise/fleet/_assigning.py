@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, delete, func, select, update
 
 from stripewise.fleet._job_rows import JobRows
 from stripewise.fleet._match import Assignment, Candidate, Run, Span, assign
+from stripewise.fleet._names import only_uid
 from stripewise.fleet.served import hand_over
 from stripewise.fleet.tables import Job, JobSource, Person
 
@@ -48,7 +49,7 @@ def _sources(connection: Connection, raw_id: int) -> dict[str, Any]:
         select(
             *(JobSource.id, JobSource.digest, JobSource.job_id, JobSource.cluster_id),
             *(JobSource.start_at, JobSource.end_at, JobSource.uid, JobSource.user),
-            *(JobSource.match_rule, JobSource.confidence, Job.is_recorded),
+            *(JobSource.is_vouched, JobSource.match_rule, JobSource.confidence, Job.is_recorded),
             Job.cluster_id.label("job_cluster_id"),
         )
         .join(Job, Job.id == JobSource.job_id)
@@ -61,7 +62,8 @@ def _sources(connection: Connection, raw_id: int) -> dict[str, Any]:
 def _recorded(connection: Connection, raw_id: int) -> list[tuple[Candidate, tuple[int, ...]]]:
     query = (
         select(
-            Job.id, Job.cluster_id, Job.submit_at, Job.start_at, Job.end_at, Job.uid, Person.name
+            *(Job.id, Job.cluster_id, Job.submit_at, Job.start_at, Job.end_at, Person.name),
+            func.coalesce(Job.uid, only_uid(Job.cluster_id, Job.person_id)).label("uid"),
         )
         .outerjoin(Person, Person.id == Job.person_id)
         .where(Job.raw_id == raw_id, Job.is_recorded.is_(True))
@@ -77,7 +79,7 @@ def _recorded(connection: Connection, raw_id: int) -> list[tuple[Candidate, tupl
 
 
 def _run(row: Any) -> Run:
-    span = Span(row.start_at, row.end_at, row.uid, row.user or "")
+    span = Span(row.start_at, row.end_at, row.uid, row.user or "", row.is_vouched)
     return Run(row.digest, row.cluster_id, span)
 
 

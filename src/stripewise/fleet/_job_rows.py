@@ -176,6 +176,24 @@ def unrecorded_of_uids(connection: Connection, uids: Iterable[tuple[int, int]]) 
     return found
 
 
+def unnumbered_of(connection: Connection, people: Iterable[tuple[int, int]]) -> set[int]:
+    """Return the raw ids of recorded jobs of which only the user's name is told.
+
+    Args:
+        connection: Within a transaction.
+        people: Clusters and users there.
+    """
+    found: set[int] = set()
+    for places in _portions(sorted(people)):
+        query = select(Job.raw_id).where(
+            Job.is_recorded.is_(True),
+            Job.uid.is_(None),
+            tuple_(Job.cluster_id, Job.person_id).in_(places),
+        )
+        found |= {raw_id for raw_id in connection.scalars(query) if raw_id is not None}
+    return found
+
+
 def _progress(row: Mapping[str, Any]) -> tuple[float, float]:
     end, start = row.get("end_at"), row.get("start_at")
     return -1 if end is None else end, -1 if start is None else start

@@ -4,6 +4,9 @@
 
 A job id alone does not tell: ids wrap, clusters have their own, a requeued job keeps its id.  The
 answer follows from all profiles and records with one job id, whatever the order they came in.
+
+Anybody can write any job id into a report.  So the run of a file's owner belongs to a job only if
+the owner is shown to be the job's user; files of root, and of whoever takes them in, are believed.
 """
 
 from __future__ import annotations
@@ -29,18 +32,38 @@ class Span:
     Attributes:
         start / end: None: not known; of a job that runs its end is not known.
         uid / user: None and "" if not known.
+        is_vouched: The file of a run belongs to somebody whose files are believed.
     """
 
     start: float | None
     end: float | None
     uid: int | None = None
     user: str = ""
+    is_vouched: bool = False
+
+    @property
+    def is_believed(self) -> bool:
+        """Whether nobody else could have given it; what names no number comes from the trusted."""
+        return self.is_vouched or self.uid is None
 
     def is_anothers(self, other: Span) -> bool:
         """Whether both are known to be of different users."""
+        is_one_uid = self.uid is not None and self.uid == other.uid
         if self.user and other.user:
-            return self.user != other.user
-        return self.uid is not None and other.uid is not None and self.uid != other.uid
+            if self.user == other.user:
+                return False
+            return not (is_one_uid and self.user.casefold() == other.user.casefold())
+        return self.uid is not None and other.uid is not None and not is_one_uid
+
+    def is_shown_to_be_of(self, job: Span) -> bool:
+        """Whether the owner of this run is the user of a job, and not only not another one."""
+        if self.is_anothers(job):
+            return False
+        if self.is_believed:
+            return True
+        if job.uid is not None:
+            return job.uid == self.uid
+        return bool(self.user) and self.user == job.user
 
     def distance(self, moment: float) -> float:
         """Return the seconds between a moment and this span, which has a start; 0 inside."""
@@ -141,9 +164,9 @@ def match(run: Run, candidates: Sequence[Candidate]) -> Match:
     here = [
         one for one in candidates if run.cluster_id in (None, one.cluster_id) and not one.never_ran
     ]
-    own = [one for one in here if not one.span.is_anothers(run.span)]
+    own = [one for one in here if run.span.is_shown_to_be_of(one.span)]
     if not own:
-        return Match(None, "job id of another user" if here else "no record", 0.0)
+        return Match(None, _whose(run, here), 0.0)
     start = run.span.start
     if start is None:
         if len(own) == 1:
@@ -156,6 +179,15 @@ def match(run: Run, candidates: Sequence[Candidate]) -> Match:
     exact = [one for one in inside if one.distance(start) == 0.0]
     ran = [one for one in exact if one.span.start is not None]
     return _nearest(start, ran or exact or inside or near, bool(inside))
+
+
+def _whose(run: Run, here: Sequence[Candidate]) -> str:
+    """Return why none of the jobs with the job id of a run is its owner's."""
+    if not here:
+        return "no record"
+    if all(one.span.is_anothers(run.span) for one in here):
+        return "job id of another user"
+    return "job id, not shown to be of this user"
 
 
 def _nearest(start: float, found: Sequence[Candidate], is_inside: bool) -> Match:
@@ -194,13 +226,21 @@ def _grouped(runs: Sequence[Run]) -> tuple[tuple[Run, ...], ...]:
 
 
 def _is_close(run: Span, group: Span) -> bool:
-    if run.start is None or group.start is None or group.is_anothers(run):
+    if run.start is None or group.start is None or not _is_of_one(run, group):
         return False
     end = group.start if group.end is None else max(group.start, group.end)
     return run.start - end <= SAME_JOB_SECONDS
 
 
+def _is_of_one(run: Span, group: Span) -> bool:
+    """Whether two runs are of one user: nobody sees a run by naming its job id."""
+    return run.is_shown_to_be_of(group) and (group.is_believed or group.is_shown_to_be_of(run))
+
+
 def _joined(group: Span, run: Span) -> Span:
     ends = [end for end in (group.end, run.end, run.start) if end is not None]
     uid = group.uid if group.uid is not None else run.uid
-    return replace(group, end=max(ends), uid=uid, user=group.user or run.user)
+    is_vouched = group.is_believed and run.is_believed
+    return replace(
+        group, end=max(ends), uid=uid, user=group.user or run.user, is_vouched=is_vouched
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import ColumnElement, Connection, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from stripewise.fleet._fitting import key_text
@@ -23,11 +23,13 @@ class Names:
 
     Attributes:
         remapped: (cluster, uid) of which it is now known otherwise whose they are.
+        renumbered: (cluster, person) of whom it is now known otherwise which numbers they have.
     """
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.remapped: set[tuple[int, int]] = set()
+        self.renumbered: set[tuple[int, int]] = set()
         self._known: dict[tuple[str, str], int] = {}
         self._members: set[tuple[int, int]] = set()
         self._uids: dict[tuple[int, int], int | None] = {}
@@ -71,6 +73,10 @@ class Names:
         if found is None or found[0] != kept:
             put(self.connection, PersonUid, key, {"person_id": kept})
             self.remapped.add(place)
+            before = None if found is None else found[0]
+            self.renumbered |= {
+                (cluster_id, one) for one in (before, person_id) if one is not None
+            }
         self._uids[place] = kept
 
     def member(self, project_id: int | None, person_id: int | None) -> None:
@@ -93,6 +99,17 @@ class Names:
             assert found is not None
             self._known[place] = found
         return self._known[place]
+
+
+def only_uid(cluster_id: Any, person_id: Any) -> ColumnElement[int | None]:
+    """Return the number that a user has on a cluster by other records; NULL: none, or several.
+
+    Records in Slurm's JSON name the user alone.
+    """
+    query = select(func.min(PersonUid.uid)).where(
+        PersonUid.cluster_id == cluster_id, PersonUid.person_id == person_id
+    )
+    return query.having(func.count() == 1).scalar_subquery()
 
 
 def put(

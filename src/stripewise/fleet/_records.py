@@ -46,6 +46,7 @@ class SourceRecord:
         cluster: "" if the input does not tell it.
         raw_id: Of Slurm; None: it ran in no job, or its job is not told.
         user / uid: Whose; "" and None if they are not told.
+        is_vouched: Its file belongs to root, or to whoever takes it in.
         program: Name of the executable, without directories.
         start_at / end_at: Of the program.
         figures: Of the profile.
@@ -67,6 +68,7 @@ class SourceRecord:
     start_at: float | None = None
     end_at: float | None = None
     is_partial: bool = False
+    is_vouched: bool = False
     io: tuple[Row, ...] = ()
     files: tuple[Row, ...] = ()
     patterns: tuple[Row, ...] = ()

@@ -93,6 +93,7 @@ def _values(
         "user": key_text(record.user, LONGEST_NAME) if record.user else None,
         "rank_count": record.figures.get("n_ranks") or None,
         "is_partial": record.is_partial,
+        "is_vouched": record.is_vouched,
         "io_seconds": record.figures.get("io_seconds"),
         "document": record.document,
         "rows": record.rows,

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, delete, insert, select
 from stripewise.fleet._assigning import assign_sources
 from stripewise.fleet._figures import store_figures
 from stripewise.fleet._fitting import fitted
-from stripewise.fleet._job_rows import JobRows, unrecorded_of_uids
+from stripewise.fleet._job_rows import JobRows, unnumbered_of, unrecorded_of_uids
 from stripewise.fleet._locking import write_alone
 from stripewise.fleet._names import Names, put
 from stripewise.fleet._records import (
@@ -60,6 +60,8 @@ class Writer:
         """Find the jobs of profiles and counters anew; bring the figures of jobs up to date."""
         self._flush()
         rows = self._rows
+        rows.to_assign |= unnumbered_of(self.connection, self.names.renumbered)
+        self.names.renumbered.clear()
         for raw_id in sorted(rows.to_assign):
             rows.to_total |= assign_sources(self.connection, raw_id, rows)
         rows.to_assign.clear()

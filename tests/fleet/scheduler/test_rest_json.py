@@ -198,6 +198,13 @@ def test_a_user_that_slurm_knows_by_number_only(shape: Shape) -> None:
     assert (record.user, record.uid) == ("", None)
 
 
+def test_a_number_that_a_site_adds_is_read(shape: Shape) -> None:
+    assert one(shape, uid=1001).uid == 1001
+    assert one(shape, user_id=shape.value(1001)).uid == 1001
+    record = one(shape, user="alice(1001)")
+    assert (record.user, record.uid) == ("alice", 1001)
+
+
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [({"job_id": None}, "it has no job id"),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import pwd
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,37 @@ def test_the_user_may_be_missing_or_only_a_number() -> None:
     assert (one(user="").user, one(user="").uid) == ("", 1000)
     assert (one(user="1000", uid="").user, one(user="1000", uid="").uid) == ("", 1000)
     assert one(account="").account == ""
+
+
+@pytest.mark.parametrize(
+    ("user", "uid", "expected"),
+    [
+        ("alice(1001)", "", ("alice", 1001)),
+        ("alice(1001)", "1001", ("alice", 1001)),
+        ("1001(1001)", "", ("", 1001)),
+        ("1001", "1001", ("", 1001)),
+        ("1001", "70001", ("1001", 70001)),
+        ("Alice", "", ("Alice", None)),
+        ("alice()", "", ("alice()", None)),
+    ],
+)
+def test_whose_a_job_is(user: str, uid: str, expected: tuple[str, int | None]) -> None:
+    record = one(user=user, uid=uid)
+    assert (record.user, record.uid) == expected
+
+
+def test_a_name_that_looks_like_a_number_is_a_name_where_somebody_is_called_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pwd, "getpwnam", lambda name: name)
+    record = one(user="4711", uid="")
+    assert (record.user, record.uid) == ("4711", None)
+
+
+def test_a_user_with_two_numbers_is_nobody() -> None:
+    parsed = parse_sacct(line(user="alice(1001)", uid="1002"))
+    assert parsed.records == ()
+    assert "told as uid 1001 and as uid 1002" in parsed.problems[0]
 
 
 def test_rounded_numbers_of_a_call_without_noconvert_are_read() -> None:

@@ -3,7 +3,8 @@
 """Whose an input may be: nobody can put jobs into somebody else's list.
 
 A record that names a user counts only if the file is that user's, or of somebody who is trusted:
-root, and whoever takes it in.  What names no user is its file's owner's.
+root, and whoever takes it in.  What names no user is its file's owner's.  Of which job it then is
+follows from who its owner is shown to be, unless its owner is trusted (`_match`).
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ def owned(record: Record, owner: int, trusted: frozenset[int]) -> Record:
         return replace(record, digest=digest, user="" if owner == ROOT else name_of(owner))
     if not isinstance(record, SourceRecord):
         return record
+    record = replace(record, is_vouched=owner in trusted)
     if record.uid is None and not record.user:
         if owner == ROOT:
             return record

@@ -20,6 +20,10 @@ _NO_CLUSTER = (
     "it does not say on which cluster its jobs ran, so that profiles which do are not found to be "
     "theirs: ask sacct for the column `cluster`"
 )
+_NO_UID = (
+    "it does not tell the numbers of users, so that only runs of users whose names this host "
+    "knows are found to be theirs: ask sacct for the column `uid`; its JSON has none"
+)
 
 
 class SchedulerFeed(Feed):
@@ -49,9 +53,12 @@ class SchedulerFeed(Feed):
             _check_zone(found.records, path)
         if found.problems and not found.records:
             raise TraceError(f"{path}: no job in it can be read: {found.problems[0]}")
-        if all(record.cluster for record in found.records):
-            return Reading(found.records, found.problems)
-        return Reading(found.records, (_NO_CLUSTER, *found.problems))
+        lacking = []
+        if not all(record.cluster for record in found.records):
+            lacking.append(_NO_CLUSTER)
+        if found.records and all(record.uid is None for record in found.records):
+            lacking.append(_NO_UID)
+        return Reading(found.records, (*lacking, *found.problems))
 
 
 def _check_zone(records: Sequence[JobRecord], path: Path) -> None:

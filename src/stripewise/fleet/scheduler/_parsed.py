@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import pwd
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from stripewise.fleet._records import JobRecord
@@ -14,6 +16,8 @@ from stripewise.fleet._records import JobRecord
 NOT_ASSIGNED = ("", "None assigned", "None", "(null)")
 """What Slurm writes instead of a list of nodes."""
 _STATE = re.compile(r"[A-Z][A-Z_]*")
+_NAME_AND_UID = re.compile(r"([^()]+)\((\d{1,10})\)", re.ASCII)
+"""As scontrol writes a user, and exports made from it."""
 _LENGTHS = {"name": 255, "partition": 64, "qos": 64, "unix_group": 255, "node_list": 1 << 20}
 """Characters that columns of `tables.Job` hold."""
 _BOUNDS = {
@@ -53,7 +57,7 @@ def job_record(
         raw_id: Slurm's number of the job.
         submit_at: When it was submitted; a requeued job is submitted again.
         sluid: Slurm's identity of the run, or "".
-        user: Name, or the uid as text where Slurm knows no name.
+        user: Name, "name(uid)", or the uid as text where Slurm knows no name.
         uid: Of the user.
         account: Project that pays.
         start_at: None: it has not started.
@@ -66,8 +70,7 @@ def job_record(
     told = dict(columns)
     if raw_id is None or submit_at is None:
         raise ValueError("it has no job id" if raw_id is None else "it has no submit time")
-    if user.isascii() and user.isdigit():
-        user, uid = "", int(user) if uid is None else uid
+    user, uid = owner_of(user, uid)
     state = str(told.get("state") or "").partition(" ")[0]
     if not _STATE.fullmatch(state):
         raise ValueError(f"{state!r} is no state of a job")
@@ -88,6 +91,38 @@ def job_record(
     cluster, sluid, user, account = map(_storable, (cluster, sluid, user, account))
     return JobRecord(cluster[:64], raw_id, submit_at, sluid[:64], user[:255], uid, account[:255],
                      start_at, end_at, told)  # fmt: skip
+
+
+def owner_of(user: str, uid: int | None) -> tuple[str, int | None]:
+    """Return name and number of a user, of whom Slurm may tell the number in place of the name.
+
+    Args:
+        user: As it is told: "alice", "alice(1001)", "1001", "".
+        uid: As it is told beside it.
+
+    Raises:
+        ValueError: Two numbers are told.
+    """
+    if both := _NAME_AND_UID.fullmatch(user):
+        user, number = both[1], int(both[2])
+        if uid not in (None, number):
+            raise ValueError(f"its user is told as uid {number} and as uid {uid}")
+        uid = number
+    if not (user.isascii() and user.isdigit()):
+        return user, uid
+    if uid is None:
+        return (user, None) if _is_name(user) else ("", int(user))
+    return ("" if int(user) == uid else user), uid
+
+
+@lru_cache(maxsize=4096)
+def _is_name(user: str) -> bool:
+    """Whether somebody is called so on this host, though it looks like a number."""
+    try:
+        pwd.getpwnam(user)
+    except KeyError:
+        return False
+    return True
 
 
 def _storable(text: str) -> str:

@@ -101,11 +101,22 @@ def _record(job: Any, cluster: str) -> JobRecord:
         _number(_at(job, "time", "submission")) or None,
         sluid=_text(_at(job, "sluid")),
         user=_text(_at(job, "user")) or _text(_at(job, "association", "user")),
+        uid=_uid(job),
         account=_text(_at(job, "account")),
         start_at=_number(_at(job, "time", "start")) or None,
         end_at=_number(_at(job, "time", "end")) or None,
         columns=columns,
     )
+
+
+def _uid(job: Any) -> int | None:
+    """Return the number of the user where it is told.
+
+    Slurm itself tells none: it writes the name, else null (JOB_USER of parsers.c, uid is skipped).
+    Exports of sites add it, as `uid` or, like the controller's form, as `user_id`.
+    """
+    told = [_at(job, "uid"), _at(job, "user_id")]
+    return next((number for one in told if (number := _number(one)) is not None), None)
 
 
 def _rest_of_array(job: Any) -> str:

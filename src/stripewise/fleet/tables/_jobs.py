@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from stripewise.fleet.tables._base import (
@@ -131,6 +131,7 @@ class JobSource(Base):
         digest: SHA-256 of the content, hexadecimal.
         name: Of the file, without directories.
         cluster_id: Where it ran; NULL: not told.
+        is_vouched: Its file belonged to root, or to whoever took it in.
         match_rule / confidence: How the job was found, and how sure that is (0 to 1).
         document: The profile as JSON, without its lists of files; compressed.
         rows: Those lists; compressed.
@@ -153,6 +154,7 @@ class JobSource(Base):
     user: Mapped[Name | None]
     rank_count: Mapped[int | None]
     is_partial: Mapped[bool] = mapped_column(default=False)
+    is_vouched: Mapped[bool] = mapped_column(default=False, server_default=false())
     io_seconds: Mapped[Real | None]
     document: Mapped[Blob]
     rows: Mapped[Blob]

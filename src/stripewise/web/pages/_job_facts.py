@@ -27,6 +27,9 @@ _RULES = {
     "no job id": "the profile names no job",
     "job id of another time": "the jobs with this id ran at another time",
     "job id of another user": "the job id belongs to another user's job",
+    "job id, not shown to be of this user": (
+        "the record of the job with this id does not show that the job was this user's"
+    ),
     "job id of several jobs, no time": "several jobs had this id, and the profile has no time",
     "job id on several clusters": "several clusters had this job id",
 }
