@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, settings
 
 from support.postgres import postgres  # noqa: F401  # one server for all directories
 
+pytest_plugins = ["support.choice"]
+
 # A shell's background jobs ignore Ctrl-C, and all that they start does too; the programs under
 # test are to meet it as in a terminal.
 signal.signal(signal.SIGINT, signal.default_int_handler)

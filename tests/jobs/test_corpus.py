@@ -33,14 +33,14 @@ def test_there_are_enough() -> None:
     assert len({case.name for case in ALL}) == len(ALL)
 
 
-@pytest.mark.parametrize("case", ALL, ids=str)
-def test_launch_lines_are_found(case: Case) -> None:
-    script = JobScript.parse(case.data)
-    found = [launch.program if not launch.problem else "?" for launch in script.launches]
-    assert found == list(case.programs)
-    for launch in script.launches:
-        assert bool(launch.program) != bool(launch.problem)
-        assert launch.words[0]
+def test_launch_lines_are_found() -> None:
+    for case in ALL:
+        script = JobScript.parse(case.data)
+        found = [launch.program if not launch.problem else "?" for launch in script.launches]
+        assert found == list(case.programs), case.name
+        for launch in script.launches:
+            assert bool(launch.program) != bool(launch.problem), case.name
+            assert launch.words[0], case.name
 
 
 @pytest.mark.parametrize("case", ALL, ids=str)

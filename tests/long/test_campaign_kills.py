@@ -51,7 +51,6 @@ ranks_per_node = [1, 2]
 @pytest.mark.long
 @pytest.mark.mpi
 @pytest.mark.timeout(900)
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", [1, 2])
 def test_twenty_kills_lose_and_repeat_no_case(tmp_path: Path, seed: int) -> None:
     if not find_runtime().kernels:

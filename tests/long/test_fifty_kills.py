@@ -152,7 +152,6 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("victims")
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_killed_at_random_moments(case: Case, programs: Path, tmp_path: Path) -> None:
     if shutil.which(case.command[0]) is None:

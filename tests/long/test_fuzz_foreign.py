@@ -18,7 +18,7 @@ from support.amounts import share_of
 from support.fuzz_sources import fuzz
 from support.mutations import mutate
 
-pytestmark = [pytest.mark.long, pytest.mark.ci, pytest.mark.timeout(3000)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(3000)]
 
 CASES = {
     "recorder-text": 20_000,

@@ -13,7 +13,7 @@ import pytest
 from support.amounts import share_of
 from support.job_stats_fuzz import fuzz
 
-pytestmark = [pytest.mark.long, pytest.mark.ci, pytest.mark.timeout(3000)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(3000)]
 
 CASES = 100_000
 WORKERS = min(os.cpu_count() or 1, 8)

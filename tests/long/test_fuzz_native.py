@@ -20,7 +20,6 @@ MOST_ACCEPTED = 0.02
 
 
 @pytest.mark.long
-@pytest.mark.ci
 @pytest.mark.timeout(3000)
 def test_mutated_containers() -> None:
     context = multiprocessing.get_context("spawn")

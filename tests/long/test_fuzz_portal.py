@@ -16,7 +16,7 @@ from support.portal_fuzz import fuzz
 from support.portal_world import make_world, stop_time
 from support.postgres import Postgres
 
-pytestmark = [pytest.mark.long, pytest.mark.ci, pytest.mark.timeout(3000)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(3000)]
 
 CASES = {"sqlite": 100_000, "postgresql": 10_000}
 

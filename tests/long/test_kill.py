@@ -126,7 +126,6 @@ def kill_something(kills: Kills, tuner: subprocess.Popen[bytes], random: Random)
     return "tuner"
 
 
-@pytest.mark.ci
 def test_killed_at_random_moments(kills):
     random = Random(os.environ.get("STRIPEWISE_KILL_SEED", "1"))
     before: list[str] = []

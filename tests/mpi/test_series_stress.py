@@ -20,7 +20,7 @@ from stripewise.formats import series_text
 from stripewise.runtime import SeriesMapping, SeriesOutcome
 from support.amounts import share_of
 
-pytestmark = [pytest.mark.long, pytest.mark.mpi, pytest.mark.ci, pytest.mark.timeout(2500)]
+pytestmark = [pytest.mark.long, pytest.mark.mpi, pytest.mark.timeout(2500)]
 
 RUNS = 1000
 BATCHES = 5

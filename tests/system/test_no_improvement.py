@@ -20,7 +20,7 @@ INERT = ("mpiio.romio_ds_write", "mpiio.ind_wr_buffer_size")
 @pytest.mark.parametrize(
     "options",
     [
-        pytest.param((), id="synced", marks=pytest.mark.ci),
+        pytest.param((), id="synced"),
         pytest.param(("--no-sync",), id="cached"),
     ],
 )

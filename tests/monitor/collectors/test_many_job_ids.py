@@ -68,6 +68,5 @@ def test_ten_thousand_job_ids() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.ci
 def test_a_million_job_ids() -> None:
     run(share_of(1000, 10))

@@ -15,10 +15,10 @@ def test_a_good_one_has_nothing_wrong() -> None:
     assert why_not(GOOD) == ""
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
-def test_ours_keep_the_rules(metric: Metric) -> None:
+def test_ours_keep_the_rules() -> None:
     """Of the endings that Prometheus has, two of Lustre's sums use one."""
-    assert why_not(metric) == "" or metric.name.endswith("_sum")
+    for metric in METRICS:
+        assert why_not(metric) == "" or metric.name.endswith("_sum"), metric.name
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,6 @@ def test_killed_a_few_times(engine: Engine, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.ci
 @pytest.mark.timeout(900)
 def test_killed_twenty_times(engine: Engine, tmp_path: Path) -> None:
     _kill_and_count(engine, tmp_path, share_of(20, 5))

@@ -57,7 +57,6 @@ def test_two_thousand_jobs(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.ci
 @pytest.mark.timeout(3000)
 def test_a_million_jobs(tmp_path: Path) -> None:
     rounds = share_of(1440, 60)

@@ -34,7 +34,6 @@ def test_some_damaged_texts(name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.ci
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", FORMATS)
 def test_many_damaged_texts(name: str) -> None:

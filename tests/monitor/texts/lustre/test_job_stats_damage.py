@@ -18,7 +18,6 @@ def test_damaged_texts() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.ci
 @pytest.mark.timeout(3000)
 def test_many_damaged_texts() -> None:
     assert fuzz(CASES, share_of(MANY)) == []
