@@ -3,7 +3,7 @@
 #
 # Every target does its own set-up and is quick the second time.
 
-.PHONY: all abis adios2 cluster cluster-stop default-to-best demo lustre-mpi peers test test-ci test-long lint docs portal bench bench-effects bench-jobs gallery clean setup setup-dev
+.PHONY: all abis adios2 cluster cluster-stop default-to-best demo lustre-mpi peers test test-all test-rest mutation lint docs portal bench bench-effects bench-jobs gallery clean setup setup-dev
 
 BIN := .venv/bin
 
@@ -62,16 +62,28 @@ demo: setup ## tune a kernel, verify, run it again under best.toml, write the re
 	@tools/demo.sh
 
 # Tests that run MPI programs have the processors to themselves: ranks spin while they wait.
-test: setup-dev ## everything but the tests marked long
-	$(BIN)/pytest -q -m "not long and not mpi" -n 2 --dist worksteal $(COVERAGE)
-	$(BIN)/pytest -q -m "not long and mpi"
+test: setup-dev ## what a change must pass, in ten minutes on two processors
+	$(BIN)/pytest -q -m "not mpi" -n 3 --dist worksteal
+	$(BIN)/pytest -q -m mpi
 
-test-ci: setup-dev ## a part of the tests that take minutes: kills, damaged traces, A/A studies
-	STRIPEWISE_TEST_SHARE=0.03 $(BIN)/pytest -q -m "long and ci"
-
-test-long: setup-dev ## the tests that take minutes
+test-rest: setup-dev ## PART=K/10: a tenth of what `make test` leaves out, the longest of it in part
 	@tools/bootstrap.sh system apps
-	$(BIN)/pytest -q -m long --timeout 3000
+	STRIPEWISE_TEST_SHARE=0.03 $(BIN)/pytest -q --rest $(PART) -m "not mpi" -n 2 --dist worksteal --timeout 3000
+	STRIPEWISE_TEST_SHARE=0.03 $(BIN)/pytest -q --rest $(PART) -m mpi --timeout 3000
+
+# COVERAGE="--cov --cov-context=test" also tells `make mutation` which tests execute a line.
+test-all: setup-dev roots lustre-mpi ## every test: what a release must pass, in hours
+	@tools/bootstrap.sh system apps
+	rm -f build/durations.jsonl
+	mkdir -p build
+	$(BIN)/pytest -q --all --record build/durations.jsonl -m "not mpi" -n 2 --dist worksteal --timeout 3000 $(COVERAGE)
+	$(BIN)/pytest -q --all --record build/durations.jsonl -m mpi --timeout 3000 $(COVERAGE)
+
+mutation: setup-dev ## which of 120 faults `make test` notices of those that `make test-all` does; hours
+	@tools/bootstrap.sh venv mutation
+	PYTHONPATH=tools $(BIN)/python -m mutation --durations build/durations.jsonl
+	PYTHONPATH=tools $(BIN)/python -m mutation --native --durations build/durations.jsonl
+	PYTHONPATH=tools $(BIN)/python -m mutation --table
 
 lint: ## formatting, style, types, import directions, shell, C
 	@tools/bootstrap.sh system build mpi lint

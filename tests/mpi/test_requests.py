@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from stripewise.simulation.stacks import STACKS
 from support.real_requests import Cell, differences, real_requests, setup, workload
@@ -19,23 +20,32 @@ QUICK = {str(cell) for cell in [c for c in CELLS if c.mpi in ("mpich", "lustre")
 }
 
 
+def _cells(*, quick: bool) -> list[ParameterSet]:
+    return [
+        pytest.param(cell, marks=[pytest.mark.lustre_mpi] if cell.mpi == "lustre" else [])
+        for cell in CELLS
+        if (str(cell) in QUICK) == quick
+    ]
+
+
 def _compared(cell: Cell, where: Path) -> None:
     real = real_requests(cell, where)
     simulated = STACKS[cell.stack].requests(workload(cell), setup(cell))
     assert not differences(real, simulated), differences(real, simulated)
 
 
-@pytest.mark.parametrize("cell", [c for c in CELLS if str(c) in QUICK], ids=str)
+@pytest.mark.parametrize("cell", _cells(quick=True), ids=str)
 def test_requests_are_the_real_ones(cell: Cell, tmp_path: Path) -> None:
     _compared(cell, tmp_path)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("cell", [c for c in CELLS if str(c) not in QUICK], ids=str)
+@pytest.mark.parametrize("cell", _cells(quick=False), ids=str)
 def test_further_requests_are_the_real_ones(cell: Cell, tmp_path: Path) -> None:
     _compared(cell, tmp_path)
 
 
+@pytest.mark.lustre_mpi
 def test_the_lustre_driver_gives_each_stripe_one_writer(tmp_path: Path) -> None:
     """Of the real driver, whatever we simulate: stripe s belongs to aggregator s mod 4."""
     cell = Cell("lustre", **CUT_2D, settings=SPREAD, stripes=(4, 256 << 10))

@@ -2,21 +2,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which tests a run of pytest takes, and the record of how long they took.
 
-Without an option it takes those of `make test`: all but the tests marked `long`, and of those marked
-`extended(keep=N)` N cases each. A test that is named on the command line is always taken.
+Without an option it takes those of `make test`: all but the tests marked `long`, of those marked
+`extended(keep=N)` N cases each, and of a case that is made for both databases or both MPIs one of
+the two, in turns. A test that is named on the command line is always taken.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import time
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+ALTERNATIVES = (("sqlite", "postgresql"), ("mpich", "openmpi"))
+HOMES = {"lustre_mpi": 0, "roots": 5}
+"""Marks of tests for which something is built for minutes, and the part of ten that has it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -53,7 +59,7 @@ def _beyond(items: Sequence[pytest.Item]) -> set[pytest.Item]:
     found = set()
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("long"):
+        if item.get_closest_marker("long") or any(map(item.get_closest_marker, HOMES)):
             found.add(item)
         elif item.get_closest_marker("extended"):
             cases[item.nodeid.partition("[")[0]].append(item)
@@ -61,7 +67,28 @@ def _beyond(items: Sequence[pytest.Item]) -> set[pytest.Item]:
         mark = of_one[0].get_closest_marker("extended")
         keep = mark.kwargs.get("keep", 0) if mark is not None else 0
         found.update(sorted(of_one, key=_draw)[keep:])
-    return found
+    return found | _turned(item for item in items if item not in found)
+
+
+def _turned(items: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """All but one of the alternatives of each case."""
+    left_out = set()
+    chosen = list(items)
+    for words in ALTERNATIVES:
+        pattern = re.compile(rf"(?<=[\[-])({'|'.join(words)})(?=[]-])")
+        alike: dict[str, list[pytest.Item]] = defaultdict(list)
+        for item in chosen:
+            alike[pattern.sub("*", item.nodeid)].append(item)
+        for case, of_one in alike.items():
+            turn = zlib.crc32(case.encode()) % len(of_one)
+            left_out.update(of_one[:turn] + of_one[turn + 1 :])
+        chosen = [item for item in chosen if item not in left_out]
+    return left_out
+
+
+def _home(item: pytest.Item) -> int:
+    """Where what it needs is built, else anywhere."""
+    return next((n for mark, n in HOMES.items() if item.get_closest_marker(mark)), _draw(item))
 
 
 def _draw(item: pytest.Item) -> int:
@@ -81,7 +108,7 @@ def _part(items: Sequence[pytest.Item], part: str) -> set[pytest.Item]:
         number, parts = 0, 0
     if not 0 <= number < parts:
         raise pytest.UsageError(f"--rest {part}: give K/N with 0 <= K < N, as in 3/10")
-    return {item for item in items if _draw(item) % parts == number}
+    return {item for item in items if _home(item) % parts == number}
 
 
 @pytest.hookimpl(wrapper=True)

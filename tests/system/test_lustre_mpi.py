@@ -13,7 +13,7 @@ from system_cli import file_of, require_mpi, run, stripewise
 from stripewise.runtime import find_runtime
 from support.real_requests import lustre_mpi
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.lustre_mpi]
 KIB = 1 << 10
 
 

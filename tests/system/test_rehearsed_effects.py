@@ -17,7 +17,7 @@ import pytest
 from stripewise.runtime import find_runtime
 from support.real_requests import lustre_mpi
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.lustre_mpi]
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 SMALLER = {
     "requests": {"kernel": "btio --size 128,128,64", "nodes": 9, "on": "shaheen2-datawarp@1/256"},

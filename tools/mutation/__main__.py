@@ -94,7 +94,17 @@ def _first_failure(tests: list[str], scratch: Path, seconds: float) -> str:
     if not tests:
         return ""
     scratch.write_text("\n".join(tests))
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:randomly",
+    ]
     code, text = _run([*command, "--no-header", "--tb=no", "-rfE", f"@{scratch}"], seconds)
     if code == 0:
         return ""
@@ -119,9 +129,7 @@ def judge(fault: Fault, selection: Selection, scratch: Path) -> Verdict:
     if "::" in killer and _first_failure([killer], scratch, 300):
         note = "; ".join(filter(None, (note, f"{killer} fails without the fault too")))
         killer, in_quick = "", False
-    return Verdict(
-        fault.room, fault.path, fault.line, fault.what, killer, in_quick, n_tests, note
-    )
+    return Verdict(fault.room, fault.path, fault.line, fault.what, killer, in_quick, n_tests, note)
 
 
 def table(verdicts: list[Verdict]) -> str:
@@ -160,8 +168,13 @@ def main() -> int:
     if asked.table:
         print(table(known))
         return 0
-    if subprocess.run(["git", "diff", "--quiet", "--", "src", "native"], cwd=TOP, check=False).returncode:
-        print("mutation: src or native has changes that are not committed; commit them", file=sys.stderr)
+    if subprocess.run(
+        ["git", "diff", "--quiet", "--", "src", "native"], cwd=TOP, check=False
+    ).returncode:
+        print(
+            "mutation: src or native has changes that are not committed; commit them",
+            file=sys.stderr,
+        )
         return 2
     if asked.native:
         faults = native_faults(tomllib.loads(NATIVE.read_text()))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.monitor.metrics import METRICS, Kind, Metric, counter, why_not
+from stripewise.monitor.metrics import METRICS, Kind, counter, why_not
 
 GOOD = counter("mine_read_bytes", "bytes", "Read.", ("fs", "target"))
 
