@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measure what `make test` notices of the faults that `make test-all` notices.
 
-Faults are spread over the packages by size and made one at a time, in this checkout (which must be clean); each
-is undone before the next. A fault is first shown to those tests of `make test` that execute its line, then,
-if they pass, to the other tests that do. Which tests execute a line is read from a coverage file with contexts:
+Faults are spread over the packages by size and made one at a time, in this checkout (which must be
+clean); each is undone before the next. A fault is first shown to those tests of `make test` that
+execute its line, then, if they pass, to the other tests that do. Which tests execute a line is
+read from a coverage file with contexts:
 
     make test-all COVERAGE="--cov --cov-context=test --cov-report="
     make mutation
@@ -88,23 +89,13 @@ def _first_failure(tests: list[str], scratch: Path, seconds: float) -> str:
     """Run tests until one fails.
 
     Returns:
-        The test that failed, "(collection)" where a file of tests cannot be imported, "(hang)" where
-        time ran out, "" where all passed.
+        The test that failed, "(collection)" where a file of tests cannot be imported, "(hang)"
+        where time ran out, "" where all passed.
     """
     if not tests:
         return ""
     scratch.write_text("\n".join(tests))
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:randomly",
-    ]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
     code, text = _run([*command, "--no-header", "--tb=no", "-rfE", f"@{scratch}"], seconds)
     if code == 0:
         return ""
@@ -168,13 +159,8 @@ def main() -> int:
     if asked.table:
         print(table(known))
         return 0
-    if subprocess.run(
-        ["git", "diff", "--quiet", "--", "src", "native"], cwd=TOP, check=False
-    ).returncode:
-        print(
-            "mutation: src or native has changes that are not committed; commit them",
-            file=sys.stderr,
-        )
+    if _run(["git", "diff", "--quiet", "--", "src", "native"], 60)[0]:
+        print("mutation: src or native has uncommitted changes: commit them", file=sys.stderr)
         return 2
     if asked.native:
         faults = native_faults(tomllib.loads(NATIVE.read_text()))

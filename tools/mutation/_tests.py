@@ -86,7 +86,7 @@ class Selection:
 
 
 def _relative(path: str) -> str:
-    head, found, tail = path.rpartition("/src/stripewise/")
+    _, found, tail = path.rpartition("/src/stripewise/")
     return f"src/stripewise/{tail}" if found else path
 
 
