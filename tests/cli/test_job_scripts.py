@@ -91,8 +91,9 @@ def test_what_is_a_job_script(tmp_path) -> None:
         ("#!/bin/sh\nsrun ./a\n", False),
         ("\ufeff#!/bin/sh\n#SBATCH -n 1\nsrun ./a\n", True),
         ("\n#!/bin/sh\n#SBATCH -n 1\nsrun ./a\n", True),
-        ("#SBATCH -n 1\nsrun ./a\n", False),
+        ("#SBATCH -n 1\nsrun ./a\n", True),  # reading it says that the first line is missing
         ("#!/bin/sh\necho '#SBATCH'\n", False),
+        ("#!/bin/sh\ncat > x <<E\n#SBATCH -n 1\nE\n", False),
         ("", False),
     ):
         path.write_text(text)

@@ -93,22 +93,6 @@ def test_many_launch_lines_are_listed_in_part() -> None:
         _parse("srun ./a\n" * 100).launch()
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("sbatch next.sh\n", True),
-        ("/usr/bin/sbatch x\n", True),
-        ("ID=$(sbatch --parsable x)\n", True),
-        ("nohup sbatch x &\n", True),
-        ("if false; then sbatch x; fi\n", True),
-        ("# sbatch x\necho sbatch\n", False),
-        ("cat <<EOF\nsbatch x\nEOF\n", False),
-    ],
-)
-def test_scripts_that_submit(text: str, expected: bool) -> None:
-    assert _parse(text).calls_sbatch is expected
-
-
 def test_what_a_launch_line_says() -> None:
     launch = _parse(
         "A=b time srun -N 2-4 -n8 --ntasks-per-node 4 -c2 --label './my a' $X \\\n 'c d' > out &\n"

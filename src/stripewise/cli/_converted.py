@@ -23,6 +23,7 @@ from stripewise.jobs import (
     place_of_script,
     results_place,
     script_on_tier,
+    scripts_in,
 )
 from stripewise.slurm import (
     Slurm,
@@ -57,8 +58,10 @@ def converted(
     Raises:
         UsageError: It cannot be had, or cannot be written.
     """
-    parsed = JobScript.parse(data, script.name)
-    for text in filter(None, (parsed.dos_problem, *missing_cpus(parsed, os.environ))):
+    parsed = JobScript.parse(data, script.name, scripts_in(script.parent))
+    parsed.check_no_submission()
+    said = (parsed.dos_problem, *parsed.notes, *missing_cpus(parsed, os.environ))
+    for text in filter(None, said):
         note(text)
     parsed.check_persistent()
     words = [(f"#{line.kind}", *line.words) for line in parsed.burst_buffer]

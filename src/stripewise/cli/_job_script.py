@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable
 from dataclasses import fields
 from math import inf
@@ -17,7 +16,6 @@ import click
 from stripewise.cli._layout import Size
 from stripewise.cli._tune_words import Duration, Numbers
 from stripewise.errors import UsageError
-from stripewise.text import printable
 
 if TYPE_CHECKING:
     from stripewise.study import JobOptions
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _NODE_HOURS = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(?:nh|node-?hours?)?", re.IGNORECASE)
-_DIRECTIVE = re.compile(rb"^#(?:SBATCH|DW|BB|BB_LUA)\s", re.MULTILINE)
-_READ_BYTES = 1 << 20
 
 
 class NodeHours(click.ParamType[float]):
@@ -106,17 +102,18 @@ def job_options(function: F) -> F:
 
 
 def is_job_script(word: str) -> bool:
-    """Whether a word on the command line names a script with directives for a batch system."""
-    path = Path(word)
-    try:
-        if not path.is_file():
-            return False
-        with path.open("rb") as stream:
-            start = stream.read(_READ_BYTES)
-    except OSError:
+    """Whether a word on the command line names a script with directives for Slurm.
+
+    Raises:
+        UsageError: It names one for another batch system.
+    """
+    from stripewise.jobs import job_script_heading
+
+    heading = job_script_heading(Path(word))
+    if heading is None:
         return False
-    bare = start.removeprefix(b"\xef\xbb\xbf").lstrip()  # reading it says what is wrong with these
-    return bare.startswith(b"#!") and _DIRECTIVE.search(start) is not None
+    heading.refuse_foreign(word)
+    return heading.is_slurm
 
 
 class TuneCommand(click.Command):
@@ -126,13 +123,12 @@ class TuneCommand(click.Command):
         """Move a job script behind the options that follow it.
 
         Raises:
-            UsageError: It stands behind `--`, or words for it do not.
+            UsageError: It stands behind `--`, or words for it do not; or it is for another batch
+                system.
         """
         own = args[: args.index("--")] if "--" in args else list(args)
         rest, after = self._program(ctx, own), args[len(own) + 1 :]
-        if not rest and not ctx.resilient_parsing:
-            _refuse_as_program(after)
-        if rest and is_job_script(rest[0]):
+        if rest and not ctx.resilient_parsing and is_job_script(rest[0]):
             head, behind = own[: len(own) - len(rest)], rest[1:]
             ctx.meta["stripewise.script"] = rest[0]
             if left := self._program(ctx, behind):
@@ -148,23 +144,6 @@ class TuneCommand(click.Command):
         values, _, _ = self.make_parser(ctx).parse_args(list(args))
         words = values.get("program")
         return list(words) if isinstance(words, list | tuple) else []
-
-
-def _refuse_as_program(words: list[str]) -> None:
-    """Refuse a job script as a command: it would run here, without a job.
-
-    Raises:
-        UsageError: With both remedies.
-    """
-    if not words or not is_job_script(words[0]):
-        return
-    script, *rest = words
-    as_job = shlex.join([script, "--", *rest] if rest else [script])
-    raise UsageError(
-        f"{printable(script)} is a job script, and behind -- it would run on this host as a "
-        f"program: give stripewise tune {printable(as_job)} to tune its jobs, or "
-        f"stripewise tune -- bash {printable(shlex.join(words))} to run it here all the same"
-    )
 
 
 def take_job(given: dict[str, Any], script: str) -> JobOptions | None:

@@ -23,6 +23,7 @@ from stripewise.cli._common import (
     sync_option,
 )
 from stripewise.cli._on import emulation_options, storage_to_emulate
+from stripewise.cli._scripts import ProgramCommand, refuse_dry_run, refuse_scripts
 from stripewise.errors import ConfigurationError, ProgramError, UsageError
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    cls=ProgramCommand,
     context_settings={"allow_interspersed_args": False},
     epilog=examples(
         "stripewise run -- mpiexec -n 4 ./program output.h5",
@@ -116,6 +118,8 @@ def command(
 
     if not program:
         raise UsageError("nothing to run; give a command: stripewise run -- mpiexec -n 4 ./app")
+    refuse_scripts(program, "run", once=True)
+    refuse_dry_run(program, never=auto)
     if auto and config is not None:
         raise UsageError("--auto and --config cannot both say what is set; leave one of them out")
     if dry_run and not auto:

@@ -14,6 +14,7 @@ import click
 
 from stripewise.cli._common import echo, examples, json_option, note, print_json, sync_option
 from stripewise.cli._on import emulation_options, storage_to_emulate
+from stripewise.cli._scripts import refuse_scripts
 from stripewise.cli._trace_view import collect, export, info, show
 from stripewise.errors import ProgramError, StorageError, UsageError
 
@@ -120,6 +121,7 @@ def command(
         raise UsageError(
             "nothing to trace; give a command: stripewise trace -- mpiexec -n 4 ./app"
         )
+    refuse_scripts(program, "trace", once=True)
     if output is not None and local is not None:
         raise UsageError("-o and --local exclude each other: `trace collect -o DIR` comes later")
     from stripewise.model import Configuration

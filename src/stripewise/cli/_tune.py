@@ -28,6 +28,7 @@ from stripewise.cli._common import (
 from stripewise.cli._completion import complete_knob, complete_strategy
 from stripewise.cli._job_script import TuneCommand, job_options, take_job
 from stripewise.cli._on import emulation_options, study_storage
+from stripewise.cli._scripts import refuse_dry_run, refuse_scripts
 from stripewise.cli._tune_words import (
     Duration,
     Numbers,
@@ -233,6 +234,9 @@ def command(
         directory = Path(f"{cases_file.stem}.stripewise")
     storage = study_storage(given)
     script = str(click.get_current_context().meta.get("stripewise.script", ""))
+    if not script:
+        refuse_scripts(program, "tune")
+    refuse_dry_run((script, *program) if script else program, never=True)
     job, dry_run = take_job(given, script), given.pop("dry_run")
     if job is not None and replayed is not None:
         raise UsageError("--replay goes with a program, not with a job script: leave one out")

@@ -8,6 +8,9 @@ from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
     from stripewise.jobs._changes import Changes as Changes
+    from stripewise.jobs._commands import check_command as check_command
+    from stripewise.jobs._commands import job_script_heading as job_script_heading
+    from stripewise.jobs._commands import scripts_in as scripts_in
     from stripewise.jobs._cpus import missing_cpus as missing_cpus
     from stripewise.jobs._directives import Directive as Directive
     from stripewise.jobs._launches import LaunchLine as LaunchLine

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from stripewise.jobs._shell import Command, Reading
+from stripewise.jobs._shell import Command, Document, Reading
 from stripewise.jobs._word import Word, WordText
 from stripewise.jobs._words import ShellSyntaxError
 
@@ -39,7 +39,7 @@ class _CshReader:
     def __init__(self, text: str, crlf: bool) -> None:
         self.text, self.place, self.reading = text, 0, Reading()
         self._crlf = crlf
-        self._documents: list[str] = []
+        self._documents: list[tuple[int, str]] = []
 
     def read_line(self) -> None:
         """Read a logical line, and the here-documents that begin on it."""
@@ -54,8 +54,8 @@ class _CshReader:
                 self._read_statement()
         self._skip_comment()
         documents, self._documents = self._documents, []
-        for delimiter in documents:
-            self._skip_document(delimiter)
+        for at, delimiter in documents:
+            self._skip_document(at, delimiter)
         self.reading.breaks.append(self.place)
 
     def _at(self, offset: int = 0) -> str:
@@ -69,6 +69,8 @@ class _CshReader:
         return self._crlf and self._at() == "\r"
 
     def _skip_comment(self) -> None:
+        if self._at() == "#":
+            self.reading.comments.add(self.place)
         found = self.text.find("\n", self.place)
         self.place = len(self.text) if found < 0 else found + 1
 
@@ -136,11 +138,11 @@ class _CshReader:
         if redirection is None:
             words.append(self._read_word())
             return True
-        self.place = redirection.end()
+        at, self.place = self.place, redirection.end()
         self._skip_blanks()
         target = self._read_word()
         if redirection[0] == "<<":
-            self._documents.append(self.text[target.start : target.end])
+            self._documents.append((at, self.text[target.start : target.end]))
         return True
 
     def _read_word(self) -> Word:
@@ -198,14 +200,19 @@ class _CshReader:
         self.place = found.end()
         out.expansion(found[0], quoted or found[0].endswith(":q"))
 
-    def _skip_document(self, delimiter: str) -> None:
+    def _skip_document(self, at: int, delimiter: str) -> None:
+        begin = last = self.place
         while self.place < len(self.text):
+            last = self.place
             found = self.text.find("\n", self.place)
             stop = len(self.text) if found < 0 else found
             line = self.text[self.place : stop].removesuffix("\r" if self._crlf else "\n")
             self.place = min(stop + 1, len(self.text))
             if line == delimiter:
-                return
+                break
+        else:
+            last = self.place
+        self.reading.documents.append(Document(at, self.text[begin:last]))
 
     def _note_assignment(self, words: list[Word]) -> None:
         texts = [word.text for word in words]

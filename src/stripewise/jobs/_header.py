@@ -21,6 +21,7 @@ from stripewise.jobs._options import (
 )
 from stripewise.jobs._quoting import quote
 from stripewise.jobs._script import JobScript
+from stripewise.jobs._systems import is_foreign_line
 from stripewise.text import printable
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -110,7 +111,8 @@ def _places(script: JobScript) -> tuple[int, int]:
         line = data[start:end]
         is_read = is_read and line.startswith((b"#", b"\n"))
         is_coding = number == 2 and script.kind == "python" and _CODING.match(line)
-        if number == 1 or is_coding or is_option_line(line) or is_directive_line(line):
+        is_read_by_others = is_directive_line(line) or is_foreign_line(line)
+        if number == 1 or is_coding or is_option_line(line) or is_read_by_others:
             for_rest = end
             for_plugin = end if is_read else for_plugin
     return for_plugin, for_rest

@@ -98,15 +98,6 @@ def read_launches(text: str, reading: Reading) -> tuple[LaunchLine, ...]:
     return tuple(found)
 
 
-def calls_sbatch(reading: Reading) -> bool:
-    """Whether a command of the script submits a job."""
-    for command in reading.commands:
-        names = [os.path.basename(word.text) for word in command.words]
-        if names and (names[0] == "sbatch" or (_is_before(names[0]) and "sbatch" in names)):
-            return True
-    return False
-
-
 def utf8(text: str) -> str:
     """Bytes as Latin-1 to text, in which those that are not UTF-8 are surrogates."""
     return text.encode("latin-1").decode("utf-8", "surrogateescape")

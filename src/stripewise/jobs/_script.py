@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -14,15 +13,15 @@ from stripewise.errors import UsageError
 from stripewise.inputs import JOB_SCRIPT
 from stripewise.jobs._csh import read_csh
 from stripewise.jobs._directives import Directive, persistent_maker, read_directives
-from stripewise.jobs._launches import LaunchLine, calls_sbatch, read_launches
+from stripewise.jobs._launches import LaunchLine, read_launches
 from stripewise.jobs._moves import Move, read_moves
 from stripewise.jobs._options import JobOption, read_options, sbatch_arguments
 from stripewise.jobs._resources import JobResources, read_resources
 from stripewise.jobs._shell import Reading, read_shell
+from stripewise.jobs._submits import Find, Submission, find_submission, interpreter, kind_of
+from stripewise.jobs._systems import Heading, read_heading
 from stripewise.text import printable
 
-_SH = ("sh", "bash", "ksh", "ksh93", "mksh", "zsh", "dash", "ash", "rbash")
-_CSH = ("csh", "tcsh")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LAUNCHER = re.compile(r"(?<![\w.-])(srun|aprun|orterun|mpirun|mpiexec)(?![\w-])")
 
@@ -40,7 +39,8 @@ class JobScript:
         launches: The commands that start MPI ranks.
         moves: The commands that change the directory.
         resources: What the options ask for.
-        calls_sbatch: The script submits jobs itself.
+        submission: The first command with which it submits a job itself; None if none.
+        heading: What its directives say.
         problem: Why the commands were not read to the end; "" if they were.
         is_crlf: The first line ends in a carriage return and a newline.
         breaks: Positions of lines before which another line may be put.
@@ -54,23 +54,34 @@ class JobScript:
     launches: tuple[LaunchLine, ...]
     moves: tuple[Move, ...]
     resources: JobResources
-    calls_sbatch: bool
+    submission: Submission | None
+    heading: Heading
     problem: str = ""
     is_crlf: bool = False
     breaks: tuple[int, ...] = field(default=(0,), repr=False)
 
     @classmethod
-    def parse(cls, data: bytes, name: str = "job script") -> JobScript:
+    def parse(
+        cls, data: bytes, name: str = "job script", find: Find = lambda path: None
+    ) -> JobScript:
         """Read a script.
 
+        Args:
+            data: What it holds.
+            name: For messages.
+            find: Where the scripts are looked for that it calls.
+
         Raises:
-            UsageError: It is empty, too large, binary, or has no #! line, or a #SBATCH line has a
-                quote that is not closed.
+            UsageError: It is empty, too large, binary, for another batch system, or has no #!
+                line, or a #SBATCH line has a quote that is not closed.
         """
-        _check(data, name)
-        kind, is_crlf = _kind(data), data.partition(b"\n")[0].endswith(b"\r")
+        _check_size(data, name)
+        kind, is_crlf = kind_of(data), data.partition(b"\n")[0].endswith(b"\r")
         text = data.decode("latin-1")
         reading = _read(text, kind, is_crlf)
+        heading = read_heading(data, kind, reading)
+        heading.refuse_foreign(name)
+        _check_beginning(data, name)
         try:
             options, is_heterogeneous = read_options(data)
         except UsageError as error:
@@ -84,12 +95,30 @@ class JobScript:
             launches=read_launches(text, reading),
             moves=read_moves(text, reading),
             resources=read_resources(options, is_heterogeneous),
-            calls_sbatch=calls_sbatch(reading)
-            or (kind in ("python", "other") and b"sbatch" in _without_comments(data)),
+            submission=find_submission(data, kind, reading, find),
+            heading=heading,
             problem=_problem(text, reading),
             is_crlf=is_crlf,
             breaks=tuple(reading.breaks),
         )
+
+    def check_no_submission(self) -> None:
+        """Refuse a script that submits jobs itself.
+
+        Raises:
+            UsageError: With the line.
+        """
+        if (found := self.submission) is not None:
+            where = found.script and f" in {printable(found.script)}, which it calls,"
+            raise UsageError(
+                f"{self.name} submits jobs itself ({found.command},{where} line {found.line}), "
+                "which runs of it would do again and again: tune the script that it submits"
+            )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of its directives."""
+        return self.heading.notes(self.name)
 
     @property
     def dos_problem(self) -> str:
@@ -179,11 +208,11 @@ class JobScript:
     def _why_none(self) -> str:
         if self.kind in ("python", "other"):
             return (
-                f"the script is for {_interpreter(self.data) or 'another program'}, and launch "
+                f"the script is for {interpreter(self.data) or 'another program'}, and launch "
                 "lines are found in shell scripts only; write the launch line in a shell script"
             )
         if self.problem:
-            shell = _interpreter(self.data)
+            shell = interpreter(self.data)
             return f"no launch line found, and {self.problem}; check the script with {shell} -n"
         return (
             "no launch line found; write the program's start as srun, mpirun, mpiexec or aprun "
@@ -191,7 +220,7 @@ class JobScript:
         )
 
 
-def _check(data: bytes, name: str) -> None:
+def _check_size(data: bytes, name: str) -> None:
     shown = printable(name)
     if not data.strip():
         raise UsageError(f"{shown}: the script is empty; name the file of a job script")
@@ -204,6 +233,10 @@ def _check(data: bytes, name: str) -> None:
         raise UsageError(
             f"{shown}: holds NUL bytes, so it is no script; name the job script, not the program"
         )
+
+
+def _check_beginning(data: bytes, name: str) -> None:
+    shown = printable(name)
     if data.startswith(_BYTE_ORDER_MARK):
         raise UsageError(
             f"{shown}: begins with a byte order mark, which sbatch takes for no interpreter; save "
@@ -215,23 +248,6 @@ def _check(data: bytes, name: str) -> None:
             f"{shown}: the first line is {printable(first)!r}, and sbatch demands an interpreter "
             "there; write #!/bin/bash as the first line"
         )
-
-
-def _interpreter(data: bytes) -> str:
-    words = data[2:].partition(b"\n")[0].decode("utf-8", "replace").split()
-    names = [os.path.basename(word) for word in words if not word.startswith("-")]
-    if names[:1] == ["env"]:
-        names = [name for name in names[1:] if "=" not in name]
-    return names[0] if names else ""
-
-
-def _kind(data: bytes) -> str:
-    name = _interpreter(data)
-    if name in _SH:
-        return "sh"
-    if name in _CSH:
-        return "csh"
-    return "python" if name.startswith("python") else "other"
 
 
 def _read(text: str, kind: str, is_crlf: bool) -> Reading:
@@ -247,10 +263,6 @@ def _problem(text: str, reading: Reading) -> str:
         return ""
     line = text.count("\n", 0, reading.stopped) + 1
     return f"line {line} is not understood ({reading.problem})"
-
-
-def _without_comments(data: bytes) -> bytes:
-    return b"\n".join(line for line in data.splitlines() if not line.lstrip().startswith(b"#"))
 
 
 def _listed(launches: Sequence[LaunchLine]) -> str:

@@ -40,6 +40,19 @@ class Command:
     in_backquotes: bool = False
 
 
+@dataclass(frozen=True)
+class Document:
+    """A here-document or here-string: what a command reads instead of a file.
+
+    Attributes:
+        at: Position of its redirection, which is within that command.
+        text: What is read.
+    """
+
+    at: int
+    text: str
+
+
 @dataclass
 class Reading:
     """What was read of a script.
@@ -50,8 +63,11 @@ class Reading:
         values: Name of a variable to the texts that it is given; None for one that is not known.
         written: Name of a variable to what stands behind the `=` of each assignment.
         subshells: Start and end of what runs in a shell of its own: `( ... )`, `$( ... )`.
+        documents: What commands read from the script itself.
+        comments: Where comments begin.
         programs: Name of a variable to whether all its values begin as a program, once asked.
         launchers: Likewise, whether one of them begins as a launcher.
+        submitters: Likewise, the words of one of them that submits jobs; empty if none does.
         problem: Why nothing was read from `stopped` on; "" if all was.
     """
 
@@ -60,8 +76,11 @@ class Reading:
     values: dict[str, list[Word | None]] = field(default_factory=dict)
     written: dict[str, list[str]] = field(default_factory=dict)
     subshells: list[tuple[int, int]] = field(default_factory=list)
+    documents: list[Document] = field(default_factory=list)
+    comments: set[int] = field(default_factory=set)
     programs: dict[str, bool] = field(default_factory=dict)
     launchers: dict[str, bool] = field(default_factory=dict)
+    submitters: dict[str, list[str]] = field(default_factory=dict)
     problem: str = ""
     stopped: int = 0
 
@@ -84,6 +103,8 @@ def read_shell(text: str, crlf: bool = False) -> Reading:
         reader.read_list(frozenset())
     except ShellSyntaxError as error:
         reading.problem, reading.stopped = str(error), error.place
+    reading.comments = reader.comments
+    reading.documents.sort(key=lambda document: document.at)
     # what looked like arithmetic and is none was read twice
     reading.commands = sorted(dict.fromkeys(reading.commands), key=lambda each: each.start)
     reading.breaks = sorted({*reading.breaks, len(text)})
@@ -299,25 +320,30 @@ class _ShellReader(WordReader):
         return True
 
     def _read_redirection(self, operator: str, end: int) -> None:
-        self.place = end
+        at, self.place = self.place, end
         self.skip_blanks()
         target = self.read_word()
         if operator in ("<<", "<<-"):
             is_quoted = self.text[target.start : target.end] != target.text
-            self.documents.append((target.text, operator == "<<-", is_quoted))
+            self.documents.append((at, target.text, operator == "<<-", is_quoted))
+        elif operator == "<<<":
+            self.reading.documents.append(Document(at, target.text))
 
-    def _skip_document(self, delimiter: str, strips_tabs: bool, is_quoted: bool) -> None:
+    def _skip_document(self, at: int, delimiter: str, strips_tabs: bool, is_quoted: bool) -> None:
         """Go past a here-document, which the end of the file ends too."""
-        line = ""
+        line, begin, stop = "", self.place, self.place
         while self.place < self.end:
+            last = self.place
             found = self.text.find("\n", self.place, self.end)
             stop = self.end if found < 0 else found
             line += self.text[self.place : stop].removesuffix("\r" if self._crlf else "\n")
             self.place = min(stop + 1, self.end)
             if (line.lstrip("\t") if strips_tabs else line) == delimiter:
-                return
+                stop = last
+                break
             is_continued = (len(line) - len(line.rstrip("\\"))) % 2 and not is_quoted
             line = line[:-1] if is_continued else ""
+        self.reading.documents.append(Document(at, self.text[begin:stop]))
 
     def _skip_empty_parentheses(self) -> bool:
         """Go past the `()` of a function; the place stays where it is if there is none."""

@@ -47,7 +47,8 @@ class WordReader(ABC):
         self._crlf = crlf
         self._nested = 0
         self._arithmetic: dict[int, int] = {}  # where it may begin, to its end; 0 where it is none
-        self.documents: list[tuple[str, bool, bool]] = []  # here-documents of this line
+        self.documents: list[tuple[int, str, bool, bool]] = []  # here-documents of this line
+        self.comments: set[int] = set()  # where they begin
 
     @abstractmethod
     def read_list(self, ends: frozenset[str]) -> str:
@@ -101,6 +102,7 @@ class WordReader(ABC):
 
     def skip_comment(self) -> None:
         """Go to the newline that ends a comment."""
+        self.comments.add(self.place)
         found = self.text.find("\n", self.place, self.end)
         self.place = self.end if found < 0 else found
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stripewise.errors import StudyError
+from stripewise.jobs import check_command
 from stripewise.model import ProgramFacts, StudyResult
 from stripewise.owned import OwnedDirectory
 from stripewise.study._baseline import measure_baseline, warm_up
@@ -70,6 +71,7 @@ def run_study(
         StorageError: No room.
         KeyboardInterrupt: A signal came; `resume` goes on from here.
     """
+    _check_commands(options)
     options = with_job(with_storage(options))
     observer, make_tools = observer or Observer(), make_tools or _local_tools
     interrupts = Interrupts()
@@ -81,6 +83,7 @@ def run_study(
     ):
         if ledger.study is not None:
             options = _recorded_options(options, observer, ledger, owned)
+            _check_commands(options)
         elif options.resume and not options.command:
             raise StudyError(f"{owned.path} holds no study to go on with")
         context = _make_context(options, observer, make_tools, ledger, interrupts, owned.identity)
@@ -93,6 +96,17 @@ def run_study(
             raise
         finally:
             context.executor.close()
+
+
+def _check_commands(options: StudyOptions) -> None:
+    """Refuse commands that run job scripts on this host, or submit jobs.
+
+    Raises:
+        UsageError: With the script.
+    """
+    for case in options.all_cases if options.job is None else ():
+        if case.command:
+            check_command(case.command, options.origin, "tune")
 
 
 def _left(context: Context, result: StudyResult) -> StudyResult:

@@ -22,6 +22,7 @@ from stripewise.jobs import (
     moves_to,
     place_of_script,
     results_place,
+    scripts_in,
 )
 from stripewise.launch import ScriptJobs
 from stripewise.slurm import Slurm, options_of_variables
@@ -107,7 +108,7 @@ def read_job_script(path: Path) -> JobScript:
         data = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{printable(str(path))}: {error.strerror}; give a job script") from None
-    script = JobScript.parse(data, path.name)
+    script = JobScript.parse(data, path.name, scripts_in(path.parent))
     if is_rewritten(data):
         raise UsageError(
             f"{script.name} holds settings of an earlier study: tune the script that it was made "
@@ -134,11 +135,7 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
     script = read_job_script(options.origin / job.script)
     if script.dos_problem:
         raise UsageError(script.dos_problem)
-    if script.calls_sbatch:
-        raise UsageError(
-            f"{script.name} submits jobs itself, which a study would do again and again: tune the "
-            "script that it submits"
-        )
+    script.check_no_submission()
     launch = script.certain_launch(job.step)
     check_input(script)
     script.check_persistent()
@@ -209,7 +206,8 @@ def _unknown_nodes(script: JobScript, launch: LaunchLine) -> bool:
 
 
 def _warnings(options: StudyOptions, jobs: ScriptJobs) -> tuple[str, ...]:
-    script, found = jobs.script, list(overridden(jobs.script))
+    script = jobs.script
+    found = [*script.notes, *overridden(script)]
     if script.resources.array:
         found.append(f"{script.name} is an array of jobs: the first element is tuned")
     if jobs.wall_seconds is None:

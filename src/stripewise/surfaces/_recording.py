@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stripewise.errors import PolicyError, ProgramError, StripewiseError, StudyError
+from stripewise.jobs import check_command
 from stripewise.model import MOST_ATTEMPTS, Measurement, ProgramFacts
 from stripewise.owned import OwnedDirectory
 from stripewise.policy import Policy, load_policy
@@ -77,6 +78,8 @@ def record_surface(
         for text in ignored_options(known, options):
             observer.noted(text)
         options = options_of(known, options)
+    if options.command:
+        check_command(options.command, options.origin, "surface record")
     policy = load_policy()
     _check_allowed(policy, known.tunables if known is not None else options.vary)
     interrupts = Interrupts()

@@ -1,0 +1,419 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether a script submits jobs, wherever the command for it stands.
+
+A study would submit them again with each run.  Looked into are what other programs start (env,
+nohup, timeout, ssh, xargs), texts that a shell reads (eval, sh -c, trap, here-documents, what is
+piped into one), variables that hold the command, and scripts that are called by a path.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from stripewise.jobs._csh import read_csh
+from stripewise.jobs._shell import Command, Document, Reading, read_shell
+from stripewise.jobs._variables import known_words
+
+SUBMITTERS = frozenset(
+    "sbatch salloc qsub bsub msub jsub ccc_msub pjsub oarsub cqsub llsubmit nqsub dsub"
+    " condor_submit condor_submit_dag".split()
+)
+_PARTS = {"flux": ("submit", "batch", "bulksubmit", "alloc"), "hq": ("submit",)}
+"""Commands that submit by one of their subcommands."""
+_BEGINNINGS = SUBMITTERS | _PARTS.keys()
+_ONLY_SAY = frozenset("--version --help -help --usage --test-only --dry-run".split())
+_LIBRARIES = frozenset("submitit simple_slurm pyslurm drmaa drmaa2 dask_jobqueue psij".split())
+"""Packages of Python that submit jobs."""
+_SHELLS = frozenset("sh bash dash ash ksh ksh93 mksh zsh rbash csh tcsh".split())
+_READ_STANDARD_INPUT = _SHELLS | frozenset("ssh rsh at batch crontab su sudo".split())
+_TAKE_A_WORD = frozenset("timeout flock taskset chrt ssh rsh su setarch".split())
+"""Of those in front of a command: these take a word of their own before it."""
+_PREFIXES = _TAKE_A_WORD | frozenset(
+    "time nice nohup env exec command builtin numactl stdbuf ionice setsid strace ltrace perf"
+    " unbuffer xargs parallel sudo doas prlimit systemd-run watch catchsegv retry faketime"
+    " coproc then else do".split()
+)
+_TEXTS = frozenset("eval parallel script flock su watch ssh rsh at".split())
+"""These run a text as a shell does."""
+_LOOK_ONLY = (["command", "-v"], ["command", "-V"])
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*0]\])?(?::?[-=]([^{}]*))?\})")
+_BACKQUOTES = re.compile(r"`([^`]*)`")
+_NUMBER = re.compile(r"[0-9][\w.:,%+-]*")
+_RUNS = re.compile(r"run|call|popen|system|output|spawn|exec|submit|shell|cmd|command", re.I)
+_MOST_NESTED = 4
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A command that submits a job.
+
+    Attributes:
+        command: Its name: "sbatch".
+        line: In the script, from 1.
+        script: Name of another script that has it, which this one calls; "" if none.
+    """
+
+    command: str
+    line: int
+    script: str = ""
+
+
+Find = Callable[[str], bytes | None]
+"""Returns what a script holds that is called by a path; None if it is none."""
+
+
+def find_submission(
+    data: bytes, kind: str, reading: Reading | None = None, find: Find = lambda path: None
+) -> Submission | None:
+    """Return the first command of a script that submits a job; None if there is none.
+
+    Args:
+        data: The script.
+        kind: Of its interpreter, as of `JobScript`.
+        reading: Its commands, if they are known already.
+        find: Where other scripts are looked for.
+    """
+    return _Search(find).of_script(data, kind, reading)
+
+
+def submission_of_words(words: Sequence[str], find: Find) -> Submission | None:
+    """Return what a command line submits; None if it submits nothing."""
+    return _Search(find).of_words(list(words), 0)
+
+
+def script_of_words(words: Sequence[str]) -> tuple[str, str]:
+    """Return the word of a command line that is the script it runs, and what is told to read it.
+
+    That is "sh", "csh" or "python", or "" where the script is the program itself.
+    """
+    place = _program_place(words)
+    if place is None:
+        return "", ""
+    name, rest = os.path.basename(words[place]), words[place + 1 :]
+    if name in _SHELLS:
+        return _script_of_shell(rest)[0], kind_of_name(name)
+    if name.startswith("python"):
+        return next((word for word in rest if not word.startswith("-")), ""), "python"
+    return words[place], ""
+
+
+class _Search:
+    def __init__(self, find: Find) -> None:
+        self._find = find
+        self._seen: set[str] = set()
+
+    def of_script(
+        self, data: bytes, kind: str, reading: Reading | None = None, depth: int = 0
+    ) -> Submission | None:
+        text = data.decode("latin-1")
+        if kind == "python":
+            return _of_python(data)
+        if kind == "other":
+            return _of_other(text)
+        return self._of_text(text, kind == "csh", depth, reading)
+
+    def _of_text(
+        self, text: str, csh: bool = False, depth: int = 0, reading: Reading | None = None
+    ) -> Submission | None:
+        if depth > _MOST_NESTED:
+            return None
+        reading = reading or (read_csh(text) if csh else read_shell(text))
+        for place, command in enumerate(reading.commands):
+            before = reading.commands[place - 1] if place else None
+            found = self._of_command(text, command, before, reading, csh, depth)
+            if found is not None:
+                line = text.count("\n", 0, command.start) + 1
+                return found if found.script else replace(found, line=line)
+        return None
+
+    def _of_command(
+        self,
+        text: str,
+        command: Command,
+        before: Command | None,
+        reading: Reading,
+        csh: bool,
+        depth: int,
+    ) -> Submission | None:
+        words = [
+            part for known in known_words(command, reading) for part in _given(known.text, reading)
+        ]
+        found = self.of_words(words, depth, csh)
+        for inner in (
+            *_substituted(command, csh),
+            *_standard_input(text, command, before, reading, words),
+        ):
+            found = found or self._of_text(inner, csh, depth + 1)
+        return found
+
+    def of_words(self, words: Sequence[str], depth: int, csh: bool = False) -> Submission | None:
+        """Return what a command submits, whose words are these."""
+        place = _program_place(words)
+        if place is None or depth > _MOST_NESTED or list(words[:2]) in _LOOK_ONLY:
+            return None
+        word, rest = words[place], words[place + 1 :]
+        name = os.path.basename(word)
+        if name in SUBMITTERS or (name in _PARTS and _part(rest) in _PARTS[name]):
+            return None if _ONLY_SAY.intersection(_options(rest)) else Submission(name, 1)
+        if name in _SHELLS:
+            return self._of_shell(rest, kind_of_name(name), depth)
+        if name == "find":
+            starts = [i for i, w in enumerate(rest, 1) if w in ("-exec", "-execdir", "-ok")]
+            return _first(self.of_words(rest[i:], depth + 1) for i in starts)
+        if name.startswith("python"):
+            return self._of_interpreter(rest, depth)
+        if texts := _texts(name, rest):
+            return _first(self._of_text(text, csh, depth + 1) for text in texts)
+        is_sourced = name in (".", "source") and bool(rest)
+        if is_sourced:
+            return self._of_called(rest[0], depth, "csh" if csh else "sh")
+        return self._of_called(word, depth)
+
+    def _of_shell(self, rest: Sequence[str], kind: str, depth: int) -> Submission | None:
+        """Return what a shell submits that is started with these words."""
+        script, text = _script_of_shell(rest)
+        if text:
+            return self._of_text(text, kind == "csh", depth + 1)
+        return self._of_called(script, depth, kind) if script else None
+
+    def _of_interpreter(self, rest: Sequence[str], depth: int) -> Submission | None:
+        if "-c" in rest[:-1]:
+            return _of_python(rest[rest.index("-c") + 1].encode("utf-8", "surrogateescape"))
+        scripts = [word for word in rest if not word.startswith("-")]
+        return self._of_called(scripts[0], depth, "python") if scripts else None
+
+    def _of_called(self, path: str, depth: int, kind: str = "") -> Submission | None:
+        """Return what a script submits that is called by its path.
+
+        Args:
+            path: Without a slash it is the name of a program, unless an interpreter reads it.
+            depth: Of the call.
+            kind: Of that interpreter; "": the script names its own.
+        """
+        if path in self._seen or not (kind or "/" in path) or depth >= _MOST_NESTED:
+            return None
+        self._seen.add(path)
+        data = self._find(path)
+        if data is None:
+            return None
+        found = self.of_script(data, kind or kind_of(data), depth=depth + 1)
+        return replace(found, script=found.script or path) if found else None
+
+
+def kind_of(data: bytes) -> str:
+    """Return of which kind the interpreter of a script is: "sh", "csh", "python", "other".
+
+    A script without a #! line is read by a shell.
+    """
+    return kind_of_name(interpreter(data)) if _first_line(data).startswith(b"#!") else "sh"
+
+
+def kind_of_name(word: str) -> str:
+    """Return of which kind an interpreter is, by its name or path."""
+    name = os.path.basename(word)
+    if name in _SHELLS:
+        return "csh" if name in ("csh", "tcsh") else "sh"
+    return "python" if name.startswith("python") else "other"
+
+
+def interpreter(data: bytes) -> str:
+    """Return the file name of a script's interpreter; "" if it does not name one."""
+    line = _first_line(data)
+    if not line.startswith(b"#!"):
+        return ""
+    words = line[2:].decode("utf-8", "replace").split()
+    names = [os.path.basename(word) for word in words if not word.startswith("-")]
+    if names[:1] == ["env"]:
+        names = [name for name in names[1:] if "=" not in name]
+    return names[0] if names else ""
+
+
+def _first_line(data: bytes) -> bytes:
+    return data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
+
+
+def _script_of_shell(rest: Sequence[str]) -> tuple[str, str]:
+    """Return the script, or the text of -c, that the words behind a shell's name give it."""
+    place = 0
+    while place < len(rest) and rest[place][:1] in ("-", "+"):
+        word = rest[place]
+        place += 1
+        if not word.startswith("--") and "c" in word[1:] and place < len(rest):
+            return "", rest[place]
+        if word in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
+            place += 1
+    return (rest[place] if place < len(rest) else ""), ""
+
+
+def _first(found: Iterator[Submission | None]) -> Submission | None:
+    return next((one for one in found if one is not None), None)
+
+
+def _texts(name: str, rest: Sequence[str]) -> list[str]:
+    """Return the texts that a command runs as a shell does."""
+    if name in _TEXTS:
+        return [text for text in (*rest, " ".join(rest)) if " " in text]
+    if name == "trap":
+        return list(rest[:1])
+    return [text.partition("=")[2] for text in rest if "=" in text] if name == "alias" else []
+
+
+def _options(rest: Sequence[str]) -> Iterator[str]:
+    """Yield the options of a command that submits a script, not those of the script."""
+    is_value = False
+    for word in rest:
+        if not word.startswith("-") and not is_value:
+            return
+        is_value = word.startswith("-") and "=" not in word
+        yield word
+
+
+def _program_place(words: Sequence[str]) -> int | None:
+    """Return which word is the program that is run in the end; None if that is not certain."""
+    place, prefix, is_value, own = 0, "", False, 0
+    while place < len(words):
+        word = words[place]
+        name = os.path.basename(word)
+        is_ours = name in SUBMITTERS or name in _SHELLS or name in _PREFIXES
+        if not prefix or is_ours:
+            if name not in _PREFIXES or (name in _TEXTS and _has_text(words[place + 1 :])):
+                return place
+            prefix, is_value, own = name, False, int(name in _TAKE_A_WORD)
+        elif word.startswith(("-", "+")):
+            is_value = "=" not in word
+        elif "=" in word:
+            is_value = False
+        elif _NUMBER.fullmatch(word) and (is_value or not own):
+            is_value = False
+        elif own and not is_value:
+            own -= 1
+        elif is_value and not ("/" in word and os.access(word, os.X_OK)):
+            is_value = False
+        else:
+            return place
+        place += 1
+    return None
+
+
+def _has_text(words: Sequence[str]) -> bool:
+    return any(" " in word for word in words)
+
+
+def _part(rest: Sequence[str]) -> str:
+    """Return the subcommand among the words behind a command."""
+    return next((word for word in rest if not word.startswith("-") and word != "mini"), "")
+
+
+def _given(text: str, reading: Reading) -> list[str]:
+    """Return the words for a word; for a variable, one of its values if that submits jobs."""
+    found = _VARIABLE.fullmatch(text)
+    if found is None:
+        return [text]
+    name, default = found[1] or found[2], found[3] or ""
+    if name not in reading.submitters:  # once for each name: a long script may use it often
+        reading.submitters[name] = _submitting(reading.written.get(name, ()))
+    return reading.submitters[name] or _submitting([default]) or [text]
+
+
+def _submitting(values: Sequence[str]) -> list[str]:
+    """Return the words of the first value that begins with a command that submits jobs."""
+    for value in values:
+        words = [word.strip("\"'") for word in value.strip("(\"' \t\n)").split()]
+        if words and os.path.basename(words[0]) in _BEGINNINGS:
+            return words
+    return []
+
+
+def _substituted(command: Command, csh: bool) -> Iterator[str]:
+    """Yield what stands between backquotes and was not read as commands."""
+    for word in command.words:
+        for inner in _BACKQUOTES.findall(word.text) if csh or "\\" in word.text else ():
+            yield inner.replace("\\", "")
+
+
+def _standard_input(
+    text: str,
+    command: Command,
+    before: Command | None,
+    reading: Reading,
+    words: Sequence[str],
+) -> Iterator[str]:
+    """Yield the texts that a shell reads from its standard input."""
+    names = {os.path.basename(word) for word in words}
+    if not names & _READ_STANDARD_INPUT:
+        return
+    documents = reading.documents
+    for place in range(bisect_left(documents, command.start, key=_place), len(documents)):
+        if documents[place].at >= command.end:
+            break
+        yield documents[place].text
+    if before is not None and text[before.end : command.start].strip() in ("|", "|&"):
+        yield " ".join(word.text for word in before.words[1:] if not word.text.startswith("-"))
+
+
+def _place(document: Document) -> int:
+    return document.at
+
+
+def _of_python(data: bytes) -> Submission | None:
+    """Return where a Python program submits a job: by a command, or by a package for that."""
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _of_other(data.decode("latin-1"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            of = node.module if isinstance(node, ast.ImportFrom) else None
+            names = [of or ""] if of else [alias.name for alias in node.names]
+            package = next((n.partition(".")[0] for n in names), "")
+            if package in _LIBRARIES:
+                return Submission(package, node.lineno)
+        elif isinstance(node, ast.List | ast.Tuple) and node.elts:
+            names = [os.path.basename(_constant(one)) for one in node.elts[:2]]
+            if names[0] in SUBMITTERS and names[-1] not in SUBMITTERS - {names[0]}:
+                return Submission(names[0], node.lineno)
+        elif isinstance(node, ast.Call) and _RUNS.search(ast.unparse(node.func)):
+            for value in node.args[:1]:
+                if name := _submitter(_constant(value)):
+                    return Submission(name, node.lineno)
+        elif isinstance(node, ast.Assign) and (name := _submitter(_constant(node.value))):
+            if " " in _constant(node.value).strip():
+                return Submission(name, node.lineno)
+    return None
+
+
+def _constant(node: ast.expr) -> str:
+    """Return the text with which an expression begins; "" if it is none."""
+    while isinstance(node, ast.BinOp):
+        node = node.left
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func.value  # "sbatch {}".format(x), "sbatch x".split()
+    if isinstance(node, ast.JoinedStr) and node.values:
+        node = node.values[0]
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def _submitter(text: str) -> str:
+    """Return the command of a shell line that submits a job; "" if none does."""
+    if not any(name in text for name in _BEGINNINGS):
+        return ""
+    found = find_submission(text.encode("utf-8", "replace"), "sh")
+    return found.command if found else ""
+
+
+def _of_other(text: str) -> Submission | None:
+    """Return where a script of another language names a command that submits jobs."""
+    names = "|".join(map(re.escape, sorted(SUBMITTERS, key=len, reverse=True)))
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.lstrip().startswith("#"):
+            continue
+        found = re.search(rf"(?<![\w.$@%&-])({names})(?![\w.(=-])", line)
+        if found:
+            return Submission(found[1], number)
+    return None

@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scripts that submit jobs are known, in whatever form; others are not taken for such."""
+
+from __future__ import annotations
+
+import pytest
+
+from stripewise.jobs._submits import Submission, find_submission, submission_of_words
+
+SHELL = r"""
+sbatch next.sh
+/usr/bin/sbatch x
+ID=$(sbatch --parsable x)
+ID=`sbatch x | awk '{print $4}'`
+nohup sbatch x &
+env A=1 sbatch x
+env -i PATH=/bin /opt/slurm/bin/sbatch x
+for i in 1 2; do sbatch --wrap "srun ./a $i"; done
+submit() { sbatch "$@"; }
+while read f; do qsub $f; done < list
+[ $n -lt 5 ] && sbatch $0
+if true; then :; else bsub < x.lsf; fi
+trap 'sbatch run.sh' USR1
+trap "sbatch run.sh; exit" TERM
+eval "sbatch x"
+eval sbatch x
+bash -c "sbatch x"
+bash -lc 'cd a && qsub b'
+sh <<EOF\nsbatch x\nEOF
+ssh login <<'EOF'\ncd a\nsbatch x\nEOF
+ssh login "cd a; sbatch x"
+ssh -p 22 login sbatch x
+echo "sbatch x" | sh
+echo sbatch x | bash
+bash <<< "sbatch x"
+SUB=sbatch; $SUB x
+SUB="sbatch --parsable"; $SUB x
+case $h in a) Q=sbatch;; b) Q=qsub;; esac; $Q x
+${SBATCH:-sbatch} x
+C=(sbatch --parsable x); "${C[@]}"
+$(which sbatch) x
+ls *.sh | xargs -n1 sbatch
+ls | xargs -I{} sbatch {}
+find . -name '*.sh' -exec sbatch {} \;
+parallel sbatch ::: a b
+parallel 'sbatch {}' ::: a b
+flux submit -n 4 ./a
+flux mini batch x
+flux batch -N 1 x.sh
+timeout 10 sbatch x
+timeout -k 5 10m sbatch x
+sudo -u me sbatch x
+nice -n 5 qsub x
+pjsub x.sh
+oarsub -S ./x
+time sbatch x
+exec sbatch x
+! sbatch x
+x=1 sbatch y
+sbatch\\n x
+salloc -N 1 srun ./a
+command sbatch x
+setsid nohup sbatch x >/dev/null 2>&1 &
+alias s='sbatch --parsable'
+ssh -o BatchMode=yes login 'bash -l -c "sbatch x"'
+{ sbatch x; }
+(cd a; sbatch x)
+function s { sbatch x; }
+echo $(sbatch x)
+"sbatch" x
+sba""tch x
+at now + 1 hour <<< "sbatch x"
+flock /tmp/l sbatch x
+flock /tmp/l -c "sbatch x"
+su - me -c "sbatch x"
+qsub -V x.pbs
+qsub -h x
+sbatch -N 2 run.sh --help
+timeout -s KILL 10 sbatch x
+taskset -c 0-3 sbatch x
+"""
+"""A script a line; \\n is a line's end."""
+OTHERS = r"""
+# sbatch x
+echo sbatch
+echo "resubmit with sbatch run.sh"
+cat <<EOF\nsbatch x\nEOF
+cat > n.sh <<EOF\nsbatch x\nEOF
+: <<'C'\nsbatch x\nC
+which sbatch
+command -v sbatch
+type sbatch
+time grep sbatch log
+nohup grep -r sbatch .
+cp sbatch.log x
+./sbatch_helper.py
+cat sbatch
+sbatch --version
+sbatch --help
+srun ./qsub.exe
+flux run -n 4 ./a
+flux resource list
+msg="use sbatch x"; echo $msg
+ls qsub
+if [ -x /usr/bin/sbatch ]; then echo a; fi
+test "$SCHED" = sbatch
+mpirun -n 4 ./a sbatch
+export SUBMIT=sbatch
+SUB=sbatch; echo $SUB
+rm -f sbatch.*
+printf 'sbatch x\n' > next.sh
+echo 'sbatch x' | tee -a log
+env | grep sbatch
+module load sbatch
+hq worker start
+sbatch --test-only x
+nohup ./a 5 sbatch
+"""
+CSH = ("sbatch x", "set id = `sbatch x`", "if ($n < 5) sbatch x", "foreach i (1)\n sbatch $i\nend",
+       "set s = sbatch\n$s x", 'set id = "`sbatch x`"')  # fmt: skip
+PYTHON = (
+    "os.system('sbatch x')", "s.run(['sbatch', 'x'])", "a = ['sbatch'] + b", "run(f'sbatch {x}')",
+    "cmd = 'sbatch %s' % x\nos.system(cmd)", "subprocess.check_output('sbatch x'.split())",
+    "import submitit", "from submitit import AutoExecutor", "os.system('cd a && qsub b')",
+    "def submit(x): return subprocess.run(('bsub',), stdin=x)", "Popen('/opt/sbatch x', 1)",
+)  # fmt: skip
+NO_PYTHON = (
+    "print('use sbatch run.sh')", "'''sbatch x'''\nx = 1", "# sbatch x", "shutil.which('sbatch')",
+    "p.add_argument('--x', help='sbatch x')", "p.add_argument('-s', choices=['sbatch', 'qsub'])",
+    "COMMANDS = {'slurm': 'sbatch'}",
+)  # fmt: skip
+
+
+def _found(text: str, kind: str) -> bool:
+    return find_submission(text.encode(), kind) is not None
+
+
+def test_shell_scripts_that_submit() -> None:
+    for line in SHELL.strip().splitlines():
+        assert _found(line.replace("\\n", "\n"), "sh"), line
+
+
+def test_shell_scripts_that_do_not() -> None:
+    for line in OTHERS.strip().splitlines():
+        text = line if line.startswith("printf") else line.replace("\\n", "\n")
+        assert not _found(text, "sh"), line
+
+
+def test_scripts_of_other_languages() -> None:
+    for text in CSH:
+        assert _found(text, "csh"), text
+    assert not _found("echo sbatch\n# sbatch x\n", "csh")
+    for text in PYTHON:
+        assert _found(text, "python"), text
+    for text in NO_PYTHON:
+        assert not _found(text, "python"), text
+    assert _found("#!/usr/bin/perl\nsystem('sbatch x');\n", "other")
+    assert not _found("#!/usr/bin/perl\n# sbatch\nprint 1;\n", "other")
+
+
+def test_scripts_that_are_called_are_looked_into() -> None:
+    files = {
+        "./a.sh": b"#!/bin/sh\n./b.sh\n",
+        "./b.sh": b"#!/bin/sh\n\nsource c.inc\n",
+        "c.inc": b"next() {\n qsub n\n}\n",
+        "./loop.sh": b"./loop.sh\n",
+    }
+    assert submission_of_words(["bash", "./a.sh"], files.get) == Submission("qsub", 2, "c.inc")
+    assert submission_of_words(["./loop.sh"], files.get) is None
+    assert submission_of_words(["cat", "./a.sh"], files.get) is None
+
+
+@pytest.mark.parametrize("depth", [3, 5000])
+def test_deep_nesting_ends(depth: int) -> None:
+    find_submission(b"eval " * depth + b"'" + b"$(" * depth + b"'\n", "sh")

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scripts of other batch systems are known by their directives, and by nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stripewise.errors import UsageError
+from stripewise.jobs import Changes, JobScript, job_script_heading, rewrite
+
+DIRECTIVES = {
+    "#PBS -l select=4:ncpus=64": "PBS",
+    "#PBS\t-A proj": "PBS",
+    "#BSUB -nnodes 4": "LSF",
+    "#flux: -N4 -n16": "Flux",
+    "# flux: --nodes=2": "Flux",
+    "# FLUX: -t 30m": "Flux",
+    "#COBALT -n 128 -t 30": "Cobalt",
+    '#PJM -L "node=4"': "PJM",
+    "#PJM --mpi proc=16": "PJM",
+    "#$ -pe mpi 16": "Grid Engine",
+    "#$ -cwd": "Grid Engine",
+    "#$-N name": "Grid Engine",
+    "#OAR -l /nodes=2,walltime=1": "OAR",
+    "#MSUB -l nodes=2": "Moab",
+    "# @ job_type = parallel": "LoadLeveler",
+}
+NO_DIRECTIVES = (
+    "# PBS -l nodes=1", "##PBS -l nodes=1", "#PBS scripts: see a", "echo '#PBS -l a'", "#PBSX -l",
+    "  #PBS -l a", "# BSUB -n 4", "#$Id: run.sh 7 $", "#$HOME/bin must be on PATH", "#$ ls -l",
+    "#$PBS_O_WORKDIR", "cat > x <<E\n#PBS -l a\n#SBATCH -n 1\nE", "x='\n#BSUB -n 1\n'",
+    ": <<'C'\n#OAR -l a\nC", "# flux: see below", "# @param node = 1", "#COBALT", "#",
+)  # fmt: skip
+
+
+def _heading(tmp_path: Path, data: bytes | str):
+    path = tmp_path / "run"
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    found = job_script_heading(path)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    "first", ["#!/bin/bash\n", "#!/bin/csh\n", "#!/usr/bin/env python3\n", ""]
+)
+def test_directives_name_the_system(tmp_path, first) -> None:
+    for line, system in DIRECTIVES.items():
+        for text in (f"{first}{line}\n./a\n", f"\ufeff{first}# note\n\n{line}\n./a\n",
+                     f"{first}{line}\n./a\n".replace("\n", "\r\n")):  # fmt: skip
+            found = _heading(tmp_path, text)
+            assert found.system.startswith(system), text
+            assert found.is_foreign
+            with pytest.raises(UsageError, match=rf"run\.x is a job script for {system}"):
+                JobScript.parse(text.encode(), "run.x")
+
+
+def test_what_is_no_directive(tmp_path) -> None:
+    for line in NO_DIRECTIVES:
+        found = _heading(tmp_path, f"#!/bin/bash\n{line}\n./a\n{line}\n")
+        assert not found.system, line
+        assert not found.is_slurm, line
+
+
+def test_texts_of_python_are_no_directives(tmp_path) -> None:
+    found = _heading(tmp_path, "#!/usr/bin/python3\nx = '''\n#PBS -l a\n#SBATCH -n 1\n'''\n")
+    assert (found.system, found.is_slurm) == ("", False)
+    assert _heading(tmp_path, "#!/usr/bin/python3\nx = 1\n#BSUB -n 1\n").system == "LSF"
+
+
+def test_directives_behind_the_first_command(tmp_path) -> None:
+    """Grid Engine and LSF read the whole script."""
+    assert _heading(tmp_path, "#!/bin/sh\nmodule load a\n#$ -cwd\n./a\n").is_foreign
+    late = JobScript.parse(b"#!/bin/sh\nmodule load x\n#SBATCH -N 2\nsrun ./a\n", "run.sh")
+    assert late.heading.is_slurm
+    assert late.options == ()
+    assert "run.sh, line 3: #SBATCH behind the first command is not read" in late.notes[0]
+    assert _heading(tmp_path, "#!/bin/sh\n#PBS -l a\n./a\n#SBATCH -n 1\n").is_foreign
+
+
+def test_a_script_for_two_systems_is_slurms() -> None:
+    text = b"#!/bin/bash\n#SBATCH -n 1\n#PBS -l nodes=1\n#PBS -q a\nsrun ./a\n"
+    script = JobScript.parse(text, "run.sh")
+    assert "taken for Slurm's: its lines for PBS (line 3: #PBS -l nodes=1)" in script.notes[0]
+    assert "--ignore-pbs" in script.notes[0]
+    changed = rewrite(script, Changes(exports={"A": "b"}))
+    assert changed.index(b"#PBS -q a") < changed.index(b"export A")
+
+
+def test_what_is_no_script(tmp_path) -> None:
+    (tmp_path / "binary").write_bytes(b"\x7fELF\0\n#PBS -l a\n")
+    (tmp_path / "empty").touch()
+    for name in ("binary", "empty", "none", "."):
+        assert job_script_heading(tmp_path / name) is None
