@@ -106,6 +106,7 @@ def test_the_same_seed_gives_the_same_figures(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("after", [1, 7, ALL - 1])
 def test_an_interrupted_campaign_goes_on(tmp_path: Path, after: int) -> None:
     with pytest.raises(KeyboardInterrupt):
@@ -141,6 +142,7 @@ def test_budgets_of_time_and_node_hours(tmp_path: Path) -> None:
     assert sum(run.node_seconds for run in some.runs) < 3.6 + expected
 
 
+@pytest.mark.extended
 def test_a_campaign_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     run_campaign(options(tmp_path))
     with pytest.raises(StudyError, match="go on with --resume, begin anew with --force"):
@@ -157,6 +159,7 @@ def test_resume_needs_a_campaign(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.extended
 def test_a_campaign_goes_on_with_its_own_suite_alone(tmp_path: Path) -> None:
     run_campaign(options(tmp_path, budget_node_seconds=3.6))
     other = replace(options(tmp_path, resume=True), suite=find_suite("limits"))
@@ -165,6 +168,7 @@ def test_a_campaign_goes_on_with_its_own_suite_alone(tmp_path: Path) -> None:
     assert run_campaign(options(tmp_path, resume=True)).ended_because == "all runs are made"
 
 
+@pytest.mark.extended
 def test_a_torn_last_record_is_dropped_and_its_run_made_again(tmp_path: Path) -> None:
     run_campaign(options(tmp_path, budget_bytes=6 << 30))
     journal = tmp_path / "small.campaign" / "journal.jsonl"
@@ -176,6 +180,7 @@ def test_a_torn_last_record_is_dropped_and_its_run_made_again(tmp_path: Path) ->
     assert set(identities(campaign).values()) == {1}
 
 
+@pytest.mark.extended
 def test_a_damaged_journal_is_named_with_its_line(tmp_path: Path) -> None:
     run_campaign(options(tmp_path))
     journal = tmp_path / "small.campaign" / "journal.jsonl"

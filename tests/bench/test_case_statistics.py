@@ -41,6 +41,7 @@ def texts(flags: tuple[Flag, ...], name: str) -> list[str]:
 # ---- what always holds -----------------------------------------------------------------------
 
 
+@pytest.mark.extended
 @given(RATES)
 def test_no_rate_is_ever_dropped(rates: list[float]) -> None:
     found = one(rates)
@@ -52,6 +53,7 @@ def test_no_rate_is_ever_dropped(rates: list[float]) -> None:
     assert len(found.outliers) < max(len(rates) / 2, 1)
 
 
+@pytest.mark.extended
 @given(st.lists(st.integers(1000, 10**12).map(float), min_size=1, max_size=30), st.randoms())
 def test_the_order_of_runs_does_not_matter(rates: list[float], random: object) -> None:
     mixed = list(rates)
@@ -106,6 +108,7 @@ def test_intervals_hold_the_median_as_often_as_they_say() -> None:
     assert 0.965 <= held <= 0.99
 
 
+@pytest.mark.extended
 def test_ten_thousand_figures_take_seconds() -> None:
     """Linear in their number: a margin of 10 over what a quiet machine needs."""
     random = np.random.default_rng(0)
@@ -152,6 +155,7 @@ def test_what_is_usual_in_the_campaign_is_none() -> None:
     assert figures_of(campaign([*cells, far]))[-1].outliers == (2,)
 
 
+@pytest.mark.extended
 def test_normal_noise_has_few() -> None:
     """In 1 of 100 cases, whatever the number of repeats."""
     random = np.random.default_rng(1)

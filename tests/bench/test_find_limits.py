@@ -37,6 +37,7 @@ def limits_on(storage, seed=0, suite=None, **given):
     return find_limits([campaign], seed=seed, leave_out=False)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_campaign_recovers_the_limits_within_a_tenth_without_being_told(preset, seed):
@@ -49,6 +50,7 @@ def test_a_campaign_recovers_the_limits_within_a_tenth_without_being_told(preset
         assert told[name].evidence, name
 
 
+@pytest.mark.extended
 def test_intervals_mostly_hold_the_truth():
     truth = find_storage("jamstec-da")
     held = []
@@ -147,6 +149,7 @@ def test_runs_that_failed_are_not_looked_at_and_none_is_refused():
         find_limits([replace(campaign, runs=failed)])
 
 
+@pytest.mark.extended
 def test_targets_are_given_or_told_by_the_striping_or_asked_for():
     campaign = simulated_campaign("jamstec-da", writes_only(find_suite("limits")))
     unsaid = replace(campaign, about={})
@@ -246,6 +249,7 @@ def test_an_exchange_on_emulated_storage_is_said_to_be_the_hosts_own():
         assert all(("this host's MPI" in one) is (launcher == "local") for one in said)
 
 
+@pytest.mark.extended
 def test_limits_and_figures_that_contradict_are_said():
     truth = described(
         {

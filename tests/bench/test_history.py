@@ -49,6 +49,7 @@ def _noise(kind: str, seed: int, series: int):
     return _correlated(chance, shape, 0.5 if kind == "correlated" else 0.0)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("kind", ["white", "correlated", "heavy tails", "bad nights", "weekend"])
 def test_at_most_one_history_in_twenty_has_a_false_alarm(kind: str) -> None:
     values = _noise(kind, 3, HISTORIES * SERIES)
@@ -58,6 +59,7 @@ def test_at_most_one_history_in_twenty_has_a_false_alarm(kind: str) -> None:
     assert len(alarmed) <= 0.05 * HISTORIES
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("kind", "nights"),
     [("white", 8), ("correlated", 22), ("heavy tails", 12), ("bad nights", 10), ("weekend", 8)],

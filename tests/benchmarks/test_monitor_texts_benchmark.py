@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import monitor_texts
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("version", monitor_texts.VERSIONS)
 def test_the_texts_are_read_as_they_are_meant(
     version: str, monkeypatch: pytest.MonkeyPatch

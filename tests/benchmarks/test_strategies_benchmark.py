@@ -14,6 +14,8 @@ import pytest
 from support.study_fakes import lognormal
 from support.surfaces import save_surface, synthetic_surface
 
+pytestmark = pytest.mark.extended
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 DS, BUFFER = "mpiio.romio_ds_write", "mpiio.ind_wr_buffer_size"
 

@@ -86,6 +86,7 @@ def test_what_cannot_be_is_one_line(capsys, words, said):
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.extended
 def test_machine_fit_takes_a_campaign(capsys, campaign, tmp_path):
     file = tmp_path / "site.toml"
     code, out, _ = call(capsys, "machine", "fit", str(campaign), "-o", str(file))

@@ -120,6 +120,7 @@ def test_the_controller_is_away(cluster) -> None:
 DOWN = "PartitionName=work Default=YES MaxTime=1-00:00:00 State=DOWN TotalNodes=4"
 
 
+@pytest.mark.extended(keep=16)
 @pytest.mark.parametrize(
     ("words", "settings", "says"),
     [

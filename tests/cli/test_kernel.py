@@ -55,6 +55,7 @@ def test_path_is_for_own_mpiexec_lines(stand_in: Path) -> None:
         assert done.stdout == f"{stand_in}\n"
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", ["mpich", "openmpi"])
 def test_path_is_of_the_mpi_whose_mpiexec_is_first(
     stand_in: Path, family: str, monkeypatch: pytest.MonkeyPatch
@@ -97,6 +98,7 @@ def test_what_is_not_its_own_goes_to_the_kernel(stand_in: Path) -> None:
     assert done.stdout == "[--help][--json][$(x)][--json][-]\n" * 2
 
 
+@pytest.mark.extended(keep=1)
 @needs_mpich
 @pytest.mark.parametrize("code", [1, 2])
 def test_the_exit_code_is_the_kernels(stand_in: Path, code: int) -> None:

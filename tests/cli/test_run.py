@@ -192,6 +192,7 @@ def test_control_c_reaches_the_program_once(scratch: Path) -> None:
     assert "interrupts=1" in seen
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("job", "name"),
     [

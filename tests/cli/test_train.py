@@ -30,6 +30,7 @@ SIMULATED = (
 )  # fmt: skip
 
 
+@pytest.mark.extended
 def test_from_nothing_to_a_model(tmp_path, models):
     done = call(*SIMULATED)
     assert done.exit_code == 0, done.output

@@ -85,6 +85,7 @@ def everything(engine: Engine) -> str:
     return "\n".join(found)
 
 
+@pytest.mark.extended(keep=1)
 def test_no_name_is_left(source: Engine, copy: Engine) -> None:
     before, after = everything(source), everything(copy)
     for name in NAMES:
@@ -93,6 +94,7 @@ def test_no_name_is_left(source: Engine, copy: Engine) -> None:
         assert not word.search(after), name
 
 
+@pytest.mark.extended(keep=1)
 def test_counters_of_servers_stay_with_their_jobs(source: Engine, copy: Engine) -> None:
     """Of the same job, by the pseudonym of its id; agents' states are not copied."""
     query = (
@@ -110,6 +112,7 @@ def test_counters_of_servers_stay_with_their_jobs(source: Engine, copy: Engine) 
         assert row[0] == row[1]
 
 
+@pytest.mark.extended(keep=1)
 def test_figures_stay(source: Engine, copy: Engine) -> None:
     for query in (
         select(Job.io_seconds, Job.avoidable_seconds, Job.start_at, Job.pattern).order_by(Job.id),

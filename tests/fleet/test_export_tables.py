@@ -80,6 +80,7 @@ def test_a_viewer_gets_what_they_see(engine: Engine, keys: dict[int, int], tmp_p
     assert write(engine, tmp_path / "n", who="nobody") == dict.fromkeys(TABLES, 0)
 
 
+@pytest.mark.extended(keep=1)
 def test_only_what_is_asked(engine: Engine, keys: dict[int, int], tmp_path: Path) -> None:
     with engine.connect() as connection:
         counts = export(connection, ADMIN, tmp_path, asked=JobFilter(user="bob"), tables=["jobs"])

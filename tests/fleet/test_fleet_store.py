@@ -277,6 +277,7 @@ def test_a_pair_and_a_campaign_are_stored_once(connection: Connection) -> None:
     assert len(connection.execute(select(CampaignFigure.number)).all()) == 2
 
 
+@pytest.mark.extended(keep=1)
 def test_many_records_are_stored_in_one_go(connection: Connection) -> None:
     Writer(connection).store(job(number, columns={"node_count": 1}) for number in range(1, 1201))
     assert len(connection.execute(select(Job.id)).all()) == 1200

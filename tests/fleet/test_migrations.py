@@ -28,6 +28,7 @@ def test_the_first_form_has_rows_in_all_its_tables() -> None:
     assert len(FIRST) >= 25
 
 
+@pytest.mark.extended
 def test_data_of_the_first_form_stay(empty_engine: Engine) -> None:
     before = _filled(empty_engine)
     assert initialise(empty_engine) == newest()
@@ -38,6 +39,7 @@ def test_data_of_the_first_form_stay(empty_engine: Engine) -> None:
         _check_references(connection)
 
 
+@pytest.mark.extended
 def test_a_brought_up_database_takes_more(empty_engine: Engine) -> None:
     _filled(empty_engine)
     initialise(empty_engine)
@@ -47,6 +49,7 @@ def test_a_brought_up_database_takes_more(empty_engine: Engine) -> None:
         assert len(jobs_of(connection)) == len(before) + 1
 
 
+@pytest.mark.extended(keep=1)
 def test_a_migration_that_fails_changes_nothing(
     empty_engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,7 @@ def stored(connection: Connection, evidence: Evidence) -> dict[str, Any]:
     return row
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     "name", ["example.darshan", "ior_hdf5_example.darshan", "dxt.darshan", "sample-badost.darshan"]
 )
@@ -85,6 +86,7 @@ def test_figures_are_those_of_the_profile_to_the_digit(connection: Connection, n
     assert all(isinstance(one["write_bytes"], int) for one in of_systems)
 
 
+@pytest.mark.extended(keep=1)
 def test_wild_names_are_stored(connection: Connection) -> None:
     evidence = read_evidence(LOGS / "example.darshan")
     paths = tuple(f"{WILD}{index}" for index, _ in enumerate(evidence.profile.paths))
@@ -103,6 +105,7 @@ def test_wild_names_are_stored(connection: Connection) -> None:
     assert len(row["program"]) <= 255
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.filterwarnings("ignore:invalid value")
 def test_what_is_no_number_is_not_known(connection: Connection) -> None:
     evidence = read_evidence(LOGS / "example.darshan")

@@ -59,6 +59,7 @@ samples = st.lists(st.tuples(moments, st.sampled_from((10.0, 30.0, 60.0, 300.0))
                    min_size=1, max_size=40, unique_by=lambda one: one[0])  # fmt: skip
 
 
+@pytest.mark.extended(keep=1)
 @ON_A_DATABASE
 @given(values=samples, counter=st.booleans(), late=st.integers(0, 40), data=st.data())
 def test_rollups_are_the_sums_of_samples_in_any_order(

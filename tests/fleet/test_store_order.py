@@ -101,6 +101,7 @@ def stored(engine: Engine, portions: Sequence[Sequence[Record]]) -> dict[str, An
     return found
 
 
+@pytest.mark.extended
 @ON_A_DATABASE
 @given(both=shuffled())
 def test_order_and_transactions_do_not_matter(
@@ -110,6 +111,7 @@ def test_order_and_transactions_do_not_matter(
     assert stored(engine, portions) == stored(engine, [records])
 
 
+@pytest.mark.extended(keep=1)
 @ON_A_DATABASE
 @given(both=shuffled())
 def test_storing_again_changes_nothing(
@@ -128,6 +130,7 @@ def test_storing_again_changes_nothing(
         connection.rollback()
 
 
+@pytest.mark.extended
 @ON_A_DATABASE
 @given(both=shuffled())
 def test_every_profile_has_one_job_and_none_is_lost(

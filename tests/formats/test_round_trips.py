@@ -39,6 +39,7 @@ def test_generated_configurations_are_valid(configuration: Configuration):
     assert check_configuration(configuration) == []
 
 
+@pytest.mark.extended
 @given(configurations)
 def test_toml_is_lossless(configuration: Configuration):
     written = get("toml").write(configuration)
@@ -54,6 +55,7 @@ def test_flat_is_lossless_but_for_the_job(configuration: Configuration):
     assert all(byte >= 0x20 or byte in b"\t\n" for byte in written.text.encode())
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["mpich-hints", "romio-hints", "h5tuner", "mca"])
 @settings(max_examples=100)
 @given(data=st.data())
@@ -69,6 +71,7 @@ def test_nothing_lost_means_that_the_same_acts(name: str, data: st.DataObject):
         assert again.job == configuration.job
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["mpich-hints", "romio-hints", "h5tuner", "mca"])
 @given(configuration=configurations)
 def test_what_was_read_is_written_without_loss(name: str, configuration: Configuration):
@@ -90,6 +93,7 @@ def test_hints_line(mpiio: dict[str, object], match: str):
         assert get("mpich-hints").read(written.text).configuration == configuration
 
 
+@pytest.mark.extended
 @given(configurations)
 def test_mca_is_lossless_for_the_job(configuration: Configuration):
     only = Configuration(job=JobSettings(configuration.job.mca))
@@ -126,6 +130,7 @@ def test_losses_are_named():
     assert "odd" in lost
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("name", ["mpich-hints", "romio-hints", "h5tuner", "mca"])
 @given(data=st.data())
 def test_what_fits_is_not_lost(name: str, data: st.DataObject):

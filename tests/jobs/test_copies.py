@@ -192,6 +192,7 @@ def wait_for(path: Path) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("kind", ["script", "its command", "both"])
 def test_slurms_signal(job, shell, kind) -> None:
@@ -234,6 +235,7 @@ def test_a_script_that_ends_in_order_after_a_signal(job) -> None:
     job.check_nothing_is_left()
 
 
+@pytest.mark.extended
 def test_what_the_script_left_behind_writes_no_more(job) -> None:
     loop = "(trap '' HUP; while :; do echo x >> out; sleep 0.01; done)"
     job.run(f"{loop} & until [ -s out ]; do sleep 0.02; done")

@@ -43,6 +43,7 @@ def test_launch_lines_are_found() -> None:
             assert launch.words[0], case.name
 
 
+@pytest.mark.extended(keep=50)
 @pytest.mark.parametrize("case", ALL, ids=str)
 def test_a_rewritten_script_is_reverted_byte_for_byte(case: Case, tmp_path: Path) -> None:
     script = JobScript.parse(case.data)

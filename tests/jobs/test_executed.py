@@ -129,6 +129,7 @@ def test_most_scripts_run() -> None:
     assert len(RUN) > 150
 
 
+@pytest.mark.extended(keep=54)
 @pytest.mark.parametrize("case", RUN, ids=str)
 def test_calls_are_the_same_but_for_the_wrapper(case: Case, sandbox: Sandbox) -> None:
     script = JobScript.parse(case.data)
@@ -154,6 +155,7 @@ def test_calls_are_the_same_but_for_the_wrapper(case: Case, sandbox: Sandbox) ->
         assert seen or "?" in case.programs
 
 
+@pytest.mark.extended(keep=40)
 @pytest.mark.parametrize("case", RUN, ids=str)
 def test_links_around_a_launch_line_change_no_call(case: Case, sandbox: Sandbox) -> None:
     script = JobScript.parse(case.data)

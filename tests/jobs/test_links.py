@@ -187,6 +187,7 @@ def test_files_in_directories(job) -> None:
     assert job.stage_out() == {"d/new": "a\n", "none/out": "b\n"}
 
 
+@pytest.mark.extended(keep=7)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_are_data(tmp_path, name) -> None:
     job = Job(tmp_path, name, "other")

@@ -56,6 +56,7 @@ def test_options(line: str, expected: list[str]) -> None:
     assert list(_parse(f"#SBATCH {line}").sbatch_arguments()) == expected
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.skipif(not shutil.which("sbatch"), reason="needs sbatch")
 @pytest.mark.parametrize(
     "line",
@@ -80,6 +81,7 @@ def test_sbatch_finds_the_same_words(line: str, tmp_path: Path) -> None:
     assert said == [word for option in options for word in option.words]
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(not shutil.which("sbatch"), reason="needs sbatch")
 def test_sbatch_reads_what_is_written(tmp_path: Path) -> None:
     text = (

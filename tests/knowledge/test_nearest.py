@@ -90,6 +90,7 @@ def test_rows_that_are_ruled_out_early_are_not_among_the_nearest(tmp_path, many,
             assert abs(one.likeness.distance - other.likeness.distance) < 0.02
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("many_rows", "page_rows", "pages"), [(2048, 2048, 8), (5, 16, 3)])
 def test_rows_are_those_of_a_plain_loop_in_its_order(
     tmp_path, many, monkeypatch, many_rows, page_rows, pages

@@ -64,6 +64,7 @@ def started(runs, request):
 # -- cancel, timeout, normal end ---------------------------------------------------------------
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_cancel_leaves_nothing(runs, eventually, program):
     request = runs.request(*PROGRAMS[program])
@@ -75,6 +76,7 @@ def test_cancel_leaves_nothing(runs, eventually, program):
     assert runs.launcher.collect(handle).status is RunStatus.CANCELLED
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_timeout_leaves_nothing(runs, program):
     request = runs.request(*PROGRAMS[program], timeout_seconds=0.3)
@@ -123,6 +125,7 @@ def test_shared_memory_of_stopped_runs_is_freed(runs):
 # -- the tuner dies ----------------------------------------------------------------------------
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_killed_tuner_leaves_nothing(runs, eventually, program):
     tuner = runs.tuner(*PROGRAMS[program])
@@ -172,6 +175,7 @@ def random_kill(runs, eventually, seed: int) -> None:
     assert (log.read_text().split() if log.exists() else []) == lines
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("seed", range(6))
 def test_killed_at_random_moments(runs, eventually, seed):
     random_kill(runs, eventually, seed)

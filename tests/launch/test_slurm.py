@@ -52,6 +52,7 @@ class TestSlurm(LauncherSuite):
         )
 
 
+@pytest.mark.extended
 def test_many_runs_share_one_job_and_ask_the_controller_rarely(jobs):
     jobs.launch(bounds={"poll_seconds": 10.0, "status_per_minute": 6, "actions_per_minute": 30})
     begun = time.monotonic()
@@ -69,6 +70,7 @@ def test_many_runs_share_one_job_and_ask_the_controller_rarely(jobs):
     until(lambda: jobs.fake.processes() == [])
 
 
+@pytest.mark.extended
 def test_a_job_for_each_run(jobs):
     jobs.launch(per_run=True)
     for _ in range(3):
@@ -102,6 +104,7 @@ def test_the_environment_is_the_jobs_own_with_changes(jobs, monkeypatch):
     assert said == ["/bb", work, work, "mine", str(handle.data["job_id"])]
 
 
+@pytest.mark.extended
 def test_requests_of_other_needs_get_a_job_of_their_own(jobs):
     class ByTime(PlainJobs):
         def allocation(self, request):
@@ -115,6 +118,7 @@ def test_requests_of_other_needs_get_a_job_of_their_own(jobs):
     until(lambda: [job["state"] for job in jobs.fake.jobs].count("RUNNING") == 2)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("reason", "left"),
     [("BurstBufferResources", [1]), ("QOSMaxJobsPerUserLimit", []), ("Priority", [0, 1])],

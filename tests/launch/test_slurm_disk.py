@@ -59,6 +59,7 @@ def test_a_run_that_fills_the_disk_keeps_its_result(jobs, disk):
     assert len(jobs.fake.jobs) == 1, "the agent lives on"
 
 
+@pytest.mark.extended
 def test_the_disk_is_full_before_a_run_begins(jobs, disk):
     jobs.fake.set(hold=True)
     request = on(disk, jobs.runs.shell("touch ran"))
@@ -77,6 +78,7 @@ def test_the_disk_is_full_before_a_run_begins(jobs, disk):
     assert jobs.end(jobs.launcher.submit(following)).status is RunStatus.OK
 
 
+@pytest.mark.extended
 def test_the_disk_is_full_when_the_agent_takes_an_order(jobs, disk):
     assert jobs.end(jobs.launcher.submit(on(disk, jobs.runs.shell(":")))).status is RunStatus.OK
     agent = jobs.fake.jobs[0]["pid"]

@@ -26,6 +26,7 @@ def test_a_job_pends_long(jobs):
     assert (request.directory / "ran").exists()
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("reason", "means"),
     [
@@ -74,6 +75,7 @@ def test_a_burst_buffer_that_fails_is_an_error(jobs):
         jobs.launcher.collect(handle)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("order", "state"), [("cancel", "CANCELLED"), ("preempt", "PREEMPTED"), ("crash", "NODE_FAIL")]
 )
@@ -90,6 +92,7 @@ def test_a_job_that_is_ended_says_nothing_of_its_run(jobs, order, state, forget)
     assert jobs.end(jobs.launcher.submit(jobs.runs.shell(":"))).status is RunStatus.OK
 
 
+@pytest.mark.extended
 def test_accounting_tells_of_forgotten_jobs(jobs):
     jobs.fake.set(forget="all", accounting=True)
     _, handle = jobs.begin("sleep 60")
@@ -97,6 +100,7 @@ def test_accounting_tells_of_forgotten_jobs(jobs):
     assert "NODE_FAIL" in jobs.end(handle).message
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "said",
     [
@@ -115,6 +119,7 @@ def test_an_allocation_that_slurm_has_forgotten_is_replaced(jobs, said):
     assert len(jobs.fake.jobs) == 2
 
 
+@pytest.mark.extended
 def test_a_program_that_speaks_of_jobs_fails_by_itself(jobs):
     script = "echo 'error: Expired or invalid job 101' >&2; exit 1"
     assert jobs.end(jobs.launcher.submit(jobs.runs.shell(script))).cause is FailureCause.PROGRAM
@@ -122,6 +127,7 @@ def test_a_program_that_speaks_of_jobs_fails_by_itself(jobs):
     assert len(jobs.fake.jobs) == 1
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("order", ["requeue", "crash-requeue"])
 def test_a_requeued_job_does_not_repeat_what_it_was_at(jobs, order):
     request, handle = jobs.begin("echo once >> runs; sleep 60")
@@ -146,6 +152,7 @@ def test_a_requeued_job_does_not_outlive_the_study(jobs):
     until(lambda: jobs.fake.state() == "CANCELLED")
 
 
+@pytest.mark.extended
 def test_a_job_that_dies_idle_is_replaced(jobs):
     jobs.end(jobs.launcher.submit(jobs.runs.shell(":")))
     jobs.fake.do("crash")
@@ -154,6 +161,7 @@ def test_a_job_that_dies_idle_is_replaced(jobs):
     assert len(jobs.fake.jobs) == 2
 
 
+@pytest.mark.extended
 def test_the_controller_is_away_while_a_run_goes_on(jobs):
     _, handle = jobs.begin("sleep 1; touch done")
     jobs.fake.set(away=True)
@@ -216,6 +224,7 @@ def test_nothing_is_asked_while_a_step_has_tasks_here(slurm) -> None:
     assert (slurm / "said").read_text() == "scontrol listpids 5\n"
 
 
+@pytest.mark.extended
 def test_an_allocation_whose_processors_slurm_keeps_is_replaced(jobs):
     jobs.fake.set(steps=STEP.format("101.0", socket.gethostname(), 2**22 + 1))
     handle = jobs.launcher.submit(jobs.runs.shell("sleep 60"))

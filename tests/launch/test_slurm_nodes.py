@@ -15,6 +15,7 @@ from stripewise.launch._agent import Agent
 from stripewise.model import RunStatus
 
 
+@pytest.mark.extended
 def test_a_node_without_python(jobs, monkeypatch):
     monkeypatch.setattr(sys, "executable", "/no/such/python")
     jobs.fake.set(environment={"PATH": "/nonexistent"})

@@ -90,6 +90,7 @@ def test_a_run_works_on_a_copy_of_what_a_persistent_burst_buffer_holds(jobs, sta
     assert sorted(path.name for path in tmp_path.iterdir() if path.name in ("x", "new")) == []
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("nodes", "works"), [("1", True), ("2", False)])
 def test_storage_of_a_node_is_not_for_several(jobs, staged, nodes, works):
     stage = Stage("", directory=f"{staged.parent}/$A/", may_be_local=True)

@@ -29,6 +29,7 @@ def test_words_of_sbatch_are_data(jobs, tmp_path):
     assert not list(tmp_path.rglob("owned"))
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("name", ["%j", "a\\b%j", "-x; $(touch owned)", "\udcff"])
 def test_any_name_of_a_directory_is_a_name(jobs, tmp_path, name):
     jobs.directory = tmp_path / name
@@ -103,6 +104,7 @@ def test_the_commands_that_are_read_print_as_they_do_for_anybody():
     assert set(for_command("squeue", USER)) == {"SBATCH_ACCOUNT", "SLURM_CLUSTERS"}
 
 
+@pytest.mark.extended
 def test_a_job_of_another_cluster_is_found_there_by_the_next_tuner_too(jobs):
     jobs.fake.set(cluster="c2", hold=True)
     handle = jobs.launcher.submit(jobs.runs.shell(":"))
@@ -159,6 +161,7 @@ class Alternates(PlainJobs):
         return Allocation(next(self.kinds))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("per_run", [False, True])
 def test_one_job_at_a_time_is_enough(jobs, per_run):
     """As in many QOS for debugging: the allocation that waits makes room for the next one."""
@@ -169,6 +172,7 @@ def test_one_job_at_a_time_is_enough(jobs, per_run):
     assert len(jobs.fake.jobs) == 3
 
 
+@pytest.mark.extended
 def test_a_limit_that_other_jobs_of_the_user_reach_is_said(jobs, monkeypatch):
     jobs.fake.set(most_jobs=0)
     with pytest.raises(SubmissionError, match="at a time"):
@@ -212,6 +216,7 @@ def test_a_controller_that_is_away_gets_the_job_later(jobs):
     assert len(jobs.fake.jobs) == 1
 
 
+@pytest.mark.extended
 def test_a_submission_without_an_answer_is_not_made_twice(jobs):
     jobs.fake.set(silent=True, hold=True)
     handle = jobs.launcher.submit(jobs.runs.shell(":"))

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from stripewise.launch import Allocation, PlainJobs
 from stripewise.model import FailureCause, RunStatus
 from stripewise.testing.launcher_suite import same_handle
@@ -19,6 +21,7 @@ def test_the_time_limit_of_the_job_is_that_of_its_first_run(jobs):
     assert outcome.status is RunStatus.TIMEOUT
 
 
+@pytest.mark.extended
 def test_a_run_for_which_the_rest_is_too_short_goes_to_another_job(jobs):
     times = {"SLURM_JOB_START_TIME": "100", "SLURM_JOB_END_TIME": "108"}
     jobs.fake.set(environment=times)
@@ -31,6 +34,7 @@ def test_a_run_for_which_the_rest_is_too_short_goes_to_another_job(jobs):
     assert jobs.launcher.collect(same_handle(second)).status is RunStatus.OK
 
 
+@pytest.mark.extended
 def test_no_run_is_begun_that_slurms_signal_could_cut(jobs):
     """It may come 95 s before the end: of 100 s, a run may count on 5."""
     jobs.fake.set(environment={"SLURM_JOB_START_TIME": "100", "SLURM_JOB_END_TIME": "200"})
@@ -49,6 +53,7 @@ def test_a_run_that_is_cut_did_not_exceed_its_own_limit(jobs):
     assert "reached its time limit" in cut.message
 
 
+@pytest.mark.extended
 def test_a_run_that_exceeds_its_limit_stays_so_when_the_signal_comes(jobs):
     """It comes while the run, which does not hear SIGTERM, is being ended."""
     jobs.fake.set(environment={"SLURM_JOB_START_TIME": "100", "SLURM_JOB_END_TIME": "110"})
@@ -71,6 +76,7 @@ def test_a_limit_that_no_allocation_has_is_cut_before_the_signal(jobs):
     assert 1.0 <= outcome.elapsed_seconds < 30.0
 
 
+@pytest.mark.extended
 def test_an_allocation_is_asked_for_in_which_a_run_fits(jobs):
     jobs.launch(PlainJobs(wall_seconds=60))
     for limit in (10.0, 30.0):

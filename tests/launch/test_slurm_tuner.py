@@ -12,12 +12,15 @@ import sys
 import time
 from uuid import uuid4
 
+import pytest
+
 from stripewise.launch import _slurm_pool as pool
 from stripewise.model import RunStatus
 from stripewise.testing.launcher_suite import same_handle
 from support.slurm_jobs import until
 
 
+@pytest.mark.extended
 def test_a_run_outlives_the_tuner_and_is_found_again(jobs):
     request, handle = jobs.begin("sleep 1; touch done")
     restarted = jobs.again()
@@ -58,6 +61,7 @@ def test_a_run_that_was_never_ordered_is_not_found(jobs):
     assert jobs.launcher.find_again(request.run_id, request.record_directory) is None
 
 
+@pytest.mark.extended
 def test_the_allocation_of_a_dead_tuner_ends(jobs):
     jobs.launch(idle_seconds=1.5)
     _, handle = jobs.begin("sleep 2")
@@ -66,6 +70,7 @@ def test_the_allocation_of_a_dead_tuner_ends(jobs):
     assert jobs.end(handle).status is RunStatus.OK
 
 
+@pytest.mark.extended
 def test_an_allocation_that_nobody_needs_ends(jobs):
     jobs.launch(hold_seconds=1.0)
     jobs.end(jobs.launcher.submit(jobs.runs.shell(":")))
@@ -74,6 +79,7 @@ def test_an_allocation_that_nobody_needs_ends(jobs):
     assert len(jobs.fake.jobs) == 2
 
 
+@pytest.mark.extended
 def test_a_tuner_that_ends_gives_its_jobs_back(jobs, tmp_path):
     """Also one that does not say so, and one whose job pends."""
     code = f"""
@@ -97,6 +103,7 @@ if sys.argv[2] == "wait":
     until(lambda: jobs.fake.processes() == [])
 
 
+@pytest.mark.extended
 def test_cancel_of_a_run_whose_agent_is_stopped(jobs, monkeypatch):
     monkeypatch.setattr("stripewise.launch._slurm.ANSWER_SECONDS", 1.5)
     _, handle = jobs.begin("sleep 60")

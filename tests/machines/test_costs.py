@@ -68,6 +68,7 @@ def kernel(tmp_path, text):
     return [Stack("mpich", (str(program),), 2)]
 
 
+@pytest.mark.extended
 def test_exchange_is_what_the_kernels_transfers_took(tmp_path):
     steps = [
         {
@@ -87,6 +88,7 @@ def test_exchange_is_what_the_kernels_transfers_took(tmp_path):
     assert found.opening.middle == pytest.approx(0.03)
 
 
+@pytest.mark.extended
 def test_a_slow_machine_is_not_measured_for_ever(tmp_path, monkeypatch):
     monkeypatch.setattr("stripewise.machines._requests._LIMIT_SECONDS", 0.0)
     monkeypatch.setattr("stripewise.machines._requests._exchange", pytest.fail)

@@ -31,6 +31,8 @@ from stripewise.machines import _probe as probing
 from stripewise.machines._direct import takes_direct
 from stripewise.model import Mount
 
+pytestmark = pytest.mark.extended
+
 SHORT = Effort(rounds=2, seconds=0.01, region=8 << 20, files=5)
 COST = Interval(1e-6, 2e-6, 4e-6)
 TABLE = {1024: COST, 1 << 20: Interval(1e-4, 2e-4, 4e-4)}

@@ -352,6 +352,7 @@ def test_a_sink_that_hangs_is_seen_and_the_others_go_on() -> None:
     assert len(hung.of("fake")) == len(up.of("fake"))
 
 
+@pytest.mark.extended
 def test_the_agent_ends_while_a_sink_still_tries_to_begin() -> None:
     go_on = threading.Event()
 

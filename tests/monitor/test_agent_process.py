@@ -37,6 +37,7 @@ def of(tmp_path: Path, collector: str) -> list[dict[str, Any]]:
     return [one for one in rounds(tmp_path) if one["collector"] == collector]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_runs_until_it_is_ended(tmp_path: Path, number: signal.Signals) -> None:
     log = tmp_path / "log"
@@ -55,6 +56,7 @@ def test_it_runs_until_it_is_ended(tmp_path: Path, number: signal.Signals) -> No
     assert "absent" not in said
 
 
+@pytest.mark.extended
 def test_it_ends_in_time_though_a_collector_hangs(tmp_path: Path) -> None:
     log = tmp_path / "log"
     with running("--config", configuration(tmp_path), log=log, STRIPEWISE_TEST_HANG=1) as process:
@@ -80,6 +82,7 @@ def test_it_tells_systemd(tmp_path: Path) -> None:
             assert process.wait(30) == 0
 
 
+@pytest.mark.extended
 def test_it_does_not_stay_root(tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can become somebody else")
@@ -121,6 +124,7 @@ def test_check_tells_what_would_be(tmp_path: Path) -> None:
     assert lines[-1] == "the agent can do its work here"
 
 
+@pytest.mark.extended
 def test_check_says_that_everything_is_switched_off(tmp_path: Path) -> None:
     off = "".join(
         f"[collectors.{name}]\nenabled = false\n"
@@ -160,6 +164,7 @@ def test_once_prints_one_round_as_json(tmp_path: Path) -> None:
     assert not (tmp_path / "rounds").exists()
 
 
+@pytest.mark.extended
 def test_once_fails_if_nothing_was_read(tmp_path: Path) -> None:
     path = configuration(tmp_path)
     done = run("once", "--config", path, "--format", "json", "--collector", "absent")
@@ -183,6 +188,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("words", "code", "said"), WRONG, ids=lambda one: str(one)[:40])
 def test_wrong_command_lines_are_one_line(words: list[str], code: int, said: str) -> None:
     done = run(*words)
@@ -191,6 +197,7 @@ def test_wrong_command_lines_are_one_line(words: list[str], code: int, said: str
     assert said in line
 
 
+@pytest.mark.extended
 def test_metrics_are_listed() -> None:
     done = run("metrics", "--json")
     found = {one["prometheus"]: one for one in json.loads(done.stdout)}

@@ -82,6 +82,7 @@ def agent(tmp_path: Path) -> Iterator[Agent]:
     assert "the agent has ended" in log.read_text()
 
 
+@pytest.mark.extended
 def test_it_is_scraped(agent: Agent) -> None:
     for collector in ("host", "disks"):
         ok = f'stripewise_collector_ok{{server="oss1",collector="{collector}"}}'
@@ -98,6 +99,7 @@ def processor_seconds(values: dict[str, float]) -> float:
     )
 
 
+@pytest.mark.extended
 def test_it_is_lean(agent: Agent) -> None:
     for _ in range(20):
         agent.values()
@@ -107,6 +109,7 @@ def test_it_is_lean(agent: Agent) -> None:
     assert int(found[1]) < MOST_RESIDENT_KIB
 
 
+@pytest.mark.extended
 def test_a_port_that_is_taken_is_one_line(tmp_path: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -124,6 +127,7 @@ def test_a_port_that_is_taken_is_one_line(tmp_path: Path) -> None:
     assert "if the agent runs here already, it is this" in checked.stdout
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("words", [(), ("check",)], ids=["run", "check"])
 def test_a_database_of_no_known_kind_is_a_setting_that_is_not_right(
     tmp_path: Path, words: tuple[str, ...]
@@ -150,6 +154,7 @@ def test_nothing_heavy_is_loaded(tmp_path: Path) -> None:
     assert not loaded & HEAVY
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("form", ["prometheus", "openmetrics", "influx", "json"])
 def test_one_round_in_each_form(tmp_path: Path, form: str) -> None:
     path = configuration(tmp_path, 0)
@@ -161,6 +166,7 @@ def test_one_round_in_each_form(tmp_path: Path, form: str) -> None:
     assert done.stdout.endswith("# EOF\n") is (form == "openmetrics")
 
 
+@pytest.mark.extended
 def test_check_finds_the_disks_and_the_host(tmp_path: Path) -> None:
     done = run("check", "--config", configuration(tmp_path, 0), how=OWN)
     assert done.returncode == 0, done.stdout
@@ -168,6 +174,7 @@ def test_check_finds_the_disks_and_the_host(tmp_path: Path) -> None:
     assert re.search(r"^to prometheus +works$", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.extended
 def test_the_settings_in_deploy_are_those_of_the_members() -> None:
     """Each line that stands behind a # there is a setting, and the file itself is right."""
     text = (Path(__file__).parents[2] / "deploy/monitoring/monitor.toml").read_text()

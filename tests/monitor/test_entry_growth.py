@@ -146,6 +146,7 @@ def test_packed_counters(start_at: int | None, counts: dict[str, OperationCount]
     assert unpack_entry(pack_entry(start_at, counts)) == (start_at, counts)
 
 
+@pytest.mark.extended
 @given(st.dictionaries(st.text(max_size=20), st.dictionaries(NAMES, COUNTS), max_size=5))
 def test_states_as_bytes(jobs: dict[str, dict[str, OperationCount]]) -> None:
     state = begun(*(JobEntry(tag, 1, 2, counts) for tag, counts in jobs.items()))

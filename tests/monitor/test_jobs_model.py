@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -71,6 +72,7 @@ def _steps(names: tuple[str, ...]) -> st.SearchStrategy[Any]:
     return st.lists(st.one_of(work, work, look, loss, rare), max_size=40)
 
 
+@pytest.mark.extended
 @given(st.data(), st.sampled_from(VERSIONS), st.sampled_from([OST_ROWS, MDT_ROWS]))
 @settings(max_examples=150, deadline=None)
 def test_growth_is_what_was_done(

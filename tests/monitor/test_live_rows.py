@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,6 +64,7 @@ def grown(entries: Sequence[JobEntry]) -> tuple[list[list[JobGrowth]], dict[str,
     return found, {tag: _unpacked(counters) for tag, counters in kept.items()}
 
 
+@pytest.mark.extended
 @given(st.lists(st.tuples(entry, st.integers(0, 3)), min_size=1, max_size=5))
 def test_packed_counters_grow_as_others_do(said: list[tuple[Given, int]]) -> None:
     entries = [packed(one, growth) for one, growth in said]

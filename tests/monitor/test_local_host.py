@@ -166,6 +166,7 @@ def test_a_flood_of_errors_disturbs_nothing(host: LocalHost, tmp_path: Path) -> 
     assert host.output([tool]) == "done\n"
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("where", ["", " >&2"])
 def test_one_that_prints_for_ever_has_its_time_too(
     host: LocalHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
@@ -211,6 +212,7 @@ def test_a_generator_that_is_left_ends_its_command(host: LocalHost) -> None:
     assert len(own_zombies()) <= before
 
 
+@pytest.mark.extended
 def test_a_reader_that_takes_its_time_costs_the_command_none(host: LocalHost) -> None:
     pieces = host.pieces(["head", "-c", "2000000", "/dev/zero"], timeout_seconds=3)
     lengths = []

@@ -121,6 +121,7 @@ def test_what_cannot_be_run_as_that_user_is_refused_in_one_line(
         privileges.give_up_root("nobody")
 
 
+@pytest.mark.extended
 @as_root
 @with_setpriv
 @pytest.mark.parametrize("user", ["nobody", ""])

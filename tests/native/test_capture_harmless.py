@@ -15,6 +15,8 @@ from native_hosts import QUICK, Host, Programs, build_core, operations
 
 from stripewise.model import Op
 
+pytestmark = pytest.mark.extended
+
 THREAD_RECORD = struct.pack("<IHH", 64, 16, 1)
 
 

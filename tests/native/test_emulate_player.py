@@ -75,6 +75,7 @@ def interleaved(ranks: int, count: int, size: int) -> list[list[Move]]:
     return [[((i * ranks + rank) * size, size) for i in range(count)] for rank in range(ranks)]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("lock_mode", [0, 1, 2])
 @pytest.mark.parametrize(
     ("tables", "shape"),

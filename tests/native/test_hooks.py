@@ -15,6 +15,8 @@ from native_hosts import PROGRAMS, QUICK, Host, Programs, build_core, has, moved
 
 from stripewise.model import IoLayer, Op, ProcessFlag
 
+pytestmark = pytest.mark.extended
+
 NOWHERE = "/nowhere-at-all/data"
 
 

@@ -14,6 +14,8 @@ from native_hosts import PROGRAMS, QUICK, Host, Op, Programs, build_core
 from emulated_machine import LUSTRE, Machine
 from stripewise.readers import handshake
 
+pytestmark = pytest.mark.extended
+
 
 @pytest.fixture(scope="session")
 def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:

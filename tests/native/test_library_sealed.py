@@ -94,6 +94,7 @@ def test_calls_after_the_end(
     assert profile.unchecked == unchecked
 
 
+@pytest.mark.extended
 def test_killed_while_the_sums_are_made(host: Host, programs: Programs) -> None:
     chance = random.Random(1)
     for case in range(12):

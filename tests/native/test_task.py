@@ -252,6 +252,7 @@ def test_of_a_damaged_file_nothing_is_used(task: Path, file: Path, data: bytes) 
     assert b"the program runs without it" in said
 
 
+@pytest.mark.extended(keep=1)
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -82,6 +82,7 @@ def test_run_needs_no_extra(without_extras: Run) -> None:
     assert "32 KiB" in done.stderr
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     "words",
     [("doctor",), ("tunables",), ("strategies",), ("config", "--help"), ("tune", "--help")],

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 MODULES = sorted((SOURCE / "stripewise").rglob("*.py"))
@@ -49,6 +51,7 @@ def test_what_a_private_module_is() -> None:
     assert private_owner("stripewise.study", "run_study") is None
 
 
+@pytest.mark.extended(keep=321)
 def test_no_module_reaches_into_another_package() -> None:
     wrong = []
     for path in MODULES:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from owner_maps import Dealt, even_end, owned, owner_map, pieces_of, selections_of
@@ -56,6 +57,7 @@ def same_parts(one: np.ndarray, other: np.ndarray) -> None:
     assert pairs.shape[1] == np.unique(one).size == np.unique(other).size
 
 
+@pytest.mark.extended
 @settings(max_examples=200, deadline=None)
 @given(arrays())
 def test_from_selections(array: tuple[tuple[int, ...], tuple[Dealt, ...], str]) -> None:

@@ -13,6 +13,7 @@ from stripewise.report import render_campaign
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("name", ["array3d", "transfer-size", "metadata", "hostile"])
 def test_every_chart_is_drawn_without_complaints(name, tmp_path):
     campaign = campaigns.ALL[name]()

@@ -84,6 +84,7 @@ def test_hostile_texts_stay_texts():
     )
 
 
+@pytest.mark.extended
 def test_ten_thousand_cells_make_a_page_of_some_megabytes_in_linear_time():
     figures, seconds, sizes = {}, {}, {}
     for cells in (2500, 10_000):

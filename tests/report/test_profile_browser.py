@@ -39,6 +39,7 @@ def load(page, tmp_path):
     return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("name", ["rich", "hostile"])
 def test_page_loads_without_complaints_and_its_script_runs(name, tmp_path):
     page = tmp_path / "profile.html"
@@ -49,6 +50,7 @@ def test_page_loads_without_complaints_and_its_script_runs(name, tmp_path):
     assert document.count("<canvas") == document.count('class="chart drawn"') > 3
 
 
+@pytest.mark.extended
 def test_the_report_of_a_study_draws_its_charts_too(tmp_path):
     page = tmp_path / "report.html"
     page.write_text(render_html(studies.improved()), encoding="utf-8")
@@ -77,6 +79,7 @@ def drawn(page, tmp_path, body):
     return re.search("<title>(.*?)</title>", document, flags=re.S)[1]
 
 
+@pytest.mark.extended
 def test_a_tooltip_names_the_rank_the_time_and_the_value(tmp_path):
     page = tmp_path / "profile.html"
     page.write_text(render_profile_html(*profiles.rich()), encoding="utf-8")
@@ -93,6 +96,7 @@ def test_a_tooltip_names_the_rank_the_time_and_the_value(tmp_path):
     assert re.match(r"rankrank \d+time[\d.]+ to [\d.]+ secondsMiB/s[\d.]+", title), title
 
 
+@pytest.mark.extended
 def test_ctrl_and_the_wheel_zoom_and_the_wheel_alone_scrolls_the_page(tmp_path):
     page = tmp_path / "profile.html"
     page.write_text(render_profile_html(*profiles.rich()), encoding="utf-8")

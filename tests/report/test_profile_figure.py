@@ -9,6 +9,7 @@ from stripewise.errors import StorageError, UsageError
 from stripewise.report import draw_profile
 
 
+@pytest.mark.extended
 def test_picture_of_each_kind(tmp_path):
     diagnosis, evidence, _ = profiles.rich()
     draw_profile(diagnosis, evidence, tmp_path / "run.svg")

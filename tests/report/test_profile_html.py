@@ -141,6 +141,7 @@ def test_files_have_histograms_and_the_rest_is_summed():
     assert "1 KiB–10 KiB: written 128; 10 MiB–100 MiB: written 640" in page
 
 
+@pytest.mark.extended
 def test_a_hundred_thousand_ranks_and_ten_thousand_files_stay_small():
     page = pages.without_script(render_profile_html(*profiles.huge()))
     assert len(page.encode("utf-8")) < 3_000_000

@@ -54,6 +54,7 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
+@pytest.mark.extended
 def test_builds_once_and_again_when_a_source_changes(sources: Path, tmp_path: Path) -> None:
     target = tmp_path / "out"
     said: list[str] = []
@@ -80,6 +81,7 @@ def test_another_major_version_has_its_own_kernel(
     assert {*built.kernels} == {*built.replays} == {"mpich", "mpich-5"}
 
 
+@pytest.mark.extended
 def test_force(sources: Path, tmp_path: Path) -> None:
     build_runtime(directory=tmp_path / "out")
     assert build_runtime(directory=tmp_path / "out", force=True).current == ()
@@ -91,6 +93,7 @@ def test_a_compiler_error_shows_its_last_lines(sources: Path, tmp_path: Path) ->
         build_runtime(directory=tmp_path / "out")
 
 
+@pytest.mark.extended
 def test_one_broken_mpi_leaves_the_rest(sources: Path, tmp_path: Path) -> None:
     (sources / "plugin.c").write_text("#error no such MPI\n")
     result = build_runtime(directory=tmp_path / "out")

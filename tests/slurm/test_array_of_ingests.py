@@ -58,6 +58,7 @@ def ended(cluster: Any, job: str) -> list[str]:
     return [word for word in shown.split() if word.startswith("JobState=")]
 
 
+@pytest.mark.extended
 def test_shares_of_an_array_are_the_whole(
     cluster: Any, open_directory: Path, database: Engine
 ) -> None:

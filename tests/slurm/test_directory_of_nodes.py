@@ -74,6 +74,7 @@ def begun(cluster, work: Path, job: str) -> None:
     until(there, 60, lambda: job)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("code", "state"), [("exit 0", "COMPLETED"), ("exit 3", "FAILED")])
 def test_a_job_that_ends_by_itself(cluster, work, code, state):
     job = submit(cluster, work, code)
@@ -81,6 +82,7 @@ def test_a_job_that_ends_by_itself(cluster, work, code, state):
     assert f"{work.parent}/place/stripewise-{job}-" in said
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("how", [(), ("--batch", "--signal=TERM"), ("--full", "--signal=TERM")])
 def test_a_job_that_is_cancelled(cluster, work, how):
     """The whole job, its batch script alone, and all its processes."""
@@ -91,6 +93,7 @@ def test_a_job_that_is_cancelled(cluster, work, how):
     assert (work / "run.results" / "out-0").read_text() == "input\nmore\n"
 
 
+@pytest.mark.extended
 def test_a_job_at_its_time_limit(cluster, work):
     # Slurm looks each 30 s and signals up to 30 s early: not before the job has run for 10 s.
     job = submit(cluster, work, "sleep 100", "--signal=B:TERM@20")

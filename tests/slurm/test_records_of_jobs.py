@@ -152,6 +152,7 @@ def jobs(sampled_cluster: Any) -> Jobs:
     )  # fmt: skip
 
 
+@pytest.mark.extended
 def test_the_three_ways_tell_the_same(jobs: Jobs) -> None:
     text, rest, tables = (
         {(one.cluster, one.raw_id, one.submit_at): one for one in parsed.records}
@@ -173,12 +174,14 @@ def test_the_three_ways_tell_the_same(jobs: Jobs) -> None:
         assert one.user == jobs.cluster.user.name
 
 
+@pytest.mark.extended
 def test_tasks_that_wait_are_named_by_each_way(jobs: Jobs) -> None:
     for parsed in (jobs.text, jobs.rest, jobs.tables):
         (problem,) = parsed.problems
         assert problem.startswith(f"left out {jobs.ids['waits']}_[")
 
 
+@pytest.mark.extended
 def test_slurm_tells_what_a_job_read_and_what_it_wrote(jobs: Jobs) -> None:
     """In of TRESUsage is what was read, Out what was written: 20 MiB are written, then read."""
     for parsed in (jobs.text, jobs.rest, jobs.tables):
@@ -190,6 +193,7 @@ def test_slurm_tells_what_a_job_read_and_what_it_wrote(jobs: Jobs) -> None:
         assert 20 * MIB <= read < 40 * MIB
 
 
+@pytest.mark.extended
 def test_each_kind_of_job(jobs: Jobs) -> None:
     def columns(what: str) -> dict[str, Any]:
         return dict(jobs.of(jobs.text, what)[-1].columns)
@@ -205,6 +209,7 @@ def test_each_kind_of_job(jobs: Jobs) -> None:
     assert sorted(part.columns["het_offset"] for part in parts) == [0, 1]
 
 
+@pytest.mark.extended
 def test_a_requeued_job_has_two_submit_times(jobs: Jobs) -> None:
     first, second = sorted(jobs.of(jobs.text, "requeued"), key=lambda one: one.submit_at)
     assert first.columns["state"] == "REQUEUED"
@@ -212,6 +217,7 @@ def test_a_requeued_job_has_two_submit_times(jobs: Jobs) -> None:
     assert first.submit_at < second.submit_at
 
 
+@pytest.mark.extended
 def test_the_form_that_portals_use_is_read_too(jobs: Jobs) -> None:
     from stripewise.fleet.scheduler import parse_sacct
     from stripewise.fleet.scheduler._sacct import FIELDS
@@ -229,6 +235,7 @@ def test_the_form_that_portals_use_is_read_too(jobs: Jobs) -> None:
         assert "slurm_read_bytes" not in one.columns
 
 
+@pytest.mark.extended
 def test_the_name_of_a_job_forges_no_record_of_another(jobs: Jobs) -> None:
     """A name may hold a line break, and what follows looks like a line of sacct."""
     from stripewise.fleet.scheduler import Sacct

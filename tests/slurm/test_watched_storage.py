@@ -43,6 +43,7 @@ def chain(cluster_of_root: Any, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield made
 
 
+@pytest.mark.extended
 def test_the_jobs_did_what_is_compared(chain: Chain) -> None:
     assert chain.works["games"].total == {"read": 0, "write": 24 << 20}
     assert chain.works["news"].total == {"read": 8 << 20, "write": 2 * 100 * 4096}
@@ -55,6 +56,7 @@ def test_the_jobs_did_what_is_compared(chain: Chain) -> None:
 # ---- counters, database, alert -------------------------------------------------------------
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("direction", ["read", "write"])
 def test_targets_counted_what_was_captured(chain: Chain, direction: str) -> None:
     expected = chain.expected(direction)
@@ -67,6 +69,7 @@ def test_targets_counted_what_was_captured(chain: Chain, direction: str) -> None
     assert requests == {t: number for t, (number, _) in expected.items()}
 
 
+@pytest.mark.extended
 def test_each_user_s_jobs_have_what_they_did(chain: Chain) -> None:
     served = chain.served()
     for name, work in chain.works.items():
@@ -77,6 +80,7 @@ def test_each_user_s_jobs_have_what_they_did(chain: Chain) -> None:
     assert json.loads(served["news", "write"].parts) == {"4096": 200}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["load", *STEPS])
 def test_metadata_operations_are_those_of_the_calls(chain: Chain, name: str) -> None:
     row = chain.served()[name, "metadata"]
@@ -85,12 +89,14 @@ def test_metadata_operations_are_those_of_the_calls(chain: Chain, name: str) -> 
     assert row.operations == sum(expected.values())
 
 
+@pytest.mark.extended
 def test_every_kind_of_metadata_operation_is_compared(chain: Chain) -> None:
     kinds = {kind for one in chain.metadata().values() for kind in one}
     assert kinds == {"open", "close", "mknod", "getattr", "setattr", "mkdir", "rmdir", "rename",
                      "unlink"}  # fmt: skip
 
 
+@pytest.mark.extended
 def test_the_job_s_own_columns_say_the_same(chain: Chain) -> None:
     columns = (Job.raw_id, Job.server_read_bytes, Job.server_write_bytes)
     with chain.engine.connect() as connection:
@@ -101,11 +107,13 @@ def test_the_job_s_own_columns_say_the_same(chain: Chain) -> None:
             assert rows[job] == (total["read"], total["write"]), name
 
 
+@pytest.mark.extended
 def test_series_of_targets_add_up_to_the_same(chain: Chain) -> None:
     expected = {target: float(size) for target, (_, size) in chain.expected("write").items()}
     assert chain.series("write_bytes") == expected
 
 
+@pytest.mark.extended
 def test_an_alert_names_the_target_that_became_slow(chain: Chain) -> None:
     assert {one["labels"]["target"] for one in chain.alerts} == {chain.slow}
     assert {one["labels"]["fs"] for one in chain.alerts} == {chain.watched.fs}
@@ -115,6 +123,7 @@ def test_an_alert_names_the_target_that_became_slow(chain: Chain) -> None:
 # ---- boards --------------------------------------------------------------------------------
 
 
+@pytest.mark.extended
 def test_every_expression_of_the_boards_gives_something(chain: Chain) -> None:
     there = told(chain)
     silent = {str(one) for one in QUERIES if not amid(chain, one)}
@@ -134,6 +143,7 @@ def _by(chain: Chain, direction: str, *places: str) -> dict[tuple[str, ...], flo
     return found
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("board", "panel", "refs", "places"),
     [
@@ -158,6 +168,7 @@ def test_boards_have_the_bytes_that_programs_moved(
             assert size * (1 - 1e-9) <= found[key] <= size * most, (direction, key)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("board", "panel", "ref", "places"),
     [
@@ -181,6 +192,7 @@ def test_boards_have_the_metadata_operations_of_the_programs(
     assert number * (1 - 1e-9) <= found[next(iter(expected))] <= number * most
 
 
+@pytest.mark.extended
 def test_boards_have_each_kind_of_operation(chain: Chain) -> None:
     fs = chain.watched.fs
     kinds: dict[tuple[str, ...], float] = {}
@@ -197,6 +209,7 @@ def test_boards_have_each_kind_of_operation(chain: Chain) -> None:
     assert counted(chain, "target", "Operations by kind", "A") == of_targets
 
 
+@pytest.mark.extended
 def test_the_board_of_load_has_sizes_imbalance_and_jobs(chain: Chain) -> None:
     fs, both = chain.watched.fs, [chain.expected(way) for way in ("read", "write")]
     requests = sum(number for one in both for number, _ in one.values())
@@ -219,6 +232,7 @@ def test_the_board_of_load_has_sizes_imbalance_and_jobs(chain: Chain) -> None:
     assert {key: number for key, number in jobs.items() if number} == expected
 
 
+@pytest.mark.extended
 def test_boards_point_at_the_slow_target_alone(chain: Chain) -> None:
     at, window = chain.amid, "20s"
     assert asked(chain, expression("overview", "Slow targets", "A", window), at) == {(): 1.0}
@@ -245,6 +259,7 @@ def _keys(chain: Chain) -> dict[str, int]:
     return {name: rows[number] for name, number in chain.jobs.items()}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["load", *STEPS])
 def test_a_job_s_page_has_its_requests_beside_its_calls(
     chain: Chain, portal: str, name: str
@@ -268,6 +283,7 @@ def test_a_job_s_page_has_its_requests_beside_its_calls(
     assert f"{chain.slow} was slow:" in " ".join(page["load"])
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("user", STEPS)
 def test_users_see_the_slow_target_and_no_names_of_others(
     chain: Chain, portal: str, user: str
@@ -292,6 +308,7 @@ def test_users_see_the_slow_target_and_no_names_of_others(
                                          for t in visitor.seen)] == []  # fmt: skip
 
 
+@pytest.mark.extended
 def test_staff_see_who_loads_the_file_system(chain: Chain, portal: str) -> None:
     top = Visitor(portal, STAFF).page(f"/storage/{chain.watched.fs}/top?period=hour")
     moved: dict[str, float] = dict.fromkeys(STEPS, 0.0)

@@ -48,6 +48,7 @@ def first_trials(trials: list[Trial]) -> dict[int, int]:
     return found
 
 
+@pytest.mark.extended(keep=5)
 @CLIMBERS
 @PROGRAMS
 @pytest.mark.parametrize("known", [False, True], ids=["", "baseline"])

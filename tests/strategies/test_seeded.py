@@ -73,6 +73,7 @@ def test_a_seed_that_is_bad_does_not_mislead():
     ][:18]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("name", ["auto", "rules", "random"])
 def test_what_is_to_be_avoided_comes_last(name):
     strategy = seeded(name, seeds=(), avoided=[FIRST])

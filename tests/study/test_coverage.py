@@ -52,6 +52,7 @@ def missed(draw, cv, candidate=1.0, gain=1.3, seed=1):
     return misses / N_STUDIES, false / N_STUDIES
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("cv", [0.03, 0.15, 0.5])
 @pytest.mark.parametrize("draw", [normal, heavy, drift])
 def test_all_looks_together_keep_the_promise(draw, cv):
@@ -65,6 +66,7 @@ def test_runs_of_two_kinds():
     assert misses <= 0.05 + TOLERANCE
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("draw", [normal, heavy])
 def test_a_candidate_that_varies_twice_as_much(draw):
     misses, _ = missed(draw, 0.15, candidate=2.0, gain=1.0)

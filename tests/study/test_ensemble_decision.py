@@ -43,6 +43,7 @@ def test_a_case_whose_whole_time_gets_worse(run_cases):
     assert any("large gets slower: whole time" in d.text for d in result.decisions)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("n_cases", [2, 4])
 def test_honest_about_nothing(run_cases, tmp_path, n_cases):
     """A/A: cases that no tunable affects get "no improvement"."""

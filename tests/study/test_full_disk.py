@@ -15,6 +15,8 @@ from support.job_cluster import SCRIPT, JobCluster, Said
 from support.slurm_jobs import until
 from support.small_disk import small_file_system
 
+pytestmark = pytest.mark.extended
+
 WORDS = ("run.sh", "--strategy", "random", "--trials", "2", "--bb-nodes", "2")
 FILLS = """\
 count=$(($(cat {here}/count 2>/dev/null || echo 0) + 1)); echo $count > {here}/count

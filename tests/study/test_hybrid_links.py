@@ -34,6 +34,7 @@ def cluster(cluster: JobCluster) -> JobCluster:
     return cluster
 
 
+@pytest.mark.extended
 def test_links_take_the_place_of_redirection(cluster, tmp_path) -> None:
     (cluster.work / "out.old").write_bytes(b"input")
     cluster.write(SCRIPT.replace("input.txt", "out.old"))
@@ -66,6 +67,7 @@ def test_links_take_the_place_of_redirection(cluster, tmp_path) -> None:
     assert again.stat().st_size == 4 * 65536
 
 
+@pytest.mark.extended
 def test_a_program_that_replaces_its_link_is_named(cluster) -> None:
     cluster.write(REPLACES, "go")
     cluster.write(SCRIPT.replace("./writer", "./go"))
@@ -81,6 +83,7 @@ def test_a_program_that_replaces_its_link_is_named(cluster) -> None:
     assert [one.st_size for one in made if stat.S_ISREG(one.st_mode)] == [4 * 65536] * ran
 
 
+@pytest.mark.extended
 def test_redirection_is_the_default(cluster) -> None:
     said = cluster.tune(*HYBRID)
     assert said.code == 0, said
@@ -89,6 +92,7 @@ def test_redirection_is_the_default(cluster) -> None:
     assert "\nsh " not in (cluster.work / "run.tuned.sh").read_text()
 
 
+@pytest.mark.extended
 def test_a_site_may_prefer_links(cluster, monkeypatch) -> None:
     monkeypatch.setattr("stripewise.study._job_tools.load_policy", lambda: Policy(hybrid="links"))
     said = cluster.tune(*HYBRID)

@@ -20,6 +20,8 @@ from stripewise.study import parse_journal
 from support.job_cluster import SCRIPT, JobCluster
 from support.slurm_jobs import until
 
+pytestmark = pytest.mark.extended
+
 MAIN = "from stripewise.cli import main; main()"
 WORDS = ("run.sh", "--strategy", "random", "--trials", "2", "--bb-nodes", "2")
 

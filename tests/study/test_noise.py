@@ -27,6 +27,7 @@ from support.study_fakes import look as fake_look
 MANY_KNOBS = replace(romio_facts(), independent_bytes=0, collective_bytes=1 << 26)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     "noise", [lognormal(0.05), lognormal(0.3), heavy_tailed(0.1)], ids=["5%", "30%", "heavy"]
 )
@@ -47,6 +48,7 @@ def test_honest_about_nothing(run_fake, no_fsync, tmp_path, noise, strategy, stu
     assert improved <= 0.06 * studies
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("noise", [lognormal(0.1), heavy_tailed(0.1)], ids=["10%", "heavy"])
 def test_finds_what_is_there(run_fake, no_fsync, tmp_path, noise):
     """A factor of two is found in at least 8 of 10 studies, noise and all."""
@@ -62,6 +64,7 @@ def test_finds_what_is_there(run_fake, no_fsync, tmp_path, noise):
     assert improved >= 32
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("knob", "value"), [("romio_cb_write", "disable"), ("cb_nodes", 4)])
 def test_noise_does_not_hide_a_factor_of_two(run_fake, no_fsync, tmp_path, knob, value):
     """One tunable of seven helps; runs vary by a quarter, so that lucky trials come and go."""

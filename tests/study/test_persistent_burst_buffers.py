@@ -11,6 +11,8 @@ import pytest
 
 from support.job_cluster import BURST, PERSISTENT, SCRIPT, JobCluster
 
+pytestmark = pytest.mark.extended
+
 OWN = """\
 #!/bin/bash
 #SBATCH --nodes=1 --time=10

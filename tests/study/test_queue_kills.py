@@ -101,6 +101,7 @@ def check(study: Killed) -> None:
     assert study.jobs() == []
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("kills", "trials", "seed"),
     [

@@ -20,6 +20,8 @@ from stripewise.knowledge import Store
 from stripewise.study import Journal
 from support.job_cluster import SCRIPT, JobCluster, Said, as_datawarp, job_cluster, prepared
 
+pytestmark = pytest.mark.extended
+
 SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "result.schema.json"
 SHORT = ("--strategy", "random", "--trials", "2", "--bb-nodes", "2")
 """One candidate: 2 nodes."""

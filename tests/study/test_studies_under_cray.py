@@ -117,6 +117,7 @@ def cray(tmp_path, monkeypatch, writer) -> Iterator[CrayCluster]:
         yield CrayCluster(made, writer)
 
 
+@pytest.mark.extended
 def test_every_run_prints_and_the_report_compares(cray) -> None:
     cray.tune()
     assert cray.environments
@@ -133,6 +134,7 @@ def test_every_run_prints_and_the_report_compares(cray) -> None:
     assert (baseline["striping_unit_bytes"], baseline["buffer_bytes"]) == (4194304, 16777216)
 
 
+@pytest.mark.extended
 def test_what_the_user_sets_stays(cray, monkeypatch) -> None:
     monkeypatch.setenv("MPICH_MPIIO_TIMERS", "0")
     text = cray.cluster.script.read_text()
@@ -143,6 +145,7 @@ def test_what_the_user_sets_stays(cray, monkeypatch) -> None:
     assert {one["MPICH_MPIIO_STATS"] for one in cray.environments} == {"1"}
 
 
+@pytest.mark.extended
 def test_other_mpis_are_asked_once(cray) -> None:
     cray.tables(pfs="", bb="")
     cray.tune()
@@ -152,6 +155,7 @@ def test_other_mpis_are_asked_once(cray) -> None:
     assert not (cray.cluster.work / "run.stripewise/mpiio.txt").exists()
 
 
+@pytest.mark.extended
 def test_a_log_that_settings_change_is_read_and_not_compared(cray) -> None:
     text = cray.cluster.script.read_text()
     cray.cluster.write(text.rstrip("\n") + " > solve.log 2>&1\n")
@@ -201,6 +205,7 @@ def static(tmp_path, monkeypatch) -> Iterator[JobCluster]:
         yield made
 
 
+@pytest.mark.extended
 def test_a_static_program_is_tuned_by_its_darshan_logs(static) -> None:
     said = static.tune("run.sh", *SHORT)
     assert said.code == 0, said

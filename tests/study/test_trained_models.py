@@ -118,6 +118,7 @@ def test_a_model_of_simulated_runs_is_trusted_no_more_than_a_simulation(
     assert given[-1] == error
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -10,6 +10,7 @@ from stripewise.study import Tried, try_lines
 SLOW = ("sh", "-c", 'test -n "$FAST" || sleep 2; echo made > out; test ! -e mine || rm mine')
 
 
+@pytest.mark.extended
 def test_lines_are_applied_and_the_users_files_stay(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine").write_text("kept")

@@ -51,6 +51,7 @@ def written(work: Path, name: str) -> tuple[Path, tuple[str, ...]]:
     return path, expect
 
 
+@pytest.mark.extended(keep=7)
 @pytest.mark.parametrize("name", WRONG)
 def test_run_refuses_it(work, name):
     path, expect = written(work, name)

@@ -66,6 +66,7 @@ def io_seconds(work: Path, program: list[str], *options: str) -> float:
     return float(document["io_seconds"])
 
 
+@pytest.mark.extended
 def test_a_directory_hands_its_layout_to_new_files(work: Path) -> None:
     describe(work, target=4)
     (work / "deep" / "er").mkdir(parents=True)

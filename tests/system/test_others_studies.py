@@ -38,6 +38,7 @@ def planted(work: Path, precious: Path) -> Path:
     return study
 
 
+@pytest.mark.extended(keep=1)
 @as_root
 @pytest.mark.parametrize("words", [(), ("--resume",), ("--force",)])
 def test_another_users_study_is_refused(work, precious, planted, words):
@@ -52,6 +53,7 @@ def test_another_users_study_is_not_found_by_resume(work, planted):
     stripewise("tune", "--resume", cwd=work).only_error(7, "belongs to the user nobody")
 
 
+@pytest.mark.extended
 def test_a_study_of_an_earlier_version_is_refused(work):
     (work / "w.stripewise").mkdir()
     (work / "w.stripewise" / "journal.jsonl").touch()
@@ -61,6 +63,7 @@ def test_a_study_of_an_earlier_version_is_refused(work):
     done.only_error(7, "journal.jsonl lies in it", "--study-dir")
 
 
+@pytest.mark.extended
 def test_links_in_a_study_directory_are_removed_and_not_their_targets(work, precious):
     study = OwnedDirectory.take(work / "s.stripewise", "study")
     (study.path / "work").symlink_to(precious)

@@ -10,6 +10,7 @@ from system_cli import as_words, finished, mpiexec, require_mpi, stripewise
 WRITE = "dd if=/dev/zero of={} bs=1000 count=100"
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("known", [True, False], ids=["there before", "new"])
 def test_a_program_that_writes_to_an_absolute_path(work, tmp_path, known):
     """The first run makes the file, and the next one is kept from changing it."""
@@ -36,6 +37,7 @@ def test_a_program_of_another_mpi_than_mpiexecs(work, compiled, launcher, family
     assert len(finished(work / "blocks.stripewise")) <= 1
 
 
+@pytest.mark.extended
 def test_a_program_that_leaves_temporary_files_of_its_own_names(work, tmp_path):
     """They are new in every run, so nothing is refused: a warning, and the study goes on."""
     script = f"t=$(mktemp {tmp_path}/left.XXXXXX); {WRITE.format('$t')}; {WRITE.format('out.dat')}"

@@ -79,6 +79,7 @@ def unseen(request, mpich, compiled) -> tuple[str, list[str]]:
     return "dropped", as_words(drop, mpiexec(mpich), program, "out.dat", "4096", "4")
 
 
+@pytest.mark.extended(keep=1)
 def test_tune_says_so_and_stops(work, unseen):
     kind, command = unseen
     before = tree(work)
@@ -87,6 +88,7 @@ def test_tune_says_so_and_stops(work, unseen):
     assert tree(work) == before
 
 
+@pytest.mark.extended(keep=1)
 def test_run_says_so_and_lets_the_program_be(work, unseen):
     kind, command = unseen
     done = stripewise("run", "--json", "--", *command, cwd=work)

@@ -35,6 +35,7 @@ def test_prometheus_takes_the_rules():
     promtool("check", "rules", RULES)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
 def test_alerts_fire_where_they_should_and_nowhere_else(case):
     promtool("test", "rules", case)

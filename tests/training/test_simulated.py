@@ -98,6 +98,7 @@ def test_another_training_is_not_mixed_in(options):
         train(replace(options, repeats=3))
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("content", "said"),
     [

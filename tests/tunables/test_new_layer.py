@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import stripewise
 
 PACKAGE = Path(stripewise.__file__).parent
@@ -70,6 +72,7 @@ main(["tunables", "--layer", "dummy"])
 """
 
 
+@pytest.mark.extended
 def test_a_layer_takes_its_file_and_three_lines(tmp_path: Path):
     package = shutil.copytree(
         PACKAGE, tmp_path / "stripewise", ignore=shutil.ignore_patterns("__pycache__")

@@ -65,6 +65,7 @@ def test_what_is_no_proxy_is_refused_at_the_start(proxies: list[str]) -> None:
         ServerSettings.model_validate({"proxies": proxies})
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("scheme", ["Negotiate YIIabc", "Basic YWxpY2U6cHc=", "Digest a=b"])
 def test_a_proxy_may_hand_on_how_somebody_logged_in_there(engine: Engine, scheme: str) -> None:
     app = portal(engine, login={"proxy": PROXY})
@@ -77,6 +78,7 @@ def test_a_proxy_may_hand_on_how_somebody_logged_in_there(engine: Engine, scheme
     assert made.get("/api/v1/me", headers=forged).status_code == 401
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("url", "start"),
     [("https://testserver", "__Host-stripewise-attempt="),
@@ -123,6 +125,7 @@ def test_the_manual_names_the_address_that_the_provider_sends_browsers_to() -> N
     assert f"`{address}`" in manual.read_text()
 
 
+@pytest.mark.extended
 def test_one_name_in_other_letters_is_one_name(engine: Engine) -> None:
     """A directory takes wide letters for plain ones (seen with slapd)."""
     app = portal(engine, server={"logins_per_minute": 2})

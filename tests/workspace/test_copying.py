@@ -12,6 +12,7 @@ import pytest
 from stripewise.workspace import _copying
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("in_kernel", [True, False])
 def test_copies_keep_holes_and_times(tmp_path, monkeypatch, in_kernel):
     if not in_kernel:

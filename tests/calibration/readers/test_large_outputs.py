@@ -64,6 +64,7 @@ def test_a_hostile_output_costs_little(tmp_path: Path, what: str) -> None:
     assert len(said) < 1000
 
 
+@pytest.mark.extended
 def test_more_repeats_than_the_budget_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "out"
     file.write_text(text_of("ior-hdf5.txt").replace(row(), f"{row()}\n" * 200_001))

@@ -29,6 +29,7 @@ def actions(trail: AuditTrail) -> list[tuple[str, str, str]]:
     return [(line.login, line.action, line.target) for line in reversed(trail.list())]
 
 
+@pytest.mark.extended(keep=1)
 def test_a_new_account_is_the_user_of_its_name(engine: Engine, accounts: Accounts) -> None:
     with engine.execution_options(writing=True).begin() as connection:
         connection.execute(insert(Person).values(name="alice"))
@@ -49,6 +50,7 @@ def test_whose_jobs_are_an_accounts_own_can_be_said(accounts: Accounts) -> None:
     assert found == [("a.liddell", "alice"), ("staff", "alice")]
 
 
+@pytest.mark.extended(keep=5)
 @pytest.mark.parametrize(
     "login", ["", "a b", "a/b", "../x", "-x", "a\0", "<b>", "é", "a\n", "x" * 256, "a'b", "a%"]
 )
@@ -74,6 +76,7 @@ def test_what_cannot_be_is_refused(accounts: Accounts) -> None:
     assert [one.login for one in accounts.list()] == ["alice"]
 
 
+@pytest.mark.extended
 def test_a_password_opens_its_account_alone(engine: Engine, accounts: Accounts) -> None:
     accounts.make("alice", by="root", password=PASSWORD)
     accounts.make("bob", by="root")
@@ -91,6 +94,7 @@ def test_a_password_opens_its_account_alone(engine: Engine, accounts: Accounts) 
     assert accounts.check_password("alice", PASSWORD) is None
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("login", ["alice", "without", "disabled", "nobody", "a b", ""])
 def test_the_same_work_is_done_whoever_asks(
     accounts: Accounts, monkeypatch: pytest.MonkeyPatch, login: str
@@ -112,6 +116,7 @@ def test_the_same_work_is_done_whoever_asks(
     assert verified == [argon2.extract_parameters(argon2.PasswordHasher().hash("x"))]
 
 
+@pytest.mark.extended(keep=1)
 def test_a_dated_hash_is_renewed_at_login(engine: Engine, accounts: Accounts) -> None:
     accounts.make("alice", by="root", password=PASSWORD)
     weak = argon2.PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1).hash(PASSWORD)
@@ -124,6 +129,7 @@ def test_a_dated_hash_is_renewed_at_login(engine: Engine, accounts: Accounts) ->
     assert accounts.check_password("alice", PASSWORD) is not None
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("change", ["disable", "password", "no password", "role", "person"])
 def test_a_change_ends_the_sessions_of_its_account_alone(
     accounts: Accounts, sessions: Sessions, change: str
@@ -196,6 +202,7 @@ def test_no_directory_opens_an_account_with_a_password_of_its_own(accounts: Acco
     assert admin.role == "admin"
 
 
+@pytest.mark.extended(keep=1)
 def test_every_change_is_in_the_audit_trail(accounts: Accounts, trail: AuditTrail) -> None:
     accounts.make("alice", by="cli:root", role="support", password=PASSWORD)
     accounts.set_role("alice", "admin", by="cli:root")

@@ -146,6 +146,7 @@ def test_a_login_is_noted(accounts: Accounts, alice: Account, sessions: Sessions
     assert found.last_seen_at == sessions.now()
 
 
+@pytest.mark.extended(keep=1)
 def test_no_page_waits_for_somebody_who_writes(
     engine: Engine, alice: Account, short: Sessions, tokens: Tokens, clock: Clock
 ) -> None:

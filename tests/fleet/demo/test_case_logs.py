@@ -23,6 +23,8 @@ from stripewise.fleet.demo import CASES, Case
 from stripewise.readers import read_evidence
 from support.case_logs import write_case
 
+pytestmark = pytest.mark.extended
+
 darshan = pytest.importorskip("darshan")
 MIB = 1 << 20
 PRINTED = {

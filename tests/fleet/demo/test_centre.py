@@ -42,6 +42,8 @@ from stripewise.fleet.tables import (
     Series,
 )
 
+pytestmark = pytest.mark.extended
+
 UNTIL = 1_790_000_000
 JOBS = 240
 FIGURES = ("io_seconds", "io_share", "read_bytes", "write_bytes", "meta_operations",

@@ -22,6 +22,7 @@ def _without_survey(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_centre, "CASES", ())
 
 
+@pytest.mark.extended
 def test_accounts_that_it_prints_let_in(tmp_path: Path) -> None:
     file = str(tmp_path / "demo.sqlite")
     words = ["--jobs", "20", "--until", "1790000000"]

@@ -35,6 +35,7 @@ from support.fleet_inputs import take
 from support.small_disk import fill, small_file_system
 
 
+@pytest.mark.extended
 def test_a_tree_of_all_kinds_is_taken_in_once(engine: Engine, tmp_path: Path) -> None:
     root = tmp_path / "tree"
     count = inputs.tree(root, traces=3, reports=2)
@@ -195,6 +196,7 @@ def test_what_is_of_no_kind_is_looked_at_again_by_a_newer_version(
     assert take(base, root).passed.counts == {"of no kind that is taken in": 1}
 
 
+@pytest.mark.extended
 def test_two_at_a_time_double_nothing(engine: Engine, tmp_path: Path) -> None:
     root = tmp_path / "tree"
     inputs.tree(root, traces=4, reports=8)

@@ -89,6 +89,7 @@ def test_killed_at_twenty_moments(engine: Engine, tmp_path: Path) -> None:
     assert inputs.dump(engine) == inputs.dump(clean)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_between_transactions(tmp_path: Path, number: signal.Signals) -> None:
     root = tmp_path / "tree"

@@ -83,6 +83,7 @@ def test_an_input_that_changed_under_its_reader_is_not_refused(tmp_path: Path) -
     assert answer == _work.Later("cannot be read: No such file or directory")
 
 
+@pytest.mark.extended
 def test_an_input_that_hangs_is_refused_alone(
     base: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

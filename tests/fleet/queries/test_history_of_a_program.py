@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import pytest
 from sqlalchemy import Engine
 
 from stripewise.fleet.queries import (
@@ -52,6 +53,7 @@ def test_the_runs_around_a_job_are_of_its_user_and_program(engine: Engine) -> No
     assert runs_of(engine, "ada", 60) == []  # without a profile its program is not known
 
 
+@pytest.mark.extended(keep=1)
 def test_at_most_so_many_runs_before_and_after(engine: Engine) -> None:
     numbers = range(1, 2 * MOST_RUNS + 6)
     records = [profile(number, start=START + number * 60) for number in numbers]

@@ -38,6 +38,7 @@ def all_pages(connection: Connection, viewer: Viewer, asked: JobFilter, sort: st
             return found
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("viewer", VIEWERS, ids=lambda viewer: viewer.login)
 @pytest.mark.parametrize("direction", ["", "-"])
 def test_both_ways_give_the_same_pages(

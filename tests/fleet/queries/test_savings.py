@@ -63,6 +63,7 @@ def test_a_run_counts_once_for_the_newest_proof(connection: Connection) -> None:
     assert _sums(connection, staff()) == [(1, 25.0, 50.0), (1, 10.0, 20.0)]
 
 
+@pytest.mark.extended(keep=1)
 def test_settings_that_no_profile_shows_cannot_be_traced(connection: Connection) -> None:
     store(connection, [
         [proved("job", configuration='version = 1\n\n[job]\nenvironment = { A = "1" }\n')],

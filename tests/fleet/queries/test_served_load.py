@@ -141,6 +141,7 @@ def test_profiles_tell_where_servers_do_not_cover_the_time(connection: Connectio
     assert top_of(connection, STAFF).whole is None
 
 
+@pytest.mark.extended(keep=1)
 def test_the_rest_is_what_the_file_system_moved_besides(connection: Connection) -> None:
     jobs(connection, {"ann": 1 << 30})
     Writer(connection).store([
@@ -250,11 +251,13 @@ def test_it_is_named_to_its_owner(connection: Connection) -> None:
     assert one.job["user"] == "ann"
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("viewer", [("bob",), ("bob", "p"), NOBODY, Viewer("x", Role.USER)])
 def test_it_is_named_to_nobody_else(connection: Connection, viewer: Any) -> None:
     assert hurt(connection, viewer=viewer) == []
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("given", [{"share": 0.5}, {"now_seconds": 0.014}])
 def test_half_of_it_or_a_server_that_is_not_slow_hurts_nobody(
     connection: Connection, given: dict[str, float]
@@ -266,6 +269,7 @@ def test_larger_requests_take_longer_and_hurt_nobody(connection: Connection) -> 
     assert hurt(connection, before_bytes=1 << 27) == [], "eight times the bytes in each of them"
 
 
+@pytest.mark.extended(keep=1)
 def test_a_byte_that_takes_longer_does(connection: Connection) -> None:
     (one,) = hurt(connection, before_bytes=1 << 30)
     assert one.job["user"] == "ann"
@@ -292,6 +296,7 @@ def test_file_systems_that_nobody_counts(connection: Connection) -> None:
     assert uncounted(connection, NOW) == [("old", NOW - DAY), ("scratch", None)]
 
 
+@pytest.mark.extended(keep=1)
 def test_loads_of_jobs_that_come_before_their_record_count_once(connection: Connection) -> None:
     store_loads(connection, [load("1", FIRST, moved_bytes=10)])
     jobs(connection, {"ann": 0})

@@ -90,6 +90,7 @@ def test_a_gap_in_the_run_leaves_the_share_unknown(engine: Engine) -> None:
     assert load.storage_bytes_per_second == pytest.approx(25)
 
 
+@pytest.mark.extended(keep=1)
 def test_a_short_gap_is_taken_to_be_as_the_rest(engine: Engine) -> None:
     rate = 5.0 * MIB
     during = [samples(metric, START, [rate] * 38) for metric in ("read_bytes", "write_bytes")]

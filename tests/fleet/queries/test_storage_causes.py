@@ -41,6 +41,7 @@ def test_staff_see_all_users_with_the_amounts_of_their_jobs(connection: Connecti
     assert found.jobs[0]["meta_operations"] == 30.0
 
 
+@pytest.mark.extended(keep=1)
 def test_a_user_sees_own_jobs_and_the_sum_of_enough_others(connection: Connection) -> None:
     used_by(connection, MANY)
     found = top_of(connection, viewer_named(connection, "u1"))
@@ -84,6 +85,7 @@ def test_a_manager_sees_the_jobs_of_their_project(connection: Connection) -> Non
     assert {one.name for one in found.projects} == {"p"}
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("viewer", [NOBODY, Viewer("x", Role.USER)])
 def test_strangers_see_no_job(connection: Connection, viewer: Viewer) -> None:
     used_by(connection, dict(list(MANY.items())[:4]))
@@ -93,6 +95,7 @@ def test_strangers_see_no_job(connection: Connection, viewer: Viewer) -> None:
     assert found.seen.jobs == 0
 
 
+@pytest.mark.extended(keep=1)
 def test_the_part_of_a_job_within_the_time_counts(connection: Connection) -> None:
     used_by(connection, {"u1": (8000, 0)}, start_at=NOW - DAY - 300, seconds=1200)
     (user,) = top_of(connection, STAFF).users
@@ -113,6 +116,7 @@ def test_another_file_system_does_not_count(connection: Connection) -> None:
     assert (user.read_bytes, user.meta_operations) == (300.0, 10.0)
 
 
+@pytest.mark.extended(keep=1)
 def test_two_sources_of_one_run_count_once(connection: Connection) -> None:
     io = {"file_system": "/scratch", "cumulated_seconds": 1.0, "meta_operations": 30,
           "file_count": 1, "read_bytes": 1000, "write_bytes": 2000}  # fmt: skip
@@ -125,6 +129,7 @@ def test_two_sources_of_one_run_count_once(connection: Connection) -> None:
     assert (user.read_bytes, user.write_bytes) == (1000.0, 2000.0)
 
 
+@pytest.mark.extended(keep=1)
 def test_the_largest_numbers_of_broken_profiles_are_added(connection: Connection) -> None:
     most = (1 << 63) - 1
     io = {"cumulated_seconds": 1.0, "meta_operations": most, "file_count": 1,
@@ -139,6 +144,7 @@ def test_the_largest_numbers_of_broken_profiles_are_added(connection: Connection
     assert user.read_bytes == pytest.approx(most / 2)
 
 
+@pytest.mark.extended(keep=1)
 def test_mounts_are_names_of_the_file_system(connection: Connection) -> None:
     used_by(connection, {"u1": (5, 5)})
     mounted(connection, "/other")

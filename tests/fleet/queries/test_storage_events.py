@@ -34,6 +34,7 @@ def texts(connection: Connection, limit: int = 50, **words: str) -> list[str]:
             return found
 
 
+@pytest.mark.extended(keep=1)
 def test_pages_show_each_event_once(connection: Connection) -> None:
     assert texts(connection, limit=3) == texts(connection)
     assert len(texts(connection)) == 10

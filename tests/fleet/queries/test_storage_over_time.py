@@ -23,6 +23,7 @@ def load_of(connection: Connection, *records: Any, period: str = "hour") -> File
     return view_load(connection, key_of(connection), LoadPeriod.of(period, None, NOW), NOW)
 
 
+@pytest.mark.extended(keep=1)
 def test_a_gap_stays_a_gap(connection: Connection) -> None:
     found = load_of(connection, series("read_bytes", 6e6, without=range(10, 20)))
     values = dict(zip(found.moments, found.read.at(found.moments), strict=True))
@@ -31,6 +32,7 @@ def test_a_gap_stays_a_gap(connection: Connection) -> None:
     assert gap == list(range(NOW - 20 * 60, NOW - 10 * 60, found.width_seconds))
 
 
+@pytest.mark.extended(keep=1)
 def test_a_silent_target_is_no_target_without_load(connection: Connection) -> None:
     """The sum over targets has a gap where some of them are missing."""
     records = targets("write_bytes", [1e6, 1e6, 1e6])
@@ -42,6 +44,7 @@ def test_a_silent_target_is_no_target_without_load(connection: Connection) -> No
     assert found.write.gaps > 0
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("step", [10, 60, 61, 90, 300])
 def test_samples_that_drift_leave_no_holes(connection: Connection, step: int) -> None:
     records = [
@@ -67,6 +70,7 @@ def test_the_resolution_follows_from_the_period(
     assert set(found.read.values.values()) == {1e6}
 
 
+@pytest.mark.extended(keep=1)
 def test_servers_and_kinds(connection: Connection) -> None:
     records = [
         *targets("read_bytes", [1e6, 2e6, 3e6, 4e6]),
@@ -83,6 +87,7 @@ def test_servers_and_kinds(connection: Connection) -> None:
     assert set(found.loads["oss0"].values.values()) == {0.5}
 
 
+@pytest.mark.extended(keep=1)
 def test_targets_with_shares_and_the_outlier_first(connection: Connection) -> None:
     records = [
         *targets("read_bytes", [1e6, 1.1e6, 0.9e6, 1e6, 4e6, 1e6]),

@@ -98,6 +98,7 @@ def test_samples_of_five_minutes_count_in_full(connection: Connection) -> None:
     assert found.read.now == pytest.approx(4e6)
 
 
+@pytest.mark.extended(keep=1)
 def test_space_and_when_it_is_full(connection: Connection) -> None:
     def level(at: int) -> float:
         return 700.0 + 10.0 * (at - NOW) / DAY

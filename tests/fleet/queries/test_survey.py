@@ -94,6 +94,7 @@ def _of_users(number: int, **given: object) -> list[list[object]]:
     return [ran(n + 1, user=f"user{n}", days=60, **given) for n in range(number)]  # type: ignore
 
 
+@pytest.mark.extended(keep=1)
 def test_all_users_together_need_five(connection: Connection) -> None:
     store(connection, _of_users(4))  # type: ignore[arg-type]
     store(connection, [ran(50, user="user0", days=61)])
@@ -109,6 +110,7 @@ def test_all_users_together_need_five(connection: Connection) -> None:
     assert len(public_survey(connection, NOW + 3600)) == 2
 
 
+@pytest.mark.extended(keep=1)
 def test_all_users_together_are_rounded(connection: Connection) -> None:
     store(connection, _of_users(7, io_seconds=123.456, nodes=3))  # type: ignore[arg-type]
     [one] = public_survey(connection, NOW)
@@ -119,6 +121,7 @@ def test_all_users_together_are_rounded(connection: Connection) -> None:
     assert one.node_seconds is one.avoidable_node_seconds is one.most_at_once is None
 
 
+@pytest.mark.extended(keep=1)
 def test_a_figure_that_few_users_have_is_not_for_all(connection: Connection) -> None:
     store(connection, [
         ran(n, user=f"user{n}", days=60, io_seconds=5.0 if n < 4 else None, n_files=3)
@@ -129,6 +132,7 @@ def test_a_figure_that_few_users_have_is_not_for_all(connection: Connection) -> 
     assert one.median("file_count") == 3.0
 
 
+@pytest.mark.extended(keep=1)
 def test_a_figure_that_is_mostly_of_one_user_is_not_for_all(connection: Connection) -> None:
     store(connection, [
         ran(10 * n + m, user=f"user{n}", days=60, n_files=3,
@@ -157,6 +161,7 @@ def test_the_median_job(connection: Connection) -> None:
     assert median_job(connection, NOBODY, key, PERIOD) is None
 
 
+@pytest.mark.extended(keep=1)
 def test_what_costs_time(connection: Connection) -> None:
     forms = [("<1D, (BLOCK)>", True, 3.0), ("<1D, (BLOCK)>", False, None)]
     store(connection, [
@@ -184,6 +189,7 @@ def test_what_costs_time(connection: Connection) -> None:
     assert (setting["applied"], setting["job_count"]) == ("4", 2)
 
 
+@pytest.mark.extended(keep=1)
 def test_two_profiles_of_one_run_moved_its_bytes_once(connection: Connection) -> None:
     forms = [("<1D, (BLOCK)>", True, 3.0)]
     [record, log] = ran(1, patterns=forms)
@@ -198,6 +204,7 @@ def test_two_profiles_of_one_run_moved_its_bytes_once(connection: Connection) ->
     assert (row["job_count"], row["moved_bytes"], row["lost_seconds"]) == (1, 2000, 3.0)
 
 
+@pytest.mark.extended(keep=1)
 def test_a_chart_of_many_jobs_shows_some(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,6 +47,7 @@ def load_of(
     return view_load(connection, key_of(connection), LoadPeriod.of(period, None, NOW), NOW)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("back", [0, 30], ids=["stays", "goes back"])
 def test_the_load_is_known_before_and_after(connection: Connection, back: int) -> None:
     found = load_of(connection, moves(90, back))
@@ -56,12 +57,14 @@ def test_the_load_is_known_before_and_after(connection: Connection, back: int) -
         assert one.gaps == 0
 
 
+@pytest.mark.extended(keep=1)
 def test_the_hour_in_which_it_moved_counts_it_once(connection: Connection) -> None:
     found = load_of(connection, moves(90), period="week")
     assert found.width_seconds == 3600
     assert {round(value) for value in found.read.values.values()} == {6_000_000}
 
 
+@pytest.mark.extended
 def test_what_servers_did_is_known_before_and_after(connection: Connection) -> None:
     found = load_of(connection, moves(90))
     moment = NOW - 90 * 60
@@ -76,6 +79,7 @@ def test_what_servers_did_is_known_before_and_after(connection: Connection) -> N
         }
 
 
+@pytest.mark.extended
 def test_it_is_listed_once_with_the_server_that_has_it(connection: Connection) -> None:
     found = load_of(connection, moves(90))
     assert sorted(one.target for one in found.targets) == [f"OST{place}" for place in range(6)]
@@ -85,6 +89,7 @@ def test_it_is_listed_once_with_the_server_that_has_it(connection: Connection) -
     assert not any(one.is_outlier for one in found.targets)
 
 
+@pytest.mark.extended(keep=1)
 def test_rates_and_space_of_now_count_it_once(connection: Connection) -> None:
     Writer(connection).store(moves(90))
     (state,) = view_storage(connection, NOW)
@@ -94,6 +99,7 @@ def test_rates_and_space_of_now_count_it_once(connection: Connection) -> None:
     assert (state.space.used, state.space.total) == (pytest.approx(6e6), pytest.approx(6e6))
 
 
+@pytest.mark.extended
 def test_weeks_later_the_time_before_still_has_it(connection: Connection) -> None:
     """The series at its old server is out of service then, what it told is not."""
     found = load_of(connection, moves(14 * 24, step=3600, number=29 * 24), period="month")
@@ -126,6 +132,7 @@ def leaves(old: str, new: str, told: int = 0) -> list[SampleRecord]:
 SERVERS = pytest.mark.parametrize(("old", "new"), [("oss0", "oss1"), ("oss1", "oss0")])
 
 
+@pytest.mark.extended(keep=1)
 @SERVERS
 @pytest.mark.parametrize("told", [0, 1])
 def test_a_target_that_is_gone_from_its_old_server_has_not_failed(
@@ -138,6 +145,7 @@ def test_a_target_that_is_gone_from_its_old_server_has_not_failed(
     assert state.failed == []
 
 
+@pytest.mark.extended
 @SERVERS
 def test_of_a_target_whose_last_server_is_silent_nobody_tells(
     connection: Connection, old: str, new: str
@@ -159,6 +167,7 @@ def replaced() -> list[SampleRecord]:
     return found
 
 
+@pytest.mark.extended
 def test_where_targets_once_were_makes_no_curve_coarser(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,6 +177,7 @@ def test_where_targets_once_were_makes_no_curve_coarser(
     assert len(found.read.values) == 30
 
 
+@pytest.mark.extended(keep=1)
 def test_a_server_that_is_out_of_service_is_not_shown(connection: Connection) -> None:
     found = load_of(connection, replaced(), period="hour")
     assert (list(found.servers), found.other_servers) == (["new"], 0)

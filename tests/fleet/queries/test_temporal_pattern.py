@@ -96,6 +96,7 @@ NOISE: dict[str, Callable[[np.random.Generator, int], Values]] = {
 }
 
 
+@pytest.mark.extended(keep=4)
 @pytest.mark.parametrize("name", NOISE)
 @pytest.mark.parametrize("gaps", [0.0, 0.1])
 def test_chance_is_rarely_called_a_period(name: str, gaps: float) -> None:

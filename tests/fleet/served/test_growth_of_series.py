@@ -55,6 +55,7 @@ def contents(connection: Connection) -> tuple[list[Any], dict[Any, Any]]:
     return sorted(samples), rollups
 
 
+@pytest.mark.extended(keep=1)
 @ON_A_DATABASE
 @given(first=records, second=records)
 def test_many_at_once_give_what_each_gives(

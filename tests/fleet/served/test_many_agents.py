@@ -38,6 +38,7 @@ def delivery(agent: str, number: int) -> Delivery:
     )  # fmt: skip
 
 
+@pytest.mark.extended(keep=1)
 def test_sums_are_whole_whoever_writes(engine: Engine) -> None:
     def run(agent: str) -> None:
         own = open_store(str_of(engine))

@@ -91,6 +91,7 @@ def test_whatever_comes_first(connection: Connection, first: str) -> None:
     assert found[7, T0 - 10, "write"] == (4, 1 << 20, T0 + 60, T0 + 120, '{"262144":4}')
 
 
+@pytest.mark.extended(keep=1)
 def test_all_servers_add_up_to_the_digit(connection: Connection) -> None:
     Writer(connection).store([run(7, T0, T0 + 600)])
     odd = (1 << 53) + 1
@@ -199,6 +200,7 @@ rows = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.extended
 @ON_A_DATABASE
 @given(jobs=runs, loads=rows, data=st.data())
 def test_any_order_gives_the_same(

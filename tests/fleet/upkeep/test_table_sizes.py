@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import pytest
 from sqlalchemy import Engine
 
 from stripewise.fleet._records import SampleRecord
@@ -23,6 +24,7 @@ def fill(engine: Engine) -> None:
         store_job_loads(connection, "", "oss1", loads)
 
 
+@pytest.mark.extended(keep=1)
 def test_sizes_of_tables_and_of_a_target_in_a_year(engine: Engine) -> None:
     assert status(engine).target_year_bytes is None
     fill(engine)
@@ -33,6 +35,7 @@ def test_sizes_of_tables_and_of_a_target_in_a_year(engine: Engine) -> None:
     assert (1 << 20) < found.target_year_bytes < (1 << 28)
 
 
+@pytest.mark.extended(keep=1)
 def test_prune_tells_of_counters_of_jobs(engine: Engine) -> None:
     fill(engine)
     assert prune(engine, T0 + 30 * DAY).loads == 0

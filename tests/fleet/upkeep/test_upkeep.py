@@ -76,6 +76,7 @@ def test_status_tells_what_is_there_and_what_was_refused(filled: Engine, tmp_pat
     assert found.last_ingest_at is not None
 
 
+@pytest.mark.extended(keep=1)
 def test_coverage_is_of_jobs_that_ran(filled: Engine) -> None:
     with filled.begin() as connection:
         connection.execute(text("UPDATE job SET is_recorded = true"))
@@ -94,6 +95,7 @@ def test_an_older_database_says_what_to_do(filled: Engine) -> None:
     assert (found.revision, found.counts) == ("0001", {})
 
 
+@pytest.mark.extended(keep=1)
 def test_prune_drops_what_is_old_and_keeps_the_jobs(filled: Engine) -> None:
     with filled.begin() as connection:
         key = connection.execute(insert(Principal).values(login="a", role="user"))
@@ -115,6 +117,7 @@ def test_prune_drops_what_is_old_and_keeps_the_jobs(filled: Engine) -> None:
     assert count(filled, Session) == count(filled, Token) == count(filled, LoginAttempt) == 1
 
 
+@pytest.mark.extended(keep=1)
 def test_a_backup_brings_everything_back(filled: Engine, second: Engine, tmp_path: Path) -> None:
     file = tmp_path / "backup"
     backup(filled, file)
@@ -127,6 +130,7 @@ def test_a_backup_brings_everything_back(filled: Engine, second: Engine, tmp_pat
     assert ingest(second, options).stored == {"report": 1}
 
 
+@pytest.mark.extended(keep=1)
 def test_a_backup_is_made_while_somebody_writes(filled: Engine, tmp_path: Path) -> None:
     with filled.execution_options(writing=True).begin() as connection:
         connection.execute(text("UPDATE job SET name = 'half done'"))
@@ -146,6 +150,7 @@ def test_what_is_there_is_not_written_over(filled: Engine, tmp_path: Path) -> No
         restore(filled, file)
 
 
+@pytest.mark.extended(keep=1)
 def test_replace_takes_back_what_came_since(filled: Engine, tmp_path: Path) -> None:
     backup(filled, tmp_path / "backup")
     before = inputs.dump(filled, whole=True)
@@ -155,6 +160,7 @@ def test_replace_takes_back_what_came_since(filled: Engine, tmp_path: Path) -> N
     assert inputs.dump(filled, whole=True) == before
 
 
+@pytest.mark.extended(keep=1)
 def test_a_database_of_another_revision_is_not_replaced(filled: Engine, tmp_path: Path) -> None:
     backup(filled, tmp_path / "backup")
     with filled.begin() as connection:
@@ -163,6 +169,7 @@ def test_a_database_of_another_revision_is_not_replaced(filled: Engine, tmp_path
         restore(filled, tmp_path / "backup", replace=True)
 
 
+@pytest.mark.extended(keep=1)
 def test_a_foreign_database_is_not_replaced(
     filled: Engine, second: Engine, tmp_path: Path
 ) -> None:
@@ -219,6 +226,7 @@ def test_the_password_is_no_argument(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "s3cret" not in arguments
 
 
+@pytest.mark.extended(keep=1)
 def test_a_backup_is_not_written_to(filled: Engine, second: Engine, tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     file = tmp_path / "kept" / "backup"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -87,6 +88,7 @@ def check(found: Found, name: str, target: ModelTarget, was_seen: bool) -> None:
         assert found.value(lustre.METADATA_OPERATIONS, fs, label) == (total if is_known else None)
 
 
+@pytest.mark.extended
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(STEP, max_size=6), min_size=1, max_size=6))
 def test_rounds_give_what_the_model_counts(rounds: list[list[tuple[str, str, str, int]]]) -> None:

@@ -37,6 +37,7 @@ def certificate(tmp_path: Path) -> dict[str, str]:
     return {"certificate": str(tmp_path / "cert.pem"), "key": str(tmp_path / "key.pem")}
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("request_bytes", "status"),
     [
@@ -59,6 +60,7 @@ def test_a_bad_request_gets_a_short_answer(
     assert ask(sink)[0] == 200
 
 
+@pytest.mark.extended
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(max_size=300), is_head=st.booleans())
 def test_no_request_disturbs(sink: PrometheusSink, data: bytes, is_head: bool):
@@ -113,6 +115,7 @@ def test_connections_are_bounded(sink: PrometheusSink, monkeypatch: pytest.Monke
         assert time.monotonic() < end
 
 
+@pytest.mark.extended
 def test_slow_clients_are_ended(monkeypatch: pytest.MonkeyPatch, certificate: dict[str, str]):
     """Whether they say nothing, do not shake hands, send slowly, or do not read."""
     monkeypatch.setattr(http_module, "CONNECTION_SECONDS", 0.6)

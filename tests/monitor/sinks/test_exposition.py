@@ -129,6 +129,7 @@ def test_a_histogram_that_is_none_is_left_out(value: Any):
     assert (exposition.text(Form.TEXT), exposition.problems) == ("", 1)
 
 
+@pytest.mark.extended(keep=1)
 @BOTH
 @given(
     labels=st.lists(st.tuples(st.text(), st.text()), min_size=1, max_size=5, unique=True),

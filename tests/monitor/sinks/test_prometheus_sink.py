@@ -98,6 +98,7 @@ def test_health_tells_what_was_left_out_and_the_last_scrape(sink: PrometheusSink
 # -- who may -------------------------------------------------------------------------------------
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     "given",
     [

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -64,6 +65,7 @@ WORK = st.tuples(st.integers(0, 2), st.sampled_from(IDS), st.sampled_from([1, 40
 MINUTES = st.lists(st.lists(WORK, max_size=4), min_size=1, max_size=25)
 
 
+@pytest.mark.extended
 @given(MINUTES, st.booleans())
 @settings(max_examples=200, deadline=None)
 def test_rows_are_those_of_reading_all(

@@ -105,6 +105,7 @@ def scraped_by(server: tsdb.Database, sink: PrometheusSink) -> None:
         time.sleep(0.2)
 
 
+@pytest.mark.extended
 def test_prometheus_scrapes_with_tls_and_a_token(served: tuple[PrometheusSink, str]):
     tsdb.need("prometheus")
     sink, scrape = served
@@ -112,6 +113,7 @@ def test_prometheus_scrapes_with_tls_and_a_token(served: tuple[PrometheusSink, s
         scraped_by(server, sink)
 
 
+@pytest.mark.extended
 def test_victoria_metrics_scrapes_with_the_same_configuration(
     served: tuple[PrometheusSink, str],
 ):
@@ -121,6 +123,7 @@ def test_victoria_metrics_scrapes_with_the_same_configuration(
         scraped_by(server, sink)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("start", "program"),
     [(tsdb.prometheus, "prometheus"), (tsdb.victoria_metrics, "victoria-metrics")],
@@ -147,6 +150,7 @@ def test_prometheus_takes_every_metric(served: tuple[PrometheusSink, str]):
     assert {metric.name + endings[metric.kind] for metric in METRICS} <= names
 
 
+@pytest.mark.extended
 def test_prometheus_without_the_token_gets_nothing(served: tuple[PrometheusSink, str]):
     tsdb.need("prometheus")
     sink, scrape = served
@@ -234,6 +238,7 @@ def test_influxdb_has_the_values(io: tsdb.Database):
     assert rows(io, f"SELECT value FROM {RPC.name}_sum") == [[ns, 5.5e6]]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("is_victoria", [False, True])
 def test_no_character_of_a_tag_disturbs(is_victoria: bool):
     """Each in the middle, at the end, and after a backslash."""
@@ -323,6 +328,7 @@ def test_influxdb_with_a_password(tmp_path: Path):
         assert server.influxql(f"SELECT value FROM {FREE.name}", db="io", **who)["series"]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     "more", [{}, {"version": 2, "org": "centre", "bucket": "io", "database": ""}]
 )

@@ -176,6 +176,7 @@ steps = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.extended
 @settings(
     max_examples=25, deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -192,6 +193,7 @@ WORK = [("work", index, tag, kind, 1 << 40) for index, tag, kind in (
 )]  # fmt: skip
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("shift", [0.0, -100.0, 5000.0, -400 * 86400.0])
 @pytest.mark.parametrize("fault", [*FAULTS, World.restart], ids=lambda one: one.__name__)
 def test_each_fault_with_work_that_is_due(
@@ -203,6 +205,7 @@ def test_each_fault_with_work_that_is_due(
     carry_out(engine, plan, monkeypatch)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("plan", "shift"), [
     ([("round", 7200.0), ("deliver",)], -400 * 86400.0),
     ([("round", 7200.0), ("deliver",), ("round", 7200.0)], -400 * 86400.0),
@@ -216,6 +219,7 @@ def test_a_clock_is_set_right_while_no_agent_runs(
     carry_out(engine, [*back, ("restart",), *WORK], monkeypatch)
 
 
+@pytest.mark.extended
 def test_a_clock_is_set_forward_by_over_a_day(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,6 +78,7 @@ def wait_until(done: object, seconds: float = 60.0) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.extended
 def test_killed_a_few_times(engine: Engine, tmp_path: Path) -> None:
     _kill_and_count(engine, tmp_path, 2)
 

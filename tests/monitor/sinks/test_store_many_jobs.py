@@ -51,6 +51,7 @@ def check(engine: Engine, day: Day, state_bytes: int) -> None:
     assert state_bytes <= 20_000 + 150 * at_once * day.targets_of_job
 
 
+@pytest.mark.extended
 def test_two_thousand_jobs(tmp_path: Path) -> None:
     day = Day(targets=2, jobs=2000, rounds=60, work_rounds=10, targets_of_job=1)
     check(*_of(tmp_path, day))

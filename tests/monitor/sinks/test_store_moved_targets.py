@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from sqlalchemy import Engine, select
 
 from stripewise.fleet import str_of
@@ -87,6 +88,7 @@ def test_a_target_that_overtakes_what_it_had_counted(engine: Engine) -> None:
     assert sum(row[2] for row in written(engine)) == 250
 
 
+@pytest.mark.extended(keep=1)
 def test_one_that_does_so_while_no_agent_runs(engine: Engine) -> None:
     server = Server(engine)
     target = Target("OST0000")
@@ -122,12 +124,14 @@ def test_what_a_target_does_after_it_was_away_is_not_of_the_time_before(engine: 
     ]  # fmt: skip
 
 
+@pytest.mark.extended(keep=1)
 def test_jobs_that_begin_after_it_was_away_are_dated_by_their_counters(engine: Engine) -> None:
     away_and_back(engine)
     assert rows(engine)[-1] == ("2", BACK + 10, 50.0, 50)
     assert events(engine) == [], "the server was monitored"
 
 
+@pytest.mark.extended(keep=1)
 def test_that_a_server_was_not_monitored_is_told_though_its_target_was_started_since(
     engine: Engine,
 ) -> None:
@@ -169,6 +173,7 @@ def test_and_what_jobs_do_until_then(engine: Engine) -> None:
     assert min(row[1] for row in rows(engine)) == 150
 
 
+@pytest.mark.extended(keep=1)
 def test_nothing_of_it_is_told_twice_by_an_agent_that_is_started_again(engine: Engine) -> None:
     server = Server(engine)
     server.run(None, 0.0, 0.0, 60.0, 120.0)

@@ -72,6 +72,7 @@ def test_tables_of_another_version_are_refused(engine: Engine, revision: str, re
         started(engine)
 
 
+@pytest.mark.extended(keep=1)
 def test_who_may_read_only_learns_it_at_once(empty_engine: Engine) -> None:
     initialise(empty_engine)
     line = "SET default_transaction_read_only = on"

@@ -55,6 +55,7 @@ def test_a_counter_that_began_anew(engine: Engine) -> None:
     assert [row[5] for row in samples(engine, "read_bytes")] == [30.0]
 
 
+@pytest.mark.extended(keep=1)
 def test_a_pause_is_one_long_sample_and_a_gap_of_the_levels(engine: Engine) -> None:
     target = Target("OST0000")
     started(engine).run([target], 0.0, 60.0)
@@ -68,6 +69,7 @@ def test_a_pause_is_one_long_sample_and_a_gap_of_the_levels(engine: Engine) -> N
     assert [row[3:] for row in samples(engine, "load")][-1] == (at + 7260, 60.0, 0.5)
 
 
+@pytest.mark.extended(keep=1)
 def test_growth_of_over_a_day_has_no_date_and_an_event_says_so(engine: Engine) -> None:
     target = Target("OST0000")
     started(engine).run([target], 0.0, 60.0)
@@ -80,6 +82,7 @@ def test_growth_of_over_a_day_has_no_date_and_an_event_says_so(engine: Engine) -
     assert "oss1 was not monitored for 2.0 days" in found[0][3]
 
 
+@pytest.mark.extended(keep=1)
 def test_a_clock_that_is_set_back_makes_no_samples_overlap(engine: Engine) -> None:
     target = Target("OST0000")
     agent = started(engine)
@@ -94,6 +97,7 @@ def test_a_clock_that_is_set_back_makes_no_samples_overlap(engine: Engine) -> No
     assert sum(row[5] for row in found) == 29 * 60
 
 
+@pytest.mark.extended(keep=1)
 def test_a_clock_that_is_set_forward_is_followed(engine: Engine) -> None:
     target = Target("OST0000")
     agent = started(engine)
@@ -106,6 +110,7 @@ def test_a_clock_that_is_set_forward_is_followed(engine: Engine) -> None:
     assert found[-1][3] == int(T0) + 1800 + 240
 
 
+@pytest.mark.extended
 def test_jobs_that_did_most_get_rows_and_others_wait(engine: Engine) -> None:
     target = Target("OST0000")
     agent = started(engine, top_jobs=1)
@@ -161,6 +166,7 @@ def test_targets_of_a_file_system_share_a_row_and_kinds_do_not(engine: Engine) -
     }  # fmt: skip
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("starts", [True, False])
 def test_jobs_beyond_the_limit_are_the_rest(engine: Engine, starts: bool) -> None:
     target = Target("OST0000")
@@ -191,6 +197,7 @@ def test_jobs_beyond_the_limit_are_the_rest(engine: Engine, starts: bool) -> Non
     assert agent.reading(health.JOBS_UNTRACKED) > 0
 
 
+@pytest.mark.extended(keep=1)
 def test_jobs_find_their_runs(engine: Engine) -> None:
     target = Target("OST0000")
     agent = started(engine, cluster="alpha")
@@ -205,6 +212,7 @@ def test_jobs_find_their_runs(engine: Engine) -> None:
     assert rows(engine, select(Job.server_read_bytes, Job.server_write_bytes)) == [(0, 11)]
 
 
+@pytest.mark.extended(keep=1)
 def test_a_long_outage_costs_resolution_only(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,6 +238,7 @@ def test_a_long_outage_costs_resolution_only(
     assert "" in {row[0] for row in loads(engine)}
 
 
+@pytest.mark.extended(keep=1)
 def test_what_is_no_number_is_left_out(engine: Engine) -> None:
     target = Target("OST0000")
     agent = started(engine)
@@ -253,6 +262,7 @@ def test_the_end_delivers_what_is_due(engine: Engine) -> None:
     assert rows(engine, query) != [(0,)]
 
 
+@pytest.mark.extended(keep=1)
 def test_numbers_beyond_all_floats_do_not_keep_the_others_back(engine: Engine) -> None:
     agent = started(engine)
     for moment in (0, 60, 120):

@@ -13,6 +13,8 @@ from stripewise.fleet.tables import Event
 from support.monitor_targets import T0, Target
 from support.store_agents import Agent, rows
 
+pytestmark = pytest.mark.extended
+
 
 def both(engine: Engine) -> tuple[Agent, Agent]:
     agents = Agent(engine, "oss1"), Agent(engine, "other")

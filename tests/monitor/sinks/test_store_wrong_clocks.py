@@ -60,6 +60,7 @@ class Server:
         return [row[0] for row in rows(self.engine, select(Event.text).order_by(Event.at))]
 
 
+@pytest.mark.extended
 def test_a_clock_that_is_wrong_for_some_minutes_is_not_believed(engine: Engine) -> None:
     server = Server(engine)
     server.run(5)
@@ -75,6 +76,7 @@ def test_a_clock_that_is_wrong_for_some_minutes_is_not_believed(engine: Engine) 
     assert server.events() == []
 
 
+@pytest.mark.extended
 def test_a_clock_that_is_a_year_ahead_at_the_start_is_set_right(engine: Engine) -> None:
     server = Server(engine)
     server.run(3, shift=YEAR)
@@ -91,6 +93,7 @@ def test_a_clock_that_is_a_year_ahead_at_the_start_is_set_right(engine: Engine) 
     assert at == pytest.approx(T0 + MINUTE * (server.minute - 1), abs=70)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("is_at_once", [True, False])
 def test_it_is_so_across_a_restart(engine: Engine, is_at_once: bool) -> None:
     server = Server(engine)
@@ -108,6 +111,7 @@ def test_it_is_so_across_a_restart(engine: Engine, is_at_once: bool) -> None:
     assert len(server.events()) == 1
 
 
+@pytest.mark.extended
 def test_a_clock_that_begins_in_1970_is_not_told(engine: Engine) -> None:
     server = Server(engine)
     server.run(20)
@@ -120,6 +124,7 @@ def test_a_clock_that_begins_in_1970_is_not_told(engine: Engine) -> None:
     assert sum(one[2] for one in found) == 100 * (server.minute - 1)
 
 
+@pytest.mark.extended
 def test_what_was_told_of_the_future_is_left_out_when_it_comes(engine: Engine) -> None:
     """A day instead of a year: a pause of over a day would have no date."""
     server = Server(engine)

@@ -12,6 +12,7 @@ import pytest
 from support.fuzz_sources import KINDS, fuzz
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_damaged_traces(kind: str) -> None:
     context = multiprocessing.get_context("spawn")

@@ -70,6 +70,7 @@ def test_pieces_go_through_a_stage_of_4_mib_and_larger_ones_by_themselves():
     assert [row[3] >> 20 for row in _table("posix-process", large)] == [6, 6, 6, 6]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("way", WAYS)
 @given(work=workloads())
 @settings(max_examples=60, deadline=None)

@@ -97,6 +97,7 @@ def setups(draw, nodes):
     return Setup(Layout(count, size, targets), draw(hints()), draw(st.sampled_from([1, nodes])))
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     "name", ["romio", "romio-lustre", "cray", "pnetcdf", "pnetcdf-nonblocking"]
 )

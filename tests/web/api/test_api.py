@@ -39,6 +39,7 @@ def test_a_list_shows_what_the_caller_sees(engine: Engine, keys: dict[int, int])
     assert numbers(jobs.portal(engine, "carol").get(f"{API}/jobs")) == []
 
 
+@pytest.mark.extended(keep=6)
 @pytest.mark.parametrize("sort", [*SORTS, *(f"-{name}" for name in SORTS)])
 def test_parts_make_the_whole_list(engine: Engine, keys: dict[int, int], sort: str) -> None:
     portal = jobs.portal(engine, "admin")
@@ -108,6 +109,7 @@ def test_one_job(engine: Engine, keys: dict[int, int]) -> None:
     assert files[0]["write_bytes"] == whole["files"][0]["write_bytes"]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("name", "may"), [("manager", True), ("ada", False)])
 def test_names_of_files_are_hidden(
     engine: Engine, keys: dict[int, int], name: str, may: bool
@@ -155,6 +157,7 @@ def test_an_answer_that_is_known_is_not_sent_again(engine: Engine, keys: dict[in
     assert changed.status_code == 200
 
 
+@pytest.mark.extended(keep=5)
 @pytest.mark.parametrize(
     ("path", "code", "word"),
     [

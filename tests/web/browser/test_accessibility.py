@@ -40,6 +40,7 @@ def address_of(path: str, browser: Browser) -> str:
     return found
 
 
+@pytest.mark.extended(keep=3)
 @pytest.mark.parametrize("path", [*paths(), *FURTHER])
 def test_page_is_open_to_all(admin: Browser, path: str) -> None:
     address = address_of(path, admin)
@@ -56,6 +57,7 @@ def test_page_is_open_to_all(admin: Browser, path: str) -> None:
     assert [one for one in admin.complaints() if not re.search(expected, one)] == []
 
 
+@pytest.mark.extended
 def test_what_only_the_owner_of_a_job_sees_is_open_to_all(user: Browser, place: Place) -> None:
     user.open(f"/jobs?q={place.job}")
     user.link(place.job).click()
@@ -69,6 +71,7 @@ def test_what_only_the_owner_of_a_job_sees_is_open_to_all(user: Browser, place: 
     assert user.complaints() == []
 
 
+@pytest.mark.extended
 def test_barriers_and_violations_would_be_found(browser: Browser) -> None:
     browser.use(dark=True)
     assert browser.run("return matchMedia('(prefers-color-scheme: dark)').matches")
@@ -84,6 +87,7 @@ def test_barriers_and_violations_would_be_found(browser: Browser) -> None:
     assert browser.overflow() > 1000
 
 
+@pytest.mark.extended
 def test_lists_of_jobs_need_no_scrolling_at_a_desk(admin: Browser, place: Place) -> None:
     for path in ("/jobs", "/jobs?sort=-io_seconds", f"/jobs?q={place.job}"):
         admin.open(path)

@@ -25,6 +25,8 @@ from support.monitored_centre import (
     monitored_centre,
 )
 
+pytestmark = pytest.mark.extended
+
 pytest.importorskip("fastapi")
 PHONE = 360
 PAGES = {

@@ -36,6 +36,7 @@ def test_a_user_finds_a_job_and_reads_the_advice(user: Browser, place: Place) ->
     assert user.complaints() == []
 
 
+@pytest.mark.extended
 def test_settings_for_the_next_run_come_in_both_forms(user: Browser, place: Place) -> None:
     number = place.job
     open_job(user, number)
@@ -49,6 +50,7 @@ def test_settings_for_the_next_run_come_in_both_forms(user: Browser, place: Plac
     assert user.complaints() == []
 
 
+@pytest.mark.extended
 def test_lines_of_a_finding_are_copied(user: Browser, place: Place) -> None:
     open_job(user, place.job)
     box = user.one(".finding .copy")
@@ -88,6 +90,7 @@ def test_the_list_is_sorted_and_paged_without_loading_the_page_anew(admin: Brows
     assert admin.complaints() == []
 
 
+@pytest.mark.extended
 def test_charts_are_drawn_anew_after_the_back_button(user: Browser) -> None:
     user.open("/storage/demo-scratch")
     user.wait(lambda: user.all("figure.chart canvas"))
@@ -98,6 +101,7 @@ def test_charts_are_drawn_anew_after_the_back_button(user: Browser) -> None:
     assert user.complaints() == []
 
 
+@pytest.mark.extended
 def test_a_value_between_gaps_is_drawn(user: Browser) -> None:
     user.open("/storage/demo-scratch")
     user.run(
@@ -116,6 +120,7 @@ def test_a_value_between_gaps_is_drawn(user: Browser) -> None:
     assert user.complaints() == []
 
 
+@pytest.mark.extended
 def test_titles_of_columns_are_not_broken_on_a_phone(user: Browser) -> None:
     user.use(width=390)
     user.open("/storage")
@@ -127,6 +132,7 @@ def test_titles_of_columns_are_not_broken_on_a_phone(user: Browser) -> None:
     assert min(widths) > 30, "one word takes one line"
 
 
+@pytest.mark.extended
 def test_after_logging_out_nothing_is_left(user: Browser) -> None:
     user.open("/jobs")
     user.one("form[action='/logout'] button").click()
@@ -138,6 +144,7 @@ def test_after_logging_out_nothing_is_left(user: Browser) -> None:
     assert rows(user) == []
 
 
+@pytest.mark.extended
 def test_a_wrong_password_is_said_and_a_right_one_leads_where_one_wanted(
     browser: Browser, place: Place
 ) -> None:
@@ -152,6 +159,7 @@ def test_a_wrong_password_is_said_and_a_right_one_leads_where_one_wanted(
     browser.wait(lambda: browser.path == "/jobs?sort=-run_seconds")
 
 
+@pytest.mark.extended
 def test_tokens_are_made_and_revoked(user: Browser) -> None:
     user.open("/account")
     user.one("#name").send_keys("notebook")
@@ -162,6 +170,7 @@ def test_tokens_are_made_and_revoked(user: Browser) -> None:
     user.wait(lambda: "You have no tokens." in user.text())
 
 
+@pytest.mark.extended
 def test_the_keyboard_is_enough(user: Browser) -> None:
     from selenium.webdriver.common.keys import Keys
 
@@ -188,6 +197,7 @@ def test_the_keyboard_is_enough(user: Browser) -> None:
     assert user.run("return document.getElementById('content').contains(arguments[0])", following)
 
 
+@pytest.mark.extended
 def test_the_keyboard_stays_where_it_is_when_a_list_is_sorted(user: Browser) -> None:
     from selenium.webdriver.common.keys import Keys
 
@@ -199,6 +209,7 @@ def test_the_keyboard_stays_where_it_is_when_a_list_is_sorted(user: Browser) -> 
         user.settle()
 
 
+@pytest.mark.extended
 def test_the_keyboard_searches_and_opens_a_job(user: Browser, place: Place) -> None:
     from selenium.webdriver.common.keys import Keys
 
@@ -210,6 +221,7 @@ def test_the_keyboard_searches_and_opens_a_job(user: Browser, place: Place) -> N
     user.wait(lambda: number in user.text("h1"))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("path", ["/jobs", "/storage/demo-scratch", "/programs"])
 def test_all_can_be_read_without_scripts(admin: Browser, path: str) -> None:
     admin.open(path)
@@ -224,6 +236,7 @@ def test_all_can_be_read_without_scripts(admin: Browser, path: str) -> None:
         assert figure.find_elements("xpath", "..//a[contains(@href, 'as=csv')]")
 
 
+@pytest.mark.extended
 def test_a_job_is_found_and_read_without_scripts(user: Browser, place: Place) -> None:
     number = place.job
     user.use(scripts=False)

@@ -38,6 +38,7 @@ def test_the_contract_lets_nobody_in() -> None:
     assert (null.takes_password, null.redirects, null.reads_headers) == (False, False, False)
 
 
+@pytest.mark.extended
 def test_local_accounts_come_in_by_their_password(
     engine: Engine, clock: Clock, accounts: Accounts
 ) -> None:
@@ -62,6 +63,7 @@ def test_without_local_accounts_there_is_no_form(engine: Engine, clock: Clock) -
         way.come_back("ldap", {}, "")
 
 
+@pytest.mark.extended
 def test_an_unknown_user_and_a_wrong_password_take_the_same_work(
     engine: Engine, clock: Clock, accounts: Accounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,6 +101,7 @@ def test_a_user_without_account_is_told_so(slapd: Slapd, engine: Engine, clock: 
     assert way.by_password("alice", "wrong") is None
 
 
+@pytest.mark.extended
 def test_a_user_of_the_directory_does_not_get_a_local_account(
     slapd: Slapd, engine: Engine, clock: Clock, accounts: Accounts
 ) -> None:
@@ -111,6 +114,7 @@ def test_a_user_of_the_directory_does_not_get_a_local_account(
     assert found.role == "admin"
 
 
+@pytest.mark.extended
 def test_local_accounts_work_while_the_directory_does_not(
     slapd: Slapd, engine: Engine, clock: Clock, accounts: Accounts
 ) -> None:
@@ -123,6 +127,7 @@ def test_local_accounts_work_while_the_directory_does_not(
         way.by_password("alice", PASSWORD)
 
 
+@pytest.mark.extended
 def test_a_disabled_account_is_told_so(
     slapd: Slapd, engine: Engine, clock: Clock, accounts: Accounts
 ) -> None:

@@ -45,11 +45,13 @@ def login(request: pytest.FixtureRequest, slapd: Slapd) -> Ldap:
     return made
 
 
+@pytest.mark.extended(keep=1)
 def test_a_user_of_the_directory_logs_in(login: Ldap) -> None:
     assert login.password("alice", PASSWORD) == Identity("alice", "ldap")
     assert login.password("bob", "another password") == Identity("bob", "ldap")
 
 
+@pytest.mark.extended(keep=1)
 def test_the_name_is_the_one_in_the_directory(login: Ldap) -> None:
     assert login.password("ALICE", PASSWORD) == Identity("alice", "ldap")
     assert login.password(" alice ", PASSWORD) in (None, Identity("alice", "ldap"))
@@ -58,6 +60,7 @@ def test_the_name_is_the_one_in_the_directory(login: Ldap) -> None:
     assert throttle_keys(wide, "")[0] == throttle_keys("alice", "")[0]
 
 
+@pytest.mark.extended(keep=10)
 @pytest.mark.parametrize(
     ("user", "password"),
     [
@@ -152,6 +155,7 @@ def silent() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("start_tls", [True, False])
 def test_a_server_that_says_nothing_is_not_waited_for(
     slapd: Slapd, silent: int, start_tls: bool

@@ -122,6 +122,7 @@ FORGED: dict[str, Callable[[FakeOidc, Claims], str]] = {
 }
 
 
+@pytest.mark.extended(keep=5)
 @pytest.mark.parametrize("name", FORGED)
 def test_a_forged_token_is_not_believed(login: Oidc, provider: FakeOidc, name: str) -> None:
     provider.make = lambda claims: FORGED[name](provider, claims)
@@ -150,6 +151,7 @@ WRONG: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.extended(keep=5)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_token_for_something_else_is_not_believed(
     login: Oidc, provider: FakeOidc, name: str
@@ -255,6 +257,7 @@ def test_an_address_that_is_not_verified_is_no_name(
     assert come_back(login, provider).login == "a@centre"
 
 
+@pytest.mark.extended(keep=4)
 @pytest.mark.parametrize(
     ("groups", "role"),
     [(["wheel", "ops"], "admin"), (["ops"], "support"), ("ops", "support"), ([], "user"),

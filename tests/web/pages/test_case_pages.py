@@ -26,6 +26,8 @@ from support.case_logs import write_case
 from support.survey_portal import SurveyPortal, portal
 from support.survey_world import DAY, NOW, staff, user
 
+pytestmark = pytest.mark.extended
+
 pytest.importorskip("darshan")
 MIB = 1 << 20
 PRINTED = {

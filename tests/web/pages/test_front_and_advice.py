@@ -146,6 +146,7 @@ def test_links_of_own_jobs_lead_to_own_jobs(engine: Engine) -> None:
     assert f"finding=small-requests&user=ann&{since}" in str(Portal(engine, manager).data("/"))
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("who", [STAFF, "nobody-known"])
 def test_somebody_without_own_jobs_sees_no_summary(engine: Engine, who: object) -> None:
     with_jobs(engine)

@@ -32,6 +32,7 @@ def test_names_are_no_html_and_lines_keep_their_breaks(engine: Engine) -> None:
     assert "# Cray MPICH\nexport OMPI_MCA_io=^ompio" in text
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("place", [
     "/jobs/0", "/jobs/" + "9" * 18, "/jobs/" + "9" * 30, "/jobs/" + "9" * 5000,
     "/jobs/1/profile/" + "9" * 19, "/jobs/-1", "/jobs/1%00",
@@ -40,6 +41,7 @@ def test_addresses_of_nothing(engine: Engine, place: str) -> None:
     assert portal(engine, "admin").get(place).status_code == 404
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     "words", ["", "a=1", "a=1&b=x", "a=1&b=" + "9" * 5000, "a=1&b=-1", "a=1&b=%00", "a=1&b=1.5"]
 )

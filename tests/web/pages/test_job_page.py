@@ -36,6 +36,7 @@ from support.portal_jobs import (
 LOGS = Path(pytest.importorskip("darshan").__file__).parent / "examples/example_logs"
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "name", ["example.darshan", "ior_hdf5_example.darshan", "dxt.darshan", "sample-badost.darshan"]
 )
@@ -121,6 +122,7 @@ def test_the_list_does_not_call_a_job_finished_that_waits_or_runs(engine: Engine
     assert "did not run" not in text
 
 
+@pytest.mark.extended
 def test_a_finding_says_where_its_gain_comes_from_or_why_none_is_claimed(engine: Engine) -> None:
     basis = "not estimated: which of these files are needed is not known"
     ids = store(engine, [job(1), profile(1, made=document(1, [

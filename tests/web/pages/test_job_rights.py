@@ -66,6 +66,7 @@ def shown(engine: Engine) -> int:
     return store(engine, records)[1]
 
 
+@pytest.mark.extended
 def test_the_owner_reads_names_of_files(engine: Engine, shown: int) -> None:
     assert SECRET in everything(engine, "ada", shown)
 
@@ -83,6 +84,7 @@ def test_a_manager_sees_figures_and_no_name_in_any_form(engine: Engine, shown: i
     assert client.get(f"/jobs/{shown}/files?source=1").status_code == 200
 
 
+@pytest.mark.extended
 def test_a_manager_is_told_first_what_is_not_shown(engine: Engine, shown: int) -> None:
     text = page_of(engine, shown, "manager")
     assert 0 < text.find("are described in general words") < text.find("What costs time")
@@ -98,11 +100,13 @@ def test_findings_are_told_to_a_manager_in_general_words(engine: Engine) -> None
     assert (told["lines"], told["command"], told["text"], told["evidence"]) == ([], "", "", {})
 
 
+@pytest.mark.extended
 def test_a_token_without_the_right_to_names_reads_none(engine: Engine, shown: int) -> None:
     for name in ("ada", "support"):
         assert SECRET not in everything(engine, name, shown, may_read_names=False)
 
 
+@pytest.mark.extended
 def test_support_reads_all_and_every_look_is_noted(engine: Engine, shown: int) -> None:
     client = portal(engine, "support")
     for place in addresses(engine, shown):
@@ -116,6 +120,7 @@ def test_support_reads_all_and_every_look_is_noted(engine: Engine, shown: int) -
     assert SECRET in client.get(f"/jobs/{shown}").text
 
 
+@pytest.mark.extended
 def test_looks_of_owners_and_managers_are_not_noted(engine: Engine, shown: int) -> None:
     everything(engine, "ada", shown)
     everything(engine, "manager", shown)

@@ -39,6 +39,7 @@ def asked(calls: int, size: int, place: int) -> dict[str, Any]:
     return made
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("calls", "size", "place", "words"),
     [
@@ -129,6 +130,7 @@ def test_sums_stay_when_the_rows_are_no_longer_kept(engine: Engine) -> None:
     assert row["operation_seconds"] == pytest.approx(0.005)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("name", "status"), [("bob", 404), ("nobody", 303), ("manager", 200)])
 def test_who_sees_the_job_sees_its_requests_and_no_names(
     engine: Engine, name: str, status: int
@@ -150,6 +152,7 @@ def around(rate: float = 10.0 * MIB) -> list[Any]:
     return [samples(name, START - HOUR, [rate] * 130) for name in ("read_bytes", "write_bytes")]
 
 
+@pytest.mark.extended
 def test_the_jobs_own_curve_is_what_the_servers_counted(engine: Engine) -> None:
     ids = store(engine, [job(1), *around()])
     served(engine, [load("1", START, moved_bytes=60 * MIB)])
@@ -162,6 +165,7 @@ def test_the_jobs_own_curve_is_what_the_servers_counted(engine: Engine) -> None:
     assert "by the servers&#39; counters" in page_of(engine, ids[1])
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("seconds", [64.0, None])
 def test_a_job_that_still_runs_is_compared_for_as_long_as_servers_counted(
     engine: Engine, seconds: float | None
@@ -186,6 +190,7 @@ def test_a_pause_is_zero_where_servers_were_heard_and_unknown_where_not(engine: 
     assert (curve[START + 240], curve[START + 840]) == (0.0, None)
 
 
+@pytest.mark.extended
 def test_service_times_are_compared_with_the_same_hours_before(engine: Engine) -> None:
     records: list[Any] = [job(1), *around()]
     for place, during in enumerate((0.006, 0.006, 0.006, 0.041)):
@@ -212,6 +217,7 @@ def test_few_operations_say_nothing_of_a_target(engine: Engine) -> None:
     assert "slow" not in " ".join(data["load"])
 
 
+@pytest.mark.extended
 def test_a_job_of_metadata_alone_is_told_of_the_storage_and_no_share(engine: Engine) -> None:
     records: list[Any] = [job(1), *around()]
     for place, seconds in enumerate((0.006, 0.006, 0.006, 0.041)):
@@ -228,6 +234,7 @@ def test_a_job_of_metadata_alone_is_told_of_the_storage_and_no_share(engine: Eng
     assert set(data["load_chart"]["job_bytes_per_second"]) == {None}
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("everybody", "share"), [(10.0, 0.5), (50.0, 0.1)])
 def test_a_job_is_told_its_part_of_the_metadata_operations(
     engine: Engine, everybody: float, share: float
@@ -241,12 +248,14 @@ def test_a_job_is_told_its_part_of_the_metadata_operations(
     assert ("Mostly you, by metadata operations" in " ".join(data["load"])) is (share >= 0.5)
 
 
+@pytest.mark.extended
 def test_where_nothing_is_sampled_that_is_said_of_a_served_job_as_well(engine: Engine) -> None:
     ids = store(engine, [job(1)])
     served(engine, [load("1", START)])
     assert "not for the time of its run" in " ".join(data_of(engine, ids[1])["load"])
 
 
+@pytest.mark.extended
 def test_where_data_servers_tell_nothing_a_profile_tells_the_bytes(engine: Engine) -> None:
     ids = store(engine, [job(1), profile(1, made=asked(1024, 4096, 2)), *around()])
     served(engine, [load("1", START, "metadata")], server="mds")

@@ -133,6 +133,7 @@ def test_staff_see_who_hurts_others(engine: Engine) -> None:
     assert "Jobs that may hurt others" in html
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("name", "is_named"), [("ann", True), ("bob", False)])
 def test_the_owner_alone_is_told_besides(engine: Engine, name: str, is_named: bool) -> None:
     loaded(engine)

@@ -62,6 +62,7 @@ def test_all_file_systems_to_the_digit(engine: Engine) -> None:
     assert "All 6 targets serve." in portal.html(ALL)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("now", "words", "tone"),
     [
@@ -138,6 +139,7 @@ def test_charts_have_gaps_where_nothing_is_known(engine: Engine) -> None:
     assert data["metadata"]["at"] == []
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("period", ["hour", "day", "week", "month", "year"])
 def test_every_period_is_a_page(engine: Engine, period: str) -> None:
     made(engine)
@@ -148,6 +150,7 @@ def test_every_period_is_a_page(engine: Engine, period: str) -> None:
     assert "16" in portal.html(ONE, {"period": period}, name="scratch")
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     "words", [{"period": "x"}, {"until": "soon"}, {"after": "-1"}, {"after": "9" * 50}]
 )
@@ -157,6 +160,7 @@ def test_words_that_cannot_be_used(engine: Engine, words: dict[str, str]) -> Non
         Portal(engine).content(ONE, words, name="scratch")
 
 
+@pytest.mark.extended
 def test_many_targets_come_in_pages(engine: Engine) -> None:
     stored(engine, *targets("read_bytes", [1e6] * 130, number=2),
            series("metadata_operations", 5.0, target="MDT0"))  # fmt: skip

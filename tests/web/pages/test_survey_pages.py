@@ -77,6 +77,7 @@ def _rows(data: Any, table: str) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("address", [*OPEN, *STAFF, "/staff/audit"])
 def test_pages_of_an_empty_database(empty: SurveyPortal, address: str) -> None:
     for form in FORMS:
@@ -84,6 +85,7 @@ def test_pages_of_an_empty_database(empty: SurveyPortal, address: str) -> None:
         assert answer.status_code == 200
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("form", FORMS)
 def test_who_may_open_which_page(filled: SurveyPortal, form: str) -> None:
     def code(who: str, address: str) -> int:
@@ -234,6 +236,7 @@ def test_a_manager_sees_a_proof_without_its_settings(filled: SurveyPortal) -> No
     assert _rows(filled.data("bob", "/savings"), "pairs") == []
 
 
+@pytest.mark.extended
 def test_a_search_of_patterns(filled: SurveyPortal) -> None:
     words = "pattern=%3C3D,(BLOCK,*,*)%3E&direction=write&least_lost_seconds=10"
     data = filled.data("ann", f"/patterns?{words}")
@@ -248,12 +251,14 @@ def test_a_search_of_patterns(filled: SurveyPortal) -> None:
     assert "<9D" not in str(filled.data("ann", "/patterns"))
 
 
+@pytest.mark.extended
 def test_names_of_files_are_on_none_of_these_pages(filled: SurveyPortal) -> None:
     for who in ("ann", "manager", "support"):
         for address in (*OPEN, "/programs/ocean", *STAFF):
             assert "secret" not in filled.get(who, address).text
 
 
+@pytest.mark.extended
 def test_names_are_no_markup(filled: SurveyPortal) -> None:
     addresses = (*OPEN, *STAFF, "/staff/audit", "/programs/%3Cscript%3Ealert(1)%3C%2Fscript%3E")
     for address in addresses:
@@ -279,6 +284,7 @@ def test_ignored_advice_leads_to_its_jobs(filled: SurveyPortal) -> None:
     )
 
 
+@pytest.mark.extended
 def test_pages_of_the_staff_have_their_figures(filled: SurveyPortal) -> None:
     overview = filled.data("support", "/staff")["overview"]
     assert (overview["job_count"], overview["profiled_share"]) == (6, 1.0)
@@ -299,6 +305,7 @@ def test_pages_of_the_staff_have_their_figures(filled: SurveyPortal) -> None:
     assert filled.data("admin", "/staff/audit?login=y")["audit"]["rows"] == []
 
 
+@pytest.mark.extended
 def test_unknown_figures_are_dashes(empty: SurveyPortal) -> None:
     with empty.engine.execution_options(writing=True).begin() as connection:
         unknown = dict.fromkeys(

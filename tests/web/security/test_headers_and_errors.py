@@ -43,6 +43,7 @@ def test_every_answer_has_the_headers(world: World, everything: list[str]) -> No
         assert "x-powered-by" not in answer.headers
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("error", [RuntimeError, KeyError, StripewiseError])
 @pytest.mark.parametrize("path", ["/", "/?as=json", "/storage?as=csv", "/api/v1/jobs"])
 def test_errors_tell_nothing_of_the_inside(

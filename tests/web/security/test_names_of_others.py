@@ -120,6 +120,7 @@ def hostile(engine: Engine, tmp_path: Path) -> World:
     return world
 
 
+@pytest.mark.extended
 def test_names_are_text_on_every_page(hostile: World) -> None:
     seen = Counter[str]()
     with client(hostile) as made:

@@ -41,6 +41,7 @@ def test_of_four_users_nothing_is_shown(world: World) -> None:
     assert "common" not in _programs(world)
 
 
+@pytest.mark.extended
 def test_from_five_users_on_figures_are_shown_rounded(engine: Engine) -> None:
     world = make_world(engine, with_bob=False, more_users=("henry", "irene", "jack"))
     (row,) = _everybody(world)
@@ -49,6 +50,7 @@ def test_from_five_users_on_figures_are_shown_rounded(engine: Engine) -> None:
     assert "common" in _programs(world)
 
 
+@pytest.mark.extended
 def test_what_one_user_makes_for_the_most_part_is_not_shown(engine: Engine) -> None:
     world = make_world(engine, more_users=("henry",))  # and bob loses more than all others
     (row,) = _everybody(world)
@@ -56,6 +58,7 @@ def test_what_one_user_makes_for_the_most_part_is_not_shown(engine: Engine) -> N
     assert f"{LOST_SECONDS:.2g}" not in str(_everybody(world))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("least", ["0", "0.5", "1", "2.9", "3", "3.1", "100", "5000", "1e17"])
 def test_thresholds_do_not_single_out_a_user(engine: Engine, least: str) -> None:
     world = make_world(engine, more_users=("henry", "irene"))
@@ -64,6 +67,7 @@ def test_thresholds_do_not_single_out_a_user(engine: Engine, least: str) -> None
     assert all(row["lost_seconds"] is None for row in rows)
 
 
+@pytest.mark.extended
 def test_periods_do_not_single_out_a_user(engine: Engine) -> None:
     """The time of figures over everybody cannot be chosen."""
     world = make_world(engine, more_users=("henry", "irene"))
@@ -73,6 +77,7 @@ def test_periods_do_not_single_out_a_user(engine: Engine) -> None:
         assert _everybody(world, words) == whole
 
 
+@pytest.mark.extended
 def test_one_more_job_of_somebody_shows_nothing_of_it(engine: Engine) -> None:
     world = make_world(engine, with_bob=False, more_users=("henry", "irene"))
     before = _everybody(world), _programs(world)

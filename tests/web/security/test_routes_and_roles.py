@@ -32,6 +32,7 @@ def test_the_addresses_lead_to_every_route(world: World, everything: list[str]) 
     assert len(everything) > 300
 
 
+@pytest.mark.extended
 def test_every_route_has_something_to_show(world: World, everything: list[str]) -> None:
     shown = set()
     with client(world) as made:
@@ -46,6 +47,7 @@ def test_every_route_has_something_to_show(world: World, everything: list[str]) 
     assert read - shown - providers - {"/static"} <= sessions
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("who", STRANGERS)
 def test_answers_do_not_depend_on_jobs_of_others(
     world: World, without_bob: World, everything: list[str], who: str
@@ -62,6 +64,7 @@ def test_answers_do_not_depend_on_jobs_of_others(
     assert told == []
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("who", BLIND)
 def test_names_of_files_are_hidden_everywhere(
     world: World, everything: list[str], who: str
@@ -77,6 +80,7 @@ def test_names_of_files_are_hidden_everywhere(
     assert shown > 20  # they do see the jobs
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("who", NOBODY)
 def test_what_proves_nothing_is_nobody(world: World, everything: list[str], who: str) -> None:
     with client(world) as made:
@@ -85,6 +89,7 @@ def test_what_proves_nothing_is_nobody(world: World, everything: list[str], who:
             assert _told(_ask(world, made, one, who)) == nobody, one
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("who", STRANGERS)
 def test_not_theirs_and_not_there_are_one_answer_and_one_work(
     world: World, everything: list[str], who: str

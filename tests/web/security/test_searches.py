@@ -25,6 +25,7 @@ def _get(made: Any, world: World, path: str, words: Any, who: str = "alice") -> 
     return made.get(path, params=words, headers=world.headers(who))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("path", LISTS)
 def test_sql_in_words_is_never_executed(world: World, path: str) -> None:
     with client(world) as made, statements(world.engine) as done:
@@ -41,6 +42,7 @@ def test_sql_in_words_is_never_executed(world: World, path: str) -> None:
             assert text not in statement.replace("sqlite_master WHERE", "")
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("text", ["%", "_", "%%", "a%", "_lice", "*", "?", "[a-z]lice", "\\"])
 def test_there_are_no_wildcards(world: World, text: str) -> None:
     with client(world) as made:
@@ -63,6 +65,7 @@ def test_pages_have_an_end(world: World) -> None:
         assert page["next"]
 
 
+@pytest.mark.extended
 def test_words_have_an_end(world: World) -> None:
     with client(world) as made, statements(world.engine) as done:
         for name in VALUES:
@@ -128,6 +131,7 @@ def test_an_unknown_provider_lets_nobody_in(world: World) -> None:
             entrance.come_back(name, {"state": "x", "code": "y"}, "z")
 
 
+@pytest.mark.extended
 def test_other_peoples_filters_find_nothing(world: World) -> None:
     with client(world) as made:
         for name, values in VALUES.items():
@@ -137,6 +141,7 @@ def test_other_peoples_filters_find_nothing(world: World) -> None:
                 assert answer.json().get("items", []) == []
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("path", LISTS)
 def test_moments_are_of_the_calendar(world: World, path: str) -> None:
     with client(world) as made:

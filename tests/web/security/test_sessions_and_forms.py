@@ -18,6 +18,8 @@ from stripewise.web._settings import ServerSettings
 from support.portal_crawl import routes
 from support.portal_world import PASSWORD, URL, World, ask, client
 
+pytestmark = pytest.mark.extended
+
 LOGIN = {"user": "alice", "secret": PASSWORD, "next": "/jobs"}
 FOREIGN = (
     {"origin": "http://evil.example"}, {"origin": "null"}, {"origin": "http://testserver.evil"},
