@@ -31,10 +31,11 @@ def test_processes_and_records() -> None:
     raw = parse_container(GOLDEN)
     assert (raw.host, raw.run_id) == ("node1", "run")
     assert [int(p["pid"][0]) for p in raw.processes] == [7, 8]
-    assert [file.process for file in raw.records[RecordKind.FILE]] == [0, 1]
-    assert [file.tail for file in raw.records[RecordKind.FILE]] == [b"/data/a.dat", b"/data/a.dat"]
-    assert [note.tail for note in raw.records[RecordKind.NOTE]] == [b"hm"]
-    assert int(raw.records[RecordKind.FILE][1].record["ops"][0, Op.WRITE]["bytes"]) == 300
+    files = raw.records[RecordKind.FILE]
+    assert files.processes == [0, 1]
+    assert files.tails == [b"/data/a.dat", b"/data/a.dat"]
+    assert raw.records[RecordKind.NOTE].tails == [b"hm"]
+    assert files.fixed["ops"]["bytes"][1, Op.WRITE] == 300
 
 
 def test_settings_find_their_file() -> None:
@@ -81,9 +82,7 @@ def test_an_uncommitted_record_ends_the_block() -> None:
     place = two.index(b"/data/a.dat")
     size = (place + 11 + 7) // 8 * 8
     torn = two[:size] + bytes(4) + two[size + 4 :]
-    assert [file.tail for file in parse_container(torn).records[RecordKind.FILE]] == [
-        b"/data/a.dat"
-    ]
+    assert parse_container(torn).records[RecordKind.FILE].tails == [b"/data/a.dat"]
 
 
 @settings(max_examples=60, deadline=None)
@@ -92,8 +91,8 @@ def test_any_unfinished_tail_is_read(length: int) -> None:
     whole = parse_container(GOLDEN)
     part = parse_container(GOLDEN[:length])
     assert len(part.processes) <= len(whole.processes)
-    paths = [file.tail for file in part.records[RecordKind.FILE]]
-    assert paths == [file.tail for file in whole.records[RecordKind.FILE]][: len(paths)]
+    paths = part.records[RecordKind.FILE].tails
+    assert paths == whole.records[RecordKind.FILE].tails[: len(paths)]
 
 
 @settings(max_examples=100, deadline=None)

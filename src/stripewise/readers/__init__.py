@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from stripewise.readers._file_classes import class_phrase as class_phrase
     from stripewise.readers._file_classes import file_classes as file_classes
     from stripewise.readers._file_globs import file_family as file_family
+    from stripewise.readers._files import FilesSeen as FilesSeen
     from stripewise.readers._files import WrittenFiles as WrittenFiles
     from stripewise.readers._files import observed_files as observed_files
     from stripewise.readers._files import written_files as written_files

@@ -21,13 +21,18 @@ def owners(rows: NDArray[Any], paths: Sequence[str]) -> NDArray[np.int64]:
         rows: (n,) `COUNTER_ROW`.
         paths: Of the files.
     """
+    return np.asarray(owners_of_paths(rows, paths)[rows["file"]])
+
+
+def owners_of_paths(rows: NDArray[Any], paths: Sequence[str]) -> NDArray[np.int64]:
+    """(m,) int64: index of the path that each of the m paths is accounted under."""
     found = np.arange(len(paths))
     opened = rows["file"][rows["layer"] == IoLayer.ADIOS2]
     directories = {paths[row]: int(row) for row in opened}
     for row, path in enumerate(paths if directories else ()):
         parents = (str(parent) for parent in PurePosixPath(path).parents)
         found[row] = next((directories[p] for p in parents if p in directories), row)
-    return np.asarray(found[rows["file"]])
+    return found
 
 
 def take_back_doubles(processes: NDArray[Any], rows: NDArray[Any], paths: Sequence[str]) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -65,7 +66,8 @@ def _matching(
 ) -> list[ObservedFile]:
     if rule.match.startswith("/") and root is None:
         return list(files)
-    return [f for f in files if matches(rule.match, str(root / f.path) if root else f.path)]
+    base = str(root) if root else ""
+    return [f for f in files if matches(rule.match, os.path.join(base, f.path))]
 
 
 def _of_rule(rule: FileRule, files: Sequence[ObservedFile], facts: ProgramFacts) -> Iterator[str]:

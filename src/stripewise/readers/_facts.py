@@ -75,8 +75,8 @@ def program_facts(
         read_bytes=profile.read_bytes,
         write_bytes=profile.write_bytes,
         shared_files=_shared_files(profile, mpiio),
-        write_calls=int(outermost["count"][:, WRITES].sum()),
-        read_calls=int(outermost["count"][:, READS].sum()),
+        write_calls=int(outermost[:, WRITES].sum()),
+        read_calls=int(outermost[:, READS].sum()),
         io_seconds=profile.io_seconds,
         elapsed_seconds=profile.elapsed_seconds if elapsed_seconds is None else elapsed_seconds,
         matched_calls=_matched(profile, hdf5, (WRITES, READS)),
@@ -128,18 +128,19 @@ def _driver(profile: RunProfile) -> str:
     return told.pop() if len(told) == 1 else ""
 
 
-def _highest_layer(profile: RunProfile) -> NDArray[Any]:
-    """Rows of the highest layer with data calls, per process and file.
+def _highest_layer(profile: RunProfile) -> NDArray[np.int64]:
+    """(k, n_ops) int64: calls in the highest layer with data calls, per process and file.
 
     Of the files inside an ADIOS2 file none counts, not even where a rank only writes for others.
     """
     rows = profile.counters
     used = rows["count"][:, DATA_OPS].any(axis=1)
     used &= owners(rows, profile.paths) == rows["file"]
-    rows, actors = rows[used], profile.actors[used]
-    order = np.lexsort((rows["layer"], rows["file"], rows["process"], actors))[::-1]
-    rows, actors = rows[order], actors[order]
-    return np.asarray(rows[begins(actors, rows["process"], rows["file"])])
+    layer, file, process = (rows[name][used] for name in ("layer", "file", "process"))
+    actors = profile.actors[used]
+    order = np.lexsort((layer, file, process, actors))[::-1]
+    highest = order[begins(actors[order], process[order], file[order])]
+    return np.asarray(rows["count"][np.flatnonzero(used)[highest]])
 
 
 def _shared_files(profile: RunProfile, mpiio: NDArray[Any]) -> int:

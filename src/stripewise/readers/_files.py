@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.model import (
+    ALL_RANKS,
     DATA_OPS,
     READS,
     SIZE_EDGES,
@@ -27,11 +28,15 @@ from stripewise.model import (
     Op,
     RunProfile,
 )
-from stripewise.readers._directories import owners
-from stripewise.readers._rows import asked_bytes, groups
+from stripewise.readers._directories import owners_of_paths
+from stripewise.readers._rows import begins
 
 _DATA_FILE = re.compile(r"data\.\d+")
 _ALIGNMENTS = {4096: 12, 65536: 16, 1 << 20: 20}
+_ISSUER_BITS = 32
+_SMALLEST_ISSUER = -ALL_RANKS
+_INTERFACES = tuple(layer.name.lower() for layer in IoLayer)
+_NO_HINTS = FileHints()
 _WRITTEN = FileFlag.WRITTEN | FileFlag.OPENED_WRITE | FileFlag.CREATED
 
 
@@ -49,16 +54,48 @@ class WrittenFiles:
     replaced: frozenset[Path]
 
 
+class NamesBelow:
+    """Paths relative to a directory where they lie inside, through links too; else as they are."""
+
+    def __init__(self, root: Path) -> None:
+        self._bases = tuple(
+            base.rstrip("/") + "/" for base in dict.fromkeys((str(root), os.path.realpath(root)))
+        )
+        self._real: dict[str, str] = {}
+
+    def __call__(self, path: str) -> str:
+        """Return the name of a path."""
+        ended = path + "/"
+        if path[:1] != "/" or "//" in ended or "/./" in ended or "/../" in ended:
+            return self._of_any(path)
+        for base in self._bases:
+            if path.startswith(base):
+                return path[len(base) :]
+        return self._below(self._resolved(path)) or path
+
+    def _of_any(self, path: str) -> str:
+        for base in self._bases:
+            if path.startswith(base):
+                return str(Path(os.path.relpath(path, base)))
+        return self._below(os.path.realpath(path)) or str(Path(path))
+
+    def _below(self, real: str) -> str:
+        base = self._bases[-1]
+        return real[len(base) :] if real.startswith(base) else ""
+
+    def _resolved(self, path: str) -> str:
+        """Return the real path; each directory is asked for once."""
+        if os.path.islink(path):
+            return os.path.realpath(path)
+        parent, _, name = path.rpartition("/")
+        if parent not in self._real:
+            self._real[parent] = os.path.realpath(parent or "/")
+        return os.path.join(self._real[parent], name)
+
+
 def relative_path(path: str, root: Path) -> Path:
     """`path` relative to `root` where it lies inside, otherwise as it is."""
-    for base in (str(root), os.path.realpath(root)):
-        if path.startswith(base.rstrip("/") + "/"):
-            return Path(os.path.relpath(path, base))
-    real = os.path.realpath(path)
-    base = os.path.realpath(root)
-    if real.startswith(base.rstrip("/") + "/"):
-        return Path(os.path.relpath(real, base))
-    return Path(path)
+    return Path(NamesBelow(root)(path))
 
 
 def observed_files(profile: RunProfile, root: Path) -> tuple[ObservedFile, ...]:
@@ -68,15 +105,7 @@ def observed_files(profile: RunProfile, root: Path) -> tuple[ObservedFile, ...]:
         profile: Of the run.
         root: Directory of the run; paths below it are given relative to it.
     """
-    found = []
-    for (path,), places in groups(owners(profile.counters, profile.paths)):
-        rows = profile.counters[places]
-        if _data_calls(rows).any() and not _internal(rows):
-            name = str(relative_path(profile.paths[path], root))
-            observed = _observe(profile, name, rows, profile.hints.get(path, FileHints()))
-            found.append(_with_data_files(profile, observed, rows))
-    found.sort(key=lambda file: (-(file.read_bytes + file.write_bytes), file.path))
-    return tuple(found)
+    return tuple(FilesSeen(profile, root))
 
 
 def written_files(profile: RunProfile, root: Path) -> WrittenFiles:
@@ -92,8 +121,10 @@ def written_files(profile: RunProfile, root: Path) -> WrittenFiles:
     np.bitwise_or.at(flags, rows["file"], rows["flags"])
     written = np.flatnonzero(flags & np.uint32(_WRITTEN))
 
+    name = NamesBelow(root)
+
     def named(files: Iterable[int]) -> frozenset[Path]:
-        return frozenset(relative_path(profile.paths[file], root) for file in files)
+        return frozenset(Path(name(profile.paths[file])) for file in files)
 
     return WrittenFiles(named(written), named(_replaced(profile.paths, everyone, flags)))
 
@@ -134,87 +165,213 @@ def _size(path: str) -> float:
         return inf
 
 
-def _internal(rows: NDArray[Any]) -> bool:
-    """Whether only an I/O library used the file, inside calls on another one.
-
-    Open MPI keeps such a file beside its session for each file that it opens.
-    """
-    return not asked_bytes(rows).any() and bool(np.isin(rows["layer"], SYSTEM_LAYERS).all())
-
-
-def _data_calls(rows: NDArray[Any]) -> NDArray[Any]:
-    """(n_rows,) number of data calls."""
-    return np.asarray(rows["count"][:, DATA_OPS].sum(axis=1))
-
-
-def _observe(profile: RunProfile, name: str, rows: NDArray[Any], hints: FileHints) -> ObservedFile:
-    system = system_rows(profile, rows)
-    writes = system["count"][:, Op.WRITE]
-    writing, reading = system[writes > 0], system[system["count"][:, Op.READ] > 0]
-    issuer = "rank" if profile.is_mpi else "process"
-    return ObservedFile(
-        path=name,
-        read_bytes=int(rows["outermost_read_bytes"].sum()),
-        write_bytes=int(rows["outermost_write_bytes"].sum()),
-        io_seconds=profile.seconds_of(rows),
-        interface=IoLayer(int(rows["layer"][_data_calls(rows) > 0].max())).name.lower(),
-        writers=len(set(writing[issuer].tolist())),
-        readers=len(set(reading[issuer].tolist())),
-        system_writes=int(writes.sum()),
-        system_write_bytes=int(system["bytes"][:, Op.WRITE].sum()),
-        system_reads=int(system["count"][:, Op.READ].sum()),
-        system_read_bytes=int(system["bytes"][:, Op.READ].sum()),
-        median_write_bytes=_median_write(writing),
-        largest_write_bytes=int(writing["write_max"].max()) if writing.size else 0,
-        aligned_fraction=_aligned(writing),
-        requested=hints.requested,
-        applied=hints.applied,
-        reported=hints.reported,
-    )
-
-
 def system_rows(profile: RunProfile, rows: NDArray[Any]) -> NDArray[Any]:
     """Rows of the system calls: what libc made of a stream's calls stands in for these."""
-    system = rows[np.isin(rows["layer"], SYSTEM_LAYERS)]
     issued = profile.issued[np.isin(profile.issued["file"], rows["file"])]
-    told = np.isin(system[["process", "file"]], issued[["process", "file"]])
-    return np.concatenate([system[~told | (system["layer"] == IoLayer.POSIX)], issued])
+    return np.concatenate([rows[_are_system(rows, issued)], issued])
 
 
-def _with_data_files(
-    profile: RunProfile, observed: ObservedFile, rows: NDArray[Any]
-) -> ObservedFile:
-    """Add into how many files ADIOS2 wrote, the one thing of its parameters that can be seen."""
-    if observed.interface != "adios2":
-        return observed
-    written = np.unique(rows["file"][rows["count"][:, Op.WRITE] > 0])
-    names = [os.path.basename(profile.paths[row]) for row in written]
-    data_files = sum(_DATA_FILE.fullmatch(name) is not None for name in names)
-    if not data_files:
-        return observed
-    return replace(observed, reported={**observed.reported, "NumSubFiles": str(data_files)})
+def _are_system(rows: NDArray[Any], issued: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n,) bool: rows of system calls, but no streams of which `issued` tells."""
+    told = np.isin(*(_pairs(some["process"], some["file"]) for some in (rows, issued)))
+    posix, stdio = (rows["layer"] == layer for layer in (IoLayer.POSIX, IoLayer.STDIO))
+    return np.asarray(posix | (stdio & ~told))
 
 
-def _median_write(writing: NDArray[Any]) -> int:
-    """Approximate median size: the mean of its bin, as far as the other bins leave it open."""
-    bins = writing["write_sizes"].sum(axis=0, dtype=np.int64)
-    total = int(bins.sum())
-    if not total:
-        return 0
-    smallest, largest = int(writing["write_min"].min()), int(writing["write_max"].max())
-    place = int(np.searchsorted(np.cumsum(bins), (total + 1) // 2))
-    edges = np.array([*SIZE_EDGES, largest], dtype=np.float64).clip(smallest, largest)
-    lowest, highest = edges[:-1], edges[1:]
-    others = np.where(np.arange(len(bins)) == place, 0, bins)
-    written = float(writing["bytes"][:, Op.WRITE].sum())
-    least = max((written - float(others @ highest)) / bins[place], lowest[place])
-    most = min((written - float(others @ lowest)) / bins[place], highest[place])
-    return int((least + most) / 2 + 0.5)
+class FilesSeen(Sequence[ObservedFile]):
+    """What was observed of each file that was read or written, largest first.
+
+    All files are looked at at once; what is told of one is put together when it is asked for.
+    Files that only an I/O library used, inside calls on another one, are not among them: Open
+    MPI keeps such a file beside its session for each file that it opens.
+
+    Args:
+        profile: Of the run.
+        root: Directory of the run; paths below it are given relative to it.
+    """
+
+    def __init__(self, profile: RunProfile, root: Path) -> None:
+        rows = profile.counters
+        self._profile = profile
+        self._n = len(profile.paths)
+        owner_of = owners_of_paths(rows, profile.paths)
+        owner = owner_of[rows["file"]]
+        moves = rows["count"][:, DATA_OPS].any(axis=1)
+        self._owner, self._moves = owner, moves
+        self._interface = np.zeros(self._n, np.int64)
+        np.maximum.at(self._interface, owner[moves], rows["layer"][moves])
+        self._read = self._sums(owner, rows["outermost_read_bytes"])
+        self._written = self._sums(owner, rows["outermost_write_bytes"])
+        used, above = np.zeros(self._n, bool), np.zeros(self._n, bool)
+        used[owner[moves]] = True
+        above[owner[~np.isin(rows["layer"], SYSTEM_LAYERS)]] = True
+        asked = self._read + self._written
+        found = np.flatnonzero(used & (above | (asked != 0))).tolist()
+        self._seconds = _seconds_by(owner, self._n, profile)
+        self._look_at_system_calls(owner_of)
+        name = NamesBelow(root)
+        names = {file: name(profile.paths[file]) for file in found}
+        found.sort(key=names.__getitem__)
+        order = np.argsort(-asked[found], kind="stable")
+        self._files = [found[place] for place in order.tolist()]
+        self._names = [names[file] for file in self._files]
+
+    def __len__(self) -> int:
+        """Return how many files there are."""
+        return len(self._files)
+
+    @overload
+    def __getitem__(self, place: int) -> ObservedFile: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[ObservedFile, ...]: ...
+    def __getitem__(self, place: int | slice) -> ObservedFile | tuple[ObservedFile, ...]:
+        """Return one file, or several."""
+        if isinstance(place, slice):
+            return tuple(self._told(range(*place.indices(len(self)))))
+        return next(self._told([range(len(self))[place]]))
+
+    def __iter__(self) -> Iterator[ObservedFile]:
+        """Yield all files."""
+        return self._told(range(len(self)))
+
+    def _told(self, places: Sequence[int]) -> Iterator[ObservedFile]:
+        files = [self._files[place] for place in places]
+        columns = (
+            [self._names[place] for place in places],
+            self._read[files].tolist(),
+            self._written[files].tolist(),
+            self._seconds[files].tolist(),
+            [_INTERFACES[layer] for layer in self._interface[files].tolist()],
+            *(
+                by_op[op][files].tolist()
+                for by_op, op in (
+                    (self._issuers, Op.WRITE), (self._issuers, Op.READ),
+                    (self._calls, Op.WRITE), (self._bytes, Op.WRITE),
+                    (self._calls, Op.READ), (self._bytes, Op.READ),
+                )
+            ),
+            self._median_writes(files),
+            self._largest[files].tolist(),
+            self._aligned_fractions(files),
+        )  # fmt: skip
+        for file, values in zip(files, zip(*columns, strict=True), strict=True):
+            hints = self._profile.hints.get(file, _NO_HINTS)
+            observed = ObservedFile(
+                *values, dict(hints.requested), dict(hints.applied), dict(hints.reported)
+            )
+            adios2 = observed.interface == "adios2"
+            yield self._with_data_files(observed, file) if adios2 else observed
+
+    def _sums(self, owner: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.int64]:
+        sums = np.zeros((self._n, *values.shape[1:]), np.int64)
+        np.add.at(sums, owner, values)
+        return sums
+
+    def _look_at_system_calls(self, owner_of: NDArray[np.int64]) -> None:
+        """Sum up the system calls of each file, and the sizes and places of its writes."""
+        rows, issued = self._profile.counters, self._profile.issued
+        known = np.zeros(self._n, bool)
+        known[rows["file"]] = True
+        parts = [
+            (rows, np.flatnonzero(_are_system(rows, issued))),
+            (issued, np.flatnonzero(known[issued["file"]])),
+        ]
+
+        def column(name: str, of: Callable[[NDArray[Any]], Any] = np.asarray) -> NDArray[Any]:
+            return np.concatenate([of(some[name][places]) for some, places in parts])
+
+        owner = owner_of[column("file")]
+        issuer = column("rank" if self._profile.is_mpi else "process")
+        self._issuers, self._calls, self._bytes = {}, {}, {}
+        for op in (Op.READ, Op.WRITE):
+            calls = column("count", lambda count, op=op: count[:, op])
+            pairs = np.sort(_pairs(owner, issuer)[calls > 0])
+            single = pairs[begins(pairs)] >> _ISSUER_BITS
+            self._issuers[op] = np.bincount(single, minlength=self._n)
+            self._calls[op] = self._sums(owner, calls)
+            self._bytes[op] = self._sums(owner, column("bytes", lambda moved, op=op: moved[:, op]))
+        writes = calls > 0
+        self._largest = np.zeros(self._n, np.int64)
+        self._smallest = np.full(self._n, np.iinfo(np.int64).max)
+        np.maximum.at(self._largest, owner[writes], column("write_max")[writes])
+        np.minimum.at(self._smallest, owner[writes], column("write_min")[writes])
+        self._sizes = self._sums(owner[writes], column("write_sizes")[writes])
+        bits = column("write_alignment")
+        self._aligned = {
+            size: self._sums(owner, bits[:, bit:].sum(axis=1))
+            for size, bit in {0: 0, **_ALIGNMENTS}.items()
+        }
+
+    def _median_writes(self, files: Sequence[int]) -> list[int]:
+        largest, written = self._largest[files], self._bytes[Op.WRITE][files]
+        total = self._sizes[files].sum(axis=1)
+        same = (self._smallest[files] == largest) & (written == total * largest)
+        medians: list[int] = np.where(same, largest, 0).tolist()
+        for place in np.flatnonzero(~same & (total > 0)).tolist():
+            medians[place] = self._median_write(files[place])
+        return medians
+
+    def _median_write(self, file: int) -> int:
+        """Approximate median: the mean of its bin, as far as the other bins leave it open."""
+        bins = self._sizes[file]
+        total = int(bins.sum())
+        smallest, largest = int(self._smallest[file]), int(self._largest[file])
+        place = int(np.searchsorted(np.cumsum(bins), (total + 1) // 2))
+        edges = np.array([*SIZE_EDGES, largest], dtype=np.float64).clip(smallest, largest)
+        lowest, highest = edges[:-1], edges[1:]
+        others = np.where(np.arange(len(bins)) == place, 0, bins)
+        written = float(self._bytes[Op.WRITE][file])
+        least = max((written - float(others @ highest)) / bins[place], lowest[place])
+        most = min((written - float(others @ lowest)) / bins[place], highest[place])
+        return int((least + most) / 2 + 0.5)
+
+    def _aligned_fractions(self, files: Sequence[int]) -> list[dict[int, float]]:
+        total = self._aligned[0][files]
+        shares = [self._aligned[size][files] / np.maximum(total, 1) for size in _ALIGNMENTS]
+        rows = zip(*(share.tolist() for share in shares), strict=True)
+        return [
+            dict(zip(_ALIGNMENTS, row, strict=True)) if any_ else {}
+            for any_, row in zip(total.tolist(), rows, strict=True)
+        ]
+
+    def _with_data_files(self, observed: ObservedFile, file: int) -> ObservedFile:
+        """Add into how many files ADIOS2 wrote, the one thing of its parameters to be seen."""
+        rows = self._profile.counters[self._owner == file]
+        written = np.unique(rows["file"][rows["count"][:, Op.WRITE] > 0])
+        names = [os.path.basename(self._profile.paths[row]) for row in written]
+        data_files = sum(_DATA_FILE.fullmatch(name) is not None for name in names)
+        if not data_files:
+            return observed
+        return replace(observed, reported={**observed.reported, "NumSubFiles": str(data_files)})
 
 
-def _aligned(writing: NDArray[Any]) -> dict[int, float]:
-    bins = writing["write_alignment"].sum(axis=0, dtype=np.int64)
-    total = int(bins.sum())
-    if not total:
-        return {}
-    return {size: float(bins[bit:].sum()) / total for size, bit in _ALIGNMENTS.items()}
+def _pairs(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:
+    """(n,) int64: one number for each pair of a number and a small one, which may be negative."""
+    return (first.astype(np.int64) << _ISSUER_BITS) + (second.astype(np.int64) + _SMALLEST_ISSUER)
+
+
+def _seconds_by(owner: NDArray[np.int64], n: int, profile: RunProfile) -> NDArray[np.float64]:
+    """(n,) float64: `RunProfile.seconds_of` the rows of each owner."""
+    rows, seconds = profile.counters, profile.counters["outermost_seconds"]
+    if len(profile.processes):
+        by = profile.processes["rank"][rows["process"]] if profile.is_mpi else rows["process"]
+        return _longest(owner, by, seconds, n)
+    reduced = rows["rank"] == ALL_RANKS
+    longest = _longest(owner[~reduced], profile.actors[~reduced], seconds[~reduced], n)
+    mean = seconds[reduced] / max(profile.n_ranks, 1)
+    slowest = np.minimum(rows["slowest_seconds"], seconds)[reduced]
+    np.add.at(longest, owner[reduced], np.maximum(mean, slowest))
+    return longest
+
+
+def _longest(
+    owner: NDArray[np.int64], by: NDArray[Any], seconds: NDArray[Any], n: int
+) -> NDArray[np.float64]:
+    """(n,) float64: the times of each owner summed up by who took them; the largest sum."""
+    pairs = _pairs(owner, by)
+    order = np.argsort(pairs, kind="stable")
+    new = begins(pairs[order])
+    sums = np.bincount(np.cumsum(new) - 1, weights=seconds[order])
+    longest = np.zeros(n)
+    np.maximum.at(longest, owner[order][new], sums)
+    return longest

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,14 +26,28 @@ from stripewise.model import (
 from stripewise.readers._blocks import open_store
 from stripewise.readers._container import FILE_RECORD, METADATA_RECORD, PROCESS, RecordKind
 from stripewise.readers._directories import take_back_doubles
-from stripewise.readers._parse import RawContainer, RawRecord, parse_container, text_of
+from stripewise.readers._parse import RawContainer, parse_container, text_of
 from stripewise.readers._programs import starts_ranks
-from stripewise.readers._rows import copy_common, unknown_counters
+from stripewise.readers._rows import copy_common, join_rows, take_rows, unknown_counters
 from stripewise.readers._run_profile import described, settings_by_file
 from stripewise.readers._trace_parse import MOST_ROWS
 
-_Placed = tuple[int, int, NDArray[np.void]]
-"""Row of the process, index of the path, record."""
+_SLASH = ord("/")
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """Records of a kind.
+
+    Attributes:
+        records: (n,) of the dtype of the kind.
+        process: (n,) int64: row of the process of each.
+        path: (n,) int64: number of its path.
+    """
+
+    records: NDArray[Any]
+    process: NDArray[np.int64]
+    path: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -122,11 +136,9 @@ def join_containers(raws: Sequence[RawContainer]) -> Joined:
     files = _placed(raws, places, RecordKind.FILE, paths)
     issued = _placed(raws, places, RecordKind.ISSUED, paths)
     used = _placed(raws, places, RecordKind.METADATA, directories)
-    ids = {int(record["file_id"][0]): path for _, path, record in files}
+    ids = dict(zip(files.records["file_id"].tolist(), files.path.tolist(), strict=True))
     settings = tuple(
-        _settings(entry, place[entry.process], ids)
-        for raw, place in zip(raws, places, strict=True)
-        for entry in raw.records[RecordKind.SETTINGS]
+        one for raw, place in zip(raws, places, strict=True) for one in _settings(raw, place, ids)
     )
     names = tuple(map(os.fsdecode, paths.values))
     rows = _counter_rows(files, processes)
@@ -141,11 +153,11 @@ def join_containers(raws: Sequence[RawContainer]) -> Joined:
         hosts=tuple(raw.host for raw in raws),
         start=start,
         paths=names,
-        counters=rows[program[rows["process"]]],
-        helpers=rows[~program[rows["process"]]],
+        counters=_chosen(rows, program[rows["process"]]),
+        helpers=_chosen(rows, ~program[rows["process"]]),
         processes=processes,
-        issued=of_system[program[of_system["process"]]],
-        names=on_names[program[on_names["process"]]],
+        issued=_chosen(of_system, program[of_system["process"]]),
+        names=_chosen(on_names, program[on_names["process"]]),
         directories=tuple(map(os.fsdecode, directories.values)),
         settings=settings,
         hints=settings_by_file(settings, rows, processes),
@@ -217,30 +229,31 @@ def _placed(
     places: Sequence[Sequence[int]],
     kind: RecordKind,
     paths: Interned[bytes],
-) -> list[_Placed]:
+) -> _Placed:
     """Records of a kind; their paths, without `..` and doubled slashes, are numbered."""
-    return [
-        (
-            place[entry.process],
-            paths.number(entry.tail and os.path.normpath(entry.tail)),
-            entry.record,
-        )
-        for raw, place in zip(raws, places, strict=True)
-        for entry in raw.records[kind]
+    found = [raw.records[kind] for raw in raws]
+    empty = np.zeros(0, FILE_RECORD if kind != RecordKind.METADATA else METADATA_RECORD)
+    process = [
+        np.array(place, np.int64)[np.array(records.processes, np.int64)]
+        for records, place in zip(found, places, strict=True)
     ]
+    numbers = (paths.number(_plain(tail)) for records in found for tail in records.tails)
+    return _Placed(
+        join_rows([empty, *(part for records in found for part in records.parts)]),
+        np.concatenate([np.zeros(0, np.int64), *process]),
+        np.fromiter(numbers, np.int64),
+    )
 
 
-def _stacked(
-    found: Sequence[_Placed], dtype: np.dtype[np.void]
-) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
-    """(n,) records of a dtype, (n,) rows of their processes, (n,) indices of their paths."""
-    records = np.concatenate([*(record for _, _, record in found), np.zeros(0, dtype)])
-    process, path = np.array([row[:2] for row in found], np.int64).reshape(-1, 2).T
-    return records, process, path
+def _plain(path: bytes) -> bytes:
+    """A path without `..`, `.` and doubled slashes; most have none."""
+    if path and (path[0] != _SLASH or b"/." in path or b"//" in path or path[-1] == _SLASH):
+        return os.path.normpath(path)
+    return path
 
 
-def _counter_rows(found: Sequence[_Placed], processes: NDArray[Any]) -> NDArray[Any]:
-    records, process, file = _stacked(found, FILE_RECORD)
+def _counter_rows(found: _Placed, processes: NDArray[Any]) -> NDArray[Any]:
+    records, process, file = found.records, found.process, found.path
     rows = unknown_counters(len(records))
     copy_common(rows, records)
     rows["process"], rows["file"], rows["rank"] = process, file, processes["rank"][process]
@@ -256,8 +269,13 @@ def _counter_rows(found: Sequence[_Placed], processes: NDArray[Any]) -> NDArray[
     return rows
 
 
-def _names_rows(found: Sequence[_Placed], processes: NDArray[Any]) -> NDArray[Any]:
-    records, process, directory = _stacked(found, METADATA_RECORD)
+def _chosen(rows: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
+    """The rows that a mask names; they are not copied where that is all."""
+    return rows if mask.all() else take_rows(rows, mask)
+
+
+def _names_rows(found: _Placed, processes: NDArray[Any]) -> NDArray[Any]:
+    records, process, directory = found.records, found.process, found.path
     rows = np.zeros(len(records), NAMES_ROW)
     rows["process"], rows["directory"] = process, directory
     rows["rank"] = processes["rank"][process]
@@ -266,13 +284,17 @@ def _names_rows(found: Sequence[_Placed], processes: NDArray[Any]) -> NDArray[An
     return rows
 
 
-def _settings(entry: RawRecord, process: int, files: Mapping[int, int]) -> Settings:
-    record = entry.record[0]
-    pairs = (line.partition("=") for line in text_of(entry.tail).splitlines() if "=" in line)
-    return Settings(
-        process=process,
-        path=files.get(int(record["file_id"]), -1),
-        layer=int(record["layer"]),
-        kind=int(record["kind"]),
-        values={key: value for key, _, value in pairs},
-    )
+def _settings(
+    raw: RawContainer, place: Sequence[int], files: Mapping[int, int]
+) -> Iterator[Settings]:
+    found = raw.records[RecordKind.SETTINGS]
+    rows: Any = found.fixed
+    for process, record, tail in zip(found.processes, rows, found.tails, strict=True):
+        pairs = (line.partition("=") for line in text_of(tail).splitlines() if "=" in line)
+        yield Settings(
+            process=place[process],
+            path=files.get(int(record["file_id"]), -1),
+            layer=int(record["layer"]),
+            kind=int(record["kind"]),
+            values={key: value for key, _, value in pairs},
+        )

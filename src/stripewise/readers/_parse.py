@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from stripewise.model import READS, WRITES, IoLayer, MpiFamily, PluginState
 from stripewise.readers import _container as c
 from stripewise.readers._blocks import Store, blocks, scan_records
 from stripewise.readers._checksums import Seals, checksum, does_not_match
+from stripewise.readers._rows import join_rows, take_rows
 from stripewise.readers._trace_layout import TraceBlockKind, TraceRecordKind
 from stripewise.readers._trace_parse import MOST_ROWS, RawTrace, add_events, add_shared_records
 
@@ -34,21 +36,39 @@ _RECORDS: dict[int, tuple[np.dtype[np.void], str]] = {
 _MOST_RANKS = 1 << 24
 _MOST_BYTES = 1 << 62
 _LATEST_NS = 1 << 62
+_TIMES = ("outermost", "first", "last")
 
 
-@dataclass(frozen=True)
-class RawRecord:
-    """A record of a process.
+@dataclass
+class RawRecords:
+    """The records of one kind, in the order of the file.
 
     Attributes:
-        process: Index in `RawContainer.processes`.
-        record: (1,) of the dtype of its kind.
-        tail: The path or the text behind it.
+        dtype: Of their fixed part.
+        processes: Index in `RawContainer.processes` of each.
+        tails: The path or the text behind each.
+        parts: Their fixed parts, some at a time.
     """
 
-    process: int
-    record: NDArray[np.void]
-    tail: bytes
+    dtype: np.dtype[np.void]
+    processes: list[int] = field(default_factory=list)
+    tails: list[bytes] = field(default_factory=list)
+    parts: list[NDArray[Any]] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.tails)
+
+    @property
+    def fixed(self) -> NDArray[Any]:
+        """(n,) `dtype`: their fixed parts."""
+        return join_rows(self.parts) if self.parts else np.zeros(0, self.dtype)
+
+    def add(self, process: int, fixed: NDArray[Any], tails: Sequence[bytes]) -> None:
+        """Add records of one process."""
+        self.processes += [process] * len(tails)
+        self.tails += tails
+        self.parts.append(fixed)
 
 
 @dataclass
@@ -58,7 +78,7 @@ class RawContainer:
     Attributes:
         host / run_id: Of its header.
         processes: (1,) `PROCESS` each.
-        records: By `RecordKind`, in the order of the file.
+        records: By `RecordKind`.
         trace: The events; empty if they were not asked for.
         unchecked: Processes whose blocks have no checksums: they were killed, had threads at
             their end or went on after it, or their library is an earlier one.
@@ -68,7 +88,9 @@ class RawContainer:
     host: str
     run_id: str
     processes: list[NDArray[np.void]] = field(default_factory=list)
-    records: dict[int, list[RawRecord]] = field(default_factory=lambda: {k: [] for k in _RECORDS})
+    records: dict[int, RawRecords] = field(
+        default_factory=lambda: {kind: RawRecords(dtype) for kind, (dtype, _) in _RECORDS.items()}
+    )
     trace: RawTrace = field(default_factory=RawTrace)
     unchecked: int = 0
     problems: list[str] = field(default_factory=list)
@@ -177,27 +199,70 @@ def _parse_records(
     offsets, heads = scan_records(payload, first)
     if events:
         add_shared_records(payload, offsets, heads, owner, raw.trace)
-    for start, (size, kind, _) in zip(offsets.tolist(), heads.tolist(), strict=True):
-        if kind in _RECORDS:
-            trouble = _add_record(payload[start : start + size], kind, owner, raw)
-            if trouble:
-                strange[f"records of files {trouble}"] += 1
-        elif kind not in _TRACE_RECORDS:
-            strange["records of an unknown kind"] += 1
+    kinds = heads["kind"]
+    for kind in _RECORDS:
+        of_kind = kinds == kind
+        if of_kind.any():
+            sizes = heads["bytes"][of_kind].astype(np.int64)
+            trouble = _add_records(payload, offsets[of_kind], sizes, kind, owner, raw)
+            strange.update({f"records of files {what}": n for what, n in trouble.items() if n})
+    if unknown := int((~np.isin(kinds, [*_RECORDS, *_TRACE_RECORDS])).sum()):
+        strange["records of an unknown kind"] += unknown
 
 
-def _add_record(data: bytes, kind: int, owner: int, raw: RawContainer) -> str:
-    """Add a record, but no impossible counters of a file; say what is wrong with such."""
+def _add_records(
+    payload: bytes,
+    offsets: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    kind: int,
+    owner: int,
+    raw: RawContainer,
+) -> dict[str, int]:
+    """Add records of a kind, but no impossible counters of files; say what is wrong with these.
+
+    Args:
+        payload: Of a block.
+        offsets: (n,) bytes, where they begin in it.
+        sizes: (n,) bytes.
+        kind: Of all of them.
+        owner: Their process.
+        raw: What they are added to.
+    """
     dtype, length = _RECORDS[kind]
     counts = kind == c.RecordKind.FILE
-    if len(data) < dtype.itemsize:
-        return "that are cut off" if counts else ""
-    record = np.frombuffer(data, dtype, 1).copy()
-    tail = data[dtype.itemsize :][: int(record[length][0])]
-    if counts and (len(tail) < record[length][0] or not _is_possible(record[0])):
-        return "that make no sense, and are left out"
-    raw.records[kind].append(RawRecord(owner, record, tail))
-    return "that contradict themselves" if counts and not _is_sound(record[0]) else ""
+    whole = sizes >= dtype.itemsize
+    n_cut = int((~whole).sum())
+    offsets, room = offsets[whole], sizes[whole] - dtype.itemsize
+    fixed = _gathered(payload, offsets, dtype)
+    told = fixed[length].astype(np.int64)
+    n_wrong = n_odd = 0
+    if counts:
+        possible = (told <= room) & _are_possible(fixed)
+        n_wrong = int((~possible).sum())
+        if n_wrong:
+            fixed, offsets = take_rows(fixed, possible), offsets[possible]
+            told, room = told[possible], room[possible]
+        n_odd = int((~_are_sound(fixed)).sum())
+    begins = offsets + dtype.itemsize
+    ends = begins + np.minimum(told, room)
+    tails = [payload[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+    raw.records[kind].add(owner, fixed, tails)
+    if not counts:
+        return {}
+    return {
+        "that are cut off": n_cut,
+        "that make no sense, and are left out": n_wrong,
+        "that contradict themselves": n_odd,
+    }
+
+
+def _gathered(
+    payload: bytes, offsets: NDArray[np.int64], dtype: np.dtype[np.void]
+) -> NDArray[Any]:
+    """(n,) `dtype`: what stands at offsets, which are multiples of 8."""
+    words = np.frombuffer(payload, np.uint64, len(payload) // 8)
+    places = (offsets // 8)[:, None] + np.arange(dtype.itemsize // 8)
+    return words[places].view(dtype).reshape(-1)
 
 
 def _is_process(payload: bytes) -> bool:
@@ -214,25 +279,27 @@ def _is_process(payload: bytes) -> bool:
     )
 
 
-def _is_possible(row: Any) -> bool:
-    if row["layer"] >= len(IoLayer):
-        return False
-    ops = row["ops"]
-    largest = max(ops["bytes"].max(), ops["count"].max(), row["maximum_offset"])
-    latest = max(ops["ns"].max(), row["outermost_ns"], row["first_ns"], row["last_ns"])
-    return bool(largest < _MOST_BYTES and latest < _LATEST_NS)
+def _are_possible(rows: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n,) bool: whether the numbers of files are possible."""
+    ops, possible = rows["ops"], rows["layer"] < len(IoLayer)
+    for size in (ops["bytes"].max(axis=1), ops["count"].max(axis=1), rows["maximum_offset"]):
+        possible &= size < np.uint64(_MOST_BYTES)
+    for ns in (ops["ns"].max(axis=1), *(rows[f"{name}_ns"] for name in _TIMES)):
+        possible &= ns < np.uint64(_LATEST_NS)
+    return np.asarray(possible)
 
 
-def _is_sound(row: Any) -> bool:
-    """Whether the counters of a file agree with each other."""
-    ops = row["ops"]
-    for kind, (one, all_) in (("read", READS), ("write", WRITES)):
-        count = int(ops["count"][one]) + int(ops["count"][all_])
-        moved = int(ops["bytes"][one]) + int(ops["bytes"][all_])
-        low, high = int(row[f"{kind}_min"]), int(row[f"{kind}_max"])
-        if high and (low > high or high > moved or moved > count * high):
-            return False
-    return True
+def _are_sound(rows: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n,) bool: whether the counters of possible files agree with each other."""
+    ops = rows["ops"]
+    sound = np.ones(len(rows), bool)
+    for kind, both in (("read", READS), ("write", WRITES)):
+        count = ops["count"][:, both].sum(axis=1)
+        moved = ops["bytes"][:, both].sum(axis=1)
+        low, high = rows[f"{kind}_min"], rows[f"{kind}_max"]
+        least = (moved + high - np.uint64(1)) // np.maximum(high, np.uint64(1))  # calls
+        sound &= (high == 0) | ((low <= high) & (high <= moved) & (least <= count))
+    return sound
 
 
 def text_of(data: bytes) -> str:

@@ -53,9 +53,9 @@ def described(profile: RunProfile, raws: Sequence[RawContainer]) -> RunProfile:
     _set_single_sizes(profile.counters)
     family, version = _mpi(profile)
     texts = dict.fromkeys(
-        f"{raw.host}: {text_of(note.tail).strip()}"
+        f"{raw.host}: {text_of(note).strip()}"
         for raw in raws
-        for note in raw.records[RecordKind.NOTE]
+        for note in raw.records[RecordKind.NOTE].tails
     )
     profile = replace(
         profile,
@@ -194,15 +194,19 @@ def _hdf5_unseen(profile: RunProfile) -> tuple[int, ...]:
     Returns:
         Indices into `RunProfile.paths`, those with most bytes first, and not more than 64.
     """
+    rows, programs = profile.counters, profile.processes["exe"].tolist()
+    if not len(programs):
+        return ()
     seen = (profile.processes["flags"] & ProcessFlag.HDF5) != 0
-    rows = profile.counters[profile.counters["process"] >= 0]
-    rows = rows[~seen[rows["process"]] & (rows["layer"] < IoLayer.HDF5)]
-    rows = rows[asked_bytes(rows) > 0]
-    programs = profile.processes["exe"][rows["process"]].tolist()
-    holding = {program: holds(os.fsdecode(program), _LINKED) for program in set(programs)}
-    rows = rows[np.array([holding[program] for program in programs], bool)]
+    process, asked = rows["process"], asked_bytes(rows)
+    found = (process >= 0) & ~seen[process] & (rows["layer"] < IoLayer.HDF5) & (asked > 0)
+    used = {programs[one] for one in set(process[found].tolist())}
+    holding = {program for program in used if holds(os.fsdecode(program), _LINKED)}
+    if not holding:
+        return ()
+    found &= np.array([program in holding for program in programs], bool)[process]
     moved = np.zeros(len(profile.paths), np.int64)
-    np.add.at(moved, rows["file"], asked_bytes(rows))
+    np.add.at(moved, rows["file"][found], asked[found])
     largest = np.argsort(-moved, kind="stable")[:_MOST_FILES]
     return tuple(int(file) for file in largest if moved[file] and _is_hdf5(profile.paths[file]))
 

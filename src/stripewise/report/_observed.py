@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ class Observation:
     """What is told of one run; `warnings` and `errors` are said apart."""
 
     run: InPlaceRun
-    files: tuple[ObservedFile, ...]
+    files: Sequence[ObservedFile]
     facts: ProgramFacts
     could_not_act: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -53,7 +53,7 @@ class Observation:
             "bandwidth_bytes_per_second": _bandwidth(self.run),
             "seen": self.run.handshake.ok,
             "state": str(self.run.handshake.state),
-            "files": [asdict(file) for file in self.files],
+            "files": [dict(vars(file)) for file in self.files],
             "facts": asdict(self.facts),
             "could_not_act": list(self.could_not_act),
             "warnings": list(self.warnings),
@@ -81,9 +81,9 @@ def observation(
         captured: Single calls were to be recorded.
         storage: That was emulated.
     """
-    from stripewise.readers import observed_files, program_facts
+    from stripewise.readers import FilesSeen, program_facts
 
-    files = observed_files(run.profile, Path.cwd())
+    files = FilesSeen(run.profile, Path.cwd())
     facts = program_facts(run.profile, run.elapsed_seconds, environment=run.environment)
     facts = storage.seen_by(facts) if storage is not None else facts
     warnings = [run.problem] if run.problem else []
