@@ -25,6 +25,16 @@ def imported(*words: str) -> set[str]:
     return found
 
 
+CONFIGURATION = """\
+version = 1
+
+[[file]]
+match = "*.h5"
+mpiio = { cb_nodes = 2 }
+hdf5 = { meta_block_size = 65536 }
+"""
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -38,6 +48,19 @@ def test_the_program_starts_before_anything_heavy_is_loaded(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert not {name.partition(".")[0] for name in imported(*words)} & HEAVY
+
+
+def test_a_configuration_is_read_without_what_explains_faults_in_it(
+    blind: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is what reads XML, and what changes a launcher's command line."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "best.toml").write_text(CONFIGURATION)
+    found = imported("run", "--config", "best.toml", "--", "./no-such-program")
+    assert "stripewise.formats._base" in found
+    assert not {name.partition(".")[0] for name in found} & HEAVY
+    spared = {"defusedxml", "xml.sax", "http", "ssl", "stripewise.formats._toml_form"}
+    assert not found & {*spared, "stripewise.runtime._resources"}
 
 
 @pytest.mark.parametrize("words", [["run"], ["trace", "-o", "t"]])

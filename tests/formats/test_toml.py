@@ -4,10 +4,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from stripewise.errors import ConfigurationError
-from stripewise.formats import get
+from stripewise.formats import canonical, get
+from stripewise.formats._toml import as_it_should_be
+from stripewise.formats._toml_form import checked
+from stripewise.inputs import parse_toml
 from stripewise.model import Configuration, DatasetRule, FileRule, JobSettings
 
 EXAMPLE = """
@@ -100,3 +107,50 @@ def test_resources_of_the_job():
         get("toml").read("version = 1\n[job]\nranks = '4'\n")
     with pytest.raises(ConfigurationError, match="did you mean threads"):
         get("toml").read("version = 1\n[job]\nthread = 4\n")
+
+
+values = st.one_of(
+    st.booleans(),
+    st.integers(-1, 2),
+    st.sampled_from(["*", "", "x", "\udc80", 1.0, None]),
+    st.lists(st.integers(0, 1), max_size=1),
+)
+tables = st.dictionaries(st.sampled_from(["cb_nodes", "match", "\udc80"]), values, max_size=2)
+rules = st.fixed_dictionaries(
+    {},
+    optional={
+        "match": values,
+        "override": values,
+        "mpiio": tables | values,
+        "hdf5": tables,
+        "dataset": st.lists(tables | values, max_size=2) | values,
+        "odd": values,
+    },
+)
+jobs = st.fixed_dictionaries(
+    {}, optional={"mca": tables, "environment": tables, "ranks": values, "odd": values}
+)
+documents = st.fixed_dictionaries(
+    {},
+    optional={
+        "version": values,
+        "file": st.lists(rules | values, max_size=2) | values,
+        "job": jobs | values,
+        "odd": values,
+    },
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(documents)
+def test_what_is_taken_without_a_look_at_its_form_is_of_it(data: dict[str, Any]):
+    found = as_it_should_be(data)
+    if found is not None:
+        assert canonical(found) == canonical(checked(data, "name"))
+
+
+def test_a_document_without_a_fault_needs_no_second_look():
+    data = parse_toml(EXAMPLE)
+    assert as_it_should_be(data) == checked(data, "name")
+    assert as_it_should_be({"version": 1}) == Configuration()
+    assert as_it_should_be({**data, "version": True}) is None

@@ -14,11 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from xml.etree.ElementTree import Element, ParseError
-from xml.sax.saxutils import escape, quoteattr
-
-from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import fromstring
+from typing import TYPE_CHECKING
 
 from stripewise.errors import ConfigurationError
 from stripewise.formats._base import (
@@ -33,6 +29,9 @@ from stripewise.formats._match import literal_glob, literal_name
 from stripewise.inputs import CONFIGURATION
 from stripewise.model import Configuration, DatasetRule, FileRule, Value
 from stripewise.tunables import DATASET_KEYS, Layer, find, hint_text, suggest_key
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 _LAYERS = (Layer.HDF5, Layer.MPIIO)
 _SECTIONS = ("High_Level_IO_Library", "Middleware_Layer", "Parallel_File_System")
@@ -109,6 +108,12 @@ def _turned(parameters: list[_Parameter]) -> list[_Parameter]:
 
 
 def _root(text: str, name: str) -> Element:
+    """Return the root; what parses takes a while to load."""
+    from xml.etree.ElementTree import ParseError
+
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import fromstring
+
     try:
         root: Element = fromstring(text.encode("utf-8", "surrogatepass"), forbid_dtd=True)
     except DefusedXmlException as error:
@@ -274,6 +279,8 @@ def _document(parameters: list[_Parameter]) -> str:
 
 
 def _element(parameter: _Parameter) -> str:
+    from xml.sax.saxutils import escape, quoteattr
+
     attributes = ""
     if parameter.file is not None:
         attributes += f" FileName={quoteattr(parameter.file)}"

@@ -6,34 +6,30 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 from stripewise.errors import ConfigurationError, UsageError
 from stripewise.formats._base import Format, LoadedConfiguration
-from stripewise.formats._flat import HEADER, FlatFormat
-from stripewise.formats._h5tuner import H5TunerFormat
-from stripewise.formats._mca import PREFIX, McaFormat
-from stripewise.formats._mpich_hints import VARIABLE, MpichHintsFormat
-from stripewise.formats._romio_hints import RomioHintsFormat
-from stripewise.formats._toml import TomlFormat
+from stripewise.formats._flat import HEADER
+from stripewise.formats._mca import PREFIX
 from stripewise.inputs import CONFIGURATION, read_input
 from stripewise.tunables import suggest
 
-_FORMATS: dict[str, Format] = {
-    member.name: member
-    for member in (
-        TomlFormat(),
-        MpichHintsFormat(),
-        RomioHintsFormat(),
-        H5TunerFormat(),
-        McaFormat(),
-        FlatFormat(),
-    )
+_FORMATS = {
+    "toml": "TomlFormat",
+    "mpich-hints": "MpichHintsFormat",
+    "romio-hints": "RomioHintsFormat",
+    "h5tuner": "H5TunerFormat",
+    "mca": "McaFormat",
+    "flat": "FlatFormat",
 }
+"""Name, which is its module's too, to class; each is loaded when it is asked for."""
 
 # What a line looks like in formats that have no suffix of their own; asked in this order.
 _LINES = (
-    (re.compile(rf"(export\s+)?{VARIABLE}\s*="), "mpich-hints"),
+    (re.compile(r"(export\s+)?MPICH_MPIIO_HINTS\s*="), "mpich-hints"),
     (re.compile(rf"(export\s+)?{PREFIX}|.*--?g?mca\s"), "mca"),
     (re.compile(r"\[+\w|version\s*=\s*\d"), "toml"),
     (re.compile(r"[^\s=:]+:[^\s=:]+="), "mpich-hints"),
@@ -58,7 +54,14 @@ def get(name: str) -> Format:
             f"no format is called {name!r}{suggest(name, _FORMATS)}:"
             f" use one of {', '.join(_FORMATS)}"
         )
-    return _FORMATS[name]
+    return _made(name)
+
+
+@cache
+def _made(name: str) -> Format:
+    module = import_module(f"stripewise.formats._{name.replace('-', '_')}")
+    made: Format = getattr(module, _FORMATS[name])()
+    return made
 
 
 def load_configuration(

@@ -8,7 +8,7 @@ from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
     from stripewise.policy._load import load_policy as load_policy
-    from stripewise.policy._load import parse_policy as parse_policy
+    from stripewise.policy._parse import parse_policy as parse_policy
     from stripewise.policy._places import SITE_DIRECTORY as SITE_DIRECTORY
     from stripewise.policy._places import SITE_POLICY as SITE_POLICY
     from stripewise.policy._places import data_directory as data_directory

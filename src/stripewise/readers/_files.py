@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
@@ -173,7 +173,8 @@ def system_rows(profile: RunProfile, rows: NDArray[Any]) -> NDArray[Any]:
 
 def _are_system(rows: NDArray[Any], issued: NDArray[Any]) -> NDArray[np.bool_]:
     """(n,) bool: rows of system calls, but no streams of which `issued` tells."""
-    told = np.isin(*(_pairs(some["process"], some["file"]) for some in (rows, issued)))
+    counted, of_libc = (_pairs(some["process"], some["file"]) for some in (rows, issued))
+    told = np.isin(counted, of_libc)
     posix, stdio = (rows["layer"] == layer for layer in (IoLayer.POSIX, IoLayer.STDIO))
     return np.asarray(posix | (stdio & ~told))
 
@@ -257,7 +258,10 @@ class FilesSeen(Sequence[ObservedFile]):
         for file, values in zip(files, zip(*columns, strict=True), strict=True):
             hints = self._profile.hints.get(file, _NO_HINTS)
             observed = ObservedFile(
-                *values, dict(hints.requested), dict(hints.applied), dict(hints.reported)
+                *values,
+                requested=dict(hints.requested),
+                applied=dict(hints.applied),
+                reported=dict(hints.reported),
             )
             adios2 = observed.interface == "adios2"
             yield self._with_data_files(observed, file) if adios2 else observed
@@ -277,19 +281,20 @@ class FilesSeen(Sequence[ObservedFile]):
             (issued, np.flatnonzero(known[issued["file"]])),
         ]
 
-        def column(name: str, of: Callable[[NDArray[Any]], Any] = np.asarray) -> NDArray[Any]:
-            return np.concatenate([of(some[name][places]) for some, places in parts])
+        def column(name: str, op: Op | None = None) -> NDArray[Any]:
+            found = np.concatenate([some[name][places] for some, places in parts])
+            return found if op is None else found[:, op]
 
         owner = owner_of[column("file")]
         issuer = column("rank" if self._profile.is_mpi else "process")
         self._issuers, self._calls, self._bytes = {}, {}, {}
         for op in (Op.READ, Op.WRITE):
-            calls = column("count", lambda count, op=op: count[:, op])
+            calls = column("count", op)
             pairs = np.sort(_pairs(owner, issuer)[calls > 0])
             single = pairs[begins(pairs)] >> _ISSUER_BITS
             self._issuers[op] = np.bincount(single, minlength=self._n)
             self._calls[op] = self._sums(owner, calls)
-            self._bytes[op] = self._sums(owner, column("bytes", lambda moved, op=op: moved[:, op]))
+            self._bytes[op] = self._sums(owner, column("bytes", op))
         writes = calls > 0
         self._largest = np.zeros(self._n, np.int64)
         self._smallest = np.full(self._n, np.iinfo(np.int64).max)

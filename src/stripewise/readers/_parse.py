@@ -262,7 +262,8 @@ def _gathered(
     """(n,) `dtype`: what stands at offsets, which are multiples of 8."""
     words = np.frombuffer(payload, np.uint64, len(payload) // 8)
     places = (offsets // 8)[:, None] + np.arange(dtype.itemsize // 8)
-    return words[places].view(dtype).reshape(-1)
+    gathered: NDArray[Any] = words[places].view(dtype).reshape(-1)
+    return gathered
 
 
 def _is_process(payload: bytes) -> bool:

@@ -193,10 +193,12 @@ def _configured(
     if configuration == Configuration() and not series:
         return {}
     from stripewise import formats
-    from stripewise.runtime._resources import resource_environment
 
     variables = dict(formats.job_environment(configuration))
-    variables |= resource_environment(configuration.job)
+    if configuration.job.resources:
+        from stripewise.runtime._resources import resource_environment
+
+        variables |= resource_environment(configuration.job)
     if all(rule.is_empty for rule in configuration.files) and not series:
         return variables
     flat = os.fsencode(formats.flat_text(configuration) + formats.series_text(series))

@@ -19,7 +19,6 @@ from stripewise.tunables._settings import (
     split_scope,
     tunable_of,
 )
-from stripewise.tunables._space import is_valid
 
 
 def build_configuration(
@@ -58,6 +57,8 @@ def build_configuration(
 
 def with_implied(settings: Mapping[str, Value], facts: ProgramFacts | None) -> dict[str, Value]:
     """Return the settings with those that they need to act, where these are not given."""
+    from stripewise.tunables._space import is_valid  # of use to strategies, not to each run
+
     complete = dict(settings)
     for name, value in settings.items():
         for other, implied in get(name).implies(value, facts).items():
