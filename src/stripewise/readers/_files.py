@@ -237,6 +237,7 @@ class FilesSeen(Sequence[ObservedFile]):
 
     def _told(self, places: Sequence[int]) -> Iterator[ObservedFile]:
         files = [self._files[place] for place in places]
+        hints = [self._profile.hints.get(file, _NO_HINTS) for file in files]
         columns = (
             [self._names[place] for place in places],
             self._read[files].tolist(),
@@ -254,15 +255,12 @@ class FilesSeen(Sequence[ObservedFile]):
             self._median_writes(files),
             self._largest[files].tolist(),
             self._aligned_fractions(files),
+            [dict(told.requested) for told in hints],
+            [dict(told.applied) for told in hints],
+            [dict(told.reported) for told in hints],
         )  # fmt: skip
         for file, values in zip(files, zip(*columns, strict=True), strict=True):
-            hints = self._profile.hints.get(file, _NO_HINTS)
-            observed = ObservedFile(
-                *values,
-                requested=dict(hints.requested),
-                applied=dict(hints.applied),
-                reported=dict(hints.reported),
-            )
+            observed = ObservedFile(*values)
             adios2 = observed.interface == "adios2"
             yield self._with_data_files(observed, file) if adios2 else observed
 
