@@ -24,6 +24,9 @@ ALTERNATIVES = (("sqlite", "postgresql"), ("mpich", "openmpi"))
 HOMES = {"lustre_mpi": 0, "roots": 5}
 """Marks of tests for which something is built for minutes, and the part of ten that has it."""
 
+TOGETHER = ("tests/web/security", "tests/web/browser", "tests/web/pages", "tests/slurm")
+"""Folders whose fixtures take long: one process has all tests of each."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("choice of tests")
@@ -43,7 +46,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what was not asked for."""
+    """Leave out what was not asked for; keep together what shares dear fixtures."""
+    for item in items:
+        if item.nodeid.startswith(TOGETHER):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.split("/test_")[0]))
     if config.getoption("--all") or any("::" in word for word in config.args):
         return
     left_out = _beyond(items)
@@ -132,7 +138,7 @@ class Record:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         line: dict[str, Any] = {
-            "id": report.nodeid,
+            "id": report.nodeid.partition("@tests/")[0],
             "when": report.when,
             "t": round(report.duration, 6),
             "outcome": report.outcome,

@@ -20,6 +20,7 @@ CODES = (
 )  # fmt: skip
 
 
+@pytest.mark.extended
 def test_every_answer_has_the_headers(world: World, everything: list[str]) -> None:
     with client(world) as made:
         answers = [(one, ask(made, one, world.headers("bob"))) for one in everything[::7]]

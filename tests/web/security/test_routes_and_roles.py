@@ -25,6 +25,7 @@ BLIND = ("carol", "bob blind", "support blind")
 _OF_ID = re.compile(r"^/(?:api/v1/)?(?:jobs|savings|programs)/[^?]+")
 
 
+@pytest.mark.extended
 def test_the_addresses_lead_to_every_route(world: World, everything: list[str]) -> None:
     asked = {template_of(world.app, one) for one in everything}
     read = {path for method, path in routes(world.app.routes) if method == "GET"}
@@ -80,7 +81,7 @@ def test_names_of_files_are_hidden_everywhere(
     assert shown > 20  # they do see the jobs
 
 
-@pytest.mark.extended(keep=1)
+@pytest.mark.extended
 @pytest.mark.parametrize("who", NOBODY)
 def test_what_proves_nothing_is_nobody(world: World, everything: list[str], who: str) -> None:
     with client(world) as made:
