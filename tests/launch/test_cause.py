@@ -80,6 +80,7 @@ def test_a_working_directory_that_was_removed(runs, eventually):
     assert runs.launcher.collect(handle).cause is FailureCause.STORAGE
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.mpi
 @pytest.mark.parametrize("mpiexec", ["mpiexec.mpich", "mpiexec.openmpi"])
 @pytest.mark.parametrize("victim", ["mpiexec", "rank"])

@@ -54,6 +54,7 @@ def as_root(monkeypatch):
 @pytest.mark.mpi
 @pytest.mark.usefixtures("as_root")
 class TestUnderMpi:
+    @pytest.mark.extended(keep=1)
     def test_runs(self, runs, mpi):
         request = runs.request(*mpi[0], mpi[1])
         _, outcome = runs.run(request)
@@ -61,12 +62,14 @@ class TestUnderMpi:
         lines = (request.record_directory / "stdout").read_text().splitlines()
         assert sorted(lines) == ["rank 0", "rank 1"]
 
+    @pytest.mark.extended(keep=1)
     def test_a_deadlock_is_stopped(self, runs, mpi):
         request = runs.request(*mpi[0], mpi[1], "deadlock", timeout_seconds=1.0)
         _, outcome = runs.run(request)
         assert outcome.status is RunStatus.TIMEOUT
         assert runs.outside() == set()
 
+    @pytest.mark.extended(keep=1)
     def test_cancel_ends_stubborn_ranks(self, runs, eventually, mpi):
         script = f"trap '' TERM INT HUP; {WRITE}"
         request = runs.request(*mpi[0], "sh", "-c", script)
@@ -75,12 +78,14 @@ class TestUnderMpi:
         runs.launcher.cancel(handle)
         assert runs.outside() == set()
 
+    @pytest.mark.extended(keep=1)
     def test_a_killed_rank_is_a_failure(self, runs, mpi):
         request = runs.request(*mpi[0], "sh", "-c", "sleep 0.2; kill -9 $$")
         _, outcome = runs.run(request)
         assert outcome.status is RunStatus.FAILED
         assert runs.outside() == set()
 
+    @pytest.mark.extended(keep=1)
     def test_a_killed_tuner_leaves_no_rank(self, runs, eventually, mpi):
         tuner = runs.tuner(*mpi[0], mpi[1], "deadlock")
         eventually(lambda: len(runs.left()) >= 3)

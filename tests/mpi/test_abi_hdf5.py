@@ -35,6 +35,7 @@ def events(where: Path, *options: str, n_ranks: int = 2, configuration: str = ""
     return ran
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("mode", ["async", "multi"])
 @pytest.mark.parametrize("collective", [False, True])
 def test_calls_and_bytes_are_counted(mode: str, collective: bool, tmp_path: Path) -> None:
@@ -59,6 +60,7 @@ def test_no_lower_call_is_outermost(tmp_path: Path) -> None:
     assert {float(record["outermost_seconds"]) for records in lower for record in records} == {0}
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("mode", ["async", "multi"])
 def test_the_content_is_the_same_as_without(mode: str, tmp_path: Path) -> None:
     command = [program(HDF5_2, "h5events.c"), "out.h5", mode]
@@ -70,6 +72,7 @@ def test_the_content_is_the_same_as_without(mode: str, tmp_path: Path) -> None:
             assert np.array_equal(one[name][...], other[name][...])
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("mode", ["async", "multi"])
 def test_settings_are_adopted(mode: str, tmp_path: Path) -> None:
     configuration = flat(

@@ -55,6 +55,7 @@ def strided(mpi: str, where: Path, mode: str, *hints: str, **more: object) -> Ra
     return ran
 
 
+@pytest.mark.extended(keep=1)
 def test_the_plugin_of_that_version_is_loaded(mpi: str, tmp_path: Path) -> None:
     ran = strided(mpi, tmp_path, "collective")
     assert ran.state("plugin_state") == {PluginState.LOADED}
@@ -75,6 +76,7 @@ def test_the_implementation_is_known_behind_the_abi(tmp_path: Path) -> None:
     assert strided("abi-1", tmp_path, "collective").state("mpi_family") == {MpiFamily.MPICH}
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("mode", "write"),
     [
@@ -103,6 +105,7 @@ def test_calls_and_bytes_are_counted(mpi: str, mode: str, write: Op, tmp_path: P
     assert ran.profile.io_seconds > 0
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("mode", ["collective", "large"])
 @pytest.mark.parametrize("mpi", [mpi for mpi in MPIS if not is_openmpi(mpi)])
 def test_hints_change_who_writes_and_how_much(mpi: str, mode: str, tmp_path: Path) -> None:
@@ -135,6 +138,7 @@ def test_hints_that_open_mpi_5_drops_are_seen_to_be(tmp_path: Path) -> None:
     assert line.startswith("cb_nodes=2 on out.dat: the MPI made it 1")
 
 
+@pytest.mark.extended(keep=1)
 def test_the_programs_own_hints_stay(mpi: str, tmp_path: Path) -> None:
     configuration = flat("file *.dat 0", *AGGREGATORS)
     hint = "cb_buffer_size=131072"
@@ -145,6 +149,7 @@ def test_the_programs_own_hints_stay(mpi: str, tmp_path: Path) -> None:
         assert ran.largest_write("out.dat") == 131072
 
 
+@pytest.mark.extended(keep=1)
 def test_the_file_is_the_same_as_without(mpi: str, tmp_path: Path) -> None:
     command = [program(mpi, "strided.c"), "out.dat", "collective", str(BLOCK), str(BLOCKS)]
     assert run_plain(mpi, 2, command, tmp_path).returncode == 0
@@ -153,6 +158,7 @@ def test_the_file_is_the_same_as_without(mpi: str, tmp_path: Path) -> None:
     assert (tmp_path / "out.dat").read_bytes() == expected
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("mode", ["missing", "handler", "comms"])
 def test_errors_are_the_programs_own(mpi: str, mode: str, tmp_path: Path) -> None:
     command = [program(mpi, "errors.c"), mode, "out.dat"]
@@ -176,6 +182,7 @@ def test_a_plugin_of_the_other_library_is_not_loaded(tmp_path: Path) -> None:
     assert any("an MPI library that the program does not use" in n for n in ran.profile.notes)
 
 
+@pytest.mark.extended(keep=1)
 def test_without_that_version_the_message_names_it(mpi: str, tmp_path: Path) -> None:
     family = "openmpi" if is_openmpi(mpi) else "mpich"
     require(f"mpicc.{family}")
@@ -186,6 +193,7 @@ def test_without_that_version_the_message_names_it(mpi: str, tmp_path: Path) -> 
     assert any(wanted in note for note in ran.profile.notes)
 
 
+@pytest.mark.extended(keep=1)
 def test_the_build_knows_its_wrapper(mpi: str) -> None:
     found = describe_mpi(tool(mpi, "mpicc"))
     assert found is not None
@@ -195,6 +203,7 @@ def test_the_build_knows_its_wrapper(mpi: str) -> None:
     assert found.libraries == ()  # those on PATH load Debian's MPI
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("binding", ["WITH_F08", "WITH_MODULE"])
 def test_fortran(mpi: str, binding: str, tmp_path: Path) -> None:
     writer = program(mpi, "writer.F90", f"-D{binding}")

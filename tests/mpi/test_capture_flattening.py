@@ -27,6 +27,7 @@ def check(stack: str, seed: int, where: Path) -> None:
     assert views == 40
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", FAMILIES)
 @pytest.mark.parametrize("seed", [1, 20])
 def test_datatypes_are_taken_apart_as_the_mpi_does(stack: str, seed: int, tmp_path: Path) -> None:
@@ -34,6 +35,7 @@ def test_datatypes_are_taken_apart_as_the_mpi_does(stack: str, seed: int, tmp_pa
     check(stack, seed, tmp_path)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", abis.MPIS)
 def test_under_other_abis(stack: str, tmp_path: Path) -> None:
     check(stack, 3, tmp_path)

@@ -96,6 +96,7 @@ def check_metadata(found: list[Call], rank: int, trace: Trace) -> None:
     assert [c.name for c in found].count("H5Dset_extent") == 4
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", [*FAMILIES, HDF5_2])
 def test_selections_datasets_and_metadata(stack: str, tmp_path: Path) -> None:
     trace = captured(
@@ -117,6 +118,7 @@ def test_selections_datasets_and_metadata(stack: str, tmp_path: Path) -> None:
         assert {c.under for c in below if c.name.endswith("File_open")} == {"H5Fcreate"}
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", FAMILIES)
 def test_capture_changes_no_byte(stack: str, tmp_path: Path) -> None:
     writer = program(family(stack), "h5selections.c")
@@ -126,6 +128,7 @@ def test_capture_changes_no_byte(stack: str, tmp_path: Path) -> None:
     assert (tmp_path / "captured.h5").read_bytes() == (tmp_path / "plain.h5").read_bytes()
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", FAMILIES)
 def test_errors_of_hdf5_are_the_programs_own(stack: str, tmp_path: Path) -> None:
     """Printed, returned and kept as without the library."""
@@ -143,6 +146,7 @@ def moved(trace: Trace, name: str) -> list[tuple[int, ShapeKind, int]]:
     return [(c.bytes, s.kind, s.elements) for c, s in zip(found, shapes, strict=True)]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", [*FAMILIES, HDF5_2])
 def test_odd_transfers_leave_no_error_behind(stack: str, tmp_path: Path) -> None:
     """The program itself checks HDF5's error stack and handler after each."""

@@ -87,6 +87,7 @@ def check_views(trace: Trace, rank: int, found: list[Call]) -> None:
     assert (bytes_again.displacement, bytes_again.extent, bytes_again.contiguous) == (0, 1, True)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("mode", ["fold", "all"])
 def test_every_way_to_move_data_is_told(family: str, mode: str, tmp_path: Path) -> None:
     trace = captured(family, 2, [program(family, "views.c"), "out.dat"], tmp_path, mode=mode)
@@ -99,6 +100,7 @@ def test_every_way_to_move_data_is_told(family: str, mode: str, tmp_path: Path) 
         check_views(trace, rank, found)
 
 
+@pytest.mark.extended(keep=1)
 def test_system_writes_name_the_call_that_they_serve(family: str, tmp_path: Path) -> None:
     trace = captured(family, 2, [program(family, "views.c"), "out.dat"], tmp_path, mode="all")
     rows = expand(trace)
@@ -115,6 +117,7 @@ def test_system_writes_name_the_call_that_they_serve(family: str, tmp_path: Path
     assert sorted((row["offset"], row["bytes"]) for row in own) == [(0, 64), (64, 64)]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("binding", ["WITH_F08", "WITH_MODULE", "WITH_MPIF"])
 def test_fortran(family: str, binding: str, tmp_path: Path) -> None:
     require(f"mpif90.{family}")
@@ -132,6 +135,7 @@ def test_fortran(family: str, binding: str, tmp_path: Path) -> None:
         assert found[1].op == Op.WRITE_COLLECTIVE
 
 
+@pytest.mark.extended(keep=1)
 def test_a_view_that_is_set_in_every_step_is_one_record(family: str, tmp_path: Path) -> None:
     command = [program(family, "strided.c"), "out.dat", "collective", "4096", "64"]
     trace = captured(family, 2, command, tmp_path)
@@ -142,6 +146,7 @@ def test_a_view_that_is_set_in_every_step_is_one_record(family: str, tmp_path: P
         assert np.sum(view.pieces["bytes"] * view.pieces["count"]) == view.filetype_bytes
 
 
+@pytest.mark.extended(keep=1)
 def test_nothing_is_asked_that_could_end_the_program(family: str, tmp_path: Path) -> None:
     """Errors are fatal; four threads at a time, each with a file pointer of its own."""
     writer = program(family, "edges.c", "-pthread")

@@ -46,6 +46,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("cell", CELLS, ids=str)
 def test_requests_are_the_real_ones(
     cell: real.Cell, program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -42,12 +42,14 @@ def layout(where: Path) -> str:
     return os.getxattr(where / "work/out.dat", "user.stripewise.layout").decode()
 
 
+@pytest.mark.extended(keep=1)
 def test_hints_of_the_program_shape_its_file(family: str, tmp_path: Path) -> None:
     hints = ("striping_factor=3", "striping_unit=65536", "start_iodevice=2")
     emulated(family, tmp_path, Machine({}, targets=4), "independent", *hints)
     assert layout(tmp_path) == "3 65536 2"
 
 
+@pytest.mark.extended(keep=1)
 def test_hints_of_the_configuration_shape_it_too(family: str, tmp_path: Path) -> None:
     rules = flat("file * 0", "mpiio striping_factor 9", "mpiio striping_unit 131072")
     _, found = emulated(
@@ -57,6 +59,7 @@ def test_hints_of_the_configuration_shape_it_too(family: str, tmp_path: Path) ->
     assert found["stripes_cut"] >= 1
 
 
+@pytest.mark.extended(keep=1)
 def test_ranks_are_on_nodes_and_locks_go_from_one_to_the_other(
     family: str, tmp_path: Path
 ) -> None:
@@ -69,6 +72,7 @@ def test_ranks_are_on_nodes_and_locks_go_from_one_to_the_other(
     assert same["limit lock"] == 0
 
 
+@pytest.mark.extended(keep=1)
 def test_the_hint_for_locks_is_heard(family: str, tmp_path: Path) -> None:
     machine = Machine({"locks.revoke": 0.002})
     _, found = emulated(family, tmp_path, machine, "independent", "cray_cb_write_lock_mode=1")
@@ -79,6 +83,7 @@ def test_the_hint_for_locks_is_heard(family: str, tmp_path: Path) -> None:
 ALWAYS = ("romio_cb_write=enable", "romio_cb_read=enable")
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("mode", "hints", "exchanged"),
     [("collective", ALWAYS, True), ("collective", (), True), ("independent", ALWAYS, False)],
@@ -106,6 +111,7 @@ def test_pieces_of_a_round_share_an_exchange(tmp_path: Path) -> None:
     assert (ran.code, found["writes"], found["exchanges"]) == (0, 32, 1)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("choice", "exchanged"), [("automatic", False), ("enable", True)])
 def test_collective_calls_of_separate_data_are_carried_out_one_by_one(
     family: str, tmp_path: Path, choice: str, exchanged: bool
@@ -122,6 +128,7 @@ def test_collective_calls_of_separate_data_are_carried_out_one_by_one(
     assert (counters(tmp_path / "mapping")["exchanges"] > 0) == exchanged
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("ranks_per_node", "aggregators"), [(1, 2), (2, 1)])
 def test_romio_has_an_aggregator_on_each_virtual_node(
     family: str, tmp_path: Path, ranks_per_node: int, aggregators: int
@@ -132,6 +139,7 @@ def test_romio_has_an_aggregator_on_each_virtual_node(
     assert len(ran.writers("out.dat")) == aggregators
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("mode", ["nonblocking", "ordered", "at"])
 def test_data_is_right_and_held_back_in_every_mode(family: str, tmp_path: Path, mode: str) -> None:
     machine = Machine({"servers.target_write": 0.5e6}, targets=2, stripe_count=2)
@@ -143,6 +151,7 @@ def test_data_is_right_and_held_back_in_every_mode(family: str, tmp_path: Path, 
 # ---- two storages ------------------------------------------------------------------------------
 
 
+@pytest.mark.extended(keep=1)
 def test_each_file_has_the_storage_that_its_root_names(family: str, tmp_path: Path) -> None:
     shared, buffer = tmp_path / "shared", tmp_path / "buffer"
     rates = {"servers.target_write": 50e6, "exchange.round": 0.001}

@@ -34,6 +34,7 @@ def of_targets(first: int, size: int) -> dict[int, int]:
     return dict(found)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("mode", ["independent", "collective", "at", "nonblocking"])
 def test_each_target_has_the_bytes_of_its_stripes(family: str, tmp_path: Path, mode: str) -> None:
     machine = Machine({}, targets=TARGETS, stripe_count=3, stripe_size=STRIPE, flags=LUSTRE)

@@ -42,6 +42,7 @@ def together(
     )
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("family", "io"), [("mpich", ""), ("openmpi", "ompio"), ("openmpi", "romio321")]
 )
@@ -79,6 +80,7 @@ def test_one_application_says_nothing_of_others(kernel_of: KernelOf, tmp_path: P
     assert json.loads(done.stdout)["application"] is None
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(
     ("first", "second", "said"),
@@ -100,6 +102,7 @@ def test_what_cannot_run_ends_all_with_one_line(
     assert list(tmp_path.glob("[ab]")) == []
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_failure_of_one_does_not_stop_the_other(
     family: str, kernel_of: KernelOf, tmp_path: Path

@@ -149,6 +149,7 @@ def assert_same(found: Steps, expected: Steps) -> None:
             np.testing.assert_array_equal(array, other[name], err_msg=name)
 
 
+@pytest.mark.extended(keep=3)
 @pytest.mark.parametrize("n_ranks", OF_RANKS)
 @pytest.mark.parametrize("backend", NEW)
 def test_every_element_arrives(backend: str, n_ranks: int, kernel: Kernel, tmp_path: Path) -> None:
@@ -159,6 +160,7 @@ def test_every_element_arrives(backend: str, n_ranks: int, kernel: Kernel, tmp_p
         assert_same(found, formula(REQUESTS[name]))
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("name", ["cyclic", "strided", "btio"])
 def test_one_array_is_equal_through_all_libraries(
     name: str, kernel: Kernel, tmp_path: Path
@@ -173,6 +175,7 @@ def test_one_array_is_equal_through_all_libraries(
         assert_same(steps, written["posix"])
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("backend", ["netcdf4", "pnetcdf", "adios2-bp5", "adios2-bp4"])
 def test_nothing_stays_without_keep(backend: str, kernel: Kernel, tmp_path: Path) -> None:
     need(kernel, backend)
@@ -181,6 +184,7 @@ def test_nothing_stays_without_keep(backend: str, kernel: Kernel, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("backend", ["netcdf4", "pnetcdf", "adios2-bp5", "adios2-bp4"])
 def test_old_output_is_replaced(backend: str, kernel: Kernel, tmp_path: Path) -> None:
     need(kernel, backend)
@@ -200,6 +204,7 @@ def test_a_bp_output_is_not_made_through_a_link(kernel: Kernel, tmp_path: Path) 
     assert "adios2_open(out): File exists" in done.stderr
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stranger", ["notes.txt", "data.0.bak", "data.x", "sub"])
 def test_a_directory_with_anything_else_in_it_is_left_alone(
     stranger: str, kernel: Kernel, tmp_path: Path
@@ -218,6 +223,7 @@ def test_a_directory_with_anything_else_in_it_is_left_alone(
     )
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("names", [[], ["data.0"], ["data.0", "md.0"], ["md.idx"]])
 def test_only_a_directory_with_its_index_is_an_output(
     names: list[str], kernel: Kernel, tmp_path: Path
@@ -236,6 +242,7 @@ def test_only_a_directory_with_its_index_is_an_output(
         assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("backend", ["posix", "pnetcdf"])
 def test_old_output_stays_where_a_pass_cannot_begin(
     backend: str, kernel: Kernel, tmp_path: Path
@@ -249,6 +256,7 @@ def test_old_output_stays_where_a_pass_cannot_begin(
     assert (tmp_path / "out").read_text() == "mine"
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("case", ["no directory", "absent", "foreign"])
 @pytest.mark.parametrize("backend", ["netcdf4-collective", "pnetcdf-collective", "adios2-bp5"])
 def test_failed_calls_are_told_and_end_all_ranks(
@@ -270,6 +278,7 @@ def test_failed_calls_are_told_and_end_all_ranks(
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("backend", ["pnetcdf", "adios2-bp5"])
 def test_a_full_disk_is_told_beforehand(backend: str, kernel: Kernel, tmp_path: Path) -> None:
     need(kernel, backend)  # afterwards, the one would not tell and the other wait for ever
@@ -280,6 +289,7 @@ def test_a_full_disk_is_told_beforehand(backend: str, kernel: Kernel, tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("backend", ["netcdf4", "pnetcdf", "adios2-bp5", "adios2-bp4"])
 def test_files_of_another_shape_are_not_read(backend: str, kernel: Kernel, tmp_path: Path) -> None:
     need(kernel, backend)
@@ -313,6 +323,7 @@ def test_engine_and_parameters_are_told(kernel: Kernel, tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("words", "said"),
     [

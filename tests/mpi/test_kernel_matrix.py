@@ -157,6 +157,7 @@ def lines_of(drivers: Drivers, few: bool) -> Iterator[tuple[str, str, str]]:
             yield name, backend, f"{line} --read-shift 1 --file {name}-{backend}"
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("family", "io", "n_ranks"), PLACES)
 def test_every_element_arrives(
     family: str, io: str, n_ranks: int, drivers_of: DriversOf, tmp_path: Path

@@ -96,6 +96,7 @@ def check_step(step: dict[str, Any]) -> None:
     assert step["mib_per_second"] == pytest.approx(rate / 2**20, rel=1e-6)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", ["mpich", "openmpi"])
 def test_json_holds_the_whole_result(family: str, kernel_of: KernelOf, tmp_path: Path) -> None:
     kernel = kernel_of(family)
@@ -237,6 +238,7 @@ IMPOSSIBLE = [
 ]
 
 
+@pytest.mark.extended(keep=6)
 @pytest.mark.parametrize(("words", "said"), IMPOSSIBLE, ids=lambda v: " ".join(v)[:60])
 def test_impossible_requests_end_in_one_line(
     words: list[str], said: str, kernel_of: KernelOf, tmp_path: Path
@@ -250,6 +252,7 @@ def test_impossible_requests_end_in_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     "words", [["--foo"], ["--grid", "2,2,1"], ["--backend", "null", "--verify"]]
 )
@@ -262,6 +265,7 @@ def test_impossible_requests_end_all_ranks_with_one_line(
     assert done.stderr.count("stripewise-kernel: ") == 1
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("words", [["--help"], ["-h"], ["--version"]])
 def test_help_is_printed_once(words: list[str], kernel_of: KernelOf, tmp_path: Path) -> None:
     done = kernel_of("mpich").run(2, words, cwd=tmp_path)
@@ -284,6 +288,7 @@ def told(done: subprocess.CompletedProcess[str]) -> list[str]:
     return [line for line in done.stderr.splitlines() if line.startswith("stripewise-kernel: ")]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("case", ["no directory", "absent", "short"])
 @pytest.mark.parametrize(
     ("family", "backend"),
@@ -330,6 +335,7 @@ def small_disk() -> list[str]:
     return [*words, script, "sh"]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("family", "io", "backend"),
     [("mpich", "", backend) for backend in FAILING]

@@ -110,6 +110,7 @@ def cases(draw: st.DrawFn) -> tuple[int, list[Cut]]:
     return key, [draw(cut_of(longest)) for _ in range(n_dims)]
 
 
+@pytest.mark.extended(keep=1)
 @settings(
     max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -130,6 +131,7 @@ def test_every_element_has_the_right_owner(
         np.testing.assert_array_equal(np.array(answer.split(), dtype=int), owner_map(cuts, dims))
 
 
+@pytest.mark.extended(keep=2)
 @pytest.mark.parametrize("pattern", ["vpic", "vorpal", "gcrm", "wrf", "array3d", "flash", "btio"])
 def test_a_grid_is_found_for_any_number_of_ranks(oracle: Oracle, pattern: str) -> None:
     local = {"vpic": "7", "flash": "2,2,1,2"}.get(pattern, "2,3,2")
@@ -142,6 +144,7 @@ def test_a_grid_is_found_for_any_number_of_ranks(oracle: Oracle, pattern: str) -
         assert counts.min() == counts.max() if pattern != "btio" else counts.min() > 0
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", ["mpich", "openmpi"])
 def test_btio_is_even_and_large_extents_have_right_views(
     family: str, drivers_of: Callable[[str], Drivers]
@@ -152,12 +155,14 @@ def test_btio_is_even_and_large_extents_have_right_views(
     assert done.stdout == "every element has one owner\n"
 
 
+@pytest.mark.extended(keep=1)
 def test_a_part_that_an_int_cannot_count_is_refused(oracle: Oracle) -> None:
     verdict, reason = oracle.ask(2, "--pattern vpic --size 8589934592")
     assert verdict == "no"
     assert "too large" in reason
 
 
+@pytest.mark.extended(keep=1)
 def test_what_cannot_be_dealt_out_is_told(oracle: Oracle) -> None:
     for n_ranks, words, said in [
         (2, "--distribution *,*,*", "gives everything to one of 2 ranks"),

@@ -66,6 +66,7 @@ def read_all(path: Path) -> list[bytes]:
         return [group[name][...].tobytes() for group in file.values() for name in group]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("family", "io", "n_ranks"),
     [("mpich", "", 2), ("openmpi", "ompio", 3), ("openmpi", "romio321", 3)],
@@ -91,6 +92,7 @@ def test_cut_transfers_make_the_same_files(
         assert read_all(tmp_path / f"cut-{name}") == read_all(tmp_path / f"whole-{name}"), name
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("family", "io", "n_ranks"), [("mpich", "", 2), ("openmpi", "ompio", 3)])
 def test_what_was_moved_before_a_stonewall_is_right(
     family: str,
@@ -137,6 +139,7 @@ def run_json(kernel: Kernel, n_ranks: int, words: str, cwd: Path) -> dict[str, A
     return found
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("mode", ["independent", "collective"])
 @pytest.mark.parametrize("family", ["mpich", "openmpi"])
 def test_after_a_stonewall_all_ranks_have_moved_as_much(
@@ -163,6 +166,7 @@ def test_after_a_stonewall_all_ranks_have_moved_as_much(
         np.testing.assert_array_equal(block, np.arange(rank * n + 1, rank * n + 1 + each // 8))
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("backend", ["posix", "hdf5"])
 def test_a_stonewall_between_steps(backend: str, kernel_of: KernelOf, tmp_path: Path) -> None:
     kernel = kernel_of("mpich")
@@ -204,6 +208,7 @@ def direct_place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     "words",
     [

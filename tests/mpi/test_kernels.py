@@ -36,6 +36,7 @@ def formula(pattern: str, step: int) -> Array:
     return np.arange(start, start + elements, dtype=np.int64).reshape(shape)
 
 
+@pytest.mark.extended(keep=3)
 @pytest.mark.parametrize(
     "words",
     [
@@ -70,6 +71,7 @@ def corrupt(path: Path, element: int) -> int:
     return int(np.fromfile(path, np.int64)[element])
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("backend", ["posix-shared", "mpiio-collective"])
 def test_one_changed_byte_is_found(backend: str, kernel_of: KernelOf, tmp_path: Path) -> None:
     kernel = kernel_of("mpich")

@@ -32,6 +32,7 @@ def beside(
     )  # fmt: skip
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_creates_begin_with_writes_and_stats_with_reads(
     family: str, kernel_of: KernelOf, tmp_path: Path
@@ -57,6 +58,7 @@ def test_creates_begin_with_writes_and_stats_with_reads(
     assert not list(tmp_path.glob("stripewise-metadata-*"))
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_cannot_run_ends_both_with_one_line(
     family: str, kernel_of: KernelOf, tmp_path: Path

@@ -80,6 +80,7 @@ def test_files_lie_in_the_leaves_if_asked(tmp_path: Path) -> None:
     assert folders == {f"shared/{leaf}": 2 for leaf in leaves}
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("sharing", ["shared", "own"])
 def test_the_files_of_another_rank_are_asked_for(sharing: str, tmp_path: Path) -> None:
     words = ["--files", "5", "--sharing", sharing, "--shift", "1", "--phases"]

@@ -25,6 +25,7 @@ def mpich() -> MetadataKernel:
     return metadata_kernel("mpich")
 
 
+@pytest.mark.extended(keep=3)
 @pytest.mark.parametrize(
     ("words", "text"),
     [
@@ -56,6 +57,7 @@ def test_an_impossible_request_is_said_in_a_line(
     assert text in err
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", ["mpich", "openmpi"])
 def test_all_ranks_end_when_there_is_no_directory(family: str, tmp_path: Path) -> None:
     done = metadata_kernel(family).run(2, "--directory", "nowhere", cwd=tmp_path)
@@ -72,6 +74,7 @@ def test_a_file_is_no_directory(mpich: MetadataKernel, tmp_path: Path) -> None:
     assert "make it" in mpich.run(1, "--directory", "file", cwd=tmp_path).stderr
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("words", [["--file-bytes", "4 KiB"], ["--phases", "create-directory"]])
 def test_a_full_file_system_is_named_and_emptied(
     mpich: MetadataKernel, words: list[str], tmp_path: Path
@@ -102,6 +105,7 @@ def job_directory(tmp_path: Path) -> Path:
     pytest.fail("no file was made")
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_and_nothing_stays(
     mpich: MetadataKernel, number: signal.Signals, tmp_path: Path

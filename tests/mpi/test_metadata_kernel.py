@@ -39,6 +39,7 @@ def counts(document: dict[str, Any]) -> dict[str, int]:
     return {name: numbers.pop() for name, numbers in found.items()}
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     "words",
     [
@@ -65,6 +66,7 @@ def test_counts_are_right_and_nothing_stays(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.extended(keep=1)
 def test_times_are_those_of_the_operations(kernel: MetadataKernel, tmp_path: Path) -> None:
     found = kernel.told(2, "--files", "300", cwd=tmp_path)
     assert [one["operation"] for one in found["phases"]] == [
@@ -120,6 +122,7 @@ def test_ranks_use_what_another_node_has_made(mpich: MetadataKernel, tmp_path: P
     assert (odd["n_nodes"], odd["shift"]) == (2, 2)
 
 
+@pytest.mark.extended(keep=1)
 def test_a_stonewall_is_worn_out(kernel: MetadataKernel, tmp_path: Path) -> None:
     found = kernel.told(
         2, "--files", "100000000", "--stonewall", "0.2 s", "--sharing", "own", "--shift", "1",

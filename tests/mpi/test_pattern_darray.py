@@ -89,6 +89,7 @@ def as_view(parts: list[tuple[int, int, int]], n_ranks: int, element_bytes: int)
     )  # fmt: skip
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.mpi
 @pytest.mark.parametrize("family", ["mpich", "openmpi"])
 def test_darrays(family: str, tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ def of_kernel(
     return found(family, [kernel.program, *options, "--file", "out", "--keep"], where, n_ranks)
 
 
+@pytest.mark.extended(keep=1)
 def test_two_datasets_of_rows(family: str, tmp_path: Path) -> None:
     require(f"mpicc.{family}")
     patterns = found(family, [program(family, "h5two.c"), "a.h5"], tmp_path)
@@ -47,6 +48,7 @@ def test_two_datasets_of_rows(family: str, tmp_path: Path) -> None:
     assert {p.element_bytes for p in patterns} == {4}
 
 
+@pytest.mark.extended(keep=3)
 @pytest.mark.parametrize(
     ("pattern", "options", "n_datasets", "notation"),
     [
@@ -77,6 +79,7 @@ def test_published_kernels_through_hdf5(
     assert {p.active_ranks for p in written} == {4}
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("mode", ["independent", "collective"])
 def test_an_array_through_views_of_mpiio(
     family: str, kernel_of: KernelOf, tmp_path: Path, mode: str
@@ -94,6 +97,7 @@ def test_an_array_through_views_of_mpiio(
     assert written.source == "view"
 
 
+@pytest.mark.extended(keep=1)
 def test_bt_io_is_a_multipartition(family: str, kernel_of: KernelOf, tmp_path: Path) -> None:
     patterns = of_kernel(
         family, kernel_of, tmp_path, "--pattern", "btio", "--backend", "mpiio", "--size", "8,8,8"
@@ -101,6 +105,7 @@ def test_bt_io_is_a_multipartition(family: str, kernel_of: KernelOf, tmp_path: P
     assert [p.kind for p in patterns if p.writing] == [PatternKind.MULTIPARTITION]
 
 
+@pytest.mark.extended(keep=1)
 def test_rows_through_posix(family: str, kernel_of: KernelOf, tmp_path: Path) -> None:
     patterns = of_kernel(
         family, kernel_of, tmp_path, "--pattern", "array3d", "--backend", "posix",

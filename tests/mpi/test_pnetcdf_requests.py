@@ -17,6 +17,7 @@ pytestmark = pytest.mark.mpi
 KIB = 1 << 10
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("collective", "steps", "settings"),
     [

@@ -56,6 +56,7 @@ def strided(
     return ran
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("mode", ["independent", "collective", "nonblocking", "ordered"])
 def test_a_file_that_matches_is_there_and_another_one_is_not(
     stack: tuple[str, str], here: Path, there: Path, mode: str
@@ -70,6 +71,7 @@ def test_a_file_that_matches_is_there_and_another_one_is_not(
     assert not (there / "wrfrst_d01").exists()
 
 
+@pytest.mark.extended(keep=1)
 def test_what_an_earlier_run_left_here_does_not_keep_it_here(
     stack: tuple[str, str], here: Path, there: Path
 ) -> None:
@@ -79,6 +81,7 @@ def test_what_an_earlier_run_left_here_does_not_keep_it_here(
     assert (here / "wrfout_d01").read_bytes() == b"stale"
 
 
+@pytest.mark.extended(keep=1)
 def test_an_input_that_is_only_here_is_read_here(
     stack: tuple[str, str], here: Path, there: Path
 ) -> None:
@@ -91,6 +94,7 @@ def test_an_input_that_is_only_here_is_read_here(
         assert (ran.code, ran.out.strip(), ran.err) == (0, text, "")
 
 
+@pytest.mark.extended(keep=1)
 def test_the_emulated_storage_is_that_of_the_other_place(
     stack: tuple[str, str], here: Path, there: Path
 ) -> None:
@@ -104,6 +108,7 @@ def test_the_emulated_storage_is_that_of_the_other_place(
     assert counters(here.with_suffix(".clocks"))["written_bytes"] == 0
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_hdf5_makes_the_same_file_there(family: str, here: Path, there: Path) -> None:
     require(f"mpicc.{family}", f"mpiexec.{family}", "cmake")

@@ -39,6 +39,7 @@ def family(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.mark.extended(keep=3)
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels(
     name: str, family: str, kernel_of: Callable[[str], Kernel], tmp_path: Path
@@ -55,6 +56,7 @@ def test_kernels(
     assert moved == found.differences.bytes == found.plan.read_bytes + found.plan.write_bytes
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("mode", ["independent", "collective", "nonblocking", "split", "ordered"])
 def test_ways_of_mpi_io(mode: str, family: str, tmp_path: Path) -> None:
     words = [program(family, "strided.c"), "out.dat", mode, "512", "16", "cb_nodes=1"]
@@ -63,12 +65,14 @@ def test_ways_of_mpi_io(mode: str, family: str, tmp_path: Path) -> None:
     assert found.differences.calls == 4
 
 
+@pytest.mark.extended(keep=1)
 def test_views_and_pointers(family: str, tmp_path: Path) -> None:
     found = replayed(family, [program(family, "views.c"), "out.dat"], tmp_path)
     assert not found.differences, found.differences.texts
     assert found.differences.calls == 26
 
 
+@pytest.mark.extended(keep=1)
 def test_selections_of_hdf5(family: str, tmp_path: Path) -> None:
     found = replayed(family, [program(family, "h5selections.c"), "out.h5"], tmp_path)
     assert not found.differences, found.differences.texts
@@ -76,6 +80,7 @@ def test_selections_of_hdf5(family: str, tmp_path: Path) -> None:
     assert found.result["failures"] == 0
 
 
+@pytest.mark.extended(keep=1)
 def test_ranks_alone_and_in_groups(family: str, tmp_path: Path) -> None:
     (tmp_path / "input").write_bytes(bytes(64 << 10))
     found = replayed(family, [program(family, "together.c")], tmp_path, n_ranks=3)
@@ -104,6 +109,7 @@ def test_variables_of_pnetcdf(tmp_path: Path, kernel_of: Callable[[str], Kernel]
     assert not found.differences, found.differences.texts
 
 
+@pytest.mark.extended(keep=1)
 def test_the_time_between_calls_scales(
     family: str, kernel_of: Callable[[str], Kernel], tmp_path: Path
 ) -> None:
@@ -122,6 +128,7 @@ def test_the_time_between_calls_scales(
     assert 0.25 < computed["0.5"] < computed["keep"]
 
 
+@pytest.mark.extended(keep=1)
 def test_another_number_of_ranks_is_refused(
     family: str, kernel_of: Callable[[str], Kernel], tmp_path: Path
 ) -> None:
@@ -132,6 +139,7 @@ def test_another_number_of_ranks_is_refused(
     assert "the plan is for 2 ranks, and 1 were started; give mpiexec -n 2" in done.stderr
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     "damage",
     [

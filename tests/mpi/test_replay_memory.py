@@ -26,6 +26,7 @@ def system_writes(trace: Trace) -> Counter[tuple[int, int, int]]:
     return Counter(zip(*columns, strict=True))
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_halo_in_memory(family: str, kernel_of: Callable[[str], Kernel], tmp_path: Path) -> None:
     require(f"mpicc.{family}", f"mpiexec.{family}", "cmake")
@@ -49,6 +50,7 @@ def test_a_halo_in_memory(family: str, kernel_of: Callable[[str], Kernel], tmp_p
     assert rows == {key: n for key, n in again.items() if key[2] == data}
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("mode", ["independent", "collective"])
 def test_a_halo_in_a_datatype(
@@ -80,6 +82,7 @@ def noise(n_bytes: int) -> bytes:
     return b"".join(words)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("io", ["", "romio321"])
 def test_a_datatype_with_a_lower_bound(family: str, io: str, tmp_path: Path) -> None:

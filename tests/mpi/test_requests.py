@@ -34,11 +34,13 @@ def _compared(cell: Cell, where: Path) -> None:
     assert not differences(real, simulated), differences(real, simulated)
 
 
+@pytest.mark.extended(keep=4)
 @pytest.mark.parametrize("cell", _cells(quick=True), ids=str)
 def test_requests_are_the_real_ones(cell: Cell, tmp_path: Path) -> None:
     _compared(cell, tmp_path)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.long
 @pytest.mark.parametrize("cell", _cells(quick=False), ids=str)
 def test_further_requests_are_the_real_ones(cell: Cell, tmp_path: Path) -> None:

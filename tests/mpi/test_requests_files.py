@@ -69,6 +69,7 @@ def _table(stack: str, work: Workload, settings) -> list[Told]:
     )  # fmt: skip
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("stack", "options", "place", "other"),
     [
@@ -84,6 +85,7 @@ def test_posix(stack, options, place, other, tmp_path):
     assert real == _simulated(stack, *place, **other)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("stack", "nodes", "options"),
     [
@@ -98,6 +100,7 @@ def test_several_variables(stack, nodes, options, tmp_path):
     assert real == _table(stack, work, {})
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("place", "parameters", "steps", "op"),
     [

@@ -63,6 +63,7 @@ def test_bytes_that_a_thread_writes_count_once(tmp_path: Path) -> None:
     assert ran.profile.write_bytes == 2 * 3 * 2 * ARRAY
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("aggregators", [1, 2])
 def test_a_parameter_acts_on_the_file_it_is_for(aggregators: int, tmp_path: Path) -> None:
     other = 3 - aggregators
@@ -90,6 +91,7 @@ def test_the_engine_is_changed_for_one_file_only(tmp_path: Path) -> None:
     assert ran.applied(ADIOS2) == {"engine": {"BP4"}}
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("override", "n_files"), [(0, 1), (1, 2)])
 def test_the_programs_own_parameter(override: int, n_files: int, tmp_path: Path) -> None:
     text = flat(f"file out.bp {override}", "adios2 NumAggregators 2")
@@ -108,6 +110,7 @@ def test_parameters_are_read_only_where_one_is_set(tmp_path: Path) -> None:
     assert {Path(ran.profile.paths[settings.path]).name for settings in own} == {"other-out.bp"}
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("override", "own"), [(0, True), (1, False)])
 def test_the_programs_own_engine(override: int, own: bool, tmp_path: Path) -> None:
     text = flat(f"file out.bp {override}", "adios2 engine BP5")

@@ -36,6 +36,7 @@ def normalised(text: str) -> list[str]:
     return re.sub(r"0x[0-9a-f]+|\d{3,}|\[\w+:\d+\]", "#", text).splitlines()
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("mode", ["missing", "handler", "comms"])
 def test_errors_of_mpi_io(family: str, mode: str, tmp_path: Path) -> None:
     command = [program(family, "errors.c"), mode, "out.dat"]
@@ -45,6 +46,7 @@ def test_errors_of_mpi_io(family: str, mode: str, tmp_path: Path) -> None:
     assert normalised(ran.err) == normalised(plain.stderr)
 
 
+@pytest.mark.extended(keep=1)
 def test_an_invalid_info(family: str, tmp_path: Path) -> None:
     """Open MPI's mpiexec loses the message at times, with and without us."""
     command = [program(family, "errors.c"), "info", "out.dat"]
@@ -55,6 +57,7 @@ def test_an_invalid_info(family: str, tmp_path: Path) -> None:
         assert normalised(ran.err) == normalised(plain.stderr)
 
 
+@pytest.mark.extended(keep=1)
 def test_fatal_errors_stay_fatal(family: str, tmp_path: Path) -> None:
     command = [program(family, "errors.c"), "fatal", "out.dat"]
     plain = run_plain(family, 1, command, tmp_path)
@@ -62,6 +65,7 @@ def test_fatal_errors_stay_fatal(family: str, tmp_path: Path) -> None:
     assert ran.code == plain.returncode != 0
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("configuration", ["", PROPERTIES], ids=["counted", "adopted"])
 @pytest.mark.parametrize("stack", [*FAMILIES, HDF5_2])
 def test_error_stacks_of_hdf5(stack: str, configuration: str, tmp_path: Path) -> None:

@@ -46,6 +46,7 @@ def creation(path: Path, name: str) -> h5py.h5p.PropDCID:
         return file[name].id.get_create_plist()
 
 
+@pytest.mark.extended(keep=3)
 @pytest.mark.parametrize("options", [(), ("collective",)])
 @pytest.mark.parametrize("n_ranks", [1, 2, 4])
 def test_calls_and_bytes_are_counted(
@@ -63,6 +64,7 @@ def test_calls_and_bytes_are_counted(
     assert all(p["flags"] & flags == flags for p in ran.profile.processes if p["rank"] >= 0)
 
 
+@pytest.mark.extended(keep=1)
 def test_serial_files_are_not_parallel(stack: str, tmp_path: Path) -> None:
     ran = write(stack, tmp_path, "serial")
     flags = ProcessFlag.HDF5 | ProcessFlag.HDF5_PARALLEL
@@ -72,6 +74,7 @@ def test_serial_files_are_not_parallel(stack: str, tmp_path: Path) -> None:
     assert ran.bytes(HDF5, "out.h5.0", *WRITES) == 2 * DATASET
 
 
+@pytest.mark.extended(keep=1)
 def test_the_file_is_the_same_as_without(stack: str, tmp_path: Path) -> None:
     command = [program(stack, "h5writer.c"), "out.h5"]
     assert run_plain(stack, 2, command, tmp_path).returncode == 0
@@ -80,6 +83,7 @@ def test_the_file_is_the_same_as_without(stack: str, tmp_path: Path) -> None:
     assert (tmp_path / "out.h5").read_bytes() == expected
 
 
+@pytest.mark.extended(keep=1)
 def test_alignment_makes_aligned_writes(stack: str, tmp_path: Path) -> None:
     before = write(stack, tmp_path)
     assert before.aligned_writes("out.h5", 17) == 0
@@ -90,6 +94,7 @@ def test_alignment_makes_aligned_writes(stack: str, tmp_path: Path) -> None:
         assert file["steps/a"].id.get_offset() % 1048576 == 0
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("override", "multiple"), [("0", 4096), ("1", 65536)])
 def test_the_programs_own_alignment(
     stack: str, override: str, multiple: int, tmp_path: Path
@@ -103,6 +108,7 @@ def test_the_programs_own_alignment(
     assert (offset % 65536 == 0) == (override == "1")
 
 
+@pytest.mark.extended(keep=3)
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -128,6 +134,7 @@ def test_access_properties_keep_the_content(
             assert np.array_equal(one[name][...], other[name][...])
 
 
+@pytest.mark.extended(keep=1)
 def test_sieve_buffer_acts_on_serial_files(stack: str, tmp_path: Path) -> None:
     configuration = flat("file * 0", "hdf5 sieve_buf_size 1048576")
     assert write(stack, tmp_path, "serial", configuration=configuration).applied(HDF5)
@@ -136,12 +143,14 @@ def test_sieve_buffer_acts_on_serial_files(stack: str, tmp_path: Path) -> None:
     assert any("no data sieve" in note for note in ran.profile.notes)
 
 
+@pytest.mark.extended(keep=1)
 def test_libver_changes_the_format(stack: str, tmp_path: Path) -> None:
     write(stack, tmp_path, configuration=flat("file * 0", "hdf5 libver latest,latest"))
     with h5py.File(tmp_path / "out.h5") as file:
         assert file.id.get_create_plist().get_version()[0] >= 2
 
 
+@pytest.mark.extended(keep=1)
 def test_chunks_where_they_fit(stack: str, tmp_path: Path) -> None:
     configuration = flat(
         "file * 0",
@@ -161,6 +170,7 @@ def test_chunks_where_they_fit(stack: str, tmp_path: Path) -> None:
     assert any("larger than the dataset" in note for note in ran.profile.notes)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("chunk", ["32", "32,512,1", "0,512", "nonsense", "1,99999999999"])
 def test_chunks_that_cannot_be_are_skipped(stack: str, chunk: str, tmp_path: Path) -> None:
     ran = write(stack, tmp_path, configuration=flat("file * 1", f"hdf5 chunk {chunk}"))
@@ -168,6 +178,7 @@ def test_chunks_that_cannot_be_are_skipped(stack: str, chunk: str, tmp_path: Pat
     assert ran.profile.notes
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("override", "rows"), [("0", 4), ("1", 16)])
 def test_the_programs_own_chunks(stack: str, override: str, rows: int, tmp_path: Path) -> None:
     configuration = flat(f"file * {override}", "hdf5 chunk 16,512")
@@ -175,6 +186,7 @@ def test_the_programs_own_chunks(stack: str, override: str, rows: int, tmp_path:
     assert creation(tmp_path / "out.h5", "steps/a").get_chunk() == (rows, 512)
 
 
+@pytest.mark.extended(keep=1)
 def test_allocation_time_of_the_programs_own_chunks(stack: str, tmp_path: Path) -> None:
     configuration = flat("file * 0", "hdf5 alloc_time early")
     ran = write(stack, tmp_path, "serial", "chunk", n_ranks=1, configuration=configuration)
@@ -183,6 +195,7 @@ def test_allocation_time_of_the_programs_own_chunks(stack: str, tmp_path: Path) 
     assert found == h5py.h5d.ALLOC_TIME_EARLY
 
 
+@pytest.mark.extended(keep=1)
 def test_collective_transfer(stack: str, tmp_path: Path) -> None:
     configuration = flat("file * 0", "dataset /steps/a", "hdf5 transfer collective")
     ran = write(stack, tmp_path, configuration=configuration)
@@ -192,6 +205,7 @@ def test_collective_transfer(stack: str, tmp_path: Path) -> None:
     assert ran.applied(HDF5) == {"transfer": {"collective"}}
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("override", "expected"), [("0", 0), ("1", 2 * DATASET)])
 def test_independent_transfer(stack: str, override: str, expected: int, tmp_path: Path) -> None:
     configuration = flat(f"file * {override}", "hdf5 transfer independent")
@@ -199,12 +213,14 @@ def test_independent_transfer(stack: str, override: str, expected: int, tmp_path
     assert ran.bytes(HDF5, "out.h5", Op.WRITE) == expected
 
 
+@pytest.mark.extended(keep=1)
 def test_transfer_of_a_serial_file_is_left_alone(stack: str, tmp_path: Path) -> None:
     configuration = flat("file * 1", "hdf5 transfer collective")
     ran = write(stack, tmp_path, "serial", configuration=configuration)
     assert ran.bytes(HDF5, "out.h5.1", Op.WRITE_COLLECTIVE) == 0
 
 
+@pytest.mark.extended(keep=1)
 def test_hints_reach_hdf5_through_mpi_io(stack: str, tmp_path: Path) -> None:
     configuration = flat("file *.h5 0", "mpiio striping_unit 65536", "hdf5 meta_block_size 4096")
     ran = write(stack, tmp_path, configuration=configuration)
@@ -212,6 +228,7 @@ def test_hints_reach_hdf5_through_mpi_io(stack: str, tmp_path: Path) -> None:
     assert ran.applied(HDF5) == {"meta_block_size": {"4096"}}
 
 
+@pytest.mark.extended(keep=1)
 def test_unmatched_calls_are_not_made_collective_by_counting(stack: str, tmp_path: Path) -> None:
     ran = write(stack, tmp_path, "partial")
     assert ran.bytes(HDF5, "out.h5", *WRITES) == DATASET

@@ -51,6 +51,7 @@ def romio(family: str) -> str:
     return "romio321" if family == "openmpi" else ""
 
 
+@pytest.mark.extended(keep=4)
 @pytest.mark.parametrize(
     ("mode", "write"),
     [
@@ -89,6 +90,7 @@ def test_large_counts_are_counted(tmp_path: Path) -> None:
     assert ran.bytes(MPIIO, "out.dat", Op.WRITE_COLLECTIVE) == 2 * SHARE
 
 
+@pytest.mark.extended(keep=1)
 def test_an_interleaved_view_is_flagged(family: str, tmp_path: Path) -> None:
     for mode, expected in (("collective", True), ("at", False)):
         ran = strided(family, tmp_path, mode)
@@ -96,12 +98,14 @@ def test_an_interleaved_view_is_flagged(family: str, tmp_path: Path) -> None:
         assert flags == [expected, expected]
 
 
+@pytest.mark.extended(keep=1)
 def test_explicit_offsets_give_the_alignment(family: str, tmp_path: Path) -> None:
     ran = strided(family, tmp_path, "at")
     aligned = sum(int(r["write_alignment"][12:].sum()) for r in ran.records(MPIIO, "out.dat"))
     assert aligned == 2 * BLOCKS
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("io", ["romio", "ompio"])
 def test_the_file_is_the_same_as_without(family: str, io: str, tmp_path: Path) -> None:
     if io == "ompio" and family == "mpich":
@@ -116,6 +120,7 @@ def test_the_file_is_the_same_as_without(family: str, io: str, tmp_path: Path) -
         assert (tmp_path / "out.dat").read_bytes() == expected
 
 
+@pytest.mark.extended(keep=1)
 def test_hints_change_who_writes_and_how_much(family: str, tmp_path: Path) -> None:
     before = strided(family, tmp_path, "collective", io=romio(family))
     assert before.writers("out.dat") == {0}
@@ -162,6 +167,7 @@ def test_ompio_collects_as_told(tmp_path: Path) -> None:
     assert ran.applied()["cb_nodes"] == {"2"}
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("override", "rounds"), [("0", 131072), ("1", 65536)])
 def test_the_programs_own_hints(family: str, override: str, rounds: int, tmp_path: Path) -> None:
     ran = strided(
@@ -178,17 +184,20 @@ def test_the_programs_own_hints(family: str, override: str, rounds: int, tmp_pat
     assert ran.writers("out.dat") == {0, 1}
 
 
+@pytest.mark.extended(keep=1)
 def test_hints_that_are_too_long_are_left_out(family: str, tmp_path: Path) -> None:
     lines = (f"mpiio {'k' * 300} 1", f"mpiio cb_nodes {'9' * 2000}", "mpiio striping_unit 65536")
     ran = strided(family, tmp_path, "collective", configuration=flat("file * 1", *lines))
     assert ran.applied() == {"striping_unit": {"65536"}}
 
 
+@pytest.mark.extended(keep=1)
 def test_other_files_are_left_alone(family: str, tmp_path: Path) -> None:
     ran = strided(family, tmp_path, "collective", configuration=flat("file *.nc 1", *AGGREGATORS))
     assert ran.applied() == {}
 
 
+@pytest.mark.extended(keep=1)
 def test_mpich_mpiio_hints(family: str, tmp_path: Path) -> None:
     hints = "*.nc:cb_nodes=1,*.dat:cb_nodes=2:cb_config_list=#*:*#,out*:cb_buffer_size=65536"
     ran = strided(
@@ -203,6 +212,7 @@ def test_mpich_mpiio_hints(family: str, tmp_path: Path) -> None:
     assert ran.largest_write("out.dat") == 65536
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("binding", ["WITH_F08", "WITH_MODULE", "WITH_INCLUDE"])
 def test_fortran(family: str, binding: str, tmp_path: Path) -> None:
     require(f"mpif90.{family}")
@@ -222,6 +232,7 @@ def test_fortran(family: str, binding: str, tmp_path: Path) -> None:
     assert ran.largest_write("out.dat") == 65536
 
 
+@pytest.mark.extended(keep=1)
 def test_no_plugin_in_memory_after_the_run(family: str, tmp_path: Path) -> None:
     """The plug-in is found where the search path says, in any position."""
     ran = strided(
@@ -233,6 +244,7 @@ def test_no_plugin_in_memory_after_the_run(family: str, tmp_path: Path) -> None:
     assert ran.ranks() == [0, 1]
 
 
+@pytest.mark.extended(keep=1)
 def test_large_counts_that_only_the_library_has(family: str, tmp_path: Path) -> None:
     """A weak reference finds our `_c` functions also where the MPI has none."""
     ran = run(family, 2, [program(family, "weak_counts.c"), "out.dat"], tmp_path)
@@ -241,6 +253,7 @@ def test_large_counts_that_only_the_library_has(family: str, tmp_path: Path) -> 
     assert ran.bytes(MPIIO, "out.dat", *WRITES) == 2 * 4 * 4096
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("io", "expected"), [("", "ompio"), ("romio321", "romio"), ("^ompio", "romio")]
 )

@@ -38,6 +38,7 @@ def command(family: str) -> list[str | Path]:
     return [program(family, "strided.c"), "out.dat", "collective", "4096", "16"]
 
 
+@pytest.mark.extended(keep=1)
 def test_a_loaded_plugin_tells_rank_and_version(family: str, tmp_path: Path) -> None:
     ran = run(family, 2, command(family), tmp_path)
     assert ran.state("plugin_state") == {PluginState.LOADED}
@@ -61,6 +62,7 @@ def check_without(ran: object, family: str) -> None:
     assert all(r["outermost_seconds"] > 0 for r in records)
 
 
+@pytest.mark.extended(keep=1)
 def test_a_missing_plugin(family: str, tmp_path: Path) -> None:
     ran = run(family, 2, command(family), tmp_path, plugin_path=tmp_path, configuration=HINTS)
     check_without(ran, family)
@@ -68,6 +70,7 @@ def test_a_missing_plugin(family: str, tmp_path: Path) -> None:
     assert any("stripewise runtime build" in note for note in ran.profile.notes)
 
 
+@pytest.mark.extended(keep=1)
 def test_a_renamed_plugin_of_another_mpi(family: str, tmp_path: Path) -> None:
     other = next(name for name in FAMILIES if name != family)
     require(f"mpicc.{other}")
@@ -81,6 +84,7 @@ def test_a_renamed_plugin_of_another_mpi(family: str, tmp_path: Path) -> None:
     assert any("another MPI" in note for note in ran.profile.notes)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("content", [b"", b"not a library", b"\x7fELF stripewise-plugin-mark\0"])
 def test_a_file_that_is_no_plugin(family: str, content: bytes, tmp_path: Path) -> None:
     (tmp_path / f"libstripewise-mpi-{family}-4.so").write_bytes(content)
@@ -89,6 +93,7 @@ def test_a_file_that_is_no_plugin(family: str, content: bytes, tmp_path: Path) -
     assert ran.state("plugin_state") == {PluginState.WRONG}
 
 
+@pytest.mark.extended(keep=1)
 def test_a_plugin_that_does_not_load(family: str, tmp_path: Path) -> None:
     whole = (plugins(family) / f"libstripewise-mpi-{family}-4.so").read_bytes()
     broken = tmp_path / f"libstripewise-mpi-{family}-4.so"
@@ -98,6 +103,7 @@ def test_a_plugin_that_does_not_load(family: str, tmp_path: Path) -> None:
     assert ran.state("plugin_state") == {PluginState.WRONG}
 
 
+@pytest.mark.extended(keep=1)
 def test_mpi_that_is_never_started(family: str, tmp_path: Path) -> None:
     ran = run(family, 1, [program(family, "quiet.c"), "out.txt"], tmp_path, configuration=HINTS)
     assert ran.code == 0, ran.err
@@ -106,6 +112,7 @@ def test_mpi_that_is_never_started(family: str, tmp_path: Path) -> None:
     assert ran.state("plugin_state") == set()
 
 
+@pytest.mark.extended(keep=1)
 def test_fork_in_an_mpi_program(family: str, tmp_path: Path) -> None:
     forker = [program(family, "forker.c"), "out.dat"]
     plain = run_plain(family, 2, forker, tmp_path)
@@ -118,6 +125,7 @@ def test_fork_in_an_mpi_program(family: str, tmp_path: Path) -> None:
     assert all(int(child["rank"]) == -1 for child in children)
 
 
+@pytest.mark.extended(keep=1)
 def test_a_disabled_library_does_nothing(family: str, tmp_path: Path) -> None:
     ran = run(
         family,
@@ -131,6 +139,7 @@ def test_a_disabled_library_does_nothing(family: str, tmp_path: Path) -> None:
     assert len(ran.profile.processes) == 0
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     "text",
     [
@@ -152,6 +161,7 @@ def test_a_broken_configuration_is_refused_as_a_whole(text: str, tmp_path: Path)
     assert any("not applied" in note for note in ran.profile.notes)
 
 
+@pytest.mark.extended(keep=1)
 def test_a_configuration_in_a_file(family: str, tmp_path: Path) -> None:
     path = tmp_path / "configuration.flat"
     path.write_text(HINTS)
@@ -180,6 +190,7 @@ def fake_mpi(version: str) -> Path:
     return where / "main"
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("version", "wanted"),
     [

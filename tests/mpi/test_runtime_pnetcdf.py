@@ -36,6 +36,7 @@ def offsets(out: str) -> dict[str, int]:
     return {name: int(at) for name, at in (line.split() for line in out.splitlines())}
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("n_ranks", [1, 2, 4])
 def test_calls_bytes_and_time_are_counted(n_ranks: int, tmp_path: Path) -> None:
     ran = write(tmp_path, n_ranks=n_ranks)
@@ -100,6 +101,7 @@ def test_a_hint_moves_the_variables(tmp_path: Path) -> None:
     assert cannot_act(wanted, files, program_facts(ran.profile)) == []
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(("override", "alignment"), [(0, 4096), (1, 65536)])
 def test_the_programs_own_hint(override: int, alignment: int, tmp_path: Path) -> None:
     text = flat(f"file * {override}", "pnetcdf nc_var_align_size 65536")

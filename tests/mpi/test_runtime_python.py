@@ -27,6 +27,7 @@ def _packages() -> None:
         pytest.skip("python3-mpi4py or python3-h5py-mpi is not installed")
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("n_ranks", [1, 2, 4])
 def test_mpi4py(n_ranks: int, tmp_path: Path) -> None:
     configuration = flat(
@@ -48,6 +49,7 @@ def test_mpi4py(n_ranks: int, tmp_path: Path) -> None:
     assert (tmp_path / "out.dat").read_bytes() == expected
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("n_ranks", [1, 2, 4])
 def test_h5py(n_ranks: int, tmp_path: Path) -> None:
     configuration = flat("file *.h5 0", "hdf5 alignment 65536,1048576", "hdf5 chunk 32,512")

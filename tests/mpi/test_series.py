@@ -18,6 +18,7 @@ pytestmark = pytest.mark.mpi
 FILES = [f"out{number:03}.dat" for number in range(8)]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", FAMILIES)
 def test_settings_act_from_the_second_file_on(stack: str, tmp_path: Path) -> None:
     command = [program(stack, "series.c", "-pthread"), "plain", "8"]
@@ -36,6 +37,7 @@ def test_settings_act_from_the_second_file_on(stack: str, tmp_path: Path) -> Non
     assert len(digests(plain)) == 8
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", FAMILIES)
 @pytest.mark.parametrize("binding", ["-DWITH_F08", "-DWITH_INCLUDE"])
 def test_fortran(stack: str, binding: str, tmp_path: Path) -> None:
@@ -51,6 +53,7 @@ def test_fortran(stack: str, binding: str, tmp_path: Path) -> None:
     assert digests(plain, "step*") == digests(tmp_path / "with", "step*")
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", FAMILIES)
 def test_hdf5_by_the_views_that_it_sets(stack: str, tmp_path: Path) -> None:
     command = [program(stack, "h5series.c"), "step", "4"]
@@ -72,6 +75,7 @@ def outcome_of(stack: str, mode: str, tmp_path: Path, n_ranks: int = 2, n_files:
     return applied(done), outcome
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", FAMILIES)
 @pytest.mark.parametrize("mode", ["others", "info"])
 def test_ranks_that_differ_are_left_alone(stack: str, mode: str, tmp_path: Path) -> None:
@@ -81,6 +85,7 @@ def test_ranks_that_differ_are_left_alone(stack: str, mode: str, tmp_path: Path)
     assert any("differ" in reason for reason in outcome.reasons)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", FAMILIES)
 def test_each_part_of_the_ranks_agrees_by_itself(stack: str, tmp_path: Path) -> None:
     settings, outcome = outcome_of(stack, "split", tmp_path, n_ranks=4)
@@ -88,6 +93,7 @@ def test_each_part_of_the_ranks_agrees_by_itself(stack: str, tmp_path: Path) -> 
     assert outcome.first == 2
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", FAMILIES)
 @pytest.mark.parametrize("mode", ["missing", "null"])
 def test_opens_that_fail_change_nothing(stack: str, mode: str, tmp_path: Path) -> None:
@@ -95,6 +101,7 @@ def test_opens_that_fail_change_nothing(stack: str, mode: str, tmp_path: Path) -
     assert sorted(settings) == FILES[1:3]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", FAMILIES)
 def test_files_that_are_closed_too_late_teach_nothing(stack: str, tmp_path: Path) -> None:
     settings, outcome = outcome_of(stack, "open", tmp_path)
@@ -116,6 +123,7 @@ def require_alone(stack: str, mode: str, directory: Path) -> None:
         pytest.skip(f"{stack} fails by itself")
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", FAMILIES)
 def test_threads_do_no_harm(stack: str, tmp_path: Path) -> None:
     if stack == "mpich":  # seen 14 times of 15
@@ -125,6 +133,7 @@ def test_threads_do_no_harm(stack: str, tmp_path: Path) -> None:
     assert len(digests(tmp_path)) in (6, 12)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", FAMILIES)
 def test_spawned_processes_are_no_part_of_it(stack: str, tmp_path: Path) -> None:
     require_alone(stack, "spawn", tmp_path / "alone")
@@ -133,6 +142,7 @@ def test_spawned_processes_are_no_part_of_it(stack: str, tmp_path: Path) -> None
     assert len(digests(tmp_path)) == 6
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", FAMILIES)
 def test_a_file_that_the_table_does_not_know(stack: str, tmp_path: Path) -> None:
     rules = (
@@ -151,6 +161,7 @@ def test_a_file_that_the_table_does_not_know(stack: str, tmp_path: Path) -> None
     assert applied(done) == {FILES[1]: "65536"}
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", FAMILIES)
 def test_a_rank_without_the_library_is_not_waited_for(stack: str, tmp_path: Path) -> None:
     script = tmp_path / "some.sh"
@@ -165,6 +176,7 @@ def test_a_rank_without_the_library_is_not_waited_for(stack: str, tmp_path: Path
     assert any("every rank" in reason for reason in outcome.reasons)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("stack", FAMILIES)
 def test_one_rank_needs_nobody(stack: str, tmp_path: Path) -> None:
     command = [program(stack, "series.c", "-pthread"), "plain", "3"]

@@ -67,6 +67,7 @@ def run_once(stack: str, seed: int, directory: Path) -> tuple[str, SeriesOutcome
         return said, mapping.read()
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("batch", range(BATCHES))
 @pytest.mark.parametrize("stack", FAMILIES)
 def test_none_of_many_hangs(stack: str, batch: int, tmp_path: Path) -> None:

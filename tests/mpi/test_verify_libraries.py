@@ -27,6 +27,7 @@ CASES = {
 }
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("library", CASES)
 def test_layout_settings_keep_the_content(library: str, tmp_path: Path) -> None:
     source, output, *settings = CASES[library]

@@ -59,6 +59,7 @@ def run(runtime: Runtime, command: list[str], configuration: Configuration) -> I
 both = pytest.mark.parametrize("comb", ["mpich", "openmpi"], indirect=True)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.mpi
 @both
 def test_ranks_bytes_and_hints(runtime: Runtime, comb: Path) -> None:
@@ -98,6 +99,7 @@ def test_the_implementation_is_told_apart(runtime: Runtime, comb: Path) -> None:
         assert facts.mpiio_alternatives == ("ompio", "romio321")
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.mpi
 @both
 def test_a_wrapper_that_drops_the_preload(runtime: Runtime, comb: Path) -> None:
@@ -107,6 +109,7 @@ def test_a_wrapper_that_drops_the_preload(runtime: Runtime, comb: Path) -> None:
     assert Path("shared.dat").stat().st_size == 2 * MIB
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.mpi
 @both
 def test_no_plugin(runtime: Runtime, comb: Path, tmp_path: Path) -> None:

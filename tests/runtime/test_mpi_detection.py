@@ -42,6 +42,7 @@ def test_each_mpi_once() -> None:
         assert mpi.problem or (mpi.family in ("mpich", "openmpi", "abi") and mpi.major.isdigit())
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", ["mpich", "openmpi"])
 @pytest.mark.mpi
 def test_launchers_lead_to_their_mpi(family: str) -> None:

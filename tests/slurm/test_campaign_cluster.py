@@ -123,6 +123,7 @@ def begin(cluster: Any) -> Iterator[Callable[[int], SlurmCampaign]]:
     cluster.run("scancel", f"--user={cluster.user.name}")
 
 
+@pytest.mark.extended
 def test_a_campaign_in_jobs(begin: Callable[[int], SlurmCampaign]) -> None:
     campaign = begin(2)
     campaign.check_whole(2)
@@ -131,6 +132,7 @@ def test_a_campaign_in_jobs(begin: Callable[[int], SlurmCampaign]) -> None:
     assert all(run["written_bytes"] for run in runs)
 
 
+@pytest.mark.extended
 def test_the_tuner_is_killed(begin: Callable[..., SlurmCampaign]) -> None:
     campaign = begin(4)
     for number in (2, 6):
@@ -157,6 +159,7 @@ def hold(campaign: SlurmCampaign, held: list[int]) -> bool:
     return bool(held)
 
 
+@pytest.mark.extended
 def test_a_node_that_goes_down_is_recorded(
     cluster: Any, begin: Callable[..., SlurmCampaign]
 ) -> None:
@@ -187,6 +190,7 @@ def strike(cluster: Any) -> None:
     cluster.run(*words, "state=resume")
 
 
+@pytest.mark.extended
 def test_more_nodes_than_the_partition_has(begin: Callable[[int], SlurmCampaign]) -> None:
     campaign = begin(1)
     assert campaign.end() == 0, campaign.said

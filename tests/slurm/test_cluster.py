@@ -46,6 +46,7 @@ def until(cluster, ask: str) -> str:
     return str(cluster.run("sh", "-c", loop).stdout)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("mpi", "plugin"), [("openmpi", "pmix"), ("mpich", "pmi2")])
 def test_srun_starts_ranks_of_both_mpis_on_two_nodes(cluster, tmp_path, mpi, plugin):
     source = cluster.scratch / f"hello-{mpi}.c"
@@ -59,6 +60,7 @@ def test_srun_starts_ranks_of_both_mpis_on_two_nodes(cluster, tmp_path, mpi, plu
     assert sorted(said.split("\n")[:4]) == [f"rank {i} of 4 on n{i // 2 + 1}" for i in range(4)]
 
 
+@pytest.mark.extended
 def test_the_servers_of_the_scratch_directory_know_the_jobs(cluster):
     text = (
         "#!/bin/sh\n#SBATCH -n 2 -t 2\necho id $SLURM_JOB_ID\n"
@@ -76,6 +78,7 @@ def test_the_servers_of_the_scratch_directory_know_the_jobs(cluster):
     assert cluster.run(lctl, "get_param", "-n", "jobid_var").stdout == "SLURM_JOB_ID\n"
 
 
+@pytest.mark.extended
 def test_a_burst_buffer_has_the_nodes_that_its_capacity_asks_for(cluster):
     said = job(
         cluster,
@@ -91,6 +94,7 @@ def test_a_burst_buffer_has_the_nodes_that_its_capacity_asks_for(cluster):
     assert not list((cluster.directory / "bb").iterdir())
 
 
+@pytest.mark.extended
 def test_directories_and_files_are_staged_in_and_out(cluster):
     here = cluster.scratch / "staging"
     making = "mkdir -p staging/in/sub; echo 1 > staging/in/sub/a; echo 2 > b"
@@ -110,6 +114,7 @@ def test_directories_and_files_are_staged_in_and_out(cluster):
     assert (here / "out" / "c").read_text() == "1\n2\n"
 
 
+@pytest.mark.extended
 def test_a_missing_stage_in_directory_is_the_reason_why_a_job_does_not_run(cluster):
     script = cluster.scratch / "missing.sh"
     script.write_text(
@@ -123,6 +128,7 @@ def test_a_missing_stage_in_directory_is_the_reason_why_a_job_does_not_run(clust
     cluster.run("scancel", "--hurry", number)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("nodes", [1, 4])
 def test_a_kernel_runs_on_the_burst_buffer(cluster, nodes):
     kernel = find_runtime().core.parents[1] / "bin" / "stripewise-kernel-openmpi"
@@ -137,12 +143,14 @@ def test_a_kernel_runs_on_the_burst_buffer(cluster, nodes):
     assert "MiB/s" in said, said
 
 
+@pytest.mark.extended
 def test_ranks_leave_mpi_init_together(cluster):
     """With a fence by a tree some ranks of Open MPI were ahead of others, which crashed."""
     config = cluster.run("scontrol", "show", "config").stdout
     assert ["PMIxCollFence", "=", "ring"] in [line.split() for line in config.splitlines()]
 
 
+@pytest.mark.extended
 def test_accounting_knows_the_jobs(cluster):
     job(cluster, "#!/bin/sh\n#SBATCH -n 1 -t 2 -J counted\ntrue\n")
     assert until(cluster, "sacct -n -P -o JobName,State | grep 'counted|COMPLETED'")

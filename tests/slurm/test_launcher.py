@@ -14,6 +14,7 @@ CASES = Path(__file__).with_name("cases_launcher.py")
 NAMES = re.findall(r"^def (test_\w+)", CASES.read_text(), re.MULTILINE)
 
 
+@pytest.mark.extended
 @pytest.mark.slurm
 @pytest.mark.mpi
 @pytest.mark.timeout(620)

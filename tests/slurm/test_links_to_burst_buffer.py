@@ -84,6 +84,7 @@ def submit(cluster, script: Path) -> str:
     return out.read_text()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("first", ["", "rm -f btio.dat; sleep 1; "])
 def test_the_tuned_script(cluster, kernel, first):
     folder = cluster.scratch / ("links-replaced" if first else "links")
@@ -102,6 +103,7 @@ def test_the_tuned_script(cluster, kernel, first):
     assert not list(folder.glob("*.stripewise-*"))
 
 
+@pytest.mark.extended
 def test_a_study(cluster, kernel):
     study = SlurmStudy(cluster, *OPTIONS)
     study.start()

@@ -66,6 +66,7 @@ def result_of(study: SlurmStudy) -> dict:
     return json.loads((study.folder / "study" / "result.json").read_text())
 
 
+@pytest.mark.extended
 def test_a_script_with_lines_of_its_own(cluster, instance):
     before = contents(instance)
     lines = "#DW persistentdw name=mine\ncat $DW_PERSISTENT_STRIPED_mine/data/in\n" \
@@ -80,6 +81,7 @@ def test_a_script_with_lines_of_its_own(cluster, instance):
     assert any(text.startswith("precious\n") for text in said)
 
 
+@pytest.mark.extended
 def test_a_script_that_is_given_one(cluster, instance):
     before = contents(instance)
     study = SlurmStudy(cluster, *OPTIONS, "--persistent", "mine")
@@ -89,6 +91,7 @@ def test_a_script_that_is_given_one(cluster, instance):
     assert {run["nodes"] for run in result["job"]["runs"]} >= {2}
 
 
+@pytest.mark.extended
 def test_a_converted_script_keeps_its_files_in_a_place_of_its_own(cluster, instance):
     folder = cluster.scratch / "converted"
     cluster.run("mkdir", str(folder), check=True)

@@ -79,6 +79,7 @@ def causes(study: SlurmStudy) -> list[str]:
     return [one["cause"] for one in study.finished.values() if one["status"] != "ok"]
 
 
+@pytest.mark.extended
 def test_a_study_is_one_job_and_asks_rarely(begin):
     study = begin("--trials", "4", "--runs", "24", "--vary", "mpiio.cb_nodes=1,2,3,4")
     check_whole(study)
@@ -86,6 +87,7 @@ def test_a_study_is_one_job_and_asks_rarely(begin):
     check_requests(study)
 
 
+@pytest.mark.extended
 def test_the_controller_and_the_database_are_killed(cluster, begin):
     study = begin(*LONGER)
     study.until_finished(2)
@@ -100,6 +102,7 @@ def test_the_controller_and_the_database_are_killed(cluster, begin):
     check_whole(study)
 
 
+@pytest.mark.extended
 def test_jobs_and_nodes_are_lost(cluster, begin):
     study = begin(*LONGER)
     assert cluster.run("scancel", study.until_finished(2)).returncode == 0
@@ -118,6 +121,7 @@ def test_jobs_and_nodes_are_lost(cluster, begin):
     assert causes(study).count("signal") >= 2
 
 
+@pytest.mark.extended
 def test_the_tuner_is_killed_and_goes_on(begin):
     study = begin(*LONGER)
     for number in (1, 4, 7):
@@ -137,6 +141,7 @@ def test_the_tuner_is_killed_and_goes_on(begin):
     assert before.items() <= study.finished.items()
 
 
+@pytest.mark.extended
 @pytest.mark.long
 def test_allocations_end_and_a_run_exceeds_its_limit(begin):
     hangs = "if mv '{here}/hang' '{here}/hung' 2>/dev/null; then sleep 300; fi; sleep 4"

@@ -18,6 +18,7 @@ from stripewise.runtime import built_program, find_runtime
 pytestmark = pytest.mark.mpi
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("family", ["mpich", "openmpi"])
 def test_a_program_nobody_tuned_gets_what_its_storage_needs(
     family: str, work: Path, monkeypatch: pytest.MonkeyPatch

@@ -25,6 +25,7 @@ def lammps(work):
     return [*mpiexec("openmpi"), "lmp", "-in", "in.melt"]
 
 
+@pytest.mark.extended
 def test_lammps_with_dump_mpiio_is_tuned_and_verified(lammps, steady, work):
     before = tree(work)
     words = ("--trials", "2", "--only", "mca.io", "--", *lammps)
@@ -38,6 +39,7 @@ def test_lammps_with_dump_mpiio_is_tuned_and_verified(lammps, steady, work):
     assert document["verified"] in (True, "not verifiable")
 
 
+@pytest.mark.extended
 def test_lammps_runs_under_another_mpi_io(lammps, work, tmp_path):
     config = tmp_path / "romio.toml"
     config.write_text('version = 1\n[job]\nmca = { io = "romio321" }\n')

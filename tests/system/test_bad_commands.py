@@ -46,21 +46,25 @@ def refused(work: Path, code: int, *words: str, expect: tuple[str, ...], **more:
         assert processes_of(planned(study)) == {}
 
 
+@pytest.mark.extended
 def test_no_such_program(work):
     refused(work, 6, "--", "./nowhere", "out.dat", expect=("./nowhere", "path"))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["mpich", "openmpi"])
 def test_no_such_program_under_mpiexec(work, name):
     words = mpiexec(require_mpi(name))
     refused(work, 6, "--", *words, "./nowhere", expect=("there is no ./nowhere",))
 
 
+@pytest.mark.extended
 def test_no_such_launcher(work, compiled, mpich):
     program = str(compiled("blocks.c", mpich))
     refused(work, 6, "--", "mpiexec.nobody", "-n", "2", program, expect=("mpiexec.nobody",))
 
 
+@pytest.mark.extended
 def test_a_program_that_fails(work, blocks, family, compiled):
     command = as_words(
         mpiexec(family), compiled("blocks.c", family), "out.dat", "4096", "8", "gone.txt"
@@ -70,6 +74,7 @@ def test_a_program_that_fails(work, blocks, family, compiled):
     assert "gone.txt" in said
 
 
+@pytest.mark.extended
 def test_a_program_that_fails_works_when_mended(work, compiled, mpich, losing):
     """The failed attempt is not in the way."""
     command = as_words(
@@ -81,12 +86,14 @@ def test_a_program_that_fails_works_when_mended(work, compiled, mpich, losing):
     assert tune(*words, *command, cwd=work, more=losing)["result"]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("case", ["true", "mpi"])
 def test_a_program_that_writes_nothing(work, compiled, mpich, case):
     command = ["true"] if case == "true" else as_words(mpiexec(mpich), compiled("idle.c", mpich))
     refused(work, 6, "--", *command, expect=("no I/O", "right command"))
 
 
+@pytest.mark.extended
 def test_no_mpi_in_the_program(work):
     """Nothing that Stripewise can set: an answer, not an error."""
     before = tree(work)
@@ -98,6 +105,7 @@ def test_no_mpi_in_the_program(work):
     assert tree(work) == before
 
 
+@pytest.mark.extended
 def test_no_mpi_on_the_machine(work, tmp_path):
     """`mpiexec` is not there at all."""
     tools = tmp_path / "bin"
@@ -127,6 +135,7 @@ def other_runtime(tmp_path):
     return make
 
 
+@pytest.mark.extended
 def test_the_plugin_of_another_mpi_only(work, blocks, other_runtime):
     require_mpi("openmpi")
     root = other_runtime(openmpi="openmpi")
@@ -138,12 +147,14 @@ def test_the_plugin_of_another_mpi_only(work, blocks, other_runtime):
     assert (work / "out.dat").stat().st_size == 2 * 8 * 4096
 
 
+@pytest.mark.extended
 def test_a_plugin_under_a_wrong_name(work, blocks, other_runtime):
     require_mpi("openmpi")
     root = other_runtime(mpich="openmpi")
     refused(work, 5, "--", *blocks, expect=("plug-in",), STRIPEWISE_RUNTIME_DIR=root)
 
 
+@pytest.mark.extended
 def test_no_runtime(work, blocks, tmp_path):
     refused(
         work, 5, "--", *blocks,
@@ -151,6 +162,7 @@ def test_no_runtime(work, blocks, tmp_path):
     )  # fmt: skip
 
 
+@pytest.mark.extended(keep=2)
 @pytest.mark.parametrize(
     ("words", "expect"),
     [
@@ -170,12 +182,14 @@ def test_usage(work, words, expect):
     refused(work, 2, *words, *command, expect=expect)
 
 
+@pytest.mark.extended
 def test_a_policy_forbids(work, blocks, tmp_path):
     (tmp_path / "stripewise").mkdir()
     (tmp_path / "stripewise" / "policy.toml").write_text("max_trials = many\n")
     refused(work, 3, "--", *blocks, expect=("policy.toml",), XDG_CONFIG_HOME=str(tmp_path))
 
 
+@pytest.mark.extended
 def test_outputs_outside_of_the_directory(work, compiled, mpich):
     """Runs would overwrite one another's, and the user's."""
     words = as_words(mpiexec(mpich), compiled("blocks.c", mpich))
@@ -183,6 +197,7 @@ def test_outputs_outside_of_the_directory(work, compiled, mpich):
     assert not (work.parent / "out.dat").exists()
 
 
+@pytest.mark.extended
 def test_a_study_directory_in_use(work, blocks, planted, mpich):
     layer = {"LD_PRELOAD": str(planted(mpich)), "PLANTED_KEY": "romio_cb_write"}
     study = work / "blocks.stripewise"
@@ -196,12 +211,14 @@ def test_a_study_directory_in_use(work, blocks, planted, mpich):
     assert child.wait(60) == 130
 
 
+@pytest.mark.extended
 def test_a_directory_that_is_not_a_study(work, blocks):
     (work / "data").mkdir()
     (work / "data" / "mine.txt").write_text("x")
     refused(work, 7, "--study-dir", "data", "--", *blocks, expect=("not a study", "--study-dir"))
 
 
+@pytest.mark.extended
 def test_names_that_are_not_utf8(work, compiled, mpich, losing):
     """Inputs, outputs, programs and the study's directory may be named by any bytes."""
     strange = os.fsdecode(b"in-\xff.txt")

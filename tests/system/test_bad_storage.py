@@ -75,6 +75,7 @@ def command(compiled, mpich) -> list[str]:
     return as_words(mpiexec(mpich), compiled("blocks.c", mpich), "out.dat", "4096", "64")
 
 
+@pytest.mark.extended
 def test_read_only(disk, command, work, losing):
     disk.read_only()
     before = tree(disk.directory)
@@ -93,6 +94,7 @@ def test_read_only(disk, command, work, losing):
     assert not (work / "out.dat").exists()
 
 
+@pytest.mark.extended
 def test_full_from_the_start(disk, command, losing):
     disk.fill()
     before = tree(disk.directory)
@@ -104,6 +106,7 @@ def test_full_from_the_start(disk, command, losing):
     assert done.code == 0, done
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("after", [pytest.param(1, marks=pytest.mark.long), 3])
 def test_full_in_between(disk, command, after, losing):
     """Whatever fails first (a run, its record, the journal), no finished run is lost."""
@@ -126,6 +129,7 @@ def test_full_in_between(disk, command, after, losing):
     assert {run["status"] for run in document["runs"]} == {"ok"}
 
 
+@pytest.mark.extended
 @pytest.mark.long
 def test_full_when_the_report_is_written(disk, command, losing):
     """Files are whole or not there; the result is not lost."""
@@ -145,6 +149,7 @@ def test_full_when_the_report_is_written(disk, command, losing):
     )
 
 
+@pytest.mark.extended
 def test_full_where_run_keeps_its_records(disk, command, work):
     """The program goes on; that nothing was seen is said."""
     kept = disk.directory / "containers"

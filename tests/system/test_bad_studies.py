@@ -63,6 +63,7 @@ def resume(losing):
     return go_on
 
 
+@pytest.mark.extended
 def test_the_users_inputs_are_gone(again, resume):
     """The study has its own copy."""
     work, _ = again
@@ -75,6 +76,7 @@ def test_the_users_inputs_are_gone(again, resume):
     assert tree(work) == before
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "how",
     ["missing", *(pytest.param(how, marks=pytest.mark.long) for how in ("changed", "added"))],
@@ -103,6 +105,7 @@ def test_the_copy_of_the_inputs_was_touched(again, how, resume):
     assert finished(study)[: len(known)] == known
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["work", "runs"])
 def test_a_part_of_the_study_was_linked_elsewhere(again, tmp_path, name, resume):
     work, _ = again
@@ -115,6 +118,7 @@ def test_a_part_of_the_study_was_linked_elsewhere(again, tmp_path, name, resume)
     assert (precious / "a" / "thesis.tex").exists()
 
 
+@pytest.mark.extended
 def test_begun_again_where_inputs_are_gone(again):
     """--force makes a new copy; the program then fails, and says what is missing."""
     work, command = again
@@ -124,12 +128,14 @@ def test_begun_again_where_inputs_are_gone(again):
     assert finished(work / "blocks.1.stripewise"), "the old study was not set aside"
 
 
+@pytest.mark.extended
 def test_another_command(again, resume):
     work, command = again
     done = resume(work, "--study-dir", "blocks.stripewise", "--", *command[:-1])
     done.only_error(7, "blocks.stripewise", "in.txt", "--study-dir")
 
 
+@pytest.mark.extended
 def test_begun_twice(again):
     work, command = again
     before = (work / "blocks.stripewise" / "journal.jsonl").read_bytes()
@@ -138,6 +144,7 @@ def test_begun_twice(again):
     assert (work / "blocks.stripewise" / "journal.jsonl").read_bytes() == before
 
 
+@pytest.mark.extended
 def test_a_torn_last_record(again, resume):
     work, _ = again
     path = work / "blocks.stripewise" / "journal.jsonl"
@@ -147,6 +154,7 @@ def test_a_torn_last_record(again, resume):
     assert finished(path.parent)[: len(known)] == known
 
 
+@pytest.mark.extended
 def test_a_damaged_journal(again, resume):
     work, _ = again
     path = work / "blocks.stripewise" / "journal.jsonl"
@@ -160,6 +168,7 @@ def test_a_damaged_journal(again, resume):
     assert resume(work).code == 0
 
 
+@pytest.mark.extended
 def test_a_finished_study_shows_its_result_again(again, resume):
     work, command = again
     assert resume(work).code == 0

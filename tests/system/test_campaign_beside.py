@@ -15,6 +15,7 @@ from stripewise.runtime import find_runtime
 pytestmark = [pytest.mark.mpi, pytest.mark.timeout(300)]
 
 
+@pytest.mark.extended
 def test_each_workload_alone_and_beside_the_other(tmp_path: Path) -> None:
     if not find_runtime().kernels:
         pytest.fail("no kernel is built: install an MPI, then `stripewise runtime build`")

@@ -56,6 +56,7 @@ def statuses(campaign: Campaign) -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("told", [True, False], ids=["told-before", "found-out"])
 def test_a_full_file_system_is_named_and_emptied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: bool

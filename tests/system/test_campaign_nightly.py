@@ -20,6 +20,7 @@ TO_END_SECONDS = 10.0
 """To end the run in flight and to remove its files."""
 
 
+@pytest.mark.extended
 def test_a_night_ends_within_its_budget(tmp_path: Path) -> None:
     runtime = find_runtime()
     if not runtime.kernels or not runtime.metadata_programs:

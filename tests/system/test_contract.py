@@ -17,6 +17,7 @@ def command(compiled, family: str, mode: str) -> list[str]:
     return as_words(mpiexec(family), compiled("h5order.c", family), "out.h5", mode)
 
 
+@pytest.mark.extended
 def test_matched_calls_let_collective_transfer_be_tried(work, compiled, mpich, steady):
     words = command(compiled, mpich, "matched")
     document = tune(*ASK, "--", *words, cwd=work, more=steady(mpich))
@@ -25,6 +26,7 @@ def test_matched_calls_let_collective_transfer_be_tried(work, compiled, mpich, s
     assert trial["state"] in ("complete", "hopeless")
 
 
+@pytest.mark.extended
 def test_without_the_request_it_is_not_tried(work, compiled, mpich):
     words = ("--only", TRANSFER, "--trials", "1", "--no-sync", "--no-memory")
     document = tune(*words, "--", *command(compiled, mpich, "matched"), cwd=work)
@@ -32,6 +34,7 @@ def test_without_the_request_it_is_not_tried(work, compiled, mpich):
     assert document["left_out"][TRANSFER] == "class contract: only on request"
 
 
+@pytest.mark.extended
 def test_uneven_calls_forbid_it(work, compiled):
     family = require_mpi("openmpi")
     document = tune(*ASK, "--", *command(compiled, family, "uneven"), cwd=work)
@@ -39,6 +42,7 @@ def test_uneven_calls_forbid_it(work, compiled):
     assert "different numbers of calls" in document["left_out"][TRANSFER]
 
 
+@pytest.mark.extended
 def test_calls_in_another_order_are_stopped_early(work, compiled, family, steady):
     words = command(compiled, family, "chained")
     document = tune(*ASK, "--", *words, cwd=work, more=steady(family))

@@ -124,6 +124,7 @@ def test_an_interrupted_or_killed_run_leaves_nothing(work: Path) -> None:
         assert not mapping_of(work).exists()
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.mpi
 def test_striping_hints_act_under_every_mpi(work: Path, family: str) -> None:
     describe(work, target=SLOW)
@@ -136,6 +137,7 @@ def test_striping_hints_act_under_every_mpi(work: Path, family: str) -> None:
     assert one / four > 1.5, (one, four)
 
 
+@pytest.mark.extended
 @pytest.mark.mpi
 def test_a_study_finds_the_stripes_and_says_where(work: Path) -> None:
     family = require_mpi("mpich")

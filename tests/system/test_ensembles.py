@@ -40,6 +40,7 @@ def kernel(mpich) -> list[str]:
     return as_words(mpiexec(mpich), program, words, "--file", "out.dat")
 
 
+@pytest.mark.extended
 def test_two_sizes_of_the_kernel(work, kernel, mpich, steady):
     before = tree(work)
     words = ("--case", "16,16,16", "--case", "64,32,32", *SHORT)
@@ -86,6 +87,7 @@ def two(compiled, planted, mpich, work) -> dict[str, str]:
 ONLY = (*SHORT, "--no-sync", "--cases", "cases.toml")
 
 
+@pytest.mark.extended
 def test_a_gain_is_shown_for_each_command(work, two):
     done = stripewise("tune", *ONLY, cwd=work, more=two)
     assert done.code == 0, done
@@ -105,6 +107,7 @@ def test_a_gain_is_shown_for_each_command(work, two):
         assert not list((case / "work").glob("*"))
 
 
+@pytest.mark.extended
 @pytest.mark.usefixtures("two")
 def test_killed_in_the_middle_and_gone_on_with(work, losing):
     """As for one command: nothing finished is lost, at most half a pair repeated."""
@@ -125,6 +128,7 @@ def test_killed_in_the_middle_and_gone_on_with(work, losing):
     assert [case["name"] for case in document["cases"]] == ["few", "many"]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -142,6 +146,7 @@ def test_bad_requests_leave_nothing(work, words, said):
     assert not list(work.glob("*.stripewise"))
 
 
+@pytest.mark.extended
 def test_a_mistyped_program_leaves_no_study(work, mpich):
     for command in (("./nowhere", "out.dat"), (*mpiexec(mpich), "./nowhere", "out.dat")):
         done = stripewise("tune", *SHORT, "--", *command, cwd=work)

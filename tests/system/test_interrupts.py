@@ -32,6 +32,7 @@ def command(compiled, mpich) -> list[str]:
     return as_words(mpiexec(mpich), compiled("blocks.c", mpich), "out.dat", "4096", "8")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
 )
@@ -62,6 +63,7 @@ def test_interrupted_and_gone_on_with(work, command, number, losing):
     assert processes_of(planned(study)) == {}
 
 
+@pytest.mark.extended
 def test_an_interrupt_reaches_a_run_that_hangs(work, command, planted, mpich):
     """Ctrl-C at a terminal goes to the tuner; its run is in a session of its own."""
     layer = {"LD_PRELOAD": str(planted(mpich)), "PLANTED_KEY": "romio_cb_write"}

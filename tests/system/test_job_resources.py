@@ -14,6 +14,7 @@ pytestmark = pytest.mark.mpi
 ASK = ("--only", "job.ranks", "--trials", "1", "--no-sync", "--no-memory")
 
 
+@pytest.mark.extended
 def test_ranks_are_tried_when_asked_for(work, compiled, steady, family):
     command = as_words(mpiexec(family), compiled("blocks.c", family), "out.dat", "4096", "8")
     document = tune(*ASK, "--ranks", "1,2", "--", *command, cwd=work, more=steady(family))
@@ -23,6 +24,7 @@ def test_ranks_are_tried_when_asked_for(work, compiled, steady, family):
     assert any("ranks and threads are tried too" in text for text in document["warnings"])
 
 
+@pytest.mark.extended
 def test_a_launcher_that_is_not_understood_is_said_before_anything_runs(work, compiled, mpich):
     program = compiled("blocks.c", mpich)
     command = as_words("bash", "-c", f"{' '.join(mpiexec(mpich))} {program} out.dat 4096 8")
@@ -30,6 +32,7 @@ def test_a_launcher_that_is_not_understood_is_said_before_anything_runs(work, co
     done.only_error(2, "ranks", "'bash'", "mpiexec, mpirun or srun")
 
 
+@pytest.mark.extended(keep=1)
 def test_run_puts_the_configuration_into_the_command(work, compiled, family):
     settings = "version = 1\n[job]\nranks = 1\nthreads = 3\n"
     assert tomllib.loads(settings)["job"]["ranks"] == 1

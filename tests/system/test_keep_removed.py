@@ -12,6 +12,7 @@ from system_cli import SHORT, as_words, mpiexec, tune
 pytestmark = pytest.mark.mpi
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("kept", [False, True])
 def test_a_program_that_removes_its_output(work, compiled, mpich, planted, kept):
     """Any value of the one setting is faster than none; what it writes is right."""

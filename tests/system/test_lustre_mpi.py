@@ -47,6 +47,7 @@ def layout(work: Path) -> tuple[int, int]:
     return shown["stripe_count"], shown["stripe_size_bytes"]
 
 
+@pytest.mark.extended
 def test_striping_hints_reach_the_driver_and_each_stripe_has_one_writer(work: Path) -> None:
     hints = ("striping_factor=4", f"striping_unit={256 * KIB}")
     found = written(work, with_driver(*hints))
@@ -59,6 +60,7 @@ def test_striping_hints_reach_the_driver_and_each_stripe_has_one_writer(work: Pa
     assert found["aligned_fraction"]["65536"] == 1.0
 
 
+@pytest.mark.extended
 def test_one_stripe_has_one_writer_and_more_where_the_ratio_says_so(work: Path) -> None:
     assert written(work, with_driver("striping_factor=1"))["writers"] == 1
     (work / "out.dat").unlink()
@@ -69,6 +71,7 @@ def test_one_stripe_has_one_writer_and_more_where_the_ratio_says_so(work: Path) 
     assert written(work, command)["writers"] == 4
 
 
+@pytest.mark.extended
 def test_the_directory_and_the_targets_decide_where_hints_do_not(work: Path) -> None:
     words = ("layout", "set", "-c", "2", "-S", "128K", ".")
     assert stripewise(*words, cwd=work).code == 0
@@ -80,6 +83,7 @@ def test_the_directory_and_the_targets_decide_where_hints_do_not(work: Path) -> 
     assert found["reported"]["striping_factor"] == "58"
 
 
+@pytest.mark.extended
 def test_settings_and_lock_ahead_reach_the_driver(work: Path) -> None:
     hints = "striping_factor = 4, striping_unit = 65536, romio_lustre_cb_lock_ahead_write = 1"
     (work / "hints.toml").write_text(
@@ -91,6 +95,7 @@ def test_settings_and_lock_ahead_reach_the_driver(work: Path) -> None:
     assert (found["writers"], found["system_writes"]) == (4, 32)
 
 
+@pytest.mark.extended
 def test_the_generic_driver_has_the_stripes_but_not_the_writers(work: Path) -> None:
     hints = ("striping_factor=2", f"striping_unit={256 * KIB}")
     found = written(work, kernel("mpiexec.mpich", *hints))

@@ -17,6 +17,7 @@ INERT = ("mpiio.romio_ds_write", "mpiio.ind_wr_buffer_size")
 """Data sieving: collective buffering hands it pieces without holes."""
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "options",
     [

@@ -29,6 +29,7 @@ def trial_of(document: dict, value: str) -> dict:
     return next(t for t in document["trials"] if t["settings"].get(KNOB) == value)
 
 
+@pytest.mark.extended
 def test_a_flipped_bit_loses_although_it_is_the_fastest(work, command, planted, mpich):
     """`disable` is fastest and wrong, `enable` is right and faster than the default."""
     wrong = layer(planted(mpich), PLANTED_SLEEP="disable=0,enable=20,=800", PLANTED_FLIP="disable")
@@ -50,6 +51,7 @@ def test_a_flipped_bit_loses_although_it_is_the_fastest(work, command, planted, 
     assert "REJECTED" in (work / "blocks.stripewise" / "report.html").read_text().upper()
 
 
+@pytest.mark.extended
 def test_nothing_is_won_where_only_the_wrong_setting_is_fast(work, command, planted, mpich):
     slow = "disable=0,enable=1600,=800"
     wrong = layer(planted(mpich), PLANTED_SLEEP=slow, PLANTED_FLIP="disable")
@@ -64,6 +66,7 @@ def test_nothing_is_won_where_only_the_wrong_setting_is_fast(work, command, plan
     assert not (work / "blocks.stripewise" / "best.toml").exists()
 
 
+@pytest.mark.extended
 def test_a_deadlock_is_stopped_and_recorded(work, command, planted, mpich):
     before = tree(work)
     hang = layer(planted(mpich), PLANTED_SLEEP="=300", PLANTED_HANG="disable")

@@ -66,6 +66,7 @@ def smaller(effect: Any) -> list[Any]:
     return [case for number, case in enumerate(found) if number != LEFT_OUT.get(effect.name)]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["requests", "aggregators", "buffers", "shared", "metadata"])
 def test_a_published_effect_shows(effects: Any, name: str) -> None:
     (effect,) = (one for one in effects.EFFECTS if one.name == name)

@@ -15,6 +15,7 @@ KNOB = "mpiio.romio_cb_write"
 ONLY = ("--only", KNOB, "--no-sync", "--json")
 
 
+@pytest.mark.extended
 def test_what_was_right_comes_first_and_what_was_wrong_is_warned_of(
     work, compiled, planted, mpich, knowledge_path: Path
 ):

@@ -42,6 +42,7 @@ def same_file(work: Path, program: list[str], *options: str | Path) -> tuple[dic
     return document, data
 
 
+@pytest.mark.extended(keep=1)
 def test_romio_aggregators_and_their_alignment(work, program, family):
     """One aggregator a host by default; two, on boundaries of stripes, when told so."""
     choice = ROMIO_UNDER_OPENMPI if family == "openmpi" else ""
@@ -63,6 +64,7 @@ def test_romio_aggregators_and_their_alignment(work, program, family):
     assert small["applied"]["cb_nodes"] == "2"
 
 
+@pytest.mark.extended
 def test_romio_without_collective_buffering(work, program, family):
     choice = ROMIO_UNDER_OPENMPI if family == "openmpi" else ""
     off = '{ romio_cb_write = "disable", romio_ds_write = "disable" }'
@@ -73,6 +75,7 @@ def test_romio_without_collective_buffering(work, program, family):
     assert seen["largest_write_bytes"] == 4096
 
 
+@pytest.mark.extended
 def test_ompio_aggregators(work, compiled):
     require_mpi("openmpi")
     words = as_words(mpiexec("openmpi"), compiled("blocks.c", "openmpi"), "out.dat", "4096", "64")
@@ -84,6 +87,7 @@ def test_ompio_aggregators(work, compiled):
     assert [file_of(d, "out.dat")["writers"] for d in documents] == [1, 2]
 
 
+@pytest.mark.extended
 def test_hdf5_alignment(work, compiled, family):
     """Datasets begin at multiples of the alignment, and so do the writes."""
     program = as_words(mpiexec(family), compiled("h5rows.c", family), "out.h5")
@@ -97,6 +101,7 @@ def test_hdf5_alignment(work, compiled, family):
     assert (work / "out.h5").stat().st_size > size
 
 
+@pytest.mark.extended(keep=1)
 def test_hdf5_takes_hints(work, compiled, family):
     """The hints of MPI-IO reach the file that libhdf5 opens."""
     program = as_words(mpiexec(family), compiled("h5rows.c", family), "out.h5")

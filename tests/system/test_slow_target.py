@@ -51,6 +51,7 @@ def slow_archer(path: Path, target: int) -> Path:
     return path
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("target", [0, 3])
 def test_a_slow_target_is_named_by_its_number(tmp_path: Path, target: int) -> None:
     if not find_runtime().kernels:

@@ -25,6 +25,7 @@ def test_a_program_that_writes_to_an_absolute_path(work, tmp_path, known):
         assert out.read_text() == "the user's own"
 
 
+@pytest.mark.extended
 @pytest.mark.mpi
 @pytest.mark.parametrize(("launcher", "family"), [("openmpi", "mpich"), ("mpich", "openmpi")])
 def test_a_program_of_another_mpi_than_mpiexecs(work, compiled, launcher, family):

@@ -27,6 +27,7 @@ def points(path) -> list:
     return [run for run in Surface.load(path).runs if run.role is not SurfaceRole.WARM_UP]
 
 
+@pytest.mark.extended
 def test_killed_and_gone_on_with(work, command):
     """Every finished run is kept, none is made twice, and nothing is left."""
     (work / "input.txt").write_text("an input")
@@ -67,6 +68,7 @@ def test_killed_and_gone_on_with(work, command):
     assert tree(work) == before
 
 
+@pytest.mark.extended
 def test_a_program_that_does_no_io_leaves_nothing(work):
     before = tree(work)
     done = stripewise("surface", "record", "-o", "a.jsonl", *VARY, "--", "true", cwd=work)
@@ -75,6 +77,7 @@ def test_a_program_that_does_no_io_leaves_nothing(work):
     assert not (work / "a.jsonl.stripewise").exists()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("known", [True, False], ids=["the user's", "new"])
 def test_what_was_in_the_work_directory_stays(work, tmp_path, known):
     """The recording makes its own directory in it, and removes nothing else."""
@@ -89,6 +92,7 @@ def test_what_was_in_the_work_directory_stays(work, tmp_path, known):
     assert given.exists() == known
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("policy", "said"),
     [

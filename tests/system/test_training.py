@@ -26,6 +26,7 @@ def points(directory) -> list:
     return [run for run in runs if run.role is not SurfaceRole.WARM_UP]
 
 
+@pytest.mark.extended
 def test_killed_and_gone_on_with(work, mpich):
     child = start(*TRAIN, cwd=work)
     wait_until(lambda: len(points(work)) >= 1, "a run")

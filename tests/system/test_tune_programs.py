@@ -77,6 +77,7 @@ def h5py_openmpi(compiled):
 CASES = (c_mpich, c_openmpi, fortran_mpich, hdf5_openmpi_romio_4_ranks, h5py_openmpi)
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_a_study_of(case, compiled, steady, work):
     command = case(compiled)
@@ -174,6 +175,7 @@ def check_directory(document, work):
         assert stripewise("config", "check", best, cwd=work).code == 0
 
 
+@pytest.mark.extended
 def test_what_was_found_is_applied(compiled, work, mpich, planted):
     """From `tune` to `run --config best.toml`: a speed-up that is there by construction."""
     command = as_words(mpiexec(mpich), compiled("blocks.c", mpich), "out.dat", "4096", "8")

@@ -16,6 +16,7 @@ PLOT = "plt*.dat"
 SHORT = ("--only", KNOB, "--trials", "3", "--no-memory")
 
 
+@pytest.mark.extended
 def test_a_rule_acts_on_its_files_only(compiled, mpich, work):
     best = work / "best.toml"
     rule = f'[[file]]\nmatch = "{PLOT}"\nmpiio = {{ romio_ds_write = "disable" }}\n'
@@ -23,6 +24,7 @@ def test_a_rule_acts_on_its_files_only(compiled, mpich, work):
     _acts_on_plots_only(best, as_words(mpiexec(mpich), compiled("two_needs.c", mpich), "1"), work)
 
 
+@pytest.mark.extended
 @pytest.mark.long  # what it finds rests on the speed of the storage, which others may use
 def test_one_kind_of_files_gets_a_setting_of_its_own(compiled, mpich, work):
     """Without data sieving plt*.dat is several times faster and chk*.dat several times slower."""

@@ -46,6 +46,7 @@ CASES = {
 }
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("name", CASES)
 def test_a_real_run(

@@ -54,6 +54,7 @@ def outputs_of(place: Path, text: str) -> tuple[Test, ...]:
     return read(place, text).tests
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("form", ["default", "JSON", "CSV"])
 @pytest.mark.parametrize("verbose", ["", "-v", "-vvvv"])
@@ -77,6 +78,7 @@ def test_each_form_of_ior(tmp_path: Path, family: str, form: str, verbose: str) 
         assert test.work.sync is True  # type: ignore[union-attr]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_hints_of_ior(tmp_path: Path, family: str) -> None:
     ior = str(program(family, "ior"))
@@ -98,6 +100,7 @@ def test_hints_of_ior(tmp_path: Path, family: str) -> None:
     assert family == "openmpi" or "cb_nodes" in test.hints
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("words", ["", "-u", "-F", "-D", "-N 1", "-i 3", "-v", "-P", "-W 1 -F",
                                    "--showRankStatistics"])  # fmt: skip
@@ -110,6 +113,7 @@ def test_each_option_of_mdtest(tmp_path: Path, family: str, words: str) -> None:
     assert test.work.sharing == ("own" if words == "-u" else "shared")  # type: ignore[union-attr]
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_methods_of_benchio(tmp_path: Path, family: str) -> None:
     benchio = str(program(family, "benchio"))
