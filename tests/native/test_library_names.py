@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from native_hosts import Host, Programs
 
-from stripewise.model import Action, Op
+from stripewise.model import Action, Amount, Op
 from stripewise.readers import observed_files
 
 FILES = 300
@@ -115,9 +115,9 @@ def test_writes_of_streams_are_those_of_libc(
     assert int(issued["count"][0, Op.WRITE]) == len(sizes)
     assert int(issued["bytes"][0, Op.WRITE]) == sum(sizes)
     assert int(issued["write_max"][0]) == max(sizes)
-    if how == "characters":
-        return  # no call of the stream was seen
     (seen,) = observed_files(host.profile, host.directory)
+    assert seen.write_bytes == sum(sizes)
+    assert ("io_seconds" in seen.missing) == (how == "characters")
     assert seen.system_writes == len(sizes)
     assert abs(seen.median_write_bytes - np.median(sizes)) <= 0.2 * np.median(sizes)
 
@@ -133,6 +133,28 @@ def test_reads_of_streams_are_those_of_libc(host: Host, programs: Programs, how:
     issued = host.profile.issued
     assert int(issued["bytes"][0, Op.READ]) == 190000
     assert abs(int(issued["count"][0, Op.READ]) - len(own)) <= 1
+
+
+@pytest.mark.parametrize("way", ["fgetc", "getc", "getchar", "scanf", "fscanf", "sought"])
+def test_characters_that_a_program_reads_are_bytes(
+    host: Host, programs: Programs, way: str
+) -> None:
+    program = programs.executable("characters")
+    (host.directory / "in").write_bytes(b"word " * 20_000)
+    host.check(program, way, "in")
+    (seen,) = observed_files(host.profile, host.directory)
+    assert 100_000 - 4096 < seen.read_bytes <= 100_000  # after the last seek nothing is kept
+    assert "not timed" in seen.missing["io_seconds"]
+    assert not host.profile.read_amount.why
+    assert host.profile.io_amount.why
+
+
+def test_wide_characters_are_unknown_not_zero(host: Host, programs: Programs) -> None:
+    host.check(programs.executable("characters"), "wide")
+    profile = host.profile
+    assert (host.directory / "out").stat().st_size == 10_000
+    assert profile.write_amount == Amount(None, "wide characters (fputwc, fgetws) are not counted")
+    assert profile.read_amount == Amount(0)
 
 
 def test_waiting_for_a_pipe_is_no_storage(host: Host) -> None:

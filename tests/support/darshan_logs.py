@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Darshan logs with given records of POSIX, or with those of another log, by Darshan's library.
+"""Darshan logs with given records of one module, or with those of another log, by its library.
 
 The library is that of PyDarshan, which exports what Darshan's own tools (darshan-convert) write
 logs with: darshan-logutils.h of Darshan 3.4 and 3.5.
@@ -18,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ZLIB = 0  # enum darshan_comp_type
-_POSIX = 1  # enum darshan_module_id
-_POSIX_VERSION = 4
+_MODULES = {"POSIX": (1, 4), "STDIO": (9, 2), "MDHIM": (12, 1), "DFS": (16, 1), "DAOS": (17, 1)}
+"""Number (enum darshan_module_id) and version of the format."""
+_TAILS = {"DFS": [("pool", "V16"), ("container", "V16")]}
+_TAILS["DAOS"] = [*_TAILS["DFS"], ("oid", "V16")]
 _LONGEST_MOUNT = 3015
 _LARGEST_MODULE = 64 << 20
 
@@ -69,16 +71,24 @@ def _library() -> Any:
     return library
 
 
-@cache
 def posix_record() -> np.dtype[np.void]:
+    """Return the type of a record of POSIX."""
+    return record_of("POSIX")
+
+
+@cache
+def record_of(module: str) -> np.dtype[np.void]:
     """Return the type of a record, with a member for each counter: "OPENS", "F_READ_TIME"."""
     from darshan.backend import cffi_backend as backend
 
-    prefix = "POSIX_"
+    prefix = f"{module}_"
+    names = backend.counter_names(module) or []
+    times = backend.fcounter_names(module) or []
     return np.dtype([
         ("id", "<u8"), ("rank", "<i8"),
-        *((name.removeprefix(prefix), "<i8") for name in backend.counter_names("POSIX")),
-        *((name.removeprefix(prefix), "<f8") for name in backend.fcounter_names("POSIX")),
+        *((name.removeprefix(prefix), "<i8") for name in names),
+        *((name.removeprefix(prefix), "<f8") for name in times),
+        *_TAILS.get(module, []),
     ])  # fmt: skip
 
 
@@ -94,12 +104,13 @@ def write_log(
     job_id: int = 1,
     uid: int = 1000,
     mounts: Sequence[tuple[str, str]] = (("lustre", "/work"),),
+    module: str = "POSIX",
 ) -> Path:
     """Write a log of format 3.41.
 
     Args:
         path: Of the log, which must not exist.
-        records: (n,) `posix_record`, each with an id of its own.
+        records: (n,) `record_of` the module, each with an id of its own.
         names: Paths of the files, one for each record.
         command: Of the program.
         n_ranks: Of the run; 1 for a program without MPI.
@@ -108,6 +119,7 @@ def write_log(
         job_id: Of Slurm.
         uid: Of the user.
         mounts: (type, place) of file systems.
+        module: Of the records.
 
     Raises:
         OSError: The library refuses.
@@ -123,6 +135,7 @@ def write_log(
     table = (_Mount * len(mounts))(*(_Mount(a.encode(), b.encode()) for a, b in mounts))
     entries = _hash(records["id"], names)
     data = np.ascontiguousarray(records).tobytes()
+    number, version = _MODULES[module]
 
     steps = (
         ("job", lambda: library.darshan_log_put_job(handle, ctypes.byref(job))),
@@ -130,7 +143,7 @@ def write_log(
         ("mounts", lambda: library.darshan_log_put_mounts(handle, table, len(mounts))),
         ("names", lambda: library.darshan_log_put_namehash(handle, entries)),
         ("records",
-         lambda: library.darshan_log_put_mod(handle, _POSIX, data, len(data), _POSIX_VERSION)),
+         lambda: library.darshan_log_put_mod(handle, number, data, len(data), version)),
     )  # fmt: skip
     for what, step in steps:
         if step() < 0:

@@ -197,6 +197,8 @@ struct sw_op_counters {
 #define SW_FILE_UNLINKED 0x20u
 #define SW_FILE_TRUNCATED 0x40u
 #define SW_FILE_INTERLEAVED 0x80u /* MPI-IO: a noncontiguous file view was set */
+#define SW_FILE_CHARACTERS 0x100u /* stdio: characters, scanf; the ISSUED record has the bytes */
+#define SW_FILE_WIDE 0x200u       /* stdio: wide characters, whose bytes are not known */
 
 struct sw_file_record {
     struct sw_record header;

@@ -154,13 +154,17 @@ static int64_t position_after(const struct sw_fd *entry, int64_t offset, int whe
     return whence == SEEK_CUR && entry->position >= 0 ? entry->position + offset : -1;
 }
 
-/* A seek writes what is in the buffer. */
-static void seek_end(struct sw_transfer *transfer, int result, int64_t position)
+/* A seek writes what is in the buffer, and may read a block at its new place.  `was`: where the
+ * kernel was before, as far as libc knows it. */
+static void seek_end(struct sw_transfer *transfer, int64_t was, int result, int64_t position)
 {
     struct sw_file *file = sw_fd_stdio(transfer->entry);
     if (result == 0) {
-        sw_issued_writes(transfer->stream, transfer->entry, &transfer->before, 0,
-                         transfer->position);
+        const FILE *stream = transfer->stream;
+        sw_issued_writes(stream, transfer->entry, &transfer->before, 0, transfer->position);
+        if (stream->_offset != was && stream->_IO_read_end > stream->_IO_read_base)
+            sw_issue_blocks(stream, transfer->entry, stream->_IO_read_end - stream->_IO_read_base,
+                            stream->_IO_buf_end - stream->_IO_buf_base);
         sw_fd_set_position(transfer->entry, position);
     } else {
         transfer->call.event_flags |= SW_EVENT_FAILED;
@@ -173,9 +177,10 @@ static void seek_end(struct sw_transfer *transfer, int result, int64_t position)
     {                                                                                             \
         struct sw_transfer transfer;                                                              \
         bool counted = sw_transfer_begin(&transfer, stream, __func__);                            \
+        int64_t was = counted ? sw_stream_left(stream, transfer.entry) : -1;                      \
         int result = sw_stdio()->name(stream, offset, whence);                                    \
         if (counted)                                                                              \
-            seek_end(&transfer, result, position_after(transfer.entry, offset, whence));          \
+            seek_end(&transfer, was, result, position_after(transfer.entry, offset, whence));     \
         return result;                                                                            \
     }
 
@@ -188,9 +193,10 @@ SW_STREAM_SEEK(fseeko64, off64_t)
     {                                                                                             \
         struct sw_transfer transfer;                                                              \
         bool counted = sw_transfer_begin(&transfer, stream, __func__);                            \
+        int64_t was = counted ? sw_stream_left(stream, transfer.entry) : -1;                      \
         int result = sw_stdio()->name(stream, position);                                          \
         if (counted)                                                                              \
-            seek_end(&transfer, result, position->__pos);                                         \
+            seek_end(&transfer, was, result, position->__pos);                                    \
         return result;                                                                            \
     }
 
@@ -201,7 +207,8 @@ SW_EXPORT void rewind(FILE *stream)
 {
     struct sw_transfer transfer;
     bool counted = sw_transfer_begin(&transfer, stream, __func__);
+    int64_t was = counted ? sw_stream_left(stream, transfer.entry) : -1;
     sw_stdio()->rewind(stream);
     if (counted)
-        seek_end(&transfer, 0, 0);
+        seek_end(&transfer, was, 0, 0);
 }

@@ -1,9 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Characters and formatted text.  Character calls (fgetc, fputc) and scanf are not timed: a clock
- * around a call of a few nanoseconds would slow the program down.  After them the offset is not
- * known.
+ * Characters and formatted text.  Character calls (fgetc, fputc) and scanf are not timed, and not
+ * counted one by one: a clock around a call of a few nanoseconds would slow the program down.  The
+ * bytes are those that libc moves when its buffer is full or empty, and the file is marked
+ * (SW_FILE_CHARACTERS).  After them the offset is not known.
  */
 #define _GNU_SOURCE
 #include "streams.h"
@@ -75,6 +76,7 @@ static int put_full(FILE *stream, const struct sw_buffered *before, int result)
         return result;
     int saved_errno = errno;
     sw_issued_writes(stream, entry, before, result != EOF ? 1 : -1, -1);
+    sw_file_flag(sw_fd_stdio(entry), SW_FILE_CHARACTERS);
     sw_fd_set_position(entry, -1);
     errno = saved_errno;
     return result;
@@ -114,28 +116,52 @@ SW_EXPORT int putchar_unlocked(int character)
 #undef getchar
 #undef getchar_unlocked
 
-/* Where the file of a stream is, if a member wants to know what libc reads for it; else -1. */
-static int64_t place_of(FILE *stream)
+#define IN_BACKUP 0x100 /* _IO_IN_BACKUP of glibc: characters pushed back have a buffer */
+#define SCANNED 256     /* as much as one scanf takes as a rule */
+
+/* What libc reads for a call that finds the buffer empty. */
+struct refill {
+    int64_t place; /* of the file before the call; -1: the buffer tells */
+    const char *end;
+    const char *next;
+};
+
+static bool is_own(FILE *stream)
 {
-    int saved_errno = errno;
-    int64_t place = -1;
-    if (SW_UNLIKELY(sw_is_hooked(SW_DO_READ)) && sw_thread.inside == 0 &&
-        sw_stdio_entry(stream) != NULL)
-        place = sw_sys_lseek(stream->_fileno, 0, SEEK_CUR);
-    errno = saved_errno;
-    return place;
+    return sw_thread.inside == 0 && sw_stdio_entry(stream) != NULL;
 }
 
-/* What libc has read since then. */
-static int read_since(FILE *stream, int64_t place, int result)
+static struct refill before_refill(FILE *stream, bool ask)
 {
-    struct sw_fd *entry = place >= 0 ? sw_stdio_entry(stream) : NULL;
-    if (SW_LIKELY(entry == NULL) || !sw_running() || !sw_own_process())
+    struct refill refill = {-1, stream->_IO_read_end, stream->_IO_read_ptr};
+    int saved_errno = errno;
+    if (SW_UNLIKELY(ask || sw_is_hooked(SW_DO_READ)) && is_own(stream))
+        refill.place = sw_sys_lseek(stream->_fileno, 0, SEEK_CUR);
+    errno = saved_errno;
+    return refill;
+}
+
+/* Bytes that libc has read since then: without a question one buffer at most. */
+static int64_t refilled(const FILE *stream, const struct refill *refill)
+{
+    if (refill->place >= 0)
+        return sw_sys_lseek(stream->_fileno, 0, SEEK_CUR) - refill->place;
+    if (stream->_IO_read_end == refill->end && stream->_IO_read_ptr >= refill->next)
+        return 0;
+    return stream->_IO_read_end - stream->_IO_read_base;
+}
+
+static int after_refill(FILE *stream, const struct refill *refill, int result)
+{
+    struct sw_fd *entry = sw_stdio_entry(stream);
+    if (entry == NULL || sw_thread.inside != 0 || !sw_running() || !sw_own_process())
         return result;
     int saved_errno = errno;
-    int64_t bytes = sw_sys_lseek(stream->_fileno, 0, SEEK_CUR) - place;
-    if (bytes > 0)
+    int64_t bytes = refilled(stream, refill);
+    if (bytes > 0) {
         sw_issue_blocks(stream, entry, bytes, stream->_IO_buf_end - stream->_IO_buf_base);
+        sw_file_flag(sw_fd_stdio(entry), SW_FILE_CHARACTERS);
+    }
     sw_fd_set_position(entry, -1);
     errno = saved_errno;
     return result;
@@ -147,8 +173,13 @@ static int read_since(FILE *stream, int64_t place, int result)
     {                                                                                             \
         if (SW_LIKELY(stream->_IO_read_ptr < stream->_IO_read_end))                               \
             return sw_stdio()->name(stream);                                                      \
-        int64_t place = place_of(stream);                                                         \
-        return read_since(stream, place, sw_stdio()->name(stream));                               \
+        struct refill refill = before_refill(stream, (stream->_flags & IN_BACKUP) != 0);          \
+        int result = sw_stdio()->name(stream);                                                    \
+        if (refill.place < 0 && result == EOF)                                                    \
+            return result;                                                                        \
+        refill.next = NULL; /* the buffer may be as full as before */                             \
+        refill.end = NULL;                                                                        \
+        return after_refill(stream, &refill, result);                                             \
     }
 
 SW_GET_CHARACTER(fgetc)
@@ -172,8 +203,9 @@ typedef int scan_function(FILE *, const char *, va_list);
 
 static int scan(scan_function *real, FILE *stream, const char *format, va_list arguments)
 {
-    int64_t place = place_of(stream);
-    return read_since(stream, place, real(stream, format, arguments));
+    bool nearly_empty = stream->_IO_read_end - stream->_IO_read_ptr < SCANNED;
+    struct refill refill = before_refill(stream, nearly_empty);
+    return after_refill(stream, &refill, real(stream, format, arguments));
 }
 
 #define SW_SCAN(list, name, list_in, name_in, real)                                               \

@@ -63,6 +63,18 @@ void sw_issued_reads(const FILE *stream, struct sw_fd *entry, const struct sw_bu
                         block);
 }
 
+int64_t sw_stream_left(const FILE *stream, struct sw_fd *entry)
+{
+    int64_t known = stream->_offset;
+    if (stream->_mode > 0)
+        sw_file_flag(sw_fd_stdio(entry), SW_FILE_WIDE);
+    else if (known >= 0 && entry->position >= 0 &&
+             stream->_IO_write_ptr == stream->_IO_write_base &&
+             known - (stream->_IO_read_end - stream->_IO_read_ptr) != entry->position)
+        sw_file_flag(sw_fd_stdio(entry), SW_FILE_CHARACTERS);
+    return known;
+}
+
 /* ---- at exit ------------------------------------------------------------------------------ */
 
 /* False: another thread holds it; so libc's order can be kept no longer. */
@@ -74,6 +86,8 @@ static bool end_stream(FILE *stream, bool now)
                entry->generation == sw_options.generation && entry->stdio != NULL;
     if (now && ftrylockfile(stream) != 0)
         return false;
+    if (entry != NULL && entry->generation == sw_options.generation && entry->stdio != NULL)
+        (void)sw_stream_left(stream, entry);
     if (own && before.pending != 0 && !now)
         sw_count_issued(sw_fd_issued(entry), SW_OP_WRITE, before.pending, -1);
     if (!now)

@@ -189,6 +189,7 @@ static int let_go(FILE *stream, struct sw_fd *entry, bool *synced)
 static void issue_rest(FILE *stream, struct sw_fd *entry)
 {
     struct sw_buffered before = sw_buffered(stream);
+    (void)sw_stream_left(stream, entry);
     if (before.pending != 0 && (entry->flags & SW_FD_CAN_WRITE) != 0 &&
         entry->generation == sw_options.generation)
         sw_count_issued(sw_fd_issued(entry), SW_OP_WRITE, before.pending,

@@ -150,6 +150,9 @@ void sw_issued_reads(const FILE *stream, struct sw_fd *entry, const struct sw_bu
                      int64_t asked, int64_t bytes);
 /* Libc has read so many bytes, by whole buffers. */
 void sw_issue_blocks(const FILE *stream, struct sw_fd *entry, int64_t bytes, int64_t block);
+/* The stream leaves its place or its file: marks the file where calls that are not counted have
+ * moved it, or wide characters.  Returns where libc knows the kernel to be, -1: it does not. */
+int64_t sw_stream_left(const FILE *stream, struct sw_fd *entry);
 /* At exit: libc will write what is left, in the order of its own list of streams.  `now`: have it
  * written at once, in that order. */
 void sw_issued_at_exit(bool now);

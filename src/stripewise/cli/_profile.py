@@ -22,7 +22,7 @@ from stripewise.cli._common import (
     note,
     print_json,
 )
-from stripewise.errors import UsageError
+from stripewise.errors import TraceError, UsageError
 
 if TYPE_CHECKING:
     from stripewise.diagnosis import Diagnosis
@@ -82,7 +82,8 @@ def command(
     Darshan log, a directory of Recorder, or the output of a job with MPICH_MPIIO_STATS blocks.
 
     The reference defines every figure.  Every finding has its evidence, its cost in seconds and
-    a remedy.  The exit code is 0 whatever is found, and 9 if PATH cannot be read.
+    a remedy.  The exit code is 0 whatever is found, and 9 if PATH cannot be read or is damaged:
+    of a damaged one what is left is shown, and what is not known of it is said.
     """
     from stripewise.diagnosis import diagnose, findings_to_json, profile_to_json
     from stripewise.machines import storage_of_files
@@ -136,6 +137,11 @@ def command(
             patterns,
             files=10 if files is None else files,
             findings_only=findings_only,
+        )
+    if profile.damaged:
+        raise TraceError(
+            f"{', '.join(map(str, paths))}: damaged: {diagnosis.figures.why_missing}; amounts are"
+            " unknown, or the least that they can be"
         )
 
 

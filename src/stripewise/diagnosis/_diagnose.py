@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from stripewise.diagnosis._phases import phases
@@ -36,17 +37,18 @@ def diagnose(
     run = Run(profile, evidence.trace, numbers, files, patterns, storage or StorageCosts())
     findings = judge(run)
     line = headline(numbers, findings)
+    untimed = "" if math.isfinite(numbers.io_seconds) else numbers.missing["io_seconds"]
     return Diagnosis(
         source=profile.source,
         command=profile.command,
         job_id=profile.job_id,
         figures=numbers,
-        files=file_rows(files),
-        layers=layer_rows(whole),
+        files=file_rows(files, untimed),
+        layers=layer_rows(whole, profile.gaps, untimed),
         variance=variance_rows(files),
         heat=tuple(heat_maps(profile)),
         phases=phases(profile),
-        requests=request_rows(files, traced),
+        requests=request_rows(files, traced, evidence.mpiio_stats),
         mpiio_stats=evidence.mpiio_stats or mpiio_stats(files, traced),
         findings=findings,
         headline=line,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stripewise.diagnosis._records import Diagnosis
-from stripewise.model import SIZE_EDGES, Pattern, to_json
+from stripewise.model import SIZE_EDGES, Pattern, to_json, with_unknown
 
 VERSION = 1
 
@@ -25,6 +25,10 @@ def profile_to_json(
     """
     document: dict[str, Any] = {"version": VERSION, "size_edges": list(SIZE_EDGES)}
     document |= to_json(diagnosis)
+    document["figures"] = with_unknown(document["figures"], diagnosis.figures)
+    for name in ("files", "layers"):
+        rows = zip(document[name], getattr(diagnosis, name), strict=True)
+        document[name] = [with_unknown(data, row) for data, row in rows]
     for name in ("files", "variance", "requests", "mpiio_stats"):
         document[f"{name}_total"] = len(document[name])
         document[name] = document[name][:files]

@@ -13,7 +13,15 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import SIZE_EDGES, FileHints, FileLayout, IoLayer, MpiioStats
+from stripewise.model import (
+    SIZE_EDGES,
+    Figured,
+    FileHints,
+    FileLayout,
+    IoLayer,
+    MpiioStats,
+    reasons,
+)
 
 
 class Severity(StrEnum):
@@ -25,7 +33,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True)
-class Figures:
+class Figures(Figured):
     """The run in numbers; NaN: not known.
 
     "Cumulated" is the sum over ranks, "elapsed" that of the slowest rank.
@@ -50,6 +58,7 @@ class Figures:
         rate_bytes_per_second: (read + written) / `io_seconds`.
         meta_share: Of the cumulated time.
         slowest_rank: Whose I/O time it is; -1: not known.
+        missing: Figures that are not known, or of which this is the least, and why.
     """
 
     run_seconds: float
@@ -79,10 +88,16 @@ class Figures:
     rate_bytes_per_second: float
     meta_share: float
     slowest_rank: int = -1
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def why_missing(self) -> str:
+        """Why not all of the run is known; "": it is."""
+        return reasons(self.missing.values())
 
 
 @dataclass(frozen=True)
-class FileRow:
+class FileRow(Figured):
     """One file, as the program used it.
 
     Attributes:
@@ -101,6 +116,7 @@ class FileRow:
         rank_count: Ranks that used it; `data_rank_count`: that moved data. 0: not known.
         extent_bytes: End of the furthest byte; -1: not known.
         hints / layout: As far as known.
+        missing: Figures that are not known, or of which this is the least, and why.
     """
 
     path: str
@@ -125,10 +141,11 @@ class FileRow:
     extent_bytes: int = -1
     hints: FileHints = field(default_factory=FileHints)
     layout: FileLayout = field(default_factory=FileLayout)
+    missing: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class LayerRow:
+class LayerRow(Figured):
     """One interface over all files.
 
     Attributes:
@@ -139,6 +156,7 @@ class LayerRow:
         read_bytes / write_bytes: Moved by its calls, also those that another layer made.
         cumulated_seconds: In its calls, over ranks; `own_seconds`: in those of the program.
         elapsed_seconds: In its calls, slowest rank; NaN: ranks are not told apart.
+        missing: Figures that are not known, or of which this is the least, and why.
     """
 
     layer: IoLayer
@@ -152,6 +170,7 @@ class LayerRow:
     cumulated_seconds: float
     own_seconds: float
     elapsed_seconds: float
+    missing: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,14 +23,17 @@ UNIT_BYTES = 1 << 20
 """Unit of alignment where the stripe is not known. Assumed."""
 
 
-def request_rows(files: Sequence[FileUse], traced: dict[int, Sides]) -> tuple[RequestRow, ...]:
+def request_rows(
+    files: Sequence[FileUse], traced: dict[int, Sides], stats: Sequence[MpiioStats] = ()
+) -> tuple[RequestRow, ...]:
     """Rows of the files that were used through MPI-IO, one for each direction.
 
     Args:
         files: Counters by file.
         traced: Calls by file, where there is a trace.
+        stats: What the MPI counted itself.
     """
-    rows = []
+    rows, counted = [], _sides(stats)
     for use in files:
         if IoLayer.MPIIO not in use.seen:
             continue
@@ -36,7 +41,8 @@ def request_rows(files: Sequence[FileUse], traced: dict[int, Sides]) -> tuple[Re
             both = traced.get(use.index)
             row = _exact(use, both[writing], writing) if both else _coarse(use, writing)
             if row is not None:
-                rows.append(row)
+                told = counted.get((use.path, writing), ()) if not both else ()
+                rows.append(_with_counted(row, told))
     return tuple(sorted(rows, key=lambda row: (-row.system_seconds, row.path, not row.writing)))
 
 
@@ -109,6 +115,51 @@ def _coarse(use: FileUse, writing: bool) -> RequestRow | None:
         unit_bytes=_alignment(use.rows) or use.layout.stripe_bytes or UNIT_BYTES,
         system_seconds=every.elapsed,
     )
+
+
+def _sides(stats: Sequence[MpiioStats]) -> dict[tuple[str, bool], list[MpiioSide]]:
+    """What the MPI counted itself, by file and direction: a block for each time it was closed."""
+    found: dict[tuple[str, bool], list[MpiioSide]] = defaultdict(list)
+    for one in stats:
+        for writing, side in ((True, one.write), (False, one.read)):
+            if side is not None:
+                found[one.path, writing].append(side)
+    return found
+
+
+def _with_counted(row: RequestRow, sides: Sequence[MpiioSide]) -> RequestRow:
+    """Complete a row of counters by what the MPI counted: 0 is a count, None is not told."""
+    if not sides:
+        return row
+    sums = {name: _sum(getattr(side, name) for side in sides) for name in _COUNTED}
+    gaps = sums["gaps"]
+    apart = _sum((side.average_gap_bytes or 0) * (side.gaps or 0) for side in sides)
+    sized = sums["stripe_sized"]
+    modify = ("modify_reads", "modify_bytes") if row.writing else ()
+    told: dict[str, Any] = {name: sums[name] for name in modify}
+    return replace(
+        row,
+        system_ranks=_aggregators(sides),
+        gaps=gaps,
+        mean_gap_bytes=None if not gaps or apart is None else apart / gaps,
+        unit_sized=None if sized is None else share(sized, row.system_calls),
+        **told,
+    )
+
+
+def _aggregators(sides: Sequence[MpiioSide]) -> int | None:
+    """Processes that made the system calls, where only aggregators did."""
+    alone = any(side.independent for side in sides)
+    return None if alone else max(side.aggregators for side in sides) or None
+
+
+_COUNTED = ("gaps", "stripe_sized", "modify_reads", "modify_bytes")
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    every = list(values)
+    known = [value for value in every if value is not None]
+    return sum(known) if len(known) == len(every) else None
 
 
 def _modify_bytes(use: FileUse) -> int | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from stripewise.diagnosis._usage import (
     Rows,
 )
 from stripewise.diagnosis.heat_cells import LAYER_NAMES
-from stripewise.model import N_COMMON, IoLayer, Op, RunProfile
+from stripewise.model import N_COMMON, Gap, IoLayer, Op, Part, RunProfile, reasons
 
 
 def figures(profile: RunProfile, whole: Rows, files: Sequence[FileUse]) -> Figures:
@@ -37,11 +37,14 @@ def figures(profile: RunProfile, whole: Rows, files: Sequence[FileUse]) -> Figur
     io_seconds = profile.io_seconds  # with calls on names of files that were never opened
     exact = math.isclose(every.surely, every.elapsed)
     timed = not len(whole.rows) or bool((whole.rows["seconds"] > 0).any())
+    timed &= bool(len(whole.rows)) or io_seconds > 0 or not profile.gaps
     known = 1.0 if timed else math.nan
     parts = [whole.calls(ops) for ops in (READS, WRITES, METADATA)]
     moved = profile.read_bytes + profile.write_bytes
     kinds = [(use.read_bytes > 0, use.write_bytes > 0) for use in files]
     run_seconds = profile.elapsed_seconds if profile.elapsed_seconds > 0 else math.nan
+    missing = _missing(profile.why_missing, timed, run_seconds)
+    whole_time = math.nan if "rate_bytes_per_second" in missing else 1.0
     return Figures(
         run_seconds=run_seconds,
         n_ranks=profile.n_ranks,
@@ -67,21 +70,57 @@ def figures(profile: RunProfile, whole: Rows, files: Sequence[FileUse]) -> Figur
         io_low_seconds=known * (io_seconds if exact else min(every.surely, io_seconds)),
         io_exact=exact,
         io_share=known * share(io_seconds, run_seconds),
-        rate_bytes_per_second=share(moved, io_seconds),
-        meta_share=share(parts[2].cumulated, sum(part.cumulated for part in parts)),
+        rate_bytes_per_second=whole_time * share(moved, io_seconds),
+        meta_share=whole_time * share(parts[2].cumulated, sum(part.cumulated for part in parts)),
         slowest_rank=every.rank,
+        missing=missing,
     )
 
 
-def file_rows(files: Sequence[FileUse]) -> tuple[FileRow, ...]:
-    """Table of files, the one that took most time first."""
-    rows = map(_file_row, files)
+_BYTES = {"read_bytes": Part.READ_BYTES, "write_bytes": Part.WRITE_BYTES}
+_SECONDS = (
+    *("cumulated_read_seconds", "cumulated_write_seconds", "cumulated_meta_seconds"),
+    *("elapsed_read_seconds", "elapsed_write_seconds", "elapsed_meta_seconds"),
+    *("io_seconds", "io_low_seconds", "io_share"),
+)
+_CALLS = (
+    *("meta_operations", "system_meta_operations", "n_files", "n_read_only", "n_write_only"),
+    *("n_read_write", "n_no_data", "n_shared"),
+)
+_RATIOS = ("rate_bytes_per_second", "meta_share")
+
+
+def _missing(why: Callable[[Part], str], timed: bool, run_seconds: float) -> dict[str, str]:
+    """Return the figures of a run that are not known, or not all, and why."""
+    found = {name: text for name, part in _BYTES.items() if (text := why(part))}
+    untimed = why(Part.SECONDS) or ("" if timed else "the source has no times of I/O")
+    for names, text in (
+        (_SECONDS, untimed),
+        (_CALLS, why(Part.CALLS)),
+        (_RATIOS, why(Part.BYTES) or untimed),
+    ):
+        found |= dict.fromkeys(names if text else (), text)
+    if math.isnan(run_seconds):
+        text = "the source does not tell how long the run took"
+        found["run_seconds"] = text
+        found["io_share"] = untimed or text
+    return found
+
+
+def file_rows(files: Sequence[FileUse], untimed: str = "") -> tuple[FileRow, ...]:
+    """Table of files, the one that took most time first.
+
+    Args:
+        files: Of the run.
+        untimed: Why no times are known; "": they are.
+    """
+    rows = (_file_row(use, untimed) for use in files)
     return tuple(
         sorted(rows, key=lambda row: (-row.elapsed_seconds, -row.cumulated_seconds, row.path))
     )
 
 
-def _file_row(use: FileUse) -> FileRow:
+def _file_row(use: FileUse, untimed: str) -> FileRow:
     top, every = use.of_layer(use.top), use.calls()
     data = use.calls(DATA, layers=[use.top])
     together = use.calls(COLLECTIVE, layers=[use.top])
@@ -108,7 +147,15 @@ def _file_row(use: FileUse) -> FileRow:
         extent_bytes=use.extent,
         hints=use.hints,
         layout=use.layout,
+        missing=_missing_of_file(use, untimed),
     )
+
+
+def _missing_of_file(use: FileUse, untimed: str) -> dict[str, str]:
+    found = {name: text for name, part in _BYTES.items() if (text := use.why_missing(part))}
+    if text := use.why_missing(Part.SECONDS) or untimed:
+        found |= dict.fromkeys(("elapsed_seconds", "cumulated_seconds"), text)
+    return found
 
 
 def _interface(use: FileUse) -> str:
@@ -138,18 +185,22 @@ def _order(use: FileUse, kind: str) -> float:
     return share(sum(part * count for part, count in known), sum(count for _, count in known))
 
 
-def layer_rows(whole: Rows) -> tuple[LayerRow, ...]:
-    """Table of layers, from the program down."""
-    return tuple(_layer_row(whole, layer) for layer in sorted(whole.seen, reverse=True))
+def layer_rows(whole: Rows, gaps: Sequence[Gap] = (), untimed: str = "") -> tuple[LayerRow, ...]:
+    """Table of layers, from the program down; `untimed` as of `file_rows`."""
+    layers = sorted(whole.seen, reverse=True)
+    return tuple(_layer_row(whole, layer, gaps, untimed) for layer in layers)
 
 
-def _layer_row(whole: Rows, layer: IoLayer) -> LayerRow:
+def _layer_row(whole: Rows, layer: IoLayer, gaps: Sequence[Gap], untimed: str) -> LayerRow:
     mine = whole.rows["layer"] == layer
+    files = set(whole.rows["file"][mine].tolist())
+    found = (gap.why for gap in gaps if gap.parts & Part.SECONDS and files.intersection(gap.files))
+    why = reasons(found) or untimed
     sums = functools.partial(whole.calls, layers=[layer], own=False)
     reads, writes, every = sums(READS), sums(WRITES), sums()
     return LayerRow(
         layer=layer,
-        files=len(np.unique(whole.rows["file"][mine])),
+        files=len(files),
         read_calls=reads.count,
         write_calls=writes.count,
         collective_calls=sums(COLLECTIVE).count,
@@ -159,7 +210,11 @@ def _layer_row(whole: Rows, layer: IoLayer) -> LayerRow:
         cumulated_seconds=every.cumulated,
         own_seconds=whole.calls(layers=[layer]).cumulated,
         elapsed_seconds=math.nan if whole.reduced[mine].any() else every.elapsed,
+        missing=dict.fromkeys(_OF_LAYER, why) if why else {},
     )
+
+
+_OF_LAYER = ("cumulated_seconds", "own_seconds", "elapsed_seconds")
 
 
 def variance_rows(files: Sequence[FileUse]) -> tuple[VarianceRow, ...]:

@@ -13,10 +13,15 @@ from stripewise.diagnosis._words import number, percent, seconds, size, things
 
 def headline(figures: Figures, findings: Sequence[Finding]) -> str:
     """The share of I/O, the costliest finding and what to do first, or that all is well."""
+    why = figures.why_missing if _is_partly_seen(figures) else ""
     if not figures.n_files:
-        return "No I/O was seen."
+        return f"What the program read and wrote is unknown: {why}." if why else "No I/O was seen."
     if costly := _costly(findings):
-        return f"{_share(figures)}: {_worst(figures, costly[0])}."
+        return f"{_share(figures)}: {_worst(figures, costly[0])}.{_but(why)}"
+    if why:
+        seen = _moved(figures) if figures.amount("io_seconds").value is None else _share(figures)
+        remarks = f"; {things(len(findings), 'remark')}" if findings else ""
+        return f"{seen}{remarks}.{_but(why)}"
     if not math.isfinite(figures.io_seconds):
         return f"{_moved(figures)}; times are not known; {_end(findings)}."
     rate = figures.rate_bytes_per_second
@@ -45,19 +50,36 @@ def _end(findings: Sequence[Finding]) -> str:
     return things(len(findings), "remark") if findings else "nothing stands out"
 
 
+def _but(why: str) -> str:
+    return f" Not all of the run is known: {why}." if why else ""
+
+
+def _is_partly_seen(figures: Figures) -> bool:
+    """Whether a part of the I/O is missing: more than times that the source never has."""
+    return any(figures.missing.get(name) for name in ("read_bytes", "write_bytes")) or (
+        "io_seconds" in figures.missing and math.isfinite(figures.io_seconds)
+    )
+
+
 def _moved(figures: Figures) -> str:
     parts = [
-        f"{size(value)} {verb}"
-        for value, verb in ((figures.read_bytes, "read"), (figures.write_bytes, "written"))
-        if value
+        f"{amount.words(size)} {verb}"
+        for name, verb in (("read_bytes", "read"), ("write_bytes", "written"))
+        if (amount := figures.amount(name)).value
     ]
-    return f"{' and '.join(parts) or 'No data'} in {things(figures.n_files, 'file')}"
+    nothing = "Unknown amounts" if _is_partly_seen(figures) else "No data"
+    said = " and ".join(parts)
+    return f"{said[:1].upper()}{said[1:] or nothing} in {things(figures.n_files, 'file')}"
 
 
 def _share(figures: Figures) -> str:
+    least = not figures.amount("io_seconds").is_exact
+    known = figures.io_low_seconds if least else figures.io_seconds
     if not math.isfinite(figures.io_share):
-        return f"{seconds(figures.io_seconds)} of I/O"
-    text = f"{percent(min(figures.io_share, 1.0))} of the run was I/O"
+        return f"{'At least ' if least else ''}{seconds(known)} of I/O"
+    text = f"{percent(min(known / figures.run_seconds, 1.0))} of the run was I/O"
+    if least:
+        return f"At least {text}"
     return text if figures.io_exact else f"At most {text}"
 
 

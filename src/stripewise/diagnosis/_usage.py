@@ -127,6 +127,7 @@ class FileUse(Rows):
         self.path = profile.paths[index]
         self.hints = profile.hints.get(index, FileHints())
         self.layout = profile.layouts.get(index, FileLayout())
+        self.why_missing = functools.partial(profile.why_missing, file=index)
 
     @functools.cached_property
     def layers(self) -> tuple[IoLayer, ...]:

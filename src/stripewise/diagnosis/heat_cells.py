@@ -27,6 +27,8 @@ MOST_FILE_ROWS = 16
 LEAST_SHARE = 0.002
 """Of the bytes or of the time: a file with less has no row of its own."""
 LAYER_NAMES = {
+    IoLayer.DAOS: "DAOS",
+    IoLayer.DFS: "DFS",
     IoLayer.POSIX: "POSIX",
     IoLayer.STDIO: "stdio",
     IoLayer.MPIIO: "MPI-IO",

@@ -9,6 +9,14 @@ from stripewise._lazy import lazy_exports
 if TYPE_CHECKING:
     from stripewise.model._access import Pieces as Pieces
     from stripewise.model._access import Selections as Selections
+    from stripewise.model._amount import UNKNOWN as UNKNOWN
+    from stripewise.model._amount import Amount as Amount
+    from stripewise.model._amount import Figured as Figured
+    from stripewise.model._amount import Gap as Gap
+    from stripewise.model._amount import Part as Part
+    from stripewise.model._amount import reasons as reasons
+    from stripewise.model._amount import total as total
+    from stripewise.model._amount import with_unknown as with_unknown
     from stripewise.model._configuration import FILE_LAYERS as FILE_LAYERS
     from stripewise.model._configuration import Configuration as Configuration
     from stripewise.model._configuration import DatasetRule as DatasetRule
@@ -86,6 +94,7 @@ if TYPE_CHECKING:
     from stripewise.model._trace import DURATION_BINS as DURATION_BINS
     from stripewise.model._trace import PIECE_ROW as PIECE_ROW
     from stripewise.model._trace import READS as READS
+    from stripewise.model._trace import RECORDED_LAYERS as RECORDED_LAYERS
     from stripewise.model._trace import SYSTEM_LAYERS as SYSTEM_LAYERS
     from stripewise.model._trace import TRACE_ROW as TRACE_ROW
     from stripewise.model._trace import WRITES as WRITES

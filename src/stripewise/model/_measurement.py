@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from stripewise.model._amount import Figured
 from stripewise.model._mpiio_output import MpiioFile
 
 
@@ -49,7 +50,7 @@ class FailureCause(StrEnum):
 
 
 @dataclass(frozen=True)
-class ObservedFile:
+class ObservedFile(Figured):
     """What was observed of one file in one run: effective settings, not requested ones.
 
     Attributes:
@@ -67,6 +68,7 @@ class ObservedFile:
             are multiples of it} for 4 KiB, 64 KiB and 1 MiB.
         requested / applied / reported: Hints that the program passed, that Stripewise added,
             and that MPI_File_get_info echoed.
+        missing: Figures that are not known, or of which this is the least, and why.
     """
 
     path: str
@@ -86,6 +88,7 @@ class ObservedFile:
     requested: dict[str, str] = field(default_factory=dict)
     applied: dict[str, str] = field(default_factory=dict)
     reported: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,8 @@ class FileFlag(IntFlag):
     UNLINKED = 0x20
     TRUNCATED = 0x40
     INTERLEAVED = 0x80
+    CHARACTERS = 0x100
+    WIDE = 0x200
 
 
 class SettingsKind(IntEnum):

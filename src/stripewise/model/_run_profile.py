@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise._members import members
+from stripewise.model._amount import Amount, Gap, Part, reasons
 from stripewise.model._run_marks import MpiFamily, PluginState, ProcessFlag
 from stripewise.model._trace import Op
 
@@ -55,7 +56,7 @@ PROCESS_ROW = np.dtype(
 COUNTER_ROW = np.dtype(
     members(
         "i4 file",  # index into `RunProfile.paths`
-        "u1 layer",  # `IoLayer`
+        "i1 layer",  # `IoLayer`
         "i4 rank",  # -1: no MPI; -2: all ranks together (a reduced record)
         "i4 process",  # row of `RunProfile.processes`; -1: not known
         "u4 flags",  # `FileFlag`
@@ -199,6 +200,8 @@ class RunProfile:
         mpi: Family of the MPI library: "mpich", "openmpi", "other", "" if not known.
         mpi_version: First line of MPI_Get_library_version, "" if not known.
         partial: Some of it is missing; why is in `notes`.
+        damaged: The input itself is: it was cut off, or a part of it cannot be read.
+        gaps: Amounts that are not told, or not all; the tables hold what is known.
         notes: What is missing or doubtful, in words.
         troubles: Of the notes, what the runtime library wrote down itself.
         unchecked: Processes that were recorded without a valid checksum; None: not of this kind.
@@ -230,6 +233,8 @@ class RunProfile:
     mpi: str = ""
     mpi_version: str = ""
     partial: bool = False
+    damaged: bool = False
+    gaps: tuple[Gap, ...] = ()
     notes: tuple[str, ...] = ()
     troubles: tuple[str, ...] = ()
     unchecked: int | None = None
@@ -301,13 +306,36 @@ class RunProfile:
 
     @property
     def read_bytes(self) -> int:
-        """Bytes that the program asked to read."""
+        """Bytes that the program asked to read, as far as they are known."""
         return self._moved("outermost_read_bytes")
 
     @property
     def write_bytes(self) -> int:
-        """Bytes that the program asked to write."""
+        """Bytes that the program asked to write, as far as they are known."""
         return self._moved("outermost_write_bytes")
+
+    def why_missing(self, part: Part, file: int | None = None) -> str:
+        """Say why some of it is not told of the run, or of a file; "": all is."""
+        return reasons(
+            gap.why
+            for gap in self.gaps
+            if gap.parts & part and (file is None or file in gap.files)
+        )
+
+    @property
+    def read_amount(self) -> Amount:
+        """Bytes that the program asked to read."""
+        return Amount.of(self.read_bytes, self.why_missing(Part.READ_BYTES))
+
+    @property
+    def write_amount(self) -> Amount:
+        """Bytes that the program asked to write."""
+        return Amount.of(self.write_bytes, self.why_missing(Part.WRITE_BYTES))
+
+    @property
+    def io_amount(self) -> Amount:
+        """Seconds in outermost I/O calls, maximum over ranks."""
+        return Amount.of(self.io_seconds, self.why_missing(Part.SECONDS))
 
     def _moved(self, name: str) -> int:
         return int((self.program if len(self.processes) else self.counters)[name].sum())

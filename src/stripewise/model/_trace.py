@@ -15,8 +15,13 @@ from stripewise._members import members
 
 
 class IoLayer(IntEnum):
-    """The interface that was called; a larger number is closer to the program."""
+    """The interface that was called; a larger number is closer to the program.
 
+    Those below zero are known from logs of others alone: the runtime library does not watch them.
+    """
+
+    DAOS = -2
+    DFS = -1
     POSIX = 0
     STDIO = 1
     MPIIO = 2
@@ -44,6 +49,8 @@ DATA_OPS = (*READS, *WRITES)
 COLLECTIVE_OPS = (Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
 SYSTEM_LAYERS = (IoLayer.POSIX, IoLayer.STDIO)
 """Layers below all libraries."""
+RECORDED_LAYERS = tuple(layer for layer in IoLayer if layer >= 0)
+"""Those that the runtime library watches; the place of each is its number."""
 
 
 class EventFlag(IntFlag):

@@ -19,6 +19,7 @@ from stripewise.model import (
     ALL_RANKS,
     DATA_OPS,
     READS,
+    RECORDED_LAYERS,
     SIZE_EDGES,
     SYSTEM_LAYERS,
     FileFlag,
@@ -26,7 +27,9 @@ from stripewise.model import (
     IoLayer,
     ObservedFile,
     Op,
+    Part,
     RunProfile,
+    reasons,
 )
 from stripewise.readers._directories import owners_of_paths
 from stripewise.readers._rows import begins
@@ -35,7 +38,7 @@ _DATA_FILE = re.compile(r"data\.\d+")
 _ALIGNMENTS = {4096: 12, 65536: 16, 1 << 20: 20}
 _ISSUER_BITS = 32
 _SMALLEST_ISSUER = -ALL_RANKS
-_INTERFACES = tuple(layer.name.lower() for layer in IoLayer)
+_INTERFACES = tuple(layer.name.lower() for layer in RECORDED_LAYERS)
 _NO_HINTS = FileHints()
 _WRITTEN = FileFlag.WRITTEN | FileFlag.OPENED_WRITE | FileFlag.CREATED
 
@@ -209,6 +212,7 @@ class FilesSeen(Sequence[ObservedFile]):
         asked = self._read + self._written
         found = np.flatnonzero(used & (above | (asked != 0))).tolist()
         self._seconds = _seconds_by(owner, self._n, profile)
+        self._missing = _missing(profile, owner_of)
         self._look_at_system_calls(owner_of)
         name = NamesBelow(root)
         names = {file: name(profile.paths[file]) for file in found}
@@ -260,7 +264,7 @@ class FilesSeen(Sequence[ObservedFile]):
             [dict(told.reported) for told in hints],
         )  # fmt: skip
         for file, values in zip(files, zip(*columns, strict=True), strict=True):
-            observed = ObservedFile(*values)
+            observed = ObservedFile(*values, self._missing.get(file, {}))
             adios2 = observed.interface == "adios2"
             yield self._with_data_files(observed, file) if adios2 else observed
 
@@ -346,6 +350,26 @@ class FilesSeen(Sequence[ObservedFile]):
         if not data_files:
             return observed
         return replace(observed, reported={**observed.reported, "NumSubFiles": str(data_files)})
+
+
+def _missing(profile: RunProfile, owner_of: NDArray[np.int64]) -> dict[int, dict[str, str]]:
+    """By file the figures that are not known of it, or of a file inside it, and why."""
+    found: dict[int, dict[str, str]] = {}
+    for gap in profile.gaps:
+        told = {name: gap.why for name, part in _OF_PART.items() if gap.parts & part}
+        for file in set(owner_of[sorted(gap.files)].tolist()):
+            old = found.get(file, {})
+            found[file] = told if not old else {
+                name: reasons((old.get(name, ""), told.get(name, ""))) for name in {**old, **told}
+            }  # fmt: skip
+    return found
+
+
+_OF_PART = {
+    "read_bytes": Part.READ_BYTES,
+    "write_bytes": Part.WRITE_BYTES,
+    "io_seconds": Part.SECONDS,
+}
 
 
 def _pairs(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.elf import holds, is_elf, is_static
-from stripewise.model import Action, PluginState, ProcessFlag, RunProfile
+from stripewise.model import Action, Part, PluginState, ProcessFlag, RunProfile
 from stripewise.readers._programs import drops_preload, executables_in, is_helper, is_launcher
 from stripewise.readers._rows import asked_bytes
 
@@ -23,6 +23,21 @@ _NO_IO = (
     "the program made no I/O that can be seen; files below /dev (so /dev/shm), /run, /usr, /opt "
     "and other system directories are left out unless STRIPEWISE_INCLUDE=DIRECTORY names theirs"
 )
+
+
+UNCOUNTED = (
+    (
+        ProcessFlag.USES_IO_URING,
+        Part.BYTES | Part.SECONDS,
+        "the program uses io_uring or libaio: that I/O is not counted",
+    ),
+    (
+        ProcessFlag.USES_SHARED_MMAP,
+        Part.BYTES | Part.SECONDS,
+        "the program writes files through shared memory mappings: that I/O is not counted",
+    ),
+)
+"""What processes say that they do and that is not counted: the flag, what is missing, words."""
 
 
 class HandshakeState(StrEnum):
@@ -109,7 +124,8 @@ def handshake(
         warnings.append(apart)
         state = HandshakeState.RANKS_APART if any(launchers) else state
     if state is HandshakeState.OK and not profile.read_bytes + profile.write_bytes:
-        warnings.append(_without_data(profile))
+        if not profile.gaps:
+            warnings.append(_without_data(profile))
         state = HandshakeState.NO_IO
     return Handshake(message, tuple(warnings), state, seen, expected)
 
@@ -247,16 +263,9 @@ def _last_seen(profile: RunProfile) -> str:
 
 def _warnings(profile: RunProfile) -> list[str]:
     flags = int(np.bitwise_or.reduce(profile.program["flags"], initial=0))
-    texts = {
-        ProcessFlag.USES_IO_URING: "the program uses io_uring or libaio: that I/O is not counted",
-        ProcessFlag.USES_SHARED_MMAP: (
-            "the program writes files through shared memory mappings: that I/O is not counted"
-        ),
-        ProcessFlag.CONFIG_BAD: (
-            "a process could not read its configuration: settings were not applied there"
-        ),
-    }
-    found = [text for flag, text in texts.items() if flags & flag]
+    found = [text for flag, _, text in UNCOUNTED if flags & flag]
+    if flags & ProcessFlag.CONFIG_BAD:
+        found.append("a process could not read its configuration: settings were not applied there")
     lost = int(profile.processes["lost_records"].sum())
     if lost:
         found.append(f"{lost} file(s) found no room in the container: raise STRIPEWISE_MAX_BYTES")

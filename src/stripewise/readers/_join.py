@@ -24,6 +24,7 @@ from stripewise.model import (
     uses_mpi,
 )
 from stripewise.readers._blocks import open_store
+from stripewise.readers._characters import add_characters
 from stripewise.readers._container import FILE_RECORD, METADATA_RECORD, PROCESS, RecordKind
 from stripewise.readers._directories import take_back_doubles
 from stripewise.readers._parse import RawContainer, parse_container, text_of
@@ -145,6 +146,7 @@ def join_containers(raws: Sequence[RawContainer]) -> Joined:
     take_back_doubles(processes, rows, names)
     program = processes["is_program"]
     of_system, on_names = _counter_rows(issued, processes), _names_rows(used, processes)
+    gaps = add_characters(rows, of_system, processes)
     profile = RunProfile(
         source="stripewise counters",
         unchecked=sum(raw.unchecked for raw in raws),
@@ -161,6 +163,7 @@ def join_containers(raws: Sequence[RawContainer]) -> Joined:
         directories=tuple(map(os.fsdecode, directories.values)),
         settings=settings,
         hints=settings_by_file(settings, rows, processes),
+        gaps=gaps,
     )
     return Joined(described(profile, raws), places, ids)
 

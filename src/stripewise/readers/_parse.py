@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.errors import ContainerError
-from stripewise.model import READS, WRITES, IoLayer, MpiFamily, PluginState
+from stripewise.model import READS, RECORDED_LAYERS, WRITES, MpiFamily, PluginState
 from stripewise.readers import _container as c
 from stripewise.readers._blocks import Store, blocks, scan_records
 from stripewise.readers._checksums import Seals, checksum, does_not_match
@@ -282,7 +282,7 @@ def _is_process(payload: bytes) -> bool:
 
 def _are_possible(rows: NDArray[Any]) -> NDArray[np.bool_]:
     """(n,) bool: whether the numbers of files are possible."""
-    ops, possible = rows["ops"], rows["layer"] < len(IoLayer)
+    ops, possible = rows["ops"], rows["layer"] < len(RECORDED_LAYERS)
     for size in (ops["bytes"].max(axis=1), ops["count"].max(axis=1), rows["maximum_offset"]):
         possible &= size < np.uint64(_MOST_BYTES)
     for ns in (ops["ns"].max(axis=1), *(rows[f"{name}_ns"] for name in _TIMES)):

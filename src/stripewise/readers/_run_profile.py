@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,24 +18,28 @@ from stripewise.elf import holds
 from stripewise.model import (
     ALIGN_BINS,
     READS,
+    RECORDED_LAYERS,
     SYSTEM_LAYERS,
     WRITES,
     FileHints,
     FileLayout,
+    Gap,
     IoLayer,
     MpiFamily,
+    Part,
     ProcessFlag,
     RunProfile,
     Settings,
     SettingsKind,
 )
 from stripewise.readers._container import RecordKind
-from stripewise.readers._handshake import handshake
+from stripewise.readers._handshake import UNCOUNTED, handshake
 from stripewise.readers._parse import RawContainer, text_of
 from stripewise.readers._rows import asked_bytes
 from stripewise.readers.sources import begins_with
 
 PAGE_BYTES = 4096
+_KILLED = "did not reach their end (killed?)"
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _LINKED = b"HDF5 library version: "
 _SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".nc", ".nc4")
@@ -61,7 +65,7 @@ def described(profile: RunProfile, raws: Sequence[RawContainer]) -> RunProfile:
         profile,
         command=_command(profile),
         elapsed_seconds=_elapsed_seconds(profile),
-        layers=tuple(layer.name.lower() for layer in IoLayer),
+        layers=tuple(layer.name.lower() for layer in RECORDED_LAYERS),
         layouts=layouts,
         hdf5_unseen=_hdf5_unseen(profile),
         mpi=family,
@@ -72,8 +76,10 @@ def described(profile: RunProfile, raws: Sequence[RawContainer]) -> RunProfile:
     shake = handshake(profile, ())
     notes = [*problems, *_trouble(profile), *(() if shake.ok else (shake.message,))]
     partial = bool(notes)
+    gaps = (*profile.gaps, *_gaps(profile, notes))
     remarks = (text for text in shake.warnings if "found no room" not in text)
-    return replace(profile, partial=partial, notes=tuple(dict.fromkeys((*notes, *remarks))))
+    told = dict.fromkeys((*notes, *remarks, *(gap.why for gap in gaps)))
+    return replace(profile, partial=partial, damaged=bool(problems), gaps=gaps, notes=tuple(told))
 
 
 def settings_by_file(
@@ -169,13 +175,22 @@ def _elapsed_seconds(profile: RunProfile) -> float:
     return max(whole, *(float(np.fmax.reduce(last, initial=0.0)) for last in ends_of))
 
 
+def _gaps(profile: RunProfile, notes: Sequence[str]) -> Iterator[Gap]:
+    """Say which amounts are not known, or not all: a process that was killed told all it did."""
+    yield from (Gap(Part.ALL, text) for text in notes if not text.endswith(_KILLED))
+    flags = int(np.bitwise_or.reduce(profile.program["flags"], initial=0))
+    for flag, part, why in UNCOUNTED:
+        if flags & flag:
+            yield Gap(part, why)
+
+
 def _trouble(profile: RunProfile) -> list[str]:
     """What makes the profile incomplete."""
     table = profile.program
     notes = []
     killed = int(((table["flags"] & (ProcessFlag.EXITED | ProcessFlag.EXECED)) == 0).sum())
     if killed:
-        notes.append(f"{killed} of {len(table)} processes did not reach their end (killed?)")
+        notes.append(f"{killed} of {len(table)} processes {_KILLED}")
     for name, what in (
         ("lost_records", "files found no room in the container: raise STRIPEWISE_MAX_BYTES"),
         ("lost_calls", "calls could not be counted (made inside a signal handler, or no record)"),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from stripewise._interned import Interned, T
 from stripewise.model import (
     PIECE_ROW,
-    IoLayer,
+    RECORDED_LAYERS,
     ShapeKind,
     TraceObject,
     TraceShape,
@@ -107,7 +107,7 @@ def _add_object(into: Descriptions, process: int, record: bytes) -> None:
     head = _head(record, t.OBJECT_RECORD)
     start, n = t.OBJECT_RECORD.itemsize, int(head["n_dims"])
     numbers = _numbers(record, start, 3 * n)
-    if n > _MOST_DIMS or head["layer"] >= len(IoLayer):
+    if n > _MOST_DIMS or head["layer"] >= len(RECORDED_LAYERS):
         raise ValueError
     end = start + 24 * n + int(head["name_bytes"])
     key = record[8:16] + record[20:end]

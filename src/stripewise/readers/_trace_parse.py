@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.inputs import TRACE
-from stripewise.model import BIN_ROW, DURATION_BINS, TRACE_ROW, IoLayer, Op
+from stripewise.model import BIN_ROW, DURATION_BINS, RECORDED_LAYERS, TRACE_ROW, Op
 from stripewise.readers import _trace_layout as t
 from stripewise.readers._blocks import scan_records
 from stripewise.readers._rows import bounded, copy_common, take_rows
@@ -133,7 +133,7 @@ def _add_rows(found: NDArray[Any], owner: int, raw: RawTrace) -> None:
     if not len(found):
         return
     rows, file_ids = _rows(found)
-    sound = (rows["layer"] < len(IoLayer)) & (rows["op"] < len(Op)) & (rows["count"] > 0)
+    sound = (rows["layer"] < len(RECORDED_LAYERS)) & (rows["op"] < len(Op)) & (rows["count"] > 0)
     for name in ("start_ns", "end_ns", "sequence"):
         sound &= (rows[name] >= 0) & (rows[name] < _LATEST_NS)
     raw.damaged["events that make no sense"] += int((~sound).sum())
@@ -209,7 +209,7 @@ def _add_bins(
     record, bins = found["record"], found["bins"]
     used = np.arange(n_bins) < record["n_bins"][:, None].astype(np.int64)
     used &= (bins["width_log2"] > 0) & (bins["width_log2"] <= _WIDEST_LOG2)
-    used &= (bins["start_ns"] < _LATEST_NS) & (record["layer"] < len(IoLayer))[:, None]
+    used &= (bins["start_ns"] < _LATEST_NS) & (record["layer"] < len(RECORDED_LAYERS))[:, None]
     record, bins = record[np.nonzero(used)[0]], bins[used]
     rows = np.zeros(len(bins), BIN_ROW)
     rows["layer"], rows["start_ns"] = record["layer"], bins["start_ns"]

@@ -9,10 +9,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stripewise.model import Configuration
+from stripewise.model import Amount, Configuration, reasons, with_unknown
 from stripewise.readers import HandshakeState
 from stripewise.report._emulated import emulation_json, emulation_lines
-from stripewise.report._text import format_bandwidth, format_bytes, format_seconds, plural
+from stripewise.report._text import (
+    amount_words,
+    format_bandwidth,
+    format_bytes,
+    format_seconds,
+    plural,
+)
 from stripewise.text import printable
 
 if TYPE_CHECKING:
@@ -42,18 +48,17 @@ class Observation:
 
     def as_json(self) -> dict[str, Any]:
         """For `--json`; sizes in bytes, times in seconds."""
-        profile = self.run.profile
+        amounts = _amounts(self.run)
         return {
             "run_id": self.run.run_id,
             "exit_code": self.run.exit_code,
             "seconds": self.run.elapsed_seconds,
-            "io_seconds": profile.io_seconds,
-            "read_bytes": profile.read_bytes,
-            "write_bytes": profile.write_bytes,
+            **{name: amount.value for name, amount in amounts.items()},
             "bandwidth_bytes_per_second": _bandwidth(self.run),
+            "missing": {name: amount.why for name, amount in amounts.items() if amount.why},
             "seen": self.run.handshake.ok,
             "state": str(self.run.handshake.state),
-            "files": [dict(vars(file)) for file in self.files],
+            "files": [with_unknown(dict(vars(file)), file) for file in self.files],
             "facts": asdict(self.facts),
             "could_not_act": list(self.could_not_act),
             "warnings": list(self.warnings),
@@ -137,6 +142,8 @@ def observed_lines(seen: Observation, *, everything: bool) -> list[str]:
     if seen.run.handshake.state in _UNSEEN:
         return []
     lines = [headline(seen)]
+    if why := reasons(amount.why for amount in _amounts(seen.run).values()):
+        lines.append(f"   {'unknown':<10} {printable(why)}")
     shown = seen.files if everything else seen.files[:_SHOWN_FILES]
     for file in shown:
         lines += _file_lines(file, everything)
@@ -149,7 +156,23 @@ def observed_lines(seen: Observation, *, everything: bool) -> list[str]:
     return lines
 
 
-def _bandwidth(run: InPlaceRun) -> float:
+def _amounts(run: InPlaceRun) -> dict[str, Amount]:
+    """Return what the run moved, and how long it took; those not known with their reason."""
+    profile = run.profile
+    amounts = {
+        "io_seconds": profile.io_amount,
+        "read_bytes": profile.read_amount,
+        "write_bytes": profile.write_amount,
+    }
+    if run.handshake.ok:
+        return amounts
+    why = run.handshake.message
+    return {name: Amount.of(amount.value, amount.why or why) for name, amount in amounts.items()}
+
+
+def _bandwidth(run: InPlaceRun) -> float | None:
+    if any(not amount.is_exact for amount in _amounts(run).values()):
+        return None
     profile = run.profile
     total = profile.read_bytes + profile.write_bytes
     return total / profile.io_seconds if profile.io_seconds > 0 else 0.0
@@ -157,14 +180,15 @@ def _bandwidth(run: InPlaceRun) -> float:
 
 def headline(seen: Observation) -> str:
     """Return how long the I/O took and how much it moved, in one line."""
-    profile, facts = seen.run.profile, seen.facts
+    facts, amounts = seen.facts, _amounts(seen.run)
     words = [
-        f"stripewise: I/O {format_seconds(profile.io_seconds)}"
+        f"stripewise: I/O {amounts['io_seconds'].words(format_seconds)}"
         f" of {format_seconds(seen.run.elapsed_seconds)}",
-        f"written {format_bytes(profile.write_bytes)}, read {format_bytes(profile.read_bytes)}",
+        f"written {amounts['write_bytes'].words(format_bytes)},"
+        f" read {amounts['read_bytes'].words(format_bytes)}",
     ]
-    if _bandwidth(seen.run):
-        words.append(format_bandwidth(_bandwidth(seen.run)))
+    if rate := _bandwidth(seen.run):
+        words.append(format_bandwidth(rate))
     if facts.mpi_family:
         stack = f"{facts.mpi_family} {facts.mpiio_implementation}".strip()
         words.append(f"{plural(facts.n_ranks, 'rank')}, {stack}")
@@ -174,8 +198,9 @@ def headline(seen: Observation) -> str:
 def _file_lines(file: ObservedFile, everything: bool) -> list[str]:
     name = f"   {printable(file.path)}   {file.interface}"
     lines = [
-        f"{name}   written {format_bytes(file.write_bytes)}, read {format_bytes(file.read_bytes)}"
-        f" in {format_seconds(file.io_seconds)}"
+        f"{name}   written {amount_words(file, 'write_bytes', format_bytes)},"
+        f" read {amount_words(file, 'read_bytes', format_bytes)}"
+        f" in {amount_words(file, 'io_seconds')}"
     ]
     for label, hints in (
         ("requested", file.requested),
@@ -190,11 +215,12 @@ def _file_lines(file: ObservedFile, everything: bool) -> list[str]:
             for size, fraction in file.aligned_fraction.items()
             if fraction > 0
         )
+        nothing = "none aligned" if file.aligned_fraction else "alignment unknown"
         lines.append(
             f"     {'observed':<9} {plural(file.writers, 'writer')}, "
             f"{plural(file.system_writes, 'system write')}, "
             f"median {format_bytes(file.median_write_bytes)}, "
-            f"largest {format_bytes(file.largest_write_bytes)}, {aligned or 'none aligned'}"
+            f"largest {format_bytes(file.largest_write_bytes)}, {aligned or nothing}"
         )
     return lines
 

@@ -4,17 +4,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from stripewise.diagnosis import Diagnosis, size_labels
 from stripewise.diagnosis.heat_cells import LAYER_NAMES
-from stripewise.model import Evidence, Pattern
+from stripewise.model import Evidence, Figured, Pattern, total
 from stripewise.report import _profile_view as view
 from stripewise.report._page import page_template
 from stripewise.report._profile_groups import MOST_PATTERNS, pattern_groups
 from stripewise.report._profile_words import evidence_figure
 from stripewise.report._text import (
+    amount_words,
     format_bytes,
     format_count,
     format_percent,
@@ -56,7 +58,30 @@ def render_profile_html(
     )
 
 
+_SHOWN = {
+    **dict.fromkeys(("read_bytes", "write_bytes"), format_bytes),
+    **dict.fromkeys(("elapsed_seconds", "cumulated_seconds", "own_seconds"), format_seconds),
+}
+
+
+def _told(row: Figured, name: str) -> str:
+    return amount_words(row, name, _SHOWN[name])
+
+
+def _order(value: float | None) -> float | str:
+    """Return what a table is sorted by; "": not known, which comes last either way."""
+    return "" if value is None or not math.isfinite(value) else value
+
+
+def _together(rows: Sequence[Figured], name: str) -> str:
+    return total(row.amount(name) for row in rows).words(_SHOWN[name])
+
+
 _FILTERS: dict[str, Callable[..., Any]] = {
+    "told": _told,
+    "together": _together,
+    "order": _order,
+    "known_order": lambda row, name: _order(row.amount(name).value),
     "percent": lambda value: known(value, format_percent, "–"),
     "number": lambda value: known(value, format_count, "–"),
     "maybe_seconds": lambda value: known(value, format_seconds, "–"),

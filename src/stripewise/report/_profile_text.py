@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
 from rich.console import Console, RenderableType
@@ -18,10 +18,12 @@ from stripewise.patterns import group_patterns
 from stripewise.report import _profile_text_tables as columns
 from stripewise.report._columns import TextTable
 from stripewise.report._text import (
+    amount_words,
     fit_encoding,
     format_bandwidth,
     format_bytes,
     format_percent,
+    format_seconds,
     known,
     plural,
 )
@@ -85,24 +87,29 @@ def _head(diagnosis: Diagnosis, findings_only: bool) -> Iterator[RenderableType]
 
 def figure_lines(figures: Figures) -> Iterator[tuple[str, str]]:
     """The figures with their names, as docs/reference/profile.md defines them."""
-    yield "run time", known(figures.run_seconds) + _ranks(figures)
+
+    def words(name: str, show: Callable[[float], str] = format_seconds) -> str:
+        return amount_words(figures, name, show)
+
+    yield "run time", words("run_seconds") + _ranks(figures)
     yield "files", _files(figures)
-    yield "total READ", format_bytes(figures.read_bytes)
-    yield "total WRITE", format_bytes(figures.write_bytes)
+    yield "total READ", words("read_bytes", format_bytes)
+    yield "total WRITE", words("write_bytes", format_bytes)
     system = figures.system_meta_operations
     beneath = (
         f" of the program ({system} at the system)" if system != figures.meta_operations else ""
     )
-    yield "total META", f"{figures.meta_operations} op{beneath}"
+    yield "total META", words("meta_operations", lambda number: f"{number:.0f} op{beneath}")
     for name in ("read", "write", "meta"):
-        cumulated = getattr(figures, f"cumulated_{name}_seconds")
-        elapsed = getattr(figures, f"elapsed_{name}_seconds")
-        slowest = f" over all ranks, {known(elapsed)} of the slowest"
-        yield f"{name.upper()}_TIME", known(cumulated) + slowest * math.isfinite(cumulated)
+        cumulated = figures.amount(f"cumulated_{name}_seconds")
+        slowest = f" over all ranks, {words(f'elapsed_{name}_seconds')} of the slowest"
+        told = cumulated.words(format_seconds)
+        yield f"{name.upper()}_TIME", told + slowest * (cumulated.value is not None)
     yield "I/O time", _io_time(figures)
-    yield "estimated I/O rate", known(figures.rate_bytes_per_second, format_bandwidth)
-    share = figures.meta_share
-    yield "META / I/O time", known(share, lambda s: f"{format_percent(s)} (cumulated)")
+    yield "estimated I/O rate", words("rate_bytes_per_second", format_bandwidth)
+    yield "META / I/O time", words("meta_share", lambda s: f"{format_percent(s)} (cumulated)")
+    if figures.missing:
+        yield "not known", printable(figures.why_missing)
 
 
 def _ranks(figures: Figures) -> str:
@@ -127,16 +134,20 @@ def _files(figures: Figures) -> str:
     )
     told = ", ".join(f"{number} {kind}" for number, kind in kinds if number)
     shared = f"; {figures.n_shared} shared" if figures.n_shared else ""
-    return f"{figures.n_files}" + (f": {told}{shared}" if told else "")
+    number = figures.amount("n_files").words(lambda value: f"{value:.0f}")
+    return number + (f": {told}{shared}" if told else "")
 
 
 def _io_time(figures: Figures) -> str:
-    text = known(figures.io_seconds)
+    amount = figures.amount("io_seconds")
+    if not amount.is_exact and amount.value is not None:
+        return f"at least {known(figures.io_low_seconds)}"
+    text = amount.words(format_seconds)
     if math.isfinite(figures.io_share):
         text += f" ({format_percent(figures.io_share)} of the run time)"
     if figures.slowest_rank >= 0 and figures.n_ranks > 1:
         text += f", rank {figures.slowest_rank}"
-    if not figures.io_exact:
+    if not figures.io_exact and amount.value is not None:
         text += f"   at most this, at least {known(figures.io_low_seconds)}"
     return text
 
@@ -144,7 +155,8 @@ def _io_time(figures: Figures) -> str:
 def _findings(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     if not diagnosis.findings:
         timed = math.isfinite(diagnosis.figures.io_seconds)
-        likely = "no rule sees a likely saving; `stripewise tune` tries settings"
+        part = " in what is known of the run" if diagnosis.figures.why_missing else ""
+        likely = f"no rule sees a likely saving{part}; `stripewise tune` tries settings"
         why = likely if timed else "without times no cost is known"
         yield Text(f"\nNo findings: {why}.")
         return
@@ -171,7 +183,7 @@ def _finding(number: int, found: Finding) -> Iterator[RenderableType]:
 def _gain(found: Finding) -> str:
     """What a change saves, or that nothing is claimed."""
     if found.cost_seconds is None:
-        return "no claim"
+        return "no estimate"
     ends = [value for value in (found.least_seconds, found.most_seconds) if value is not None]
     shown = f" ({' to '.join(map(known, ends))})" if ends else ""
     return f"a change saves about {known(found.cost_seconds)}{shown}"

@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from stripewise.diagnosis import FileRow, LayerRow, RequestRow, VarianceRow
 from stripewise.diagnosis.heat_cells import LAYER_NAMES
+from stripewise.model import Figured
 from stripewise.report._columns import Columns
 from stripewise.report._text import format_bytes, format_percent, format_seconds
 from stripewise.text import printable
@@ -24,12 +26,20 @@ def _bytes(value: float) -> str:
     return "-" if not value or math.isnan(value) else format_bytes(value)
 
 
+def _amount(name: str, show: Callable[[float], str]) -> Callable[[Figured], str]:
+    """Return what shows a figure of a row: "-" for zero, "?" where it is not known."""
+
+    def cell(row: Figured) -> str:
+        amount = row.amount(name)
+        if amount.value is None:
+            return "?"
+        return f"{'>= ' if amount.why else ''}{show(amount.value)}" if amount.value else "-"
+
+    return cell
+
+
 def _count(value: int) -> str:
     return str(value) if value else "-"
-
-
-def _time(value: float) -> str:
-    return format_seconds(value) if value else "-"
 
 
 def _share(value: float | None) -> str:
@@ -53,9 +63,9 @@ def _stripes(row: FileRow) -> str:
 FILES: Columns[FileRow] = (
     ("file", lambda row: _path(row.path)),
     ("interface", lambda row: row.interface),
-    ("time", lambda row: _time(row.elapsed_seconds)),
-    ("read", lambda row: _bytes(row.read_bytes)),
-    ("written", lambda row: _bytes(row.write_bytes)),
+    ("time", _amount("elapsed_seconds", format_seconds)),
+    ("read", _amount("read_bytes", format_bytes)),
+    ("written", _amount("write_bytes", format_bytes)),
     ("reads", lambda row: _count(row.read_calls)),
     ("writes", lambda row: _count(row.write_calls)),
     ("common sizes", _sizes),
@@ -75,9 +85,9 @@ LAYERS: Columns[LayerRow] = (
     ("metadata", lambda row: _count(row.meta_operations)),
     ("read", lambda row: _bytes(row.read_bytes)),
     ("written", lambda row: _bytes(row.write_bytes)),
-    ("time over ranks", lambda row: _time(row.cumulated_seconds)),
-    ("program's own time", lambda row: _time(row.own_seconds)),
-    ("slowest rank", lambda row: format_seconds(row.elapsed_seconds)),
+    ("time over ranks", _amount("cumulated_seconds", format_seconds)),
+    ("program's own time", _amount("own_seconds", format_seconds)),
+    ("slowest rank", _amount("elapsed_seconds", format_seconds)),
 )
 
 VARIANCE: Columns[VarianceRow] = (

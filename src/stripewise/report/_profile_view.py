@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from stripewise.diagnosis.heat_cells import Cells, TimeAxis, time_axis
 from stripewise.model import IoLayer, RunProfile
 from stripewise.report._profile_words import phase_words
 from stripewise.report._text import (
+    amount_words,
     format_bandwidth,
     format_bytes,
     format_count,
@@ -42,7 +44,7 @@ class Part:
 
 def run_parts(figures: Figures) -> tuple[Part, ...]:
     """Share of I/O in the run; () where one of them is not known."""
-    if not figures.run_seconds > 0 or not math.isfinite(figures.io_seconds):
+    if not figures.run_seconds > 0 or "io_seconds" in figures.missing:
         return ()
     share = min(max(figures.io_share, 0.0), 1.0)
     rest = max(figures.run_seconds - figures.io_seconds, 0.0)
@@ -72,17 +74,32 @@ def cards(figures: Figures) -> list[tuple[str, str, str]]:
     """Headline figures: label, value, note."""
     ranks = plural(figures.n_ranks, "rank") if figures.n_ranks else "no MPI"
     where = f" on {plural(figures.n_hosts, 'node')}" if figures.n_hosts else ""
-    rate = known(figures.rate_bytes_per_second, format_bandwidth)
     metadata = f"{_share(figures.meta_share)} of the time in I/O calls"
+    asked, rate = "as the program asked", "bytes moved, divided by the I/O time"
     return [
-        ("Run time", known(figures.run_seconds), ranks + where),
-        ("I/O time", known(figures.io_seconds), _io_note(figures)),
-        ("Written", format_bytes(figures.write_bytes), "as the program asked"),
-        ("Read", format_bytes(figures.read_bytes), "as the program asked"),
-        ("I/O rate", rate, "bytes moved, divided by the I/O time"),
-        ("Files", format_count(figures.n_files), _files_note(figures)),
-        ("Metadata operations", format_count(figures.meta_operations), metadata),
+        _card(figures, *card)
+        for card in (
+            ("Run time", "run_seconds", format_seconds, ranks + where),
+            ("I/O time", _io_name(figures), format_seconds, _io_note(figures)),
+            ("Written", "write_bytes", format_bytes, asked),
+            ("Read", "read_bytes", format_bytes, asked),
+            ("I/O rate", "rate_bytes_per_second", format_bandwidth, rate),
+            ("Files", "n_files", format_count, _files_note(figures)),
+            ("Metadata operations", "meta_operations", format_count, metadata),
+        )
     ]
+
+
+def _card(
+    figures: Figures, label: str, name: str, show: Callable[[float], str], note: str
+) -> tuple[str, str, str]:
+    """Return one; where not all is known the note says why."""
+    return label, amount_words(figures, name, show), figures.missing.get(name) or note
+
+
+def _io_name(figures: Figures) -> str:
+    """Of a time that is missing in part what is sure counts."""
+    return "io_low_seconds" if "io_seconds" in figures.missing else "io_seconds"
 
 
 def _share(value: float) -> str:
@@ -140,7 +157,10 @@ def missing(diagnosis: Diagnosis, profile: RunProfile) -> dict[str, str]:
         "DXT record them.",
     }
     if not len(profile.counters):
-        return dict.fromkeys(texts, f"This source ({profile.source}) holds no record of any file.")
+        gap = diagnosis.figures.why_missing
+        why = f"; not all of it can be read: {gap}" if gap else ""
+        text = f"This source ({profile.source}) holds no record of any file{why}."
+        return dict.fromkeys(texts, text)
     return texts
 
 

@@ -15,7 +15,7 @@ from stripewise.text import plural as plural
 from stripewise.text import printable
 
 if TYPE_CHECKING:
-    from stripewise.model import Speedup, Value
+    from stripewise.model import Figured, Speedup, Value
 
 _ASCII = str.maketrans(
     {
@@ -65,6 +65,11 @@ def known(
 ) -> str:
     """Format a number, or say that it is not known (None, NaN, infinite)."""
     return unknown if value is None or not math.isfinite(value) else show(value)
+
+
+def amount_words(row: Figured, name: str, show: Callable[[float], str] = format_seconds) -> str:
+    """Format a figure with what is missing of it: "3 s", "at least 3 s", "unknown"."""
+    return row.amount(name).words(show)
 
 
 def format_percent(share: float) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import EventFlag, IoLayer, Op, Trace
+from stripewise.model import RECORDED_LAYERS, EventFlag, IoLayer, Op, Trace
 from stripewise.outputs import whole_file
 from stripewise.readers import heat_of
 from stripewise.report._trace_rows import LAYER_NAMES, OP_NAMES, about, is_run, name_of, where
@@ -141,7 +141,7 @@ def _counters(trace: Trace, pids: list[int]) -> Iterator[dict[str, Any]]:
     bins["rank"], bins["file"] = bins["process"], -1
     heat, width = heat_of(bins)
     for process in np.unique(heat["rank"]).tolist():
-        for layer in IoLayer:
+        for layer in RECORDED_LAYERS:
             mine = heat[(heat["rank"] == process) & (heat["layer"] == layer)]
             name = f"{LAYER_NAMES[layer]} MB/s"
             for row in _with_ends(mine):

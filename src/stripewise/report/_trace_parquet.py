@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.extras import require
-from stripewise.model import IoLayer, Op, Trace, TraceView, to_json
+from stripewise.model import RECORDED_LAYERS, Op, Trace, TraceView, to_json
 from stripewise.outputs import whole_file
 from stripewise.report._trace_rows import LAYER_NAMES, OP_NAMES, about, is_run
 
@@ -68,7 +68,7 @@ def _batch(pa: Any, trace: Trace, rows: NDArray[Any]) -> Any:
         ("parent", trace.names),
     ):
         columns[name] = _words(pa, texts, rows["object" if name == "dataset" else name])
-    columns["layer"] = _words(pa, [LAYER_NAMES[layer] for layer in IoLayer], rows["layer"])
+    columns["layer"] = _words(pa, [LAYER_NAMES[layer] for layer in RECORDED_LAYERS], rows["layer"])
     columns["op"] = _words(pa, [OP_NAMES[op] for op in Op], rows["op"])
     runs = is_run(rows)
     for name in _OF_RUNS if runs else _OF_CALLS:

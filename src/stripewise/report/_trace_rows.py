@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import EventFlag, IoLayer, Op, OpenBit, ShapeKind, Trace
+from stripewise.model import RECORDED_LAYERS, EventFlag, IoLayer, Op, OpenBit, ShapeKind, Trace
 from stripewise.report._columns import TextTable
 from stripewise.report._text import format_bytes, format_seconds
 from stripewise.text import printable
 
-LAYER_NAMES = {layer: layer.name.lower() for layer in IoLayer}
+LAYER_NAMES = {layer: layer.name.lower() for layer in RECORDED_LAYERS}
 OP_NAMES = {op: op.name.lower().replace("_", " ") for op in Op}
 _DATA = (Op.READ, Op.WRITE, Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
 

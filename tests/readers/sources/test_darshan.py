@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from stripewise.diagnosis import diagnose
 from stripewise.errors import RuntimeMissingError, TraceError
-from stripewise.model import IoLayer, Op, RunProfile
+from stripewise.model import Amount, IoLayer, Op, Part, RunProfile
 from stripewise.readers import accesses, read_evidence
 from stripewise.readers.sources import recognise
 from stripewise.readers.sources._darshan import DarshanSource, _isolated
@@ -20,6 +21,7 @@ from stripewise.readers.sources._darshan._counters import Files, counter_rows
 from stripewise.readers.sources._darshan._heat import heat_rows
 from stripewise.readers.sources._darshan._isolated import RawLog
 from stripewise.readers.sources._darshan._read import _layout
+from support.darshan_logs import record_of, write_log
 
 darshan = pytest.importorskip("darshan")
 PACKAGE = Path(darshan.__file__).parent
@@ -127,7 +129,10 @@ def test_a_truncated_log_is_partial_or_refused(tmp_path: Path, share: float) -> 
         assert "\n" not in error
     else:
         assert profile.partial
+        assert profile.damaged
         assert any("damaged" in note for note in profile.notes)
+        assert "damaged" in profile.write_amount.why
+        assert "damaged" in diagnose(read_evidence(broken)).headline
 
 
 def _read_or_error(path: Path) -> tuple[RunProfile | None, str]:
@@ -236,7 +241,109 @@ def test_an_incomplete_module_makes_the_profile_partial(monkeypatch: pytest.Monk
     profile = DarshanSource().read(Path("x")).profile
     assert profile.partial
     assert "POSIX: incomplete" in profile.notes[0]
-    assert any(note == "not looked at: DFS" for note in profile.notes)
+    assert any(note == "no record can be read of: POSIX, DFS" for note in profile.notes)
+    assert profile.write_amount.value is None
+
+
+def _log(path: Path, module: str, **values: float) -> RunProfile:
+    records = np.zeros(1, record_of(module))
+    for name, value in {
+        "id": 77,
+        "BYTES_READ": 1 << 24,
+        "BYTES_WRITTEN": 1 << 24,
+        **values,
+    }.items():
+        records[name] = value
+    written = write_log(path / "job.darshan", records, ["/file"], command="./a.out", n_ranks=2,
+                        start=1_700_000_000, run_seconds=10, module=module)  # fmt: skip
+    return read_evidence(written).profile
+
+
+@pytest.mark.parametrize(
+    ("module", "calls"),
+    [
+        ("DFS", {"READS": 8, "READXS": 8, "WRITEXS": 16, "LOOKUPS": 1}),
+        ("DAOS", {"ARRAY_READS": 15, "KV_GETS": 1, "OBJ_UPDATES": 16, "KV_OPENS": 1}),
+    ],
+)
+def test_daos_is_read(tmp_path: Path, module: str, calls: dict[str, int]) -> None:
+    times = {"F_READ_TIME": 1.5, "F_WRITE_TIME": 2.5, "F_META_TIME": 0.25}
+    profile = _log(tmp_path, module, **calls, **times)
+    assert profile.read_amount == profile.write_amount == Amount(1 << 24)
+    assert profile.io_amount == Amount(4.25)
+    (row,) = profile.counters
+    assert IoLayer(row["layer"]).name == module
+    assert row["count"][[Op.READ, Op.WRITE, Op.OPEN]].tolist() == [16, 16, 1]
+    assert "no single calls" in profile.notes[-1]
+
+
+def test_a_file_of_dfs_is_the_one_that_mpi_io_names() -> None:
+    def module(**values: float) -> np.ndarray:
+        kinds = [(name, np.dtype(type(value))) for name, value in values.items()]
+        return np.array([tuple(values.values())], kinds)
+
+    upper = module(id=1, rank=0, BYTES_WRITTEN=100, INDEP_WRITES=1, F_WRITE_TIME=2.0)
+    dfs = module(id=2, rank=0, BYTES_WRITTEN=100, WRITES=1, F_WRITE_TIME=1.0)
+    names = {"1": "/mnt/daos/out.dat", "2": "/out.dat"}
+    log = RawLog({}, {"MPI-IO": upper, "DFS": dfs, "DAOS": dfs})
+    rows = counter_rows(log, Files(names))
+    assert set(rows["file"]) == {0}
+    assert rows["outermost_write_bytes"].sum() == 100
+    assert rows["outermost_seconds"].sum() == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "unknown"),
+    [
+        ({"F_WRITE_TIME": -2.0}, {Part.SECONDS: "times below zero"}),
+        ({"F_META_TIME": float("nan")}, {Part.SECONDS: "times below zero"}),
+        ({"BYTES_WRITTEN": -1}, {Part.WRITE_BYTES: "written bytes below zero"}),
+    ],
+)
+def test_what_is_below_zero_is_not_known(
+    tmp_path: Path, values: dict[str, float], unknown: dict[Part, str]
+) -> None:
+    profile = _log(tmp_path, "POSIX", READS=16, WRITES=16, F_READ_TIME=1.0, **values)
+    for part in (Part.READ_BYTES, Part.WRITE_BYTES, Part.SECONDS):
+        assert unknown.get(part, "") in profile.why_missing(part, 0)
+        assert bool(profile.why_missing(part)) == (part in unknown)
+    assert any("below zero" in note for note in profile.notes)
+    figures = diagnose(read_evidence(tmp_path / "job.darshan")).figures
+    assert figures.amount("write_bytes").value == (
+        None if Part.WRITE_BYTES in unknown else 1 << 24
+    )
+    assert figures.amount("io_seconds") == (
+        Amount(1.0, "the log has times below zero for 1 file")
+        if Part.SECONDS in unknown
+        else Amount(1.0)
+    )
+
+
+def test_a_module_that_is_not_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    meta = {"job": {"nprocs": 2, "run_time": 1.0}, "exe": "", "names": {}, "trouble": []}
+    read = "stripewise.readers.sources._darshan._read.read_log"
+    for unread, amount in (
+        ({"MDHIM": 1}, Amount(None, "the MDHIM module holds 1 record that is not read")),
+        ({"NEXT": 0}, Amount(None, "the NEXT module holds records that are not read")),
+        ({"APMPI": 4}, Amount(0)),
+    ):
+        raw = RawLog({**meta, "modules": {name: {} for name in unread}, "unread": unread})
+        monkeypatch.setattr(read, lambda path, raw=raw: raw)
+        profile = DarshanSource().read(Path("x")).profile
+        assert profile.read_amount == amount
+        assert any(next(iter(unread)) in note for note in profile.notes)
+
+
+def test_a_log_with_a_heat_map_alone_tells_no_zeros(monkeypatch: pytest.MonkeyPatch) -> None:
+    heat = np.array([(16592106915301738621, 0, 0.1, 1)],
+                    [("id", "u8"), ("rank", "i8"), ("width", "f8"), ("bins", "i8")])  # fmt: skip
+    arrays = {"HEATMAP": heat, "HEATMAP/read": np.array([0]), "HEATMAP/write": np.array([1 << 24])}
+    meta = {"job": {"nprocs": 1, "run_time": 1.0}, "exe": "", "names": {}, "trouble": []}
+    raw = RawLog({**meta, "modules": {"HEATMAP": {}}}, arrays)
+    monkeypatch.setattr("stripewise.readers.sources._darshan._read.read_log", lambda path: raw)
+    profile = DarshanSource().read(Path("x")).profile
+    assert profile.write_amount.value is None
+    assert "only a heat map (0 B read, 16 MiB written)" in profile.write_amount.why
 
 
 def test_bytes_of_mixed_calls_are_shared_out_and_minus_one_is_nothing() -> None:

@@ -4,15 +4,18 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
 
+from stripewise.diagnosis import diagnose
 from stripewise.errors import TraceError
-from stripewise.model import IoLayer, MpiioSide, MpiioStats, Op
+from stripewise.model import Amount, IoLayer, MpiioSide, MpiioStats, Op
 from stripewise.readers import read_evidence
 from stripewise.readers.sources import recognise
 from stripewise.readers.sources._mpiio_stats import MpiioStatsSource, parse_mpiio_stats
+from stripewise.report import print_profile
 from stripewise.report._profile_mpiio import mpiio_stats_text
 from support.foreign_traces import MPIIO_STATS_BLOCKS
 
@@ -92,7 +95,8 @@ def test_a_block_that_is_cut_off_is_partial(tmp_path: Path) -> None:
     path.write_text(OLDER[:300])
     profile = MpiioStatsSource().read(path).profile
     assert profile.partial
-    assert "1 blocks are cut off" in profile.notes[0]
+    assert "1 block is cut off" in profile.notes[0]
+    assert profile.write_amount == Amount(None, "1 block is cut off or damaged")
 
 
 def test_without_blocks_it_says_how(tmp_path: Path) -> None:
@@ -111,3 +115,28 @@ def test_found_far_into_the_output(tmp_path: Path) -> None:
 def test_what_we_print_reads_back() -> None:
     blocks, _ = parse_mpiio_stats(MPIIO_STATS_BLOCKS + OLDER)
     assert parse_mpiio_stats(mpiio_stats_text(blocks)) == (blocks, 0)
+
+
+def test_counted_zeros_are_zeros_and_the_rest_is_unknown(tmp_path: Path) -> None:
+    path = tmp_path / "job.out"
+    path.write_text(MPIIO_STATS_BLOCKS)
+    diagnosis = diagnose(read_evidence(path))
+    write, read = diagnosis.requests
+    assert (write.gaps, write.modify_reads, write.modify_bytes, write.unit_sized) == (0, 0, 0, 0)
+    assert (read.gaps, read.modify_reads, read.mean_gap_bytes) == (0, None, None)
+    assert write.system_ranks == 1
+    text = io.StringIO()
+    print_profile(diagnosis, text)
+    (line,) = [line for line in text.getvalue().splitlines() if "  write  " in line]
+    assert line.count("?") == 1  # whether calls were aligned is not told
+    assert diagnosis.figures.amount("meta_operations").value is None
+    assert diagnosis.files[0].amount("elapsed_seconds").value is None
+
+
+def test_a_number_that_is_no_count_is_unknown(tmp_path: Path) -> None:
+    path = tmp_path / "job.out"
+    wrong = "total bytes for writes  = 99999999999999999999999"
+    path.write_text(OLDER.replace("total bytes for writes  = 4382277718", wrong))
+    profile = read_evidence(path).profile
+    assert profile.damaged
+    assert profile.write_amount.value is None

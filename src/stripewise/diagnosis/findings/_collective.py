@@ -42,7 +42,7 @@ class SmallIndependent(Rule):
     def hits(self, run: Run) -> Iterable[Hit]:
         """Shared files of MPI programs, pieces below 1 MiB on average, most independent."""
         for use in run.files:
-            if not use.shared or run.n_ranks < 2 or use.top is IoLayer.STDIO:
+            if not use.shared or run.n_ranks < 2 or use.top is IoLayer.STDIO or use.top < 0:
                 continue
             for writing, ops in WAYS:
                 calls, every = use.calls(ops[:1], layers=[use.top]), use.calls(ops)

@@ -19,6 +19,7 @@ from stripewise.model import (
     TRACE_ROW,
     EventFlag,
     Evidence,
+    Gap,
     IoLayer,
     Op,
     RunProfile,
@@ -148,6 +149,7 @@ def evidence_of(
     n_processes: int = 0,
     layers: tuple[str, ...],
     partial: bool,
+    gaps: Sequence[Gap] = (),
     **run: Any,
 ) -> Evidence:
     """Return all that the calls of a run tell.
@@ -160,6 +162,7 @@ def evidence_of(
         n_processes: Those of the program; 0: as many as made calls.
         layers: That were watched.
         partial: Something is missing.
+        gaps: Amounts that are not known, or not all.
         **run: `source`, `n_ranks` and `start`, as in `Trace`.
     """
     ranks = set_processes(rows)
@@ -186,6 +189,8 @@ def evidence_of(
         heat=heat,
         heat_bin_seconds=width,
         partial=partial,
+        damaged=partial,
+        gaps=tuple(gaps),
         notes=(*notes, *more_notes),
         **run,
     )

@@ -25,16 +25,19 @@ from stripewise.model import (
     ALL_RANKS,
     Evidence,
     FileLayout,
+    Gap,
     IoLayer,
     MpiioSide,
     MpiioStats,
     MpiioTimers,
     Op,
+    Part,
     RunProfile,
 )
 from stripewise.readers._rows import unknown_counters
 from stripewise.readers.sources._base import Source
 from stripewise.readers.sources._mpiio_timers import parse_mpiio_timers
+from stripewise.text import plural
 
 _PART_BYTES = 4 << 20
 _TITLE = re.compile(rb"MPIIO (write|read) access patterns for[ \t]+([^\r\n]+)")
@@ -145,17 +148,18 @@ def _take(block: _Block, line: str) -> bool:
     key, value = match[1].strip(), match[2].strip()
     if key == "aggregators active":
         numbers = [_bounded(one) for one in _NUMBER.findall(value.split("(")[0])]
-        if len(numbers) == 4:
+        if len(numbers) == 4 and None not in numbers:
             block.values["active"] = tuple(numbers)
     elif key in _FIELDS and (number := _NUMBER.match(value)):
-        block.values.setdefault(_FIELDS[key], _bounded(number[0]))
+        if (count := _bounded(number[0])) is not None:
+            block.values.setdefault(_FIELDS[key], count)
     return True
 
 
-def _bounded(digits: str) -> int:
-    """A number that fits 64 bits; of others 0."""
-    value = int(digits) if len(digits) <= 20 else 0
-    return value if 0 <= value < _BEYOND else 0
+def _bounded(digits: str) -> int | None:
+    """A number that can be a count; None: it cannot."""
+    value = int(digits) if len(digits) <= 20 else -1
+    return value if 0 <= value < _BEYOND else None
 
 
 def parse_mpiio_stats(text: str) -> tuple[tuple[MpiioStats, ...], int]:
@@ -190,8 +194,9 @@ def _profile(
                 if side.stripe_bytes and (writing or index not in layouts):
                     layouts[index] = FileLayout(side.stripe_bytes, side.stripe_count or 0)
     notes = [*_NOTES]
+    cut = f"{plural(n_cut, 'block')} {'is' if n_cut == 1 else 'are'} cut off or damaged"
     if n_cut:
-        notes.insert(0, f"{n_cut} blocks are cut off: what they do not tell is missing")
+        notes.insert(0, f"{cut}: what they do not tell is missing")
     return RunProfile(
         source="MPICH_MPIIO_STATS output",
         n_ranks=0,
@@ -200,6 +205,11 @@ def _profile(
         layers=("mpiio", "posix"),
         layouts=layouts,
         partial=bool(n_cut),
+        damaged=bool(n_cut),
+        gaps=(
+            Gap(Part.CALLS, "MPICH_MPIIO_STATS tells of reads and writes through MPI-IO alone"),
+            *((Gap(Part.BYTES | Part.CALLS, cut, frozenset(rows)),) if n_cut else ()),
+        ),
         notes=(
             *notes,
             *islice((n for record in records for n in _remarks(record)), _MOST_REMARKS),

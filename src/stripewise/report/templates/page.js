@@ -51,9 +51,11 @@
         const rows = Array.from(body.querySelectorAll("tr:not(.rest)"));
         rows.sort(function (a, b) {
           const x = a.cells[place], y = b.cells[place];
-          return sign * (x.dataset.value === undefined
-            ? x.textContent.localeCompare(y.textContent)
-            : Number(x.dataset.value) - Number(y.dataset.value));
+          if (x.dataset.value === undefined) {
+            return sign * x.textContent.localeCompare(y.textContent);
+          }
+          const unknown = (x.dataset.value === "") - (y.dataset.value === "");
+          return unknown || sign * (Number(x.dataset.value) - Number(y.dataset.value));
         });
         body.prepend(...rows);
       });

@@ -8,15 +8,26 @@ of closes (both are in the metadata time), and counts the time of fsync as time 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import ALL_RANKS, COUNTER_ROW, N_COMMON, SIZE_EDGES, IoLayer, Op
+from stripewise.model import (
+    ALL_RANKS,
+    COUNTER_ROW,
+    N_COMMON,
+    SIZE_EDGES,
+    Gap,
+    IoLayer,
+    Op,
+    Part,
+)
 from stripewise.readers._rows import unknown_counters
 from stripewise.readers.sources._darshan._isolated import RawLog
+from stripewise.text import plural
 
 _BINS = (
     *("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M"),
@@ -66,6 +77,26 @@ _SHAPES = {
         {Op.META: "OPENS", Op.READ: "READS", Op.WRITE: "WRITES", Op.SYNC: "FLUSHES"},
         "AGG_",
     ),
+    "DFS": _Shape(
+        IoLayer.DFS,
+        {
+            Op.OPEN: "OPENS GLOBAL_OPENS LOOKUPS",
+            Op.READ: "READS READXS",
+            Op.WRITE: "WRITES WRITEXS",
+            Op.META: "DUPS GET_SIZES PUNCHES REMOVES STATS",
+        },
+    ),
+    "DAOS": _Shape(
+        IoLayer.DAOS,
+        {
+            Op.OPEN: "OBJ_OPENS ARRAY_OPENS KV_OPENS",
+            Op.READ: "OBJ_FETCHES ARRAY_READS KV_GETS",
+            Op.WRITE: "OBJ_UPDATES ARRAY_WRITES KV_PUTS",
+            Op.META: "OBJ_PUNCHES OBJ_DKEY_PUNCHES OBJ_AKEY_PUNCHES OBJ_DKEY_LISTS OBJ_AKEY_LISTS"
+            " OBJ_RECX_LISTS ARRAY_GET_SIZES ARRAY_SET_SIZES ARRAY_STATS ARRAY_PUNCHES"
+            " ARRAY_DESTROYS KV_REMOVES KV_LISTS KV_DESTROYS",
+        },
+    ),
     "PNETCDF_FILE": _Shape(
         IoLayer.PNETCDF, {Op.OPEN: "CREATES OPENS", Op.SYNC: "SYNCS", Op.META: "REDEFS"}
     ),
@@ -91,6 +122,22 @@ class Files:
         self._ids = {name: int(record_id) for record_id, name in names.items()}
         self._index: dict[int, int] = {}
         self.paths: list[str] = []
+
+    def join_dfs(self, log: RawLog) -> None:
+        """Let files of DFS be those that MPI-IO or POSIX name by a path outside of the container.
+
+        DFS names a file from the root of its container and numbers it by its object; what calls
+        it names the mounted path.  A file is the same if one path alone ends with its name.
+        Source: darshan-dfs.c, DFS_RESOLVE_OBJ_REC_NAME and DFS_GEN_DARSHAN_REC_ID.
+        """
+        above = [self._names.get(str(one)) for name, module in log.modules.items()
+                 if name not in ("DFS", "DAOS") for one in module["id"].tolist()]  # fmt: skip
+        paths = {path for path in above if path}
+        for one in log.modules["DFS"]["id"].tolist() if "DFS" in log.modules else ():
+            name = "/" + self._names.get(str(one), "").lstrip("/")
+            same = [path for path in paths if path.endswith(name)] if len(name) > 1 else []
+            if len(same) == 1:
+                self._index[int(one)] = self.index(self._ids[same[0]])
 
     def index(self, record_id: int) -> int:
         """Index of the file with this id."""
@@ -125,12 +172,52 @@ class Files:
 
 def counter_rows(log: RawLog, files: Files) -> NDArray[Any]:
     """(n,) `COUNTER_ROW` of all modules, ordered by file, layer, rank."""
+    files.join_dfs(log)
     parts = [_rows_of(name, module, files) for name, module in log.modules.items()]
     if not parts:
         return np.zeros(0, COUNTER_ROW)
     rows = _merge(np.concatenate(parts))
     _set_outermost(rows)
     return rows
+
+
+def impossible(log: RawLog, files: Files, rows: NDArray[Any]) -> tuple[Gap, ...]:
+    """Return what is not known because a counter cannot be: times or bytes below zero.
+
+    Args:
+        log: As it was read.
+        files: Those of `rows`.
+        rows: What `counter_rows` made of it, in which these are 0.
+    """
+    return tuple(
+        Gap(
+            part,
+            f"the log has {what} below zero for {plural(len(found), 'file')}",
+            frozenset(found),
+        )
+        for part, what, counters in (
+            (Part.SECONDS, "times", ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")),
+            (Part.READ_BYTES, "read bytes", ("BYTES_READ",)),
+            (Part.WRITE_BYTES, "written bytes", ("BYTES_WRITTEN",)),
+        )
+        if (found := _below_zero(log, files, rows, counters))
+    )
+
+
+def _below_zero(
+    log: RawLog, files: Files, rows: NDArray[Any], counters: Sequence[str]
+) -> set[int]:
+    """Files of which one of these counters is no number of at least 0, where it counts."""
+    found: set[int] = set()
+    for name, module in log.modules.items():
+        odd = np.zeros(len(module), bool)
+        for counter in counters if _OWN_DATA.get(name, True) else counters[2:]:
+            if counter in _members(module):
+                odd |= ~(module[counter] >= 0)
+        if odd.any():
+            mine = rows["file"][(rows["layer"] == _SHAPES[name].layer) & _is_outermost(rows)]
+            found |= set(files.owners(module)[odd].tolist()) & set(mine.tolist())
+    return found
 
 
 def _rows_of(name: str, module: NDArray[Any], files: Files) -> NDArray[Any]:
@@ -275,20 +362,28 @@ def _extreme(values: NDArray[np.float64], choose: Any) -> float:
     return float(choose(known)) if known.size else float("nan")
 
 
+_NO_LAYER = min(IoLayer) - 1
+
+
+def _is_outermost(rows: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n,) bool: the row is of the highest layer that moved data of its file."""
+    level = np.where(rows["layer"] == IoLayer.STDIO, IoLayer.POSIX, rows["layer"]).astype(int)
+    has_data = rows["bytes"].sum(axis=1) > 0
+    n_files = int(rows["file"].max()) + 1
+    highest = np.full(n_files, _NO_LAYER)
+    np.maximum.at(highest, rows["file"][has_data], level[has_data])
+    any_level = np.full(n_files, _NO_LAYER)
+    np.maximum.at(any_level, rows["file"], level)
+    highest = np.where(highest == _NO_LAYER, any_level, highest)
+    return np.asarray(level == highest[rows["file"]])
+
+
 def _set_outermost(rows: NDArray[Any]) -> None:
     """Time and bytes of each file count in the highest layer that moved data of it.
 
     POSIX and stdio stand side by side; a file without data counts in its highest layer.
     """
-    level = np.where(rows["layer"] == IoLayer.STDIO, IoLayer.POSIX, rows["layer"]).astype(int)
-    has_data = rows["bytes"].sum(axis=1) > 0
-    n_files = int(rows["file"].max()) + 1
-    highest = np.full(n_files, -1)
-    np.maximum.at(highest, rows["file"][has_data], level[has_data])
-    any_level = np.full(n_files, -1)
-    np.maximum.at(any_level, rows["file"], level)
-    highest = np.where(highest < 0, any_level, highest)
-    counted = level == highest[rows["file"]]
+    counted = _is_outermost(rows)
     reads, writes = [Op.READ, Op.READ_COLLECTIVE], [Op.WRITE, Op.WRITE_COLLECTIVE]
     rows["outermost_seconds"] = np.where(counted, rows["seconds"].sum(axis=1), 0.0)
     rows["outermost_read_bytes"] = np.where(counted, rows["bytes"][:, reads].sum(axis=1), 0)

@@ -37,7 +37,8 @@ class RawLog:
     """What a log holds, as numbers and texts.
 
     Attributes:
-        meta: Of the worker: "job", "exe", "modules", "names", "lustre", "trouble".
+        meta: Of the worker: "job", "exe", "modules", "names", "lustre", "trouble", "unread"
+            (modules that nothing is read of, and how many records they have).
         arrays: By "MODULE" its records, a member for each counter; rank -1 is all ranks together,
             `file_id` the file that a dataset or variable lies in.  By "MODULE/what" the segments
             of DXT and the bins of the heat map.

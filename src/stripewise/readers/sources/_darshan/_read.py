@@ -5,20 +5,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import ALL_RANKS, Evidence, FileLayout, IoLayer, Op, RunProfile, Trace
+from stripewise.model import (
+    ALL_RANKS,
+    Evidence,
+    FileLayout,
+    Gap,
+    IoLayer,
+    Op,
+    Part,
+    RunProfile,
+    Trace,
+)
 from stripewise.readers.sources._accesses import foreign_accesses
 from stripewise.readers.sources._base import Source, head_of
 from stripewise.readers.sources._calls import heat_of
-from stripewise.readers.sources._darshan._counters import Files, counter_rows
+from stripewise.readers.sources._darshan._counters import Files, counter_rows, impossible
 from stripewise.readers.sources._darshan._dxt import hosts, read_trace
 from stripewise.readers.sources._darshan._heat import heat_rows
 from stripewise.readers.sources._darshan._isolated import RawLog, read_log
+from stripewise.text import plural, size_text
 
 _LAYER_OF = {
     "POSIX": "posix",
@@ -28,13 +40,18 @@ _LAYER_OF = {
     "H5D": "hdf5",
     "PNETCDF_FILE": "pnetcdf",
     "PNETCDF_VAR": "pnetcdf",
+    "DFS": "dfs",
+    "DAOS": "daos",
 }
-_READ = {*_LAYER_OF, "LUSTRE", "DXT_POSIX", "DXT_MPIIO", "HEATMAP"}
+_NO_IO = ("APMPI", "APXC", "BG/Q")
+"""Modules of communication, of the network and of the machine: not of I/O."""
 _VERSION = re.compile(
     r"nvalid (\S.*?) module (?:log format )?version(?: number)? "
     r"\((?:expected \d+, )?got (\d{1,9})\)"
 )
 _NEWEST_CONCEIVABLE = 16
+_DAMAGED = "the log is damaged"
+_ERROR = re.compile(r"^\W*[Ee]rror:\s*")
 _MOST_NAMED = 6
 # A log begins with its version, eight characters, and this number in the writer's byte order
 # (darshan-log-format.h, struct darshan_header).
@@ -43,7 +60,8 @@ _MAGIC = (6567223).to_bytes(8, "little")
 _HEAD_BYTES = _VERSION_BYTES + len(_MAGIC)
 _OUTERMOST = (
     "I/O time and bytes of a file are those of the highest layer that moved its data (HDF5,"
-    " PnetCDF, MPI-IO, then POSIX with stdio); Darshan does not record which call made which"
+    " PnetCDF, MPI-IO, POSIX with stdio, then DFS and DAOS); Darshan does not record which call"
+    " made which"
 )
 
 
@@ -79,6 +97,7 @@ def _evidence(log: RawLog) -> Evidence:
     layouts, layout_notes = _layouts(log, files)
     heat, width = heat_rows(log)
     elapsed = max(float(job.get("run_time", 0.0)), 0.0)
+    gaps = tuple(_gaps(log, files, counters, trace))
     if not width and trace is not None:
         heat, width = heat_of(trace, elapsed)
     trouble = _trouble(log)
@@ -99,8 +118,13 @@ def _evidence(log: RawLog) -> Evidence:
         heat_bin_seconds=width,
         layouts=layouts,
         partial=bool(trouble),
-        notes=(*trouble, *layout_notes, *_notes(log, counters, trace), *_blocks(log)),
-    )
+        damaged=any(text.startswith(_DAMAGED) for text in trouble),
+        gaps=gaps,
+        notes=tuple(dict.fromkeys((
+            *trouble, *(gap.why for gap in gaps), *layout_notes, *_notes(log, counters, trace),
+            *_blocks(log),
+        ))),
+    )  # fmt: skip
     return Evidence(
         profile, trace, foreign_accesses(trace, knows_views=False) if trace is not None else ()
     )
@@ -112,7 +136,7 @@ def _layers(log: RawLog) -> tuple[str, ...]:
     POSIX, stdio and MPI-IO are always built in; HDF5 and PnetCDF only where a module shows.
     """
     present = {_LAYER_OF[name] for name in log.meta["modules"] if name in _LAYER_OF}
-    order = ("posix", "stdio", "mpiio", "pnetcdf", "hdf5")
+    order = ("daos", "dfs", "posix", "stdio", "mpiio", "pnetcdf", "hdf5")
     return tuple(name for name in order if name in present | {"posix", "stdio", "mpiio"})
 
 
@@ -124,11 +148,55 @@ def _trouble(log: RawLog) -> tuple[str, ...]:
         for name, module in log.meta["modules"].items()
         if module.get("partial_flag")
     ]
-    found += [f"the log is damaged: {what}" for what in log.meta["trouble"]]
     newer = _newer(log)
-    said = [line for line in log.complaints if "rror" in line and line not in newer]
-    found += [f"the log is damaged: {line}" for line in list(dict.fromkeys(said))[:_MOST_NAMED]]
-    return tuple(found)
+    said = [
+        _ERROR.sub("", line).rstrip(". ")
+        for line in log.complaints
+        if "rror" in line and line not in newer
+    ]
+    modules = log.meta["modules"]
+    lost = [name for name in _LAYER_OF if name in modules and name not in log.modules]
+    if lost and (log.meta["trouble"] or said):
+        said.append(f"no record can be read of {', '.join(lost)}")
+    what = [*log.meta["trouble"], *list(dict.fromkeys(said))[:_MOST_NAMED]]
+    return (*found, f"{_DAMAGED}: {'; '.join(what)}") if what else tuple(found)
+
+
+def _gaps(log: RawLog, files: Files, counters: NDArray[Any], trace: Trace | None) -> Iterator[Gap]:
+    """Say which amounts the log does not tell, or not all."""
+    yield from (Gap(Part.ALL, text) for text in _trouble(log))
+    yield from (Gap(Part.ALL, text) for text in _newer(log).values() if not _is_detail(text))
+    for name, number in log.meta.get("unread", {}).items():
+        if name not in _NO_IO:
+            records = plural(number, "record") if number else "records"
+            is_are = "is" if number == 1 else "are"
+            yield Gap(Part.ALL, f"the {name} module holds {records} that {is_are} not read")
+    if not log.modules and (trace is not None or "HEATMAP" in log.arrays):
+        yield Gap(Part.ALL, "the log has no counters of files, only " + _beside_counters(log))
+    elif not _newer(log) and not any(text.startswith(_DAMAGED) for text in _trouble(log)):
+        modules = log.meta["modules"]
+        lost = [name for name in _LAYER_OF if name in modules and name not in log.modules]
+        if lost:
+            yield Gap(Part.ALL, f"no record can be read of: {', '.join(lost)}")
+    if len(counters):
+        yield from impossible(log, files, counters)
+    if float(log.meta["job"].get("run_time", 0.0)) < 0:
+        yield Gap(Part(0), "the log ends before it begins: how long the run took is not known")
+
+
+def _is_detail(text: str) -> bool:
+    """Whether a module that is too new holds no counters."""
+    return text.startswith(("DXT", "HEATMAP", "LUSTRE"))
+
+
+def _beside_counters(log: RawLog) -> str:
+    if "HEATMAP" not in log.arrays:
+        return "single calls (DXT)"
+    moved = [
+        f"{size_text(int(log.arrays[f'HEATMAP/{what}'].sum()))} {words}"
+        for what, words in (("read", "read"), ("write", "written"))
+    ]
+    return f"a heat map ({', '.join(moved)})"
 
 
 def _newer(log: RawLog) -> dict[str, str]:
@@ -148,15 +216,17 @@ def _newer(log: RawLog) -> dict[str, str]:
 def _notes(log: RawLog, counters: NDArray[Any], trace: Trace | None) -> list[str]:
     modules = log.meta["modules"]
     notes = [_OUTERMOST] if log.modules else []
-    if not log.modules and trace is None:
+    if not log.modules and trace is None and not any(_gaps(log, Files({}), counters, trace)):
         notes.append("the log holds no records of files: the program did no I/O that was seen")
-    others = [name for name in modules if name not in _READ]
+    others = [name for name in modules if name in _NO_IO]
     if others:
-        notes.append(f"not looked at: {', '.join(others)}")
+        notes.append(f"not looked at, as they do not tell of I/O: {', '.join(others)}")
     empty = [name for name in _LAYER_OF if name in modules and name not in log.modules]
     if empty:
         notes.append(f"no records in: {', '.join(empty)}")
     notes += dict.fromkeys(_newer(log).values())
+    if "DFS" in log.modules or "DAOS" in log.modules:
+        notes.append("no rule judges requests to DAOS: no finding does not mean that all is well")
     if trace is None and not any(name.startswith("DXT_") for name in modules):
         notes.append("no single calls (DXT was off): no patterns; DARSHAN_MOD_ENABLE=")
         notes[-1] += "DXT_POSIX,DXT_MPIIO records them"

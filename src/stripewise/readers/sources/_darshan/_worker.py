@@ -17,12 +17,17 @@ import resource
 import sys
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-COUNTED = ("POSIX", "STDIO", "MPI-IO", "H5F", "H5D", "PNETCDF_FILE", "PNETCDF_VAR")
+COUNTED = (
+    *("POSIX", "STDIO", "MPI-IO", "H5F", "H5D", "PNETCDF_FILE", "PNETCDF_VAR"),
+    *("DFS", "DAOS"),
+)
 DXT = ("DXT_POSIX", "DXT_MPIIO")
+READ = {*COUNTED, *DXT, "HEATMAP", "LUSTRE"}
 MISSING = 3
 UNREADABLE = 4
 TOO_LARGE = 5
@@ -147,6 +152,22 @@ def _read_modules(extract: Extract) -> None:
         _read_heatmap(extract)
     if "LUSTRE" in modules:
         _read_lustre(extract)
+    extract.meta["unread"] = {
+        name: extract.attempt(f"module {name}", partial(_count_records, extract, place), 0)
+        for name, place in ((name, modules[name]["idx"]) for name in modules if name not in READ)
+    }
+
+
+def _count_records(extract: Extract, place: int) -> int:
+    """Count the records of a module that nothing is read of; 0 if the library does not know it."""
+    backend = extract.backend
+    found = 0
+    buffer = backend.ffi.new("void **")
+    while backend.libdutil.darshan_log_get_record(extract.log["handle"], place, buffer) > 0:
+        backend.libdutil.darshan_free(buffer[0])
+        buffer[0] = backend.ffi.NULL
+        found += 1
+    return found
 
 
 def _read_counters(extract: Extract, module: str) -> None:

@@ -7,11 +7,21 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
 from stripewise.errors import TraceError
-from stripewise.model import EventFlag, Evidence, IoLayer, ShapeKind, TraceObject, TraceShape
+from stripewise.model import (
+    EventFlag,
+    Evidence,
+    Gap,
+    IoLayer,
+    Part,
+    ShapeKind,
+    TraceObject,
+    TraceShape,
+)
 from stripewise.readers.sources._base import (
     Source,
     begins_with_line,
@@ -189,6 +199,7 @@ class _Run:
             self._calls,
             self._calls.rows(),
             [*partial_notes[:_MOST_NOTES], *self._notes, *self._remarks()],
+            gaps=tuple(self._gaps(partial_notes)),
             n_processes=len(self._files),
             layers=("posix", "mpiio", "hdf5"),
             partial=bool(partial_notes or self._notes),
@@ -197,13 +208,30 @@ class _Run:
             start=origin,
         )
 
+    def _gaps(self, partial_notes: list[str]) -> Iterator[Gap]:
+        """Say which amounts are not known, or not all."""
+        yield from (Gap(Part.ALL, text) for text in (*partial_notes[:_MOST_NOTES], *self._notes))
+        if text := self._missing_ranks():
+            yield Gap(Part.ALL, text)
+        if text := self._without_dataset():
+            yield Gap(Part.BYTES, text)
+        if self._unknown_types:
+            yield Gap(Part.BYTES, "the sizes of some element types are not known")
+
+    def _missing_ranks(self) -> str:
+        missing = max(self._files) + 1 - len(self._files)
+        if not missing or self._notes:
+            return ""
+        return f"logs of {missing} ranks below {max(self._files)} are missing"
+
+    def _without_dataset(self) -> str:
+        if not self._untied:
+            return ""
+        return f"{self._untied} reads and writes are of datasets that no line opened"
+
     def _remarks(self) -> list[str]:
         notes = ["only the program's own calls are in these logs, not those that libraries made"]
-        missing = max(self._files) + 1 - len(self._files)
-        if missing and not self._notes:
-            notes.append(f"logs of {missing} ranks below {max(self._files)} are missing")
-        if self._untied:
-            notes.append(f"{self._untied} reads and writes are of datasets that no line opened")
+        notes += filter(None, (self._missing_ranks(), self._without_dataset()))
         guessed = [d.name for d in self._datasets.values() if d.guessed]
         if guessed:
             notes.append(

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from stripewise.model import PIECE_ROW, EventFlag, IoLayer, Op, OpenBit, TraceView
+from stripewise.model import PIECE_ROW, EventFlag, IoLayer, Op, OpenBit, Part, TraceView
 from stripewise.readers.sources._calls import CallLog
 from stripewise.readers.sources._recorder._functions import (
     FUNCTIONS,
@@ -41,8 +41,8 @@ _HDF5_SELECTIONS = (
 )
 _HDF5_FILES = "{} HDF5 reads and writes were made with several files open and belong to none"
 _UNKNOWN_SIZES = (
-    "{} MPI-IO calls use derived datatypes, whose sizes Recorder does not store: they count with"
-    " 0 bytes"
+    "{} MPI-IO calls use derived datatypes, whose sizes Recorder does not store: their bytes"
+    " are not known"
 )
 _VIEWS_WITH_HOLES = (
     "{} file views are derived datatypes, which Recorder does not store: patterns of those files"
@@ -51,6 +51,12 @@ _VIEWS_WITH_HOLES = (
 _UNKNOWN_FILES = "{} MPI-IO calls are on files whose open is not there"
 REMARKS = (_HDF5_SELECTIONS, _HDF5_FILES, _UNKNOWN_SIZES, _VIEWS_WITH_HOLES, _UNKNOWN_FILES)
 """What cannot be told, in their order; with the number of calls where that matters."""
+MISSING = {
+    _UNKNOWN_SIZES: Part.BYTES,
+    _UNKNOWN_FILES: Part.BYTES | Part.SECONDS,
+    _HDF5_FILES: Part.BYTES | Part.SECONDS,
+}
+"""Of these what makes amounts unknown."""
 _HDF5_META = ("H5F", "H5D", "H5G", "H5A", "H5L", "H5O")
 
 

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from stripewise.errors import TraceError
 from stripewise.inputs import RECORDER_FILE
-from stripewise.model import Evidence, IoLayer, Op
+from stripewise.model import Evidence, Gap, IoLayer, Op, Part
 from stripewise.readers.sources._base import Source, begins_with_line, parsed_lines
 from stripewise.readers.sources._calls import CallLog, evidence_of
 from stripewise.readers.sources._recorder._binary import Directory
 from stripewise.readers.sources._recorder._functions import Record
-from stripewise.readers.sources._recorder._interpret import REMARKS, Interpreter
+from stripewise.readers.sources._recorder._interpret import MISSING, REMARKS, Interpreter
 from stripewise.readers.sources._recorder._text import is_line, parse_line, text_files
 
 MAXIMUM_CALLS = RECORDER_FILE.entries
@@ -100,16 +100,21 @@ def _evidence(
     partial = bool(notes)
     if len(notes) > _MOST_NOTES:
         notes = [*notes[:_MOST_NOTES], f"and {len(notes) - _MOST_NOTES} more of this kind"]
+    told = {what: what.format(untold[what]) for what in REMARKS if untold[what]}
     return evidence_of(
         calls,
         _with_hdf5_bytes(calls.rows()),
-        (*notes, _RESULTS, *(what.format(untold[what]) for what in REMARKS if untold[what])),
+        (*notes, _RESULTS, *told.values()),
         more_notes=("the run's length is that of the trace, from its first to its last",),
         source=source,
         n_ranks=n_ranks,
         start=start,
         layers=_LAYERS,
         partial=partial,
+        gaps=(
+            *(Gap(Part.ALL, text) for text in notes),
+            *(Gap(part, told[what]) for what, part in MISSING.items() if what in told),
+        ),
     )
 
 
