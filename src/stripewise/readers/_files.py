@@ -264,7 +264,7 @@ class FilesSeen(Sequence[ObservedFile]):
             [dict(told.reported) for told in hints],
         )  # fmt: skip
         for file, values in zip(files, zip(*columns, strict=True), strict=True):
-            observed = ObservedFile(*values, self._missing.get(file, {}))
+            observed = ObservedFile(*values, missing=self._missing.get(file, {}))
             adios2 = observed.interface == "adios2"
             yield self._with_data_files(observed, file) if adios2 else observed
 
