@@ -15,11 +15,11 @@ import click
 from stripewise.cli._common import echo, examples, file_option, note
 from stripewise.cli._db_ingest import db_option
 from stripewise.errors import ConfigurationError, StorageError
+from stripewise.text import plural
 
 if TYPE_CHECKING:
     from stripewise.web import PortalSettings
 
-_OPEN_SECONDS = 5
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")
 
 
@@ -46,31 +46,25 @@ def command(config: Path | None, database: str, host: str | None, port: int | No
     from stripewise.fleet import check, create_engine
 
     require("web", "the portal")
-    import uvicorn
-
-    from stripewise.web import create_app
+    from stripewise.web import create_app, make_room, make_server
 
     settings = _settings(config, host, port)
-    engine = create_engine(database)
-    check(engine)
     server = settings.server
+    engine = create_engine(database, server.database_connections)
+    check(engine)
     _check_certificate(server.certificate, server.key)
+    room = make_room(server)
     with _listening(server.host, server.port) as listener:
         if server.port == 0:
             number = listener.getsockname()[1]
-            settings = settings.model_copy(
-                update={"server": server.model_copy(update={"port": number})}
-            )
+            server = server.model_copy(update={"port": number})
+            settings = settings.model_copy(update={"server": server})
         app = create_app(engine, settings=settings)
-        echo(f"the portal is at {settings.server.origin}")
+        echo(f"the portal is at {server.origin}")
+        echo(f"up to {plural(room.connections, 'connection')}, {server.requests_at_once} requests "
+             f"at a time; {room.descriptors} of {room.limit} open files at most")  # fmt: skip
         _name_ways_in(engine)
-        uvicorn.Server(
-            uvicorn.Config(
-                app, log_level="warning", access_log=False, server_header=False,
-                proxy_headers=False, timeout_graceful_shutdown=_OPEN_SECONDS,
-                ssl_certfile=server.certificate, ssl_keyfile=server.key, lifespan="off",
-            )
-        ).run([listener])  # fmt: skip
+        make_server(app, server, room).run([listener])
 
 
 def _settings(config: Path | None, host: str | None, port: int | None) -> PortalSettings:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from stripewise.fleet._engine import shown as shown
     from stripewise.fleet._engine import sqlite_file as sqlite_file
     from stripewise.fleet._engine import str_of as str_of
+    from stripewise.fleet._engine import transaction as transaction
     from stripewise.fleet._export import export as export
     from stripewise.fleet._schema import check as check
     from stripewise.fleet._schema import initialise as initialise

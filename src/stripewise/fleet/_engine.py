@@ -11,10 +11,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Engine, event
+from sqlalchemy import URL, Connection, Engine, event
 from sqlalchemy import create_engine as create
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+from sqlalchemy.pool import QueuePool
 
 from stripewise.errors import StorageError, UsageError
 from stripewise.extras import require
@@ -58,8 +59,12 @@ _ALWAYS: Any = {"hide_parameters": True}  # errors go into logs, and values are 
 _FORMS = "give the path of a file, or postgresql://USER@HOST/NAME"
 
 
-def create_engine(given: str = "") -> Engine:
+def create_engine(given: str = "", connections: int | None = None) -> Engine:
     """Return the engine of the database; nothing is opened yet.
+
+    Args:
+        given: A URL, the path of a file of SQLite, or "".
+        connections: Most that are open at a time; None: as many as SQLAlchemy allows.
 
     Raises:
         UsageError: It is no URL of SQLite or PostgreSQL.
@@ -67,19 +72,45 @@ def create_engine(given: str = "") -> Engine:
     """
     require("db", "the statistics database")
     url = database_url(given)
+    words: dict[str, Any] = dict(_ALWAYS)
+    if connections is not None:
+        words |= {"pool_size": connections, "max_overflow": 0, "poolclass": QueuePool}
     try:
         if url.startswith(_SQLITE):
-            engine = create(url, **_ALWAYS, connect_args={"timeout": _WAIT_SECONDS})
+            engine = create(url, **words, connect_args={"timeout": _WAIT_SECONDS})
             event.listen(engine, "do_connect", _make_private)
             event.listen(engine, "connect", _tune_sqlite)
             event.listen(engine, "begin", _begin_sqlite)
         else:
             arguments = {"connect_timeout": 10}
-            engine = create(url, **_ALWAYS, pool_pre_ping=True, connect_args=arguments)
+            engine = create(url, **words, pool_pre_ping=True, connect_args=arguments)
             event.listen(engine, "connect", _tune_postgres)
     except (ArgumentError, NoSuchModuleError) as error:
         raise UsageError(f"{shown(url)} cannot be used ({error}): {_FORMS}") from error
     return engine
+
+
+@contextmanager
+def transaction(on: Engine | Connection, *, writing: bool = False) -> Iterator[Connection]:
+    """Begin a transaction, and commit it at the end.
+
+    Args:
+        on: The database: a connection of its own is opened.  Or a connection that the caller has
+            open: what was read on it before ends, so that nobody needs a second one to write.
+        writing: The transaction changes something.
+    """
+    if isinstance(on, Engine):
+        engine = on.execution_options(writing=True) if writing else on
+        with engine.begin() as connection:
+            yield connection
+        return
+    on.rollback()
+    on.execution_options(writing=writing)
+    try:
+        with on.begin():
+            yield on
+    finally:
+        on.execution_options(writing=False)
 
 
 def shown(url: str) -> str:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from stripewise.web._gate import Gate as Gate
     from stripewise.web._gate import Guest as Guest
     from stripewise.web._gate import PortalGate as PortalGate
+    from stripewise.web._server import make_room as make_room
+    from stripewise.web._server import make_server as make_server
     from stripewise.web._settings import PortalSettings as PortalSettings
     from stripewise.web._settings import ServerSettings as ServerSettings
     from stripewise.web._settings import SiteSettings as SiteSettings

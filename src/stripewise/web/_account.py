@@ -78,7 +78,7 @@ class AccountPages:
         return RedirectResponse("/account", 303)
 
     def _guest(self, request: Request) -> Guest:
-        with self.desk.engine.connect() as connection:
+        with self.desk.connected(request) as connection:
             return self.gate.guest(connection, request)
 
     def _may(self, request: Request, guest: Guest, form: Mapping[str, str]) -> bool:
@@ -92,7 +92,7 @@ class AccountPages:
     def _page(
         self, request: Request, *, secret: str = "", trouble: str = "", code: int = 200
     ) -> Response:
-        with self.desk.engine.connect() as connection:
+        with self.desk.connected(request) as connection:
             guest = self.gate.guest(connection, request)
             frame = self.desk.frame(connection, request, guest)
         if guest.viewer.role is None or not guest.csrf:  # nor is a token shown its siblings

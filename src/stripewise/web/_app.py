@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -29,6 +30,7 @@ from stripewise.web._limits import RateLimit
 from stripewise.web._nul import WithoutNul
 from stripewise.web._serve_page import Desk
 from stripewise.web._settings import PortalSettings
+from stripewise.web._turns import Turns
 from stripewise.web.api import PREFIX, ROUTES, ETags
 from stripewise.web.logins import Entrance
 from stripewise.web.pages import PAGES
@@ -86,6 +88,7 @@ def create_app(
     _handle_errors(app, desk)
     app.add_middleware(ETags, prefix=PREFIX)
     if isinstance(own, PortalGate):
+        app.add_middleware(Turns, settings=settings.server)
         app.add_middleware(RateLimit, settings=settings.server)
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=_hosts(settings))
     app.add_middleware(WithoutNul)
@@ -122,13 +125,15 @@ def _handle_errors(app: FastAPI, desk: Desk) -> None:
 
     def unreachable(request: Request, error: Exception) -> Response:
         _LOG.error("%s: %s", printable(request.url.path), error)
-        return desk.error(request, 503, "The database does not answer",
-                          "Try again in a few minutes.")  # fmt: skip
+        answer = desk.error(request, 503, "The database does not answer",
+                            "Try again in a few minutes.", is_known=False)  # fmt: skip
+        answer.headers["retry-after"] = "60"
+        return answer
 
     def broken(request: Request, error: Exception) -> Response:
         # The server notes the trace; this answer goes past all middleware.
         text = "The portal failed here, and its log says why. Tell its staff."
-        answer = desk.error(request, 500, "This does not work", text)
+        answer = desk.error(request, 500, "This does not work", text, is_known=False)
         answer.headers.update(safe_headers(is_secure=desk.settings.server.is_secure))
         return answer
 
@@ -145,3 +150,4 @@ def _handle_errors(app: FastAPI, desk: Desk) -> None:
     app.add_exception_handler(HTTPException, refused)
     app.add_exception_handler(Exception, broken)
     app.add_exception_handler(DBAPIError, unreachable)
+    app.add_exception_handler(PoolTimeout, unreachable)

@@ -111,7 +111,7 @@ class Entry:
         return await run_in_threadpool(self._leave, request, form)
 
     def _leave(self, request: Request, form: Mapping[str, str]) -> Response:
-        with self.desk.engine.connect() as connection:
+        with self.desk.connected(request) as connection:
             guest = self.gate.guest(connection, request)
         if not is_own_form(request, self.server) or not guest.sent(form.get("csrf", "")):
             return self.desk.error(request, 403, "This was not accepted",
@@ -136,7 +136,7 @@ class Entry:
         )  # fmt: skip
 
     def _page(self, request: Request, target: str, trouble: str = "", code: int = 200) -> Response:
-        with self.desk.engine.connect() as connection:
+        with self.desk.connected(request) as connection:
             guest = self.gate.guest(connection, request)
             frame = self.desk.frame(connection, request, guest)
         words = {"next": target if is_own(target) else ""}

@@ -38,7 +38,11 @@ class Guest:
 
 
 class Gate(ABC):
-    """Tells who sends a request."""
+    """Tells who sends a request.
+
+    It works on the connection of the request, and ends transactions there: it is asked before
+    anything else is read.
+    """
 
     @abstractmethod
     def guest(self, connection: Connection, request: Request) -> Guest:
@@ -70,13 +74,13 @@ class PortalGate(Gate):
         if scheme.lower() == "bearer":
             return self._by_token(connection, secret.strip())
         if secret := request.cookies.get(self.cookie, ""):
-            visit = self.sessions.find(secret)
+            visit = self.sessions.find(secret, connection)
             if visit is not None:
                 return Guest(viewer_of(connection, visit.account.login), visit.csrf)
         return self._by_headers(connection, request)
 
     def _by_token(self, connection: Connection, secret: str) -> Guest:
-        bearer = self.tokens.find(secret)
+        bearer = self.tokens.find(secret, connection)
         if bearer is None or "read" not in bearer.scopes:
             return Guest()
         names = "read:files" in bearer.scopes
@@ -85,7 +89,7 @@ class PortalGate(Gate):
     def _by_headers(self, connection: Connection, request: Request) -> Guest:
         peer = request.client.host if request.client else ""
         try:
-            account = self.entrance.by_headers(peer, request.headers.items())
+            account = self.entrance.by_headers(peer, request.headers.items(), connection)
         except LoginError:
             return Guest()
         if account is None:

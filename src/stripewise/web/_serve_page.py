@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, func, select
@@ -13,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from stripewise.errors import UsageError
+from stripewise.fleet import transaction
 from stripewise.fleet.accounts import note_look
 from stripewise.fleet.queries import Viewer
 from stripewise.fleet.tables import Ledger
@@ -40,6 +42,20 @@ class Desk:
         self.gate = gate
         self.settings = settings
 
+    @contextmanager
+    def connected(self, request: Request) -> Iterator[Connection]:
+        """Yield the one connection that a request has, whoever asks for it first."""
+        held: Connection | None = getattr(request.state, "connection", None)
+        if held is not None:
+            yield held
+            return
+        with self.engine.connect() as connection:
+            request.state.connection = connection
+            try:
+                yield connection
+            finally:
+                request.state.connection = None
+
     def endpoint(self, page: Page) -> Callable[[Request], Response]:
         """Return the function that answers requests for a page."""
 
@@ -57,7 +73,7 @@ class Desk:
         form = words.pop("as", "html")
         if form not in FORMS:
             raise UsageError(f"as={form[:40]!r}: a page is shown as {', '.join(FORMS)}")
-        with self.engine.connect() as connection:
+        with self.connected(request) as connection:
             guest = self.gate.guest(connection, request)
             if not page.audience.admits(guest.viewer):
                 return self._turned_away(page, request, guest, form)
@@ -71,7 +87,7 @@ class Desk:
             if not audited and page.lists_others and guest.viewer.is_staff:
                 audited = address(request.url.path, words)
             if audited:
-                self.audit(guest.viewer, audited)
+                self.audit(connection, guest.viewer, audited)
             if isinstance(content, Download):
                 return _download(content)
             if form == "json":
@@ -87,17 +103,29 @@ class Desk:
         return self.error(request, 404, "There is nothing here",
                           "No such page, or none that you may see.")  # fmt: skip
 
-    def error(self, request: Request, code: int, title: str, text: str) -> Response:
-        """Answer with an error, as HTML or JSON."""
+    def error(
+        self, request: Request, code: int, title: str, text: str, *, is_known: bool = True
+    ) -> Response:
+        """Answer with an error, as HTML or JSON.
+
+        Args:
+            request: That cannot be answered otherwise.
+            code: Of HTTP.
+            title: In a few words.
+            text: What it is about.
+            is_known: The page may say who is logged in; not where the database may be what fails.
+        """
         is_page = "as" not in request.query_params and not request.url.path.startswith("/api/")
         if not is_page:
             return JSONResponse({"error": {"code": code, "message": text}}, code)
+        frame = _render.Frame("/", {}, "", (), site=self.settings.site.name)
         try:
-            with self.engine.connect() as connection:
-                guest = self.gate.guest(connection, request)
-                frame = self.frame(connection, request, guest)
+            if is_known:
+                with self.connected(request) as connection:
+                    guest = self.gate.guest(connection, request)
+                    frame = self.frame(connection, request, guest)
         except Exception:  # the database may be what fails
-            frame = _render.Frame("/", {}, "", (), site=self.settings.site.name)
+            pass
         return HTMLResponse(
             _render.template("error.html.j2", frame=frame, title=title, text=text), code
         )
@@ -133,9 +161,9 @@ class Desk:
             fresh_at=connection.scalar(select(func.max(Ledger.at))),
         )
 
-    def audit(self, viewer: Viewer, target: str) -> None:
-        """Note that somebody looked at what is another's."""
-        with self.engine.execution_options(writing=True).begin() as connection:
+    def audit(self, connection: Connection, viewer: Viewer, target: str) -> None:
+        """Note that somebody looked at what is another's; what was read ends before."""
+        with transaction(connection, writing=True):
             note_look(connection, viewer.login, target)
 
 

@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from stripewise.web.logins import AccessSettings, Network
 
+LOGINS_AT_ONCE = 8
+"""Attempts to log in that are worked on: a directory or a provider that hangs holds up no page."""
+
 
 class SiteSettings(BaseModel):
     """[site]: what the centre says of itself.
@@ -49,6 +52,9 @@ class ServerSettings(BaseModel):
         proxies: Addresses or networks of proxies whose X-Forwarded-For is believed.
         requests_per_minute: Of one address.
         logins_per_minute: Attempts to log in that fail, of one address and of one name.
+        requests_at_once: That are worked on, each with a connection to the database; others wait
+            for their turn.
+        connections: Of browsers and proxies, open at a time.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -60,6 +66,8 @@ class ServerSettings(BaseModel):
     proxies: tuple[Network, ...] = ()
     requests_per_minute: int = Field(default=600, ge=1)
     logins_per_minute: int = Field(default=10, ge=1)
+    requests_at_once: int = Field(default=8, ge=1, le=32)
+    connections: int = Field(default=1000, ge=1, le=100_000)
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -71,6 +79,11 @@ class ServerSettings(BaseModel):
         if bool(self.certificate) != bool(self.key):
             raise ValueError("give certificate and key together")
         return self
+
+    @property
+    def database_connections(self) -> int:
+        """Connections to the database that are open at most."""
+        return self.requests_at_once + LOGINS_AT_ONCE
 
     @property
     def is_secure(self) -> bool:

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, insert, select
 from sqlalchemy.exc import DBAPIError
 
 from stripewise.errors import UsageError
-from stripewise.fleet._engine import refusals_said
+from stripewise.fleet._engine import refusals_said, transaction
 from stripewise.fleet.tables import Audit, Person, Principal
 
 ROLES = ("user", "support", "admin")
@@ -66,7 +66,11 @@ class Account:
 
 
 class Desk:
-    """Works on the database in transactions of its own."""
+    """Works on the database in transactions of its own.
+
+    What a caller with an open connection needs takes that as `on`: a request to the portal has
+    one connection, and one that waits for a second while it holds the first may wait for ever.
+    """
 
     def __init__(
         self, engine: Engine, limits: Limits | None = None, now: Callable[[], float] = time.time
@@ -87,31 +91,34 @@ class Desk:
         return int(self._clock())
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self, on: Connection | None = None) -> Iterator[Connection]:
         """Begin a transaction that reads."""
-        with refusals_said(self.engine), self.engine.begin() as connection:
+        with refusals_said(self.engine), transaction(on or self.engine) as connection:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self, on: Connection | None = None) -> Iterator[Connection]:
         """Begin a transaction that writes."""
-        engine = self.engine.execution_options(writing=True)
-        with refusals_said(self.engine), engine.begin() as connection:
+        place = on or self.engine
+        with refusals_said(self.engine), transaction(place, writing=True) as connection:
             yield connection
 
-    def note(self, statement: Any) -> None:
+    def note(self, statement: Any, on: Connection | None = None) -> None:
         """Execute a statement if the database is free for it at once; otherwise leave it.
 
         For what is only convenient to know: no page waits for it while jobs are taken in.
         """
-        engine = self.engine.execution_options(writing=True)
+        if on is None:
+            with self.engine.connect() as opened:
+                return self.note(statement, opened)
+        on.rollback()
         try:
-            with engine.connect() as connection, _hurry(connection), connection.begin():
+            with _hurry(on), transaction(on, writing=True) as connection:
                 if connection.dialect.name == "postgresql":
                     connection.exec_driver_sql(f"SET LOCAL lock_timeout = {_PATIENCE}")
                 connection.execute(statement)
         except DBAPIError:
-            return
+            return None
 
     def audit(self, connection: Connection, by: str, action: str, target: str) -> None:
         """Write a line of the audit trail, within the transaction of what it tells."""

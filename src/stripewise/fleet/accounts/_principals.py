@@ -164,7 +164,15 @@ class Accounts(Desk):
             self._replace(account, stored, fresh)
         return account
 
-    def admit(self, login: str, *, backend: str, create: bool, role: str | None = None) -> Account:
+    def admit(
+        self,
+        login: str,
+        *,
+        backend: str,
+        create: bool,
+        role: str | None = None,
+        on: Connection | None = None,
+    ) -> Account:
         """Return the account of somebody whom another back end than a local password names.
 
         An account with a local password belongs to that password alone: a directory of the
@@ -175,6 +183,7 @@ class Accounts(Desk):
             backend: Its name.
             create: Make an account if there is none.
             role: What the back end says; None: it does not say.
+            on: The caller's connection; None: one is opened.
 
         Raises:
             LoginError: There is no account, or it is disabled or another back end's; the message
@@ -185,12 +194,12 @@ class Accounts(Desk):
                 f"the login service named you {login!r}, which cannot be the name of an account "
                 "here: ask the staff of the centre"
             )
-        with self.reading() as connection:  # as a rule nothing changes, and nobody waits
+        with self.reading(on) as connection:  # as a rule nothing changes, and nobody waits
             account = find_account(connection, login)
         if account is not None and role in (None, account.role):
             self._check_open(account)
             return account
-        with self.writing() as connection:
+        with self.writing(on) as connection:
             account = find_account(connection, login)
             if account is None:
                 if not create:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from stripewise.errors import LoginError
 from stripewise.fleet.accounts._base import (
@@ -89,8 +89,13 @@ class Sessions(Desk):
             self.audit(connection, account.login, "logged in", backend)
         return NewSession(secret, csrf, end)
 
-    def find(self, secret: str) -> Visit | None:
-        """Return who has a session, and prolong it; None: nobody, or it has ended."""
+    def find(self, secret: str, on: Connection | None = None) -> Visit | None:
+        """Return who has a session, and prolong it; None: nobody, or it has ended.
+
+        Args:
+            secret: Of the session.
+            on: The caller's connection; None: one is opened.
+        """
         if not secret:
             return None
         key, now = hashed(secret), self.now()
@@ -100,14 +105,14 @@ class Sessions(Desk):
             .join(Session, Session.principal_id == Principal.id)
             .where(Session.hash == key, Principal.is_disabled.is_(False))
         )
-        with self.reading() as connection:
+        with self.reading(on) as connection:
             row = connection.execute(query).one_or_none()
         if row is None or min(row.expires_at, row.made_at + self.limits.session_seconds) <= now:
             return None
         end = min(row.made_at + self.limits.session_seconds, now + self.limits.idle_seconds)
         if end - row.expires_at >= _STEP_SECONDS:
             line = update(Session).where(Session.hash == key, Session.expires_at < end)
-            self.note(line.values(expires_at=end))
+            self.note(line.values(expires_at=end), on)
         return Visit(account_of(row), row.csrf, row.made_at)
 
     def end(self, secret: str) -> None:

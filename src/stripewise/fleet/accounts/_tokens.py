@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from stripewise.errors import UsageError
 from stripewise.fleet.accounts._base import (
@@ -130,8 +130,13 @@ class Tokens(Desk):
             connection.execute(delete(Token).where(Token.id == token_id))
             self.audit(connection, by, "token revoked", f"{row.name} of {row.login}")
 
-    def find(self, secret: str) -> Bearer | None:
-        """Return who comes with a token; None: it is unknown, revoked or expired."""
+    def find(self, secret: str, on: Connection | None = None) -> Bearer | None:
+        """Return who comes with a token; None: it is unknown, revoked or expired.
+
+        Args:
+            secret: Of the token.
+            on: The caller's connection; None: one is opened.
+        """
         if not secret.startswith(_PREFIX):
             return None
         key, now = hashed(secret), self.now()
@@ -141,12 +146,12 @@ class Tokens(Desk):
             .join(Token, Token.principal_id == Principal.id)
             .where(Token.hash == key, Principal.is_disabled.is_(False))
         )
-        with self.reading() as connection:
+        with self.reading(on) as connection:
             row = connection.execute(query).one_or_none()
         if row is None or row.expires_at <= now:
             return None
         if row.used_at is None or now - row.used_at >= _STEP_SECONDS:
-            self.note(update(Token).where(Token.hash == key).values(used_at=now))
+            self.note(update(Token).where(Token.hash == key).values(used_at=now), on)
         return Bearer(account_of(row), frozenset(row.scopes.split()))
 
     def _check(self, name: str, scopes: Collection[str], days: int) -> None:

@@ -63,16 +63,18 @@ class Routes(ABC):
         Raises:
             HTTPException: They prove nothing.
         """
-        with self.desk.engine.connect() as connection:
+        with self.desk.connected(request) as connection:
             viewer = self.desk.gate.guest(connection, request).viewer
             if viewer.role is None:
                 raise HTTPException(401, headers={"WWW-Authenticate": "Bearer"})
             yield connection, viewer
 
-    def note_look(self, viewer: Viewer, sight: Sight | None, job: int) -> None:
+    def note_look(
+        self, connection: Connection, viewer: Viewer, sight: Sight | None, job: int
+    ) -> None:
         """Note a look of staff at somebody's job in the audit."""
         if sight is Sight.STAFF:
-            self.desk.audit(viewer, f"job {job}")
+            self.desk.audit(connection, viewer, f"job {job}")
 
 
 def only(row: Any, model: type[BaseModel]) -> dict[str, Any]:

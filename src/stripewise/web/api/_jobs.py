@@ -96,7 +96,7 @@ class JobRoutes(Routes):
         with self.asked(request) as (connection, viewer):
             found = list_jobs(connection, viewer, asked, sort=sort, after=after, limit=limit)
             if viewer.is_staff:
-                self.desk.audit(viewer, f"jobs: {asked.words()}")
+                self.desk.audit(connection, viewer, f"jobs: {asked.words()}")
             items = [JobItem(**only(row._mapping, JobItem)) for row in found.rows]
             return JobPage(items=items, next=found.next or None, total=found.total)
 
@@ -106,7 +106,7 @@ class JobRoutes(Routes):
             found = view_job(connection, viewer, job)
             if found is None:
                 raise HTTPException(404)
-            self.note_look(viewer, found.sight, job)
+            self.note_look(connection, viewer, found.sight, job)
             return _detail(found, job)
 
     def files(
@@ -118,7 +118,7 @@ class JobRoutes(Routes):
             row = find_job(connection, viewer, job)
             if found is None or row is None:
                 raise HTTPException(404)
-            self.note_look(viewer, viewer.sight(row), job)
+            self.note_look(connection, viewer, viewer.sight(row), job)
             items = [FileItem(**only(row, FileItem)) for row in found.rows]
             return FilePage(items=items, next=found.next or None)
 
@@ -129,7 +129,7 @@ class JobRoutes(Routes):
             row = find_job(connection, viewer, job)
             if found is None or row is None:
                 raise HTTPException(404)
-            self.note_look(viewer, viewer.sight(row), job)
+            self.note_look(connection, viewer, viewer.sight(row), job)
             return finite(found)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from stripewise.errors import LoginError, LoginServiceError
 from stripewise.fleet.accounts import Account, Accounts, Attempts
@@ -113,12 +113,15 @@ class Entrance:
         arrival = self._provider(name).finish(query, cookie)
         return self._account(arrival.identity), arrival.next_path
 
-    def by_headers(self, peer: str, headers: Iterable[tuple[str, str]]) -> Account | None:
+    def by_headers(
+        self, peer: str, headers: Iterable[tuple[str, str]], on: Connection | None = None
+    ) -> Account | None:
         """Return the account of whom a trusted proxy names; None: it names nobody.
 
         Args:
             peer: Address at the other end of the socket, never one out of a header.
             headers: All of the request, each as often as it came.
+            on: The caller's connection; None: one is opened.
 
         Raises:
             LoginError: There is no account, or it is disabled.
@@ -127,7 +130,7 @@ class Entrance:
         for login in self.logins:
             identity = login.from_headers(peer, given) if login.reads_headers else None
             if identity is not None:
-                return self._account(identity)
+                return self._account(identity, on)
         return None
 
     def _provider(self, name: str) -> Login:
@@ -136,12 +139,16 @@ class Entrance:
                 return login
         raise LoginError("this portal has no such way to log in: go back to its front page")
 
-    def _account(self, identity: Identity) -> Account:
+    def _account(self, identity: Identity, on: Connection | None = None) -> Account:
         if identity.backend == "local":
             account = self._accounts.find(identity.login)
             if account is None or account.is_disabled:
                 raise LoginError(f"the account {identity.login} was changed: log in again")
             return account
         return self._accounts.admit(
-            identity.login, backend=identity.backend, create=self._create, role=identity.role
+            identity.login,
+            backend=identity.backend,
+            create=self._create,
+            role=identity.role,
+            on=on,
         )
