@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 
 from stripewise.errors import RuntimeMissingError
@@ -35,11 +36,17 @@ MODULES = {
     ),
 }
 """Extra to the modules that it brings."""
+BRINGS = {"slurmdbd": "db", "web": "db"}
+"""Extra to another one that it brings."""
+PURPOSES = {"client": "the portal's client", "db": "the statistics database", "web": "the portal"}
+"""What an extra is for, as the subject of a sentence."""
+_OURS = {"stripewise", *sys.stdlib_module_names}
 
 
 def missing(extra: str) -> str:
     """Say which modules of an extra are not installed, with the remedy; "" if all are."""
-    absent = [module for module in MODULES[extra] if not _is_here(module)]
+    wanted = sorted({*MODULES[extra], *MODULES.get(BRINGS.get(extra, ""), ())})
+    absent = [module for module in wanted if not _is_here(module)]
     if not absent:
         return ""
     verb = "is" if len(absent) == 1 else "are"
@@ -58,6 +65,21 @@ def require(extra: str, purpose: str) -> None:
     """
     if why := missing(extra):
         raise RuntimeMissingError(f"{purpose} is not available: {why}")
+
+
+def explain(error: ImportError) -> str:
+    """Say in a line that an optional package is missing, with the remedy; "" if it is another.
+
+    Args:
+        error: What importing a module of Stripewise came to.
+    """
+    name = (error.name or "").partition(".")[0]
+    if not isinstance(error, ModuleNotFoundError) or not name or name in _OURS:
+        return ""
+    extra = next((extra for extra, modules in MODULES.items() if name in modules), "")
+    if why := extra and missing(extra):
+        return f"{PURPOSES.get(extra, 'this')} is not available: {why}"
+    return f"the Python package {name} is not installed; run: pip install 'stripewise[all]'"
 
 
 def _is_here(module: str) -> bool:

@@ -67,7 +67,7 @@ def command(
     """
     from stripewise.advice import advise
     from stripewise.outputs import write_file
-    from stripewise.report import advice_lines, advice_page
+    from stripewise.report import advice_lines
 
     if program is None and (nodes or ranks_per_node):
         raise UsageError("--nodes and --ranks-per-node go with --program: add --program")
@@ -76,6 +76,8 @@ def command(
     told = _program(program, nodes, ranks_per_node) if program else None
     book = advise(_basis(sources, like, targets, told))
     if html is not None:
+        from stripewise.report import advice_page
+
         write_file(html, advice_page(book))
         note(f"wrote {html}")
     if (as_json or form == "json") and output is None:
@@ -109,13 +111,14 @@ def _text(book: AdviceBook, form: str, output: Path | None, why_not: bool) -> st
     from stripewise.report import (
         advice_lines,
         advice_markdown,
-        advice_page,
         module_text,
         profile_text,
     )
     from stripewise.text import printable
 
     if form == "html":
+        from stripewise.report import advice_page
+
         return advice_page(book)
     if form == "markdown":
         return advice_markdown(book)

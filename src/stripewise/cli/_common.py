@@ -19,7 +19,8 @@ from typing import Any
 
 import click
 
-from stripewise.errors import StripewiseError
+from stripewise.errors import RuntimeMissingError, StripewiseError
+from stripewise.extras import explain
 from stripewise.text import finite, printable
 
 EXIT_INTERRUPTED = 130
@@ -139,6 +140,8 @@ def _describe(error: BaseException) -> tuple[str, int]:
         return _usage(error), error.exit_code
     if isinstance(error, StripewiseError):
         return " ".join(str(error).splitlines()), error.exit_code
+    if isinstance(error, ImportError) and (absent := explain(error)):
+        return absent, RuntimeMissingError.exit_code
     what = " ".join(str(error).split())
     return (
         f"unexpected {type(error).__name__}: {what} (this is a fault of Stripewise; "

@@ -43,9 +43,9 @@ def command(config: Path | None, database: str, host: str | None, port: int | No
     whose address is `url` there.
     """
     from stripewise.extras import require
-    from stripewise.fleet import check, create_engine
 
     require("web", "the portal")
+    from stripewise.fleet import check, create_engine
     from stripewise.web import create_app, make_room, make_server
 
     settings = _settings(config, host, port)

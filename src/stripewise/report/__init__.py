@@ -137,4 +137,8 @@ else:
     def __getattr__(name: str) -> object:
         if name in _PAGES_AND_PICTURES:
             require("report", "a page or a picture")
-        return _find(name)
+        try:
+            return _find(name)
+        except ModuleNotFoundError:
+            require("report", "a page or a picture")
+            raise

@@ -13,13 +13,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from markupsafe import Markup
+from typing import TYPE_CHECKING, Any
 
 from stripewise.errors import UsageError
 from stripewise.outputs import write_file
 from stripewise.text import printable
+
+if TYPE_CHECKING:
+    from markupsafe import Markup  # comes with jinja2
 
 Spec = dict[str, Any]
 
@@ -57,6 +58,8 @@ class Chart:
     @property
     def data(self) -> Markup:
         """JSON that can stand in a script element of a page."""
+        from markupsafe import Markup
+
         text = json.dumps(
             _shown(self.spec), separators=(",", ":"), allow_nan=False, ensure_ascii=False
         )

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -63,7 +64,8 @@ async def _turn(turns: asyncio.Semaphore, client: _Client) -> bool:
         return await turns.acquire()
     turn = asyncio.ensure_future(turns.acquire())
     try:
-        await asyncio.wait({turn, *client.leaving()}, timeout=WAIT_SECONDS,
+        awaited: set[asyncio.Future[Any]] = {turn, *client.leaving()}
+        await asyncio.wait(awaited, timeout=WAIT_SECONDS,
                            return_when=asyncio.FIRST_COMPLETED)  # fmt: skip
         return turn.done()
     finally:

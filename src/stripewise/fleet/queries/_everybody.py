@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, func, select
 
+from stripewise.fleet.queries._brief import place_of
 from stripewise.fleet.queries._period import Period, whole_months
 from stripewise.fleet.queries._spread import Spread
 from stripewise.fleet.queries._survey import ProgramSurvey, survey_of
@@ -53,14 +54,15 @@ def kept(connection: Connection, name: Hashable, now: float, find: Callable[[], 
         find: Finds it; what is empty is not kept, for a database that is just being filled.
     """
     answers = _KEPT.setdefault(connection.engine, {})
-    hour, known = answers.get(name, (-1, None))
-    if hour == int(now) // KEPT_SECONDS:
-        answer: T = known
-        return answer
-    found = find()
-    if found:
-        answers[name] = (int(now) // KEPT_SECONDS, found)
-    return found
+    with place_of(connection, ("kept", name)).lock:  # others wait for whoever looks for it
+        hour, known = answers.get(name, (-1, None))
+        if hour == int(now) // KEPT_SECONDS:
+            answer: T = known
+            return answer
+        found = find()
+        if found:
+            answers[name] = (int(now) // KEPT_SECONDS, found)
+        return found
 
 
 def _survey(connection: Connection, jobs: Select[Any]) -> Sequence[ProgramSurvey]:

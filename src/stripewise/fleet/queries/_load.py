@@ -23,6 +23,7 @@ from stripewise.fleet.queries._beside import (
     operations_served,
     service_beside,
 )
+from stripewise.fleet.queries._brief import briefly
 from stripewise.fleet.queries._job import JobView
 from stripewise.fleet.queries._metrics import KINDS, METADATA, READ, WRITE
 from stripewise.fleet.queries._series import (
@@ -312,6 +313,10 @@ class _Sampled(NamedTuple):
 
 def _sampled(connection: Connection, name: str) -> _Sampled | None:
     """Return the storage that a profile calls so; None: it is not sampled."""
+    return briefly(connection, ("sampled", name), lambda: _find_sampled(connection, name))
+
+
+def _find_sampled(connection: Connection, name: str) -> _Sampled | None:
     systems = connection.execute(select(FileSystem.id, FileSystem.name, FileSystem.mount)).all()
     for key, known, mount in systems:
         if name in (known, f"/{known}", *mount.splitlines()):

@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, and_, case, func, select
 
 from stripewise.fleet._samples import DAY
+from stripewise.fleet.queries._brief import briefly
 from stripewise.fleet.tables import Rollup, Series
 
 RETIRED_SECONDS = 7 * DAY
@@ -35,6 +36,10 @@ class Moved:
     @classmethod
     def read(cls, connection: Connection, ids: Sequence[int]) -> Moved:
         """Look which of some series are so."""
+        return briefly(connection, ("moved", *ids), lambda: cls._read(connection, ids))
+
+    @classmethod
+    def _read(cls, connection: Connection, ids: Sequence[int]) -> Moved:
         mine = set(ids)
         kinds = select(Series.file_system_id, Series.metric).where(Series.id.in_(ids)).distinct()
         of = kinds.subquery()

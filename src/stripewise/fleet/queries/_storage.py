@@ -12,6 +12,7 @@ from sqlalchemy import Connection, or_, select
 
 from stripewise.fleet._samples import DAY
 from stripewise.fleet.queries._benchmarks import newest_benchmark
+from stripewise.fleet.queries._brief import briefly
 from stripewise.fleet.queries._metrics import (
     ADVICE,
     IS_FAILED,
@@ -157,9 +158,13 @@ def view_storage(
         now: Seconds since 1970.
         compares: Whether rates are compared with the busiest before, which takes longest.
     """
-    query = select(FileSystem.id, FileSystem.name).order_by(FileSystem.name)
-    found = connection.execute(query).all()
-    return [_state(connection, row.id, row.name, now, compares) for row in found]
+
+    def find() -> list[FileSystemState]:
+        query = select(FileSystem.id, FileSystem.name).order_by(FileSystem.name)
+        found = connection.execute(query).all()
+        return [_state(connection, row.id, row.name, now, compares) for row in found]
+
+    return list(briefly(connection, ("storage", int(now), compares), find))
 
 
 def _state(
