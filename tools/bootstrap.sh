@@ -94,11 +94,11 @@ venv() {
     [ -x .venv/bin/python ] || "$(python)" -m venv .venv
     [ "$extra" != dev ] || system dev
     echo "installing Python packages${extra:+ ($extra)}"
-    # Readers of Darshan logs and Parquet files come along where they have packages.
+    # The database and the portal, and, where they have packages, readers of Darshan and Parquet.
     .venv/bin/python -m pip install --quiet --disable-pip-version-check \
-        -e ".[tune,darshan,parquet${extra:+,$extra}]" ||
+        -e ".[tune,web,darshan,parquet${extra:+,$extra}]" ||
         .venv/bin/python -m pip install --quiet --disable-pip-version-check \
-            -e ".[tune${extra:+,$extra}]"
+            -e ".[tune,web${extra:+,$extra}]"
     [ "$extra" != dev ] || grafana
     touch "$stamp"
 }

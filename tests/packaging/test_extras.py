@@ -28,7 +28,7 @@ PACKAGES = {
     "sklearn": "scikit-learn",
     "vl_convert": "vl-convert-python",
 }
-NOT_EXTRAS = {"all", "dev", "docs"}
+NOT_EXTRAS = {"all", "dev", "docs", "mutation"}
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
