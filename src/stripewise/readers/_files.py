@@ -262,9 +262,10 @@ class FilesSeen(Sequence[ObservedFile]):
             [dict(told.requested) for told in hints],
             [dict(told.applied) for told in hints],
             [dict(told.reported) for told in hints],
+            [self._missing.get(file, {}) for file in files],
         )  # fmt: skip
         for file, values in zip(files, zip(*columns, strict=True), strict=True):
-            observed = ObservedFile(*values, missing=self._missing.get(file, {}))
+            observed = ObservedFile(*values)
             adios2 = observed.interface == "adios2"
             yield self._with_data_files(observed, file) if adios2 else observed
 
