@@ -23,9 +23,15 @@
 /* Path prefixes that are never recorded / always recorded, colon separated. */
 #define SW_ENV_EXCLUDE "STRIPEWISE_EXCLUDE"
 #define SW_ENV_INCLUDE "STRIPEWISE_INCLUDE"
-/* Colon separated directories: opening a file that existed before, for writing and
- * outside of all of them, fails with EROFS (a trial must not touch the user's files). */
+/* Colon separated directories: outside of all of them, changing a file that existed before the
+ * run, and making one, fails with EROFS (a trial must not touch the user's files). */
 #define SW_ENV_WRITABLE "STRIPEWISE_WRITABLE"
+/* Colon separated directories in which files may be made all the same; unset: /tmp, /var/tmp, /run,
+ * those that TMPDIR, SLURM_TMPDIR and XDG_CACHE_HOME name, and hidden ones in HOME. */
+#define SW_ENV_TEMPORARY "STRIPEWISE_TEMPORARY"
+/* A file, to which is added what STRIPEWISE_WRITABLE refused, and which programs it does not reach
+ * (hooks/refused.h).  Without STRIPEWISE_DIRECTORY the run begins with the birth of its directory. */
+#define SW_ENV_REFUSED "STRIPEWISE_REFUSED"
 /* A directory: files in it that the program removes get a second name in
  * .stripewise-removed there, so that they can be compared with those of other runs. */
 #define SW_ENV_KEEP_REMOVED "STRIPEWISE_KEEP_REMOVED"

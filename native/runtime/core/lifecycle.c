@@ -39,12 +39,26 @@ static bool is_set(const char *variable)
     return value != NULL && strcmp(value, "1") == 0;
 }
 
+static const char *directory_of(const char *path, char out[PATH_MAX])
+{
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    size_t bytes = slash != NULL ? (size_t)(slash - path) : 0;
+    if (bytes == 0 || bytes >= PATH_MAX)
+        return NULL;
+    memcpy(out, path, bytes);
+    out[bytes] = '\0';
+    return out;
+}
+
 /* Files that are younger than the run belong to it.  The launcher makes the directory
  * for the run, so the birth of the directory is its start, on every node alike. */
 static uint64_t run_start(void)
 {
+    char parent[PATH_MAX];
     const char *directory = getenv(SW_ENV_DIRECTORY);
     struct statx status;
+    if (directory == NULL || *directory == '\0')
+        directory = directory_of(getenv(SW_ENV_REFUSED), parent);
     if (directory != NULL && sw_sys_statx(AT_FDCWD, directory, 0, STATX_BTIME, &status) == 0 &&
         (status.stx_mask & STATX_BTIME) != 0) {
         sw_options.run_device = makedev(status.stx_dev_major, status.stx_dev_minor);

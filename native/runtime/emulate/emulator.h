@@ -319,6 +319,8 @@ bool sw_posted_put(const void *block, struct sw_emulator *storage, uint64_t end_
 
 /* Says something to the user, the first time. */
 void sw_emulator_note_once(const char *text, bool *noted);
+/* A static program starts, which nothing can be preloaded into. */
+void sw_emulator_static_starts(void);
 
 /* ---- Lustre ----------------------------------------------------------------------------------
  */

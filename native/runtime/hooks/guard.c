@@ -1,10 +1,11 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SW_ENV_WRITABLE: a trial must not touch the user's files.  An existing file outside of
- * the writable directories may be changed only if this run made it: its birth (or, where
- * the file system keeps none, its last change) is not older than the run.  Links are
- * followed to the file that would really change.
+ * SW_ENV_WRITABLE: a trial must not touch the user's files.  Outside of the writable directories
+ * nothing is made, and an existing file may be changed only if this run made it: its birth (or,
+ * where the file system keeps none, its last change) is not older than the run.  Temporary
+ * directories and what programs keep for themselves in hidden directories of the user take new
+ * files.  Links are followed to the file that would really change.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -12,19 +13,57 @@
 
 #include "hook.h"
 #include "places.h"
+#include "refused.h"
 
 #define MAX_DIRECTORIES 32
+#define MAX_LINKS 16 /* that lead to a file which is not there yet */
 /* Clocks of two file systems (local and network) may differ by this much. */
 #define CLOCK_SLACK_NS UINT64_C(2000000000)
 
-static char directories[MAX_DIRECTORIES][512];
-static size_t n_directories;
+struct directories {
+    char paths[MAX_DIRECTORIES][512];
+    size_t n;
+};
+static struct directories writable;
+static struct directories temporary;
+static struct directories home; /* one, or none */
 
-static void add_directory(const char *text, size_t bytes)
+static void add_directory(struct directories *to, const char *text, size_t bytes)
 {
-    if (n_directories < MAX_DIRECTORIES &&
-        sw_real_directory(text, bytes, directories[n_directories], sizeof directories[0]))
-        n_directories++;
+    if (to->n < MAX_DIRECTORIES && bytes != 0 &&
+        sw_real_directory(text, bytes, to->paths[to->n], sizeof to->paths[0]))
+        to->n++;
+}
+
+static void add_directories(struct directories *to, const char *list)
+{
+    while (*list != '\0') {
+        size_t length = strcspn(list, ":");
+        add_directory(to, list, length);
+        list += length;
+        list += *list == ':';
+    }
+}
+
+static void add_variable(struct directories *to, const char *name)
+{
+    const char *value = getenv(name);
+    if (value != NULL && *value == '/')
+        add_directory(to, value, strlen(value));
+}
+
+static void load_temporary(void)
+{
+    const char *given = getenv(SW_ENV_TEMPORARY);
+    if (given != NULL && *given != '\0') {
+        add_directories(&temporary, given);
+        return;
+    }
+    add_directories(&temporary, "/tmp:/var/tmp:/run");
+    add_variable(&temporary, "TMPDIR");
+    add_variable(&temporary, "SLURM_TMPDIR");
+    add_variable(&temporary, "XDG_CACHE_HOME");
+    add_variable(&home, "HOME");
 }
 
 static uint32_t load(void)
@@ -32,27 +71,37 @@ static uint32_t load(void)
     const char *value = getenv(SW_ENV_WRITABLE);
     if (value == NULL || *value == '\0')
         return 0;
-    while (*value != '\0' && n_directories < MAX_DIRECTORIES) {
-        size_t length = strcspn(value, ":");
-        if (length != 0)
-            add_directory(value, length);
-        value += length;
-        value += *value == ':';
-    }
+    add_directories(&writable, value);
+    load_temporary();
+    sw_refused_load();
     return SW_ACTION_BIT(SW_DO_OPEN) | SW_ACTION_BIT(SW_DO_TRUNCATE) |
            SW_ACTION_BIT(SW_DO_UNLINK) | SW_ACTION_BIT(SW_DO_RMDIR) | SW_ACTION_BIT(SW_DO_RENAME) |
-           SW_ACTION_BIT(SW_DO_LINK) | SW_ACTION_BIT(SW_DO_CHANGE);
+           SW_ACTION_BIT(SW_DO_LINK) | SW_ACTION_BIT(SW_DO_SYMLINK) | SW_ACTION_BIT(SW_DO_MKDIR) |
+           SW_ACTION_BIT(SW_DO_CHANGE);
+}
+
+static bool is_below_one(const char *path, const struct directories *directories)
+{
+    for (size_t i = 0; i < directories->n; i++) {
+        if (sw_is_below(path, directories->paths[i]))
+            return true;
+    }
+    return false;
 }
 
 static bool is_writable_place(const char *path)
 {
-    if (sw_is_below(path, "/dev") || sw_is_below(path, "/proc") || sw_is_below(path, "/sys"))
-        return true;
-    for (size_t i = 0; i < n_directories; i++) {
-        if (sw_is_below(path, directories[i]))
-            return true;
-    }
-    return false;
+    return sw_is_below(path, "/dev") || sw_is_below(path, "/proc") || sw_is_below(path, "/sys") ||
+           is_below_one(path, &writable);
+}
+
+/* Whether a directory takes new files of anybody. */
+static bool takes_new_files(const char *directory)
+{
+    bool is_of_a_program = home.n != 0 && sw_is_below(directory, home.paths[0]) &&
+                           strncmp(directory + strlen(home.paths[0]), "/.", 2) == 0;
+    return is_of_a_program || is_writable_place(directory) ||
+           is_below_one(directory, &temporary) || strstr(directory, "/__pycache__") != NULL;
 }
 
 static bool made_by_this_run(const struct statx *status)
@@ -79,58 +128,178 @@ static bool must_not_change(int fd)
            sw_real_path(fd, path, sizeof sw_scratch[0]) != 0 && !is_writable_place(path);
 }
 
-static void note_refusal(const char *path)
+/* ---- names that are not there yet -------------------------------------------------------- */
+
+/* Puts what a link says in the place of its name in `path`; false: it has no room. */
+static bool follow_link(char *path, const char *target, size_t room)
+{
+    char *slash = *target != '/' ? strrchr(path, '/') : NULL;
+    size_t kept = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+    size_t bytes = strlen(target);
+    if (kept + bytes >= room)
+        return false;
+    memcpy(path + kept, target, bytes + 1);
+    return true;
+}
+
+/* The name at the end of a path, without slashes behind it, which are cut off. */
+static char *last_name(char *path)
+{
+    size_t bytes = strlen(path);
+    while (bytes > 1 && path[bytes - 1] == '/')
+        path[--bytes] = '\0';
+    char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* The real path of the directory that a name would be made in, in sw_scratch[0]; false: there is
+ * none.  *name: the name in that directory, a part of `path`. */
+static bool find_directory(int directory, char *path, char **name)
+{
+    char *real = sw_scratch[0];
+    *name = last_name(path);
+    char first = **name;
+    **name = '\0';
+    int fd =
+        sw_sys_openat(directory, *path != '\0' ? path : ".", O_PATH | O_CLOEXEC | O_DIRECTORY, 0);
+    **name = first;
+    bool found = fd >= 0 && sw_real_path(fd, real, sizeof sw_scratch[0]) != 0;
+    if (fd >= 0)
+        sw_sys_close(fd);
+    return found;
+}
+
+/* A name that the kernel has looked for, and not found.  Under the lock; leaves its path in
+ * sw_scratch[0]. */
+static bool must_not_be_made(const struct sw_place *place, bool follow)
+{
+    char *path = sw_scratch[1];
+    char *name;
+    size_t bytes = strnlen(place->path, PATH_MAX);
+    if (bytes == 0 || bytes == PATH_MAX)
+        return false;
+    memcpy(path, place->path, bytes + 1);
+    for (int i = 0; follow && i < MAX_LINKS; i++) {
+        char *target = sw_scratch[0];
+        ssize_t length = sw_sys_readlinkat(place->directory, path, target, PATH_MAX);
+        if (length <= 0 || length >= PATH_MAX)
+            break;
+        target[length] = '\0';
+        if (!follow_link(path, target, sizeof sw_scratch[1]))
+            return true;
+    }
+    if (!find_directory(place->directory, path, &name) || takes_new_files(sw_scratch[0]))
+        return false;
+    size_t used = strlen(sw_scratch[0]);
+    snprintf(sw_scratch[0] + used, sizeof sw_scratch[0] - used, "%s%s",
+             sw_scratch[0][used - 1] == '/' ? "" : "/", name);
+    return true;
+}
+
+/* ---- requests ---------------------------------------------------------------------------- */
+
+enum refusal { GRANTED, CHANGES_OLD, MAKES_NEW };
+
+static int open_place(const struct sw_place *place, bool follow)
+{
+    return sw_sys_openat(place->directory, place->path,
+                         O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW), 0);
+}
+
+/* `makes`: a file is made if there is none; `changes`: one that is there changes. */
+static enum refusal judge_place(const struct sw_place *place, bool follow, bool makes,
+                                bool changes)
+{
+    int fd = open_place(place, follow);
+    if (fd < 0)
+        return makes && errno == ENOENT && must_not_be_made(place, follow) ? MAKES_NEW : GRANTED;
+    bool refused = changes && must_not_change(fd);
+    sw_sys_close(fd);
+    return refused ? CHANGES_OLD : GRANTED;
+}
+
+static enum refusal judge_names(const struct sw_request *request)
+{
+    bool renames = request->action == SW_DO_RENAME;
+    if (request->action != SW_DO_SYMLINK) { /* whose first name is any text */
+        int fd = open_place(&request->target, request->follow);
+        bool refused = fd >= 0 && must_not_change(fd);
+        if (fd < 0)
+            return GRANTED; /* it fails by itself */
+        sw_sys_close(fd);
+        if (refused)
+            return CHANGES_OLD;
+    }
+    return judge_place(&request->second, false, true, renames); /* replaced by a rename */
+}
+
+static enum refusal judge(const struct sw_request *request)
+{
+    bool makes = request->action == SW_DO_OPEN && (request->flags & O_CREAT) != 0;
+    bool is_new = makes && (request->flags & O_EXCL) != 0;
+    bool writes = (request->flags & O_ACCMODE) != O_RDONLY || (request->flags & O_TRUNC) != 0;
+    if (request->fd >= 0)
+        return must_not_change(request->fd) ? CHANGES_OLD : GRANTED;
+    switch (request->action) {
+    case SW_DO_RENAME:
+    case SW_DO_LINK:
+    case SW_DO_SYMLINK:
+        return judge_names(request);
+    case SW_DO_MKDIR:
+        return judge_place(&request->target, false, true, false);
+    case SW_DO_OPEN:
+        return judge_place(&request->target, request->follow && !is_new, makes, writes && !is_new);
+    default:
+        return judge_place(&request->target, request->follow, false, true);
+    }
+}
+
+static void note_refusal(enum refusal refusal)
 {
     char *text = sw_scratch[1];
-    snprintf(text, sizeof sw_scratch[1], "refused to change %s: it existed before the run", path);
+    bool is_old = refusal == CHANGES_OLD;
+    sw_refused_tell(is_old ? SW_REFUSED_CHANGE : SW_REFUSED_NEW, sw_scratch[0]);
+    snprintf(text, sizeof sw_scratch[1], "refused to %s %s: %s", is_old ? "change" : "make",
+             sw_scratch[0],
+             is_old ? "it existed before the run" : "it is outside of the run's directory");
     sw_note_locked(text);
 }
 
-/* Under the lock. */
-static bool refuses_place(const struct sw_place *place, bool follow)
-{
-    int fd = sw_sys_openat(place->directory, place->path,
-                           O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW), 0);
-    bool refused = fd >= 0 && must_not_change(fd);
-    if (fd >= 0)
-        sw_sys_close(fd);
-    return refused;
-}
-
-static bool refuses(const struct sw_request *request)
+static enum refusal refusal_of(const struct sw_request *request)
 {
     struct sw_guarded guarded;
     if (!sw_lock(&guarded))
-        return false;
-    bool refused = request->fd >= 0 ? must_not_change(request->fd)
-                                    : refuses_place(&request->target, request->follow);
-    if (!refused && request->action == SW_DO_RENAME) /* what has the new name is replaced */
-        refused = refuses_place(&request->second, false);
-    if (refused)
-        note_refusal(sw_scratch[0]);
+        return GRANTED;
+    enum refusal refusal = judge(request);
+    if (refusal != GRANTED)
+        note_refusal(refusal);
     sw_unlock(&guarded);
-    return refused;
+    return refusal;
 }
 
-/* Files without a name and files that must be new are nobody's yet. */
-static bool may_change_existing(int flags)
+/* Of the requests for an open and for a symbolic link, many only read.  A file without a name is
+ * nobody's yet. */
+static bool changes(const struct sw_request *request)
 {
-    bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
-    bool is_new = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
-    return writes && !is_new && (flags & O_TMPFILE) != O_TMPFILE;
+    int flags = request->flags;
+    if (request->action == SW_DO_SYMLINK)
+        return request->second.path != NULL;
+    if (request->action != SW_DO_OPEN)
+        return true;
+    bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & (O_TRUNC | O_CREAT)) != 0;
+    return writes && (flags & O_TMPFILE) != O_TMPFILE;
 }
 
 /* A second name inside would be a way to write to the file outside: programs that link are ready
  * for "another file system". */
 static bool before(struct sw_request *request)
 {
-    if (request->action == SW_DO_OPEN && !may_change_existing(request->flags))
-        return true;
-    if (!refuses(request))
+    enum refusal refusal = changes(request) ? refusal_of(request) : GRANTED;
+    if (refusal == GRANTED)
         return true;
     sw_process_flag(SW_PROCESS_GUARD_HIT);
     request->result = -1;
-    request->error = request->action == SW_DO_LINK ? EXDEV : EROFS;
+    request->error = request->action == SW_DO_LINK && refusal == CHANGES_OLD ? EXDEV : EROFS;
     return false;
 }
 

@@ -99,8 +99,9 @@ void sw_descriptor_changed(unsigned fd);
 /* Memory was mapped from a file; a ring for I/O was set up. */
 void sw_memory_mapped(int fd);
 void sw_ring_made(void);
-/* This process is about to become, or to start, another program; `searched`: along PATH. */
-void sw_program_starts(const char *path, bool searched);
+/* This process is about to become, or to start, another program; `searched`: along PATH;
+ * `environment`: of that program, NULL: this process's own. */
+void sw_program_starts(const char *path, bool searched, char *const environment[]);
 /* The result of an asynchronous transfer is about to be fetched. */
 void sw_posted_done(const void *block);
 

@@ -24,28 +24,28 @@ static int failed(int result)
 
 SW_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
-    sw_program_starts(path, false);
+    sw_program_starts(path, false, environment);
     sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->execve(path, arguments, environment));
 }
 
 SW_EXPORT int execv(const char *path, char *const arguments[])
 {
-    sw_program_starts(path, false);
+    sw_program_starts(path, false, NULL);
     sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->execv(path, arguments));
 }
 
 SW_EXPORT int execvp(const char *file, char *const arguments[])
 {
-    sw_program_starts(file, true);
+    sw_program_starts(file, true, NULL);
     sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->execvp(file, arguments));
 }
 
 SW_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
-    sw_program_starts(file, true);
+    sw_program_starts(file, true, environment);
     sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->execvpe(file, arguments, environment));
 }
@@ -61,7 +61,7 @@ SW_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[]
                        const posix_spawnattr_t *attributes, char *const arguments[],              \
                        char *const environment[])                                                 \
     {                                                                                             \
-        sw_program_starts(path, searched);                                                        \
+        sw_program_starts(path, searched, environment);                                                     \
         return sw_posix()->name(child, path, actions, attributes, arguments, environment);        \
     }
 

@@ -12,10 +12,21 @@
 #include <sys/prctl.h>
 
 #include "core/internal.h"
+#include "core/system.h"
+#include "hooks/refused.h"
 
 static bool gives_up_calls(int option)
 {
     return option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS;
+}
+
+/* What the program does from there on, no guard sees. */
+static void tell_guard(void)
+{
+    char path[PATH_MAX];
+    ssize_t bytes = sw_sys_readlinkat(AT_FDCWD, "/proc/self/exe", path, sizeof path - 1);
+    path[bytes > 0 ? bytes : 0] = '\0';
+    sw_refused_tell(SW_ESCAPED_SANDBOX, path);
 }
 
 static void leave_alone(void)
@@ -25,6 +36,8 @@ static void leave_alone(void)
                 "there on");
         sw_finish(SW_ENDING_ABRUPT);
     }
+    if (sw_refused_wanted())
+        tell_guard();
     sw_switch_off();
 }
 
