@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from stripewise.jobs._commands import scripts_in as scripts_in
     from stripewise.jobs._cpus import missing_cpus as missing_cpus
     from stripewise.jobs._directives import Directive as Directive
+    from stripewise.jobs._effects import WORKS_IN as WORKS_IN
+    from stripewise.jobs._effects import Effect as Effect
+    from stripewise.jobs._effects import Effects as Effects
+    from stripewise.jobs._effects import Surroundings as Surroundings
+    from stripewise.jobs._effects import effects_of_words as effects_of_words
+    from stripewise.jobs._file_commands import MAKES as MAKES
     from stripewise.jobs._launches import LaunchLine as LaunchLine
     from stripewise.jobs._links import links_program as links_program
     from stripewise.jobs._links import replaced_links as replaced_links

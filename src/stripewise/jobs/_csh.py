@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from stripewise.jobs._shell import Command, Document, Reading
+from stripewise.jobs._shell import Command, Document, Reading, Redirection
 from stripewise.jobs._word import Word, WordText
 from stripewise.jobs._words import ShellSyntaxError
 
@@ -90,7 +90,8 @@ class _CshReader:
         """Read up to the next operator."""
         start = end = self.place
         words: list[Word] = []
-        while not self._at_end() and self._read_part(words):
+        redirections: list[Redirection] = []
+        while not self._at_end() and self._read_part(words, redirections):
             end = self.place
             if len(words) == 1 and self._is_keyword(words[0]):
                 return
@@ -98,8 +99,10 @@ class _CshReader:
         if self.place == start:
             raise ShellSyntaxError(start, f"{self._at()!r} where a command should be")
         self._note_assignment(words)
-        if words:
-            self.reading.commands.append(Command(tuple(words), start, end))
+        if words or redirections:
+            self.reading.commands.append(
+                Command(tuple(words), start, end, redirections=tuple(redirections))
+            )
 
     def _is_keyword(self, word: Word) -> bool:
         """Whether this is a word of the language, after which a statement begins; go past it."""
@@ -131,7 +134,7 @@ class _CshReader:
             if not depth:
                 return
 
-    def _read_part(self, words: list[Word]) -> bool:
+    def _read_part(self, words: list[Word], redirections: list[Redirection]) -> bool:
         if self._at() in ";&|()":
             return False
         redirection = _REDIRECTION.match(self.text, self.place)
@@ -143,6 +146,7 @@ class _CshReader:
         target = self._read_word()
         if redirection[0] == "<<":
             self._documents.append((at, self.text[target.start : target.end]))
+        redirections.append(Redirection(redirection[0].rstrip("!"), target))
         return True
 
     def _read_word(self) -> Word:

@@ -13,6 +13,7 @@ from stripewise.errors import UsageError
 from stripewise.inputs import JOB_SCRIPT
 from stripewise.jobs._csh import read_csh
 from stripewise.jobs._directives import Directive, persistent_maker, read_directives
+from stripewise.jobs._effects import Effects, Surroundings, effects_of
 from stripewise.jobs._launches import LaunchLine, read_launches
 from stripewise.jobs._moves import Move, read_moves
 from stripewise.jobs._options import JobOption, read_options, sbatch_arguments
@@ -154,6 +155,10 @@ class JobScript:
             drop: Long names of options to leave out.
         """
         return sbatch_arguments(self.options, drop)
+
+    def effects(self, around: Surroundings) -> Effects:
+        """Return what the shell lines write, move and remove outside of a run's directory."""
+        return effects_of(self.data, self.kind, around, self.is_crlf)
 
     def launch(self, step: int | None = None) -> LaunchLine:
         """Return the launch line of a number, or the only one.

@@ -25,6 +25,19 @@ _SETTERS = frozenset("read unset mapfile readarray getopts let printf".split())
 
 
 @dataclass(frozen=True)
+class Redirection:
+    """Where a command reads from or writes to instead of its own input and output.
+
+    Attributes:
+        operator: As written, without the number of the descriptor.
+        target: The word behind it.
+    """
+
+    operator: str
+    target: Word
+
+
+@dataclass(frozen=True)
 class Command:
     """A command without parts that are commands.
 
@@ -32,12 +45,14 @@ class Command:
         words: Without the assignments before it and the redirections.
         start / end: Its bytes, with both.
         in_backquotes: It stands between backquotes, where quotes need quotes themselves.
+        redirections: In their order; of a compound command they are a command without words.
     """
 
     words: tuple[Word, ...]
     start: int
     end: int
     in_backquotes: bool = False
+    redirections: tuple[Redirection, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -287,9 +302,9 @@ class _ShellReader(WordReader):
         self._is_between = True
 
     def _read_simple(self) -> None:
-        start, words = self.place, list[Word]()
+        start, words, redirections = self.place, list[Word](), list[Redirection]()
         end = start
-        while self._read_part(words):
+        while self._read_part(words, redirections):
             end = self.place
             self.skip_blanks()
             if self.at() == "(" and len(words) == 1 and self._skip_empty_parentheses():
@@ -299,10 +314,10 @@ class _ShellReader(WordReader):
         self._is_between = True
         first = self._note_assignments(words)
         self.reading.commands.append(
-            Command(tuple(words[first:]), start, end, self.backquotes > 0)
+            Command(tuple(words[first:]), start, end, self.backquotes > 0, tuple(redirections))
         )
 
-    def _read_part(self, words: list[Word]) -> bool:
+    def _read_part(self, words: list[Word], redirections: list[Redirection]) -> bool:
         """Read a word or a redirection of a command; False at its end."""
         c = self.at()
         if not c or c in "\n;|#)":
@@ -310,7 +325,7 @@ class _ShellReader(WordReader):
         is_substitution = c in "<>" and self.at(1) == "("
         redirection = _REDIRECTION.match(self.text, self.place, self.end)
         if redirection and not is_substitution:
-            self._read_redirection(redirection[1] or "", redirection.end())
+            redirections.append(self._read_redirection(redirection))
         elif c in "&(":
             if c == "(":
                 raise ShellSyntaxError(self.place, "'(' inside of a command")
@@ -319,8 +334,8 @@ class _ShellReader(WordReader):
             words.append(self.read_word())
         return True
 
-    def _read_redirection(self, operator: str, end: int) -> None:
-        at, self.place = self.place, end
+    def _read_redirection(self, found: re.Match[str]) -> Redirection:
+        operator, at, self.place = found[1] or found[0], self.place, found.end()
         self.skip_blanks()
         target = self.read_word()
         if operator in ("<<", "<<-"):
@@ -328,6 +343,7 @@ class _ShellReader(WordReader):
             self.documents.append((at, target.text, operator == "<<-", is_quoted))
         elif operator == "<<<":
             self.reading.documents.append(Document(at, target.text))
+        return Redirection(operator, target)
 
     def _skip_document(self, at: int, delimiter: str, strips_tabs: bool, is_quoted: bool) -> None:
         """Go past a here-document, which the end of the file ends too."""

@@ -1,0 +1,630 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the shell lines of a script write, move and remove, and where.
+
+The commands are gone through in the order of the file, with the directory that the shell is in.
+What they start in turn is read as well: programs behind `env` or `timeout`, texts of `bash -c` and
+`eval`, scripts that are read or called.  Functions and conditions are taken for carried out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stripewise.errors import UsageError
+from stripewise.jobs._csh import read_csh
+from stripewise.jobs._expansions import (
+    CURRENT,
+    HERE,
+    NAME,
+    TEMPORARY,
+    UNKNOWN,
+    Values,
+    known_part,
+    latin,
+    shown,
+    unknown,
+)
+from stripewise.jobs._file_commands import (
+    CHANGES_REPOSITORY,
+    WRITES,
+    Arguments,
+    Use,
+    part_of,
+    started_by_find,
+    uses_of,
+)
+from stripewise.jobs._launches import utf8
+from stripewise.jobs._shell import Command, Reading, Redirection, read_shell
+from stripewise.jobs._variables import is_launcher_word
+from stripewise.jobs._word import Word
+from stripewise.runtime import read_launcher
+
+WORKS_IN = "works in"
+_SHELLS = ("sh", "bash", "ksh", "ksh93", "mksh", "zsh", "dash", "ash", "rbash")
+_CSHELLS = ("csh", "tcsh")
+_WRITING = re.compile(r">>?\||>>?|&>>?|<>|>>?&?!?|>&|>\|")
+_PRELOADS = re.compile(r"(?<![\w$])(?:LD_PRELOAD=|setenv\s+LD_PRELOAD\b)")
+_MOVES = ("cd", "chdir", "pushd", "popd")
+_MOST_NESTED = 5
+_MOST_BYTES = 1 << 20
+_BEHIND = {
+    "nohup": "", "exec": "a", "command": "", "builtin": "", "time": "fo", "setsid": "",
+    "unbuffer": "", "catchsegv": "", "stdbuf": "ioe", "nice": "n", "ionice": "cnp", "chrt": "TPD",
+    "taskset": "", "numactl": "NmiplC", "timeout": "ks", "strace": "eoPpsuaEO", "ltrace": "eolpsu",
+    "xargs": "IiLnPsdaE", "parallel": "jaIS", "sudo": "ughpCDRTU", "doas": "uC", "flock": "wE",
+    "env": "uC", "prlimit": "", "perf": "", "valgrind": "", "systemd-run": "pu",
+}  # fmt: skip
+"""Commands that start another one, with their options of one letter that take a value."""
+_OPERANDS_BEFORE = {"timeout": 1, "taskset": 1, "chrt": 1, "flock": 1}
+_LONG = ("signal", "kill-after", "adjustment", "class", "classdata", "chdir", "unset", "max-args",
+         "max-procs", "replace", "delimiter", "arg-file", "user", "group", "jobs", "cpunodebind",
+         "membind", "interleave", "physcpubind", "output", "input", "error")  # fmt: skip
+_NO_LIBRARY = {
+    "sudo": "runs as another user", "doas": "runs as another user", "su": "runs as another user",
+    "ssh": "runs on another host", "pdsh": "runs on other hosts", "clush": "runs on other hosts",
+    "singularity": "runs in a container", "apptainer": "runs in a container",
+    "docker": "runs in a container", "podman": "runs in a container",
+    "shifter": "runs in a container", "sarus": "runs in a container",
+    "busybox": "is mostly linked statically", "chroot": "sees other files",
+    "at": "runs later", "crontab": "runs later", "systemd-run": "runs outside of the job",
+}  # fmt: skip
+_OUTPUTS = ("output", "error", "output-filename", "outfile-pattern", "errfile-pattern")
+_PLACES = ("chdir", "wdir", "wd")
+_OF_SRUN = {"o": "output", "e": "error", "D": "chdir"}
+_IN_OUTPUT = re.compile(r"(?:.*[,:])?(?:dir|directory|file|filename)=([^,:]+)")
+"""Open MPI 5: `--output dir=/x`."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a command of a script does outside of the directory of a run.
+
+    Attributes:
+        line: Of the script, from 1.
+        text: The command as written.
+        verb: "writes", "moves", "removes", WORKS_IN, ...
+        path: What it does that to: absolute, or below `..`; "" where that is not known.
+        known: The directory or file that is known for certain of it.
+        script: File that was read by the script and holds the command; "": the script itself.
+    """
+
+    line: int
+    text: str
+    verb: str
+    path: str
+    known: str = ""
+    script: str = ""
+
+
+@dataclass
+class Effects:
+    """What a script does to files of its user.
+
+    Attributes:
+        outer: Outside of the directory of a run.
+        unknown: What the run alone knows.
+        unguarded: Commands that no library can be preloaded into, with why.
+        places: Place of each command in the script to the directory that it works in, where that
+            is not known to be in the run's; "" where it is not known at all.
+    """
+
+    outer: list[Effect] = field(default_factory=list)
+    unknown: list[Effect] = field(default_factory=list)
+    unguarded: list[Effect] = field(default_factory=list)
+    places: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Where a script will run.
+
+    Attributes:
+        here: Absolute: the user's directory, of which each run has a copy.
+        environment: Of the script.
+        ours: Variables with directories that each run has of its own.
+        words: That the script is called with; None: not known.
+        is_job: It runs as a job of Slurm.
+        read: Returns the text of a file; None where there is none, or it is no text.
+    """
+
+    here: Path
+    environment: Mapping[str, str]
+    ours: Collection[str] = ()
+    words: Sequence[str] | None = None
+    is_job: bool = True
+    read: Callable[[str], bytes | None] = field(default=lambda path: read_script(path))
+
+
+def effects_of(data: bytes, kind: str, around: Surroundings, crlf: bool = False) -> Effects:
+    """Return what a script does to files outside of its run's directory.
+
+    Args:
+        data: The script.
+        kind: "sh" or "csh"; of others nothing is known.
+        around: Where it will run.
+        crlf: Its lines end in a carriage return and a newline.
+    """
+    effects = Effects()
+    if kind in ("sh", "csh"):
+        shell = _Shell(around, effects, data.decode("latin-1"), kind, crlf)
+        shell.go()
+    return effects
+
+
+def effects_of_words(words: Sequence[str], around: Surroundings) -> Effects:
+    """Return the same of a command, whose words no shell expands."""
+    effects = Effects()
+    shell = _Shell(around, effects, " ".join(words).encode(errors="replace").decode("latin-1"))
+    given = [Word(0, 0, os.fsencode(word).decode("latin-1")) for word in words]
+    shell.command(Command(tuple(given), 0, len(shell.text)))
+    return effects
+
+
+def read_script(path: str) -> bytes | None:
+    """Return a file that may be a script; None if it is none."""
+    try:
+        if os.path.getsize(path) > _MOST_BYTES or not os.path.isfile(path):
+            return None
+        with open(path, "rb") as stream:
+            data = stream.read()
+    except OSError:
+        return None
+    return None if b"\0" in data else data
+
+
+class _Shell:
+    """A shell that carries nothing out."""
+
+    def __init__(
+        self,
+        around: Surroundings,
+        effects: Effects,
+        text: str,
+        kind: str = "sh",
+        crlf: bool = False,
+        *,
+        name: str = "",
+        by: _Shell | None = None,
+        words: Sequence[str] | None = None,
+        at: Command | None = None,
+    ) -> None:
+        """Take a text.
+
+        Args:
+            around: Where it runs.
+            effects: Takes what is found.
+            text: To be read.
+            kind: "sh" or "csh".
+            crlf: How its lines end.
+            name: Of the file that holds it; "": that of `by`.
+            by: The shell that reads or starts this one.
+            words: That it is called with; None: those of `by`.
+            at: The command of `by` that told the text, which stands for all of them.
+        """
+        self.around, self.effects, self.text, self.kind = around, effects, text, kind
+        self.reading: Reading = read_csh(text, crlf) if kind == "csh" else read_shell(text, crlf)
+        self.directory: str = by.directory if by else HERE
+        self._before = self.directory
+        self.depth: int = by.depth + 1 if by else 0
+        self.name: str = name or (by.name if by else "")
+        self._by, self._at = by, at
+        self._newlines = [found.start() for found in re.finditer("\n", text)]
+        given = None if around.words is None else [latin(word) for word in around.words]
+        asked = words if words is not None else (by.values.words if by else given)
+        self.values: Values = Values(
+            self.reading,
+            around.environment,
+            around.ours,
+            asked,
+            around.is_job,
+            by.values if by else None,
+        )
+
+    def go(self) -> None:
+        """Go through all commands."""
+        left: list[tuple[int, str]] = []
+        entered = set[tuple[int, int]]()
+        for command in self.reading.commands:
+            while left and left[-1][0] <= command.start:
+                self.directory = left.pop()[1]
+            for span in self.reading.subshells:
+                if span[0] <= command.start < span[1] and span not in entered:
+                    entered.add(span)
+                    left.append((span[1], self.directory))
+                    left.sort(reverse=True)
+            if self.directory != HERE and self.depth == 0:
+                self.effects.places[command.start] = self._outer(self.directory)
+            self.command(command)
+        for _, directory in left[:1]:
+            self.directory = directory
+
+    # -- a command ---------------------------------------------------------------------------
+
+    def command(self, command: Command) -> None:
+        """Note what a command does."""
+        for redirection in command.redirections:
+            if self._writes(redirection):
+                self._use(command, Use(WRITES, redirection.target))
+        if _PRELOADS.search(self.text, command.start, command.end):
+            self._note(self.effects.unguarded, command, "LD_PRELOAD is set anew", "")
+        self._act(command, list(command.words), self.directory)
+        self._documents(command)
+
+    def _writes(self, redirection: Redirection) -> bool:
+        text = redirection.target.text
+        if not _WRITING.fullmatch(redirection.operator):
+            return False
+        return not (redirection.operator.endswith("&") and re.fullmatch(r"\d*-?", text))
+
+    def _act(self, command: Command, words: list[Word], directory: str, depth: int = 0) -> None:
+        """Note what words do as a command, in a directory."""
+        if not words or depth > 2 * _MOST_NESTED:
+            return
+        words = [*self._split(words[0]), *words[1:]]
+        if not words:
+            return
+        name = os.path.basename(words[0].text)
+        rest = words[1:]
+        if name in _NO_LIBRARY:
+            self._note(self.effects.unguarded, command, f"{name} {_NO_LIBRARY[name]}", "")
+        if name in _MOVES:
+            self._move(command, name, rest)
+        elif name in ("source", "."):
+            self._source(command, rest)
+        elif name == "eval":
+            self._text(command, rest, keeps=True)
+        elif name == "trap":
+            self._text(command, rest[:1], keeps=False)
+        elif name == "unset" and any(word.text == "LD_PRELOAD" for word in rest):
+            self._note(self.effects.unguarded, command, "LD_PRELOAD is taken away", "")
+        elif name in _SHELLS or name in _CSHELLS or name == "su":
+            self._shell(command, name, rest)
+        elif is_launcher_word(words[0].text):
+            self._launch(command, words, directory, depth)
+        elif name in _BEHIND:
+            self._behind(command, name, rest, directory, depth)
+        else:
+            self._file_command(command, name, words, directory, depth)
+
+    def _split(self, word: Word) -> list[Word]:
+        """Return the words that the first word of a command stands for."""
+        if word.is_plain or not word.is_open:
+            return [word]
+        found = self.values.of_word(word)
+        if len(found) != 1 or UNKNOWN in found[0] or not found[0].strip():
+            return [word]
+        return [Word(word.start, word.end, text) for text in found[0].split()]
+
+    def _file_command(
+        self, command: Command, name: str, words: list[Word], directory: str, depth: int
+    ) -> None:
+        rest = words[1:]
+        uses = uses_of(name, rest)
+        for use in uses or ():
+            self._use(command, use, directory)
+        if name == "find":
+            for started in started_by_find(rest):
+                self._act(command, started, directory, depth + 1)
+        elif uses is None and "/" in words[0].text:
+            self._called(command, words[0], rest)
+
+    def _behind(
+        self, command: Command, name: str, rest: list[Word], directory: str, depth: int
+    ) -> None:
+        """Note what is done by a command that another one starts."""
+        place, found = 0, Arguments({}, [])
+        while place < len(rest) and rest[place].text.startswith("-") and rest[place].text != "--":
+            one = Arguments.of(rest[place : place + 2], _BEHIND[name], _LONG)
+            took = len(rest[place : place + 2]) - len(one.operands)
+            for key, values in one.options.items():
+                found.options.setdefault(key, []).extend(values)
+            place += max(1, min(took, 2 if one.values(*one.options) else 1))
+        place += place < len(rest) and rest[place].text == "--"
+        if name == "flock":
+            for use in uses_of(name, rest[place:]) or ():
+                self._use(command, use, directory)
+        if name in ("strace", "ltrace", "time"):
+            for word in found.values("o", "output"):
+                self._use(command, Use(WRITES, word), directory)
+        rest = rest[place + _OPERANDS_BEFORE.get(name, 0) :]
+        if name == "env":
+            for where in found.values("C", "chdir"):
+                directory = self._joined(directory, self.values.of_word(where)[0])
+                self._elsewhere(command, directory)
+            unset = [word.text for word in found.values("u", "unset")]
+            while rest and re.match(r"[A-Za-z_]\w*=", rest[0].text):
+                rest = rest[1:]
+            if found.has("i", "ignore-environment") or "LD_PRELOAD" in unset:
+                self._note(self.effects.unguarded, command, "env clears the environment", "")
+        if name in ("xargs", "parallel") and rest:
+            started = os.path.basename(rest[0].text)
+            if uses_of(started, ()) is not None:
+                self._note(self.effects.unknown, command, f"{started} changes", "")
+        self._act(command, rest, directory, depth + 1)
+
+    def _launch(self, command: Command, words: list[Word], directory: str, depth: int) -> None:
+        """Note where a launcher puts output, and what it starts."""
+        texts = [utf8(word.text) for word in words]
+        try:
+            program = read_launcher(texts).program
+        except UsageError:
+            program = len(words)
+        options, launcher = words[1:program], os.path.basename(texts[0])
+        for option, following in zip(options, [*options[1:], None], strict=False):
+            name, value = _option(launcher, option, following)
+            if value is None or value.text in ("none", "all") or value.text.isdigit():
+                continue
+            if name in _OUTPUTS:
+                self._use(command, Use(WRITES, value), directory)
+            elif name in _PLACES:
+                directory = self._joined(directory, self.values.of_word(value)[0])
+                self._elsewhere(command, directory)
+        self._act(command, words[program:], directory, depth + 1)
+
+    # -- other shells -----------------------------------------------------------------------
+
+    def _shell(self, command: Command, name: str, rest: list[Word]) -> None:
+        kind = "csh" if name in _CSHELLS else "sh"
+        place = 0
+        while place < len(rest) and rest[place].text.startswith(("-", "+")):
+            letters = rest[place].text
+            place += 1
+            if letters in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
+                place += 1
+            elif not letters.startswith("--") and "c" in letters:
+                while place < len(rest) and rest[place].text.startswith("-"):
+                    place += 1
+                self._text(command, rest[place : place + 1], False, kind, rest[place + 2 :])
+                return
+        if place < len(rest) and name != "su":
+            self._file(command, rest[place], kind, keeps=False, words=rest[place + 1 :])
+
+    def _text(
+        self,
+        command: Command,
+        texts: list[Word],
+        keeps: bool,
+        kind: str = "sh",
+        words: list[Word] | None = None,
+    ) -> None:
+        """Note what a text does that a shell reads."""
+        text = " ".join(utf8(word.text) for word in texts).encode(errors="surrogateescape")
+        if text.strip() and self.depth < _MOST_NESTED:
+            self._nested(command, text, kind, keeps, words=words)
+
+    def _documents(self, command: Command) -> None:
+        """Note what a here-document does that a shell reads."""
+        words = [os.path.basename(word.text) for word in command.words]
+        if (
+            not words
+            or words[0] not in (*_SHELLS, *_CSHELLS)
+            or any(not word.startswith("-") for word in words[1:])
+        ):
+            return
+        for document in self.reading.documents:
+            if command.start <= document.at < command.end and self.depth < _MOST_NESTED:
+                kind = "csh" if words[0] in _CSHELLS else "sh"
+                self._nested(command, document.text.encode("latin-1"), kind, keeps=False)
+
+    def _source(self, command: Command, rest: list[Word]) -> None:
+        if rest:
+            self._file(command, rest[0], self.kind, keeps=True, words=rest[1:] or None)
+
+    def _called(self, command: Command, program: Word, rest: list[Word]) -> None:
+        """Note what a script does that is called as a program."""
+        self._file(command, program, "", keeps=False, words=rest)
+
+    def _file(
+        self, command: Command, file: Word, kind: str, keeps: bool, words: list[Word] | None
+    ) -> None:
+        found = self.values.of_word(file)
+        if len(found) != 1 or UNKNOWN in found[0] or NAME in found[0]:
+            return
+        path = self._place(self._joined(self.directory, found[0]))
+        data = self.around.read(path) if path and self.depth < _MOST_NESTED else None
+        if data is None or not (kind or data.startswith(b"#!")):
+            return
+        if data.startswith(b"#!"):
+            line = data[2:].partition(b"\n")[0].decode("latin-1").split()
+            names = [os.path.basename(word) for word in line if not word.startswith("-")]
+            name = next((each for each in names if each != "env"), "")
+            if not kind and name not in (*_SHELLS, *_CSHELLS):
+                return
+            kind = kind or ("csh" if name in _CSHELLS else "sh")
+        self._nested(command, data, kind, keeps, shown(found[0]), words)
+
+    def _nested(
+        self,
+        command: Command,
+        data: bytes,
+        kind: str,
+        keeps: bool,
+        name: str = "",
+        words: list[Word] | None = None,
+    ) -> None:
+        texts: list[str] | None = None
+        if words is not None:
+            given = [self.values.of_word(word) for word in words]
+            texts = [each[0] if len(each) == 1 else unknown("$1") for each in given]
+        inner = _Shell(
+            self.around, self.effects, data.decode("latin-1"), kind, b"\r\n" in data,
+            name=name, by=self, words=texts, at=None if name else command,
+        )  # fmt: skip
+        inner.go()
+        if keeps:
+            self.directory = inner.directory
+            self.reading.values.update(inner.reading.values)
+
+    # -- directories --------------------------------------------------------------------------
+
+    def _move(self, command: Command, name: str, rest: list[Word]) -> None:
+        named = [w for w in rest if not (w.text.startswith(("-", "+")) and len(w.text) > 1)]
+        if named and named[0].text == "-":
+            named = []
+            name = "popd"
+        if named:
+            found = self.values.of_word(named[0])
+            into = {self._joined(self.directory, text) for text in found}
+            target = into.pop()
+            target = UNKNOWN if into else target
+        elif name in ("popd", "pushd"):
+            self._before, self.directory = self.directory, self._before
+            return
+        else:
+            target = self._joined(HERE, self.values.of_variable("HOME")[0])
+        if self.around.is_job and self._by is None and command.words[0].text == name:
+            target = self._own(target)
+        self._before, self.directory = self.directory, target
+
+    def _own(self, directory: str) -> str:
+        """Return the run's own directory for one that the script itself calls by its name.
+
+        Its word is replaced in the scripts of runs.
+        """
+        found = Path(self._native(directory)) if directory.startswith("/") else None
+        for top in (self.around.here, Path(os.path.realpath(self.around.here))):
+            if found is not None and UNKNOWN not in directory and found.is_relative_to(top):
+                return _normal(f"{HERE}/{latin(str(found.relative_to(top)))}")
+        return directory
+
+    def _elsewhere(self, command: Command, directory: str) -> None:
+        """Note that something works in a directory that no run has of its own."""
+        if path := self._outer(directory):
+            self._note(self.effects.outer, command, WORKS_IN, path, self._known(directory))
+
+    def _joined(self, directory: str, text: str) -> str:
+        """Return a path that is relative to a directory, with marks for what is not known."""
+        if text.startswith(CURRENT):
+            text = "./" + text[1:].lstrip("/")
+        if text.startswith(("/", HERE, TEMPORARY, UNKNOWN)):
+            return _normal(text)
+        if directory.startswith(UNKNOWN):
+            return directory
+        return _normal(f"{directory}/{text}") if text else directory
+
+    def _place(self, path: str) -> str:
+        """Return where a path is for the user, as files are named; "" if that is not known."""
+        if path.startswith(HERE):
+            return os.path.normpath(f"{self.around.here}/{self._native(path[1:].lstrip('/'))}")
+        return self._native(path) if path.startswith("/") else ""
+
+    @staticmethod
+    def _native(text: str) -> str:
+        return utf8(known_part(text))
+
+    def _outer(self, path: str, follows: bool = True) -> str:
+        """Return where a path leads out of the run's directory; "" if it does not."""
+        if path.startswith((TEMPORARY, UNKNOWN)):
+            return ""
+        if path.startswith("/"):
+            return path
+        below = path[1:].lstrip("/")
+        if below == ".." or below.startswith("../"):
+            return below
+        return self._behind_link(known_part(below), below, follows)
+
+    def _behind_link(self, known: str, below: str, follows: bool) -> str:
+        """Return where a path below the run's directory leads by a link; "": it stays there."""
+        top = os.path.realpath(self.around.here)
+        place = os.path.join(self.around.here, utf8(known))
+        if not follows:
+            place = os.path.dirname(place.rstrip("/"))
+        real = os.path.realpath(place)
+        if Path(real).is_relative_to(top):
+            return ""
+        return latin(real) + below[len(known) :]
+
+    def _known(self, path: str) -> str:
+        """Return the directory or file of a path outside that is certain."""
+        known = re.split(r"[*?\[]", known_part(path))[0]
+        if known != path:
+            known = known.rpartition("/")[0] or "/"
+        if known.startswith("/"):
+            return known
+        return latin(os.path.normpath(f"{self.around.here}/{utf8(known)}"))
+
+    # -- what is found -------------------------------------------------------------------------
+
+    def _use(self, command: Command, use: Use, directory: str = "") -> None:
+        """Note a use of a file that lies, or may lie, outside."""
+        directory = directory or self.directory
+        if use.within is not None:
+            directory = self._joined(directory, self.values.of_word(use.within)[0])
+        for text in self.values.of_word(use.word):
+            if remote := re.match(r"(?:[\w.-]+@)?[\w.-]+:", text):
+                if remote.end() > 2 and use.verb == WRITES and "/" not in text[: remote.end()]:
+                    self._note(self.effects.outer, command, use.verb, text, text)
+                    continue
+            path = self._joined(directory, text)
+            if path.startswith(UNKNOWN):
+                self._note(self.effects.unknown, command, use.verb, "")
+            elif use.verb == CHANGES_REPOSITORY:
+                self._repository(command, use.verb, path)
+            elif outer := self._outer(path, use.follows):
+                self._note(self.effects.outer, command, use.verb, outer, self._known(outer))
+
+    def _repository(self, command: Command, verb: str, path: str) -> None:
+        """Note that a git repository changes: a copy has none of its own."""
+        place = self._place(path)
+        tops = [Path(place), *Path(place).parents] if place else []
+        for top in tops:
+            if (top / ".git").exists():
+                found = latin(str(top))
+                self._note(self.effects.outer, command, verb, found, found)
+                return
+
+    def _note(
+        self, into: list[Effect], command: Command, verb: str, path: str, known: str = ""
+    ) -> None:
+        shell: _Shell = self
+        while shell._at is not None and shell._by is not None:
+            command, shell = shell._at, shell._by
+        text = " ".join(utf8(shell.text[command.start : command.end]).split())
+        effect = Effect(
+            line=sum(1 for place in shell._newlines if place < command.start) + 1,
+            text=text,
+            verb=verb,
+            path=utf8(shown(path)) if path else "",
+            known=utf8(known) if known else "",
+            script=shell.name,
+        )
+        if effect not in into:
+            into.append(effect)
+
+
+def _option(launcher: str, option: Word, following: Word | None) -> tuple[str, Word | None]:
+    """Return the long name of an option of a launcher, and its value."""
+    text = option.text
+    if not text.startswith("-"):
+        return "", None
+    if launcher == "srun" and not text.startswith("--"):
+        name = _OF_SRUN.get(text[1:2], "")
+        return name, part_of(option, 2) if len(text) > 2 else following
+    name, equals, _ = text.lstrip("-").partition("=")
+    value = part_of(option, text.index("=") + 1) if equals else following
+    inner = _IN_OUTPUT.match(value.text) if value and launcher != "srun" else None
+    return name, part_of(value, inner.start(1)) if value and inner else value
+
+
+def _normal(path: str) -> str:
+    """Return a path without `.` and `..`, as far as it is known; it begins with a directory."""
+    known = known_part(path)
+    rest = path[len(known) :]
+    if rest:
+        known, slash, tail = known.rpartition("/")
+        rest = f"{slash}{tail}{rest}"
+    begin, parts = path[:1], list[str]()
+    for part in known[1:].split("/"):
+        if part == ".." and parts and parts[-1] != "..":
+            parts.pop()
+        elif part not in ("", ".") and not (part == ".." and begin == "/"):
+            parts.append(part)
+    ended = "/" if parts and known.endswith("/") and not rest else ""
+    if begin == "/":
+        return "/" + "/".join(parts) + ended + (rest if parts else rest.lstrip("/"))
+    return "/".join([begin, *parts]) + ended + rest

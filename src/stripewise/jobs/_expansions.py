@@ -1,0 +1,286 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the words of a script may stand for when it runs, as paths.
+
+Every value that the script or its environment gives is a possible one.  What only the run knows
+stays in the text between marks, so that what stands before it is known all the same.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from stripewise.jobs._moves import SUBMITTED_FROM
+from stripewise.jobs._shell import Reading
+from stripewise.jobs._word import Word
+
+UNKNOWN, NAME, END = "\ue000", "\ue001", "\ue002"
+"""Begin a part that is not known (`NAME`: it has no slash), and end it."""
+HERE, CURRENT, TEMPORARY = "\ue003", "\ue004", "\ue005"
+"""The directory of the run; the one that the shell is in; one for files that nobody keeps."""
+TEMPORARY_VARIABLES = ("TMPDIR", "TMP", "TEMP", "SLURM_TMPDIR")
+_NUMBERS = frozenset("# ? $ ! - RANDOM SECONDS UID EUID PPID LINENO BASHPID HOSTNAME".split())
+_NAMES_OF = re.compile(r"(?:basename|date|hostname|whoami|id|seq|expr|wc|nproc|uname|tr)\b")
+_PARAMETER = re.compile(r"([A-Za-z_]\w*|[0-9@*#?$!-])(\[[^\]]*\])?")
+_SIMPLE = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
+_MARKED = re.compile(f"[{UNKNOWN}{NAME}]([^{END}]*){END}")
+_BRACES = re.compile(r"\{([^{}$`]*,[^{}$`]*)\}")
+_MOST = 16
+_MOST_NESTED = 6
+
+
+def unknown(written: str, mark: str = UNKNOWN) -> str:
+    """Return a part that is not known."""
+    return f"{mark}{written}{END}"
+
+
+def shown(text: str) -> str:
+    """Return a text as a user would write it."""
+    plain = _MARKED.sub(lambda found: found[1], text)
+    for mark, name in ((HERE, "."), (CURRENT, "."), (TEMPORARY, "$TMPDIR")):
+        plain = plain.replace(mark, name)
+    return plain
+
+
+def known_part(text: str) -> str:
+    """Return what is known of a text, from its beginning on."""
+    found = _MARKED.search(text)
+    return text[: found.start()] if found else text
+
+
+@dataclass
+class Values:
+    """What variables hold, as far as a script and its environment say.
+
+    Attributes:
+        reading: Of the script.
+        environment: That it starts with.
+        ours: Variables with directories that each run has of its own.
+        words: That the script is called with, as texts of this module; None: not known.
+        is_job: Its environment has variables of Slurm that only the job knows.
+        outer: Of a script that this one reads or is read by: what is asked where this one says
+            nothing.
+    """
+
+    reading: Reading
+    environment: Mapping[str, str]
+    ours: Collection[str] = ()
+    words: Sequence[str] | None = None
+    is_job: bool = True
+    outer: Values | None = None
+    _asked: list[str] = field(default_factory=list)
+
+    def of_word(self, word: Word) -> list[str]:
+        """Return what a word may stand for."""
+        if word.is_plain:
+            return self._with_home([word.text])
+        found = self.of_text(word.text)
+        return self._with_home(each for text in found for each in _without_braces(text))
+
+    def of_text(self, text: str, inside: int = 0) -> list[str]:
+        """Return what a text with expansions in it may stand for."""
+        found, place = [""], 0
+        while place < len(text) and inside < _MOST_NESTED:
+            end, parts = self._piece(text, place, inside)
+            found = [before + part for before in found for part in parts][:_MOST]
+            place = end
+        return found
+
+    def _with_home(self, texts: Iterable[str]) -> list[str]:
+        home = latin(self.environment.get("HOME", "")) or unknown("~")
+        return list(
+            dict.fromkeys(
+                home + text[1:] if text == "~" or text.startswith("~/")
+                else unknown(text) if text.startswith("~")
+                else text
+                for text in texts
+            )
+        )  # fmt: skip
+
+    def _piece(self, text: str, place: int, inside: int) -> tuple[int, list[str]]:
+        """Return where the piece at a place ends, and what it may stand for."""
+        c = text[place]
+        if c == "`":
+            end = text.find("`", place + 1)
+            end = len(text) if end < 0 else end
+            return end + 1, self._command(text[place + 1 : end], inside)
+        if c != "$" or place + 1 == len(text):
+            following = re.compile(r"[^$`]+").match(text, place)
+            end = following.end() if following else place + 1
+            return end, [text[place:end]]
+        if text.startswith("$((", place):
+            end = _closing(text, place + 1)
+            return end, [unknown(text[place:end], NAME)]
+        if text.startswith("$(", place):
+            end = _closing(text, place + 1)
+            return end, self._command(text[place + 2 : end - 1], inside)
+        if text.startswith("${", place):
+            end = _closing(text, place + 1)
+            return end, self._parameter(text[place + 2 : end - 1], text[place:end], inside)
+        name = _SIMPLE.match(text, place + 1)
+        if name is None:
+            return place + 1, ["$"]
+        modifier = re.compile(r":[htr]\b").match(text, name.end())  # csh
+        if modifier is None:
+            return name.end(), self.of_variable(name[0], inside)
+        return modifier.end(), self._modified(name[0], modifier[0][1], inside)
+
+    def _modified(self, name: str, modifier: str, inside: int) -> list[str]:
+        if modifier == "t":
+            return [unknown(f"${name}:t", NAME)]
+        found = self.of_variable(name, inside)
+        return [_directory_of(text) for text in found] if modifier == "h" else found
+
+    # -- variables -----------------------------------------------------------------------------
+
+    def of_variable(self, name: str, inside: int = 0) -> list[str]:
+        """Return what a variable may hold."""
+        if name in ("PWD", "cwd"):
+            return [HERE if inside else CURRENT]
+        if name in self.ours:
+            return [TEMPORARY]
+        if name.isdigit() or name in ("@", "*"):
+            return self._of_argument(name)
+        if name in _NUMBERS:
+            return [unknown(f"${name}", NAME)]
+        given = self._given(name)
+        if not given or name in self._asked or inside >= _MOST_NESTED:
+            return [self._of_environment(name)]
+        self._asked.append(name)
+        try:
+            found = [
+                text
+                for value in given[:_MOST]
+                for text in ([unknown(f"${name}")] if value is None
+                             else self._of_value(value, inside))
+            ]  # fmt: skip
+        finally:
+            self._asked.pop()
+        return list(dict.fromkeys(found))[:_MOST]
+
+    def _given(self, name: str) -> list[Word | None]:
+        found, at = list[Word | None](), self
+        while True:
+            found += at.reading.values.get(name, [])
+            if at.outer is None:
+                return found
+            at = at.outer
+
+    def _of_value(self, value: Word, inside: int) -> list[str]:
+        texts = [value.text] if value.is_plain else self.of_text(value.text, inside + 1)
+        return self._with_home(texts)
+
+    def _of_argument(self, name: str) -> list[str]:
+        at = int(name) if name.isdigit() else 0
+        if self.words is None or not at:
+            return [unknown(f"${name}")]
+        return [self.words[at - 1]] if at <= len(self.words) else [""]
+
+    def _of_environment(self, name: str) -> str:
+        if self.is_job and name == SUBMITTED_FROM:
+            return HERE
+        if name in TEMPORARY_VARIABLES:
+            return TEMPORARY
+        if self.is_job and name.startswith("SLURM_"):
+            return unknown(f"${name}", NAME)
+        value = self.environment.get(name)
+        return unknown(f"${name}") if value is None else latin(value)
+
+    def _parameter(self, text: str, written: str, inside: int) -> list[str]:
+        """Return what `${...}` may stand for."""
+        found = _PARAMETER.match(text)
+        if text.startswith("#") and len(text) > 1:
+            return [unknown(written, NAME)]
+        if found is None or text.startswith("!"):
+            return [unknown(written)]
+        name, rest = found[1], text[found.end() :]
+        if found[2]:
+            return [unknown(written)]
+        values = self.of_variable(name, inside)
+        if not rest or rest.startswith((":?", "?")):
+            return values
+        if rest[0] in "%#/^,@" or re.match(r":[\s(\d$]", rest):
+            return list(dict.fromkeys(_cut(value, rest, written) for value in values))
+        operator = re.match(r":?[-=+]", rest)
+        if operator is None:
+            return [unknown(written)]
+        other = self.of_text(rest[operator.end() :].strip("\"'"), inside + 1)
+        if operator[0][-1] == "+":
+            return [*other, ""]
+        is_set = not any(value.startswith(unknown(f"${name}")[:-1]) for value in values)
+        return values if is_set else [*(v for v in values if UNKNOWN not in v), *other]
+
+    # -- commands ------------------------------------------------------------------------------
+
+    def _command(self, text: str, inside: int) -> list[str]:
+        """Return what a command may print."""
+        name, _, rest = text.strip().partition(" ")
+        written = f"$({text})"
+        if name == "pwd":
+            return [HERE if inside else CURRENT]
+        if name == "mktemp":  # where it makes something is asked of the command itself
+            return [TEMPORARY]
+        if name in ("dirname", "readlink", "realpath"):
+            return self._of_path(name, rest, written, inside)
+        if _NAMES_OF.match(name) and "|" not in text and not (name == "date" and "/" in text):
+            return [unknown(written, NAME)]
+        return [unknown(written)]
+
+    def _of_path(self, name: str, rest: str, written: str, inside: int) -> list[str]:
+        """Return what a command prints that makes a path of its last word."""
+        words = [word for word in rest.split() if not word.startswith("-")]
+        if len(words) != 1 or any(c in rest for c in "|;&()"):
+            return [unknown(written)]
+        found = self.of_text(words[0].strip("\"'"), inside + 1)
+        if name == "dirname":
+            return [_directory_of(text) for text in found]
+        return found
+
+
+def latin(text: str) -> str:
+    """Return a text as the reader of scripts has it: a character for each byte."""
+    return os.fsencode(text).decode("latin-1")
+
+
+def _directory_of(text: str) -> str:
+    known = known_part(text)
+    if text != known:
+        return unknown(shown(text))
+    return os.path.dirname(known) or "."
+
+
+def _cut(value: str, rest: str, written: str) -> str:
+    """Return what is left of a value by `%`, `#`, `/` and the like."""
+    if "/" not in value and UNKNOWN not in value and not value.startswith((HERE, TEMPORARY)):
+        return unknown(written, NAME)
+    if rest.startswith("##*/"):
+        return unknown(written, NAME)
+    if rest.startswith("%/") and known_part(value) == value:
+        return os.path.dirname(value)
+    if rest[0] == "%" and "/" not in rest:
+        return value
+    return unknown(written)
+
+
+def _closing(text: str, place: int) -> int:
+    """Return the place behind the parenthesis or brace that closes the one at a place."""
+    opening = text[place]
+    closing = {"(": ")", "{": "}"}[opening]
+    depth = 0
+    for at in range(place, len(text)):
+        depth += (text[at] == opening) - (text[at] == closing)
+        if not depth:
+            return at + 1
+    return len(text)
+
+
+def _without_braces(text: str) -> list[str]:
+    """Return the texts of `a{b,c}`, as far as it is not nested."""
+    found = _BRACES.search(text)
+    if found is None:
+        return [text]
+    before, after = text[: found.start()], text[found.end() :]
+    return [before + each + after for each in found[1].split(",")][:_MOST]

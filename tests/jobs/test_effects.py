@@ -1,0 +1,197 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the shell lines of a script write, move and remove outside of a run's directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stripewise.jobs import Effects, JobScript, Surroundings, effects_of_words
+
+ENVIRONMENT = {"HOME": "/home/me", "SCRATCH": "/scratch/me", "USER": "me", "TMPDIR": "/tmp/me"}
+HERE = Path("/no/such/case")
+
+
+def effects(
+    text: str, files: dict[str, str] | None = None, shell: str = "bash", **more: object
+) -> Effects:
+    """What a script does, with files that are in its directory."""
+    there = {f"{HERE}/{name}": data.encode() for name, data in (files or {}).items()}
+    around = Surroundings(HERE, ENVIRONMENT, read=there.get, **more)  # type: ignore[arg-type]
+    return JobScript.parse(f"#!/bin/{shell}\n{text}\n".encode()).effects(around)
+
+
+def outer(text: str, files: dict[str, str] | None = None, **more: object) -> list[str]:
+    """The uses outside, as words."""
+    return [f"{e.verb} {e.path}" for e in effects(text, files, **more).outer]  # type: ignore[arg-type]
+
+
+CASES = {
+    "rm -rf /abs/old": "removes /abs/old",
+    "rmdir /abs/d": "removes /abs/d",
+    "srun ./x in.nml > /abs/log": "writes /abs/log",
+    "srun -o /abs/log.%t ./x": "writes /abs/log.%t",
+    "srun -n4 --error=/abs/log ./x": "writes /abs/log",
+    "mpiexec -outfile-pattern /abs/x.%r ./a": "writes /abs/x.%r",
+    "mpirun --output dir=/abs/o -n 2 ./a": "writes /abs/o",
+    "cp -f out.h5 /abs/": "writes /abs/",
+    "cp -t /abs a b": "writes /abs",
+    "mv /abs/a .": "moves /abs/a",
+    "mv out ../archive/": "writes ../archive/",
+    "env -C /abs rm x": "works in /abs; removes /abs/x",
+    "builtin cd /abs; rm x": "removes /abs/x",
+    "cd /abs && rm x": "removes /abs/x",
+    "(cd /abs; rm x); rm y": "removes /abs/x",
+    "pushd ../other; rm x; popd; rm y": "removes ../other/x",
+    "mkdir -p a && cd a && rm ../x && cd ../.. && rm z": "removes ../z",
+    "ln -s $PWD/out /abs/latest": "writes /abs/latest",
+    "tar -C /abs -xf a.tar": "writes /abs",
+    "tar czf /abs/a.tgz out": "writes /abs/a.tgz",
+    "rsync -avt out/ /abs/out/": "writes /abs/out/",
+    "rsync -a out me@host:/abs": "writes me@host:/abs",
+    "find /abs -name '*.o' -delete": "removes /abs",
+    r"find out -name x -exec cp {} /abs \;": "writes /abs",
+    "sed -i s/a/b/ /abs/x": "writes /abs/x",
+    "truncate -s 0 /abs/x": "writes /abs/x",
+    "dd if=/abs/in of=/abs/out bs=1": "writes /abs/out",
+    "date | tee -a /abs/log": "writes /abs/log",
+    "install -m 644 a /abs/": "writes /abs/",
+    "cat <<EOF > /abs/x\nrm /abs/no\nEOF": "writes /abs/x",
+    "bash <<EOF\nrm /abs/x\nEOF": "removes /abs/x",
+    "echo x >| /abs/x": "writes /abs/x",
+    "cmd &>> /abs/x": "writes /abs/x",
+    "cmd >& /abs/x": "writes /abs/x",
+    "exec 3> /abs/log 2>&1": "writes /abs/log",
+    "{ a; b; } > /abs/x": "writes /abs/x",
+    "for i in 1 2; do :; done >> /abs/y": "writes /abs/y",
+    "trap 'rm -rf /abs/t' EXIT": "removes /abs/t",
+    'eval "rm /abs/x"': "removes /abs/x",
+    "bash -lc 'cd /abs; rm y'": "removes /abs/y",
+    "timeout 10 nice -n 5 env A=b rm /abs/x": "removes /abs/x",
+    "srun rm -rf /abs/x": "removes /abs/x",
+    "ls | xargs -I{} mv {} /abs/": "writes /abs/",
+    "echo $(date > /abs/d)": "writes /abs/d",
+    "OUT=/abs/res\nmkdir -p $OUT/a": "writes /abs/res/a",
+    "BASE=/abs\nLOG=$BASE/log.txt\n./x > $LOG": "writes /abs/log.txt",
+    "LOG=${LOG:-/abs/log}; ./x > $LOG": "writes /abs/log",
+    "for d in /abs/a rel; do rm -r $d; done": "removes /abs/a",
+    "if true; then D=/abs; else D=here; fi; rm $D/x": "removes /abs/x",
+    "rm -rf /abs/{a,b}/*.o": "removes /abs/a/*.o; removes /abs/b/*.o",
+    "rm -rf $SCRATCH/old": "removes /scratch/me/old",
+    "cp x ~/results/": "writes /home/me/results/",
+    "cp x /abs/$SLURM_JOB_ID/out": "writes /abs/$SLURM_JOB_ID/out",
+    "while read f; do rm /abs/$f; done < list": "removes /abs/$f",
+    "F=/abs/a.nc; cp q `dirname $F`/x": "writes /abs/x",
+    "D=$(mktemp -d -p /abs); rm -r $D": "makes /abs",
+    "gzip -9 /abs/x.nc": "moves /abs/x.nc",
+    "make -C /abs install": "writes /abs",
+}
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_what_lies_outside(text: str) -> None:
+    assert "; ".join(outer(text)) == CASES[text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rm *.o; mv a b; mkdir -p out/{a,b}; cp /abs/in .; cat /abs/in > x",
+        "cp x $TMPDIR/; D=$(mktemp -d); cp x $D; rm -rf $D",
+        "cp x $SLURM_SUBMIT_DIR/res; cp x ${PWD}/y; cd $SLURM_SUBMIT_DIR/a; rm ../b",
+        "echo x > log.$SLURM_JOB_ID; cmd 2>&1 >&2; sed s/a/b/ /abs/x > y; gzip -c /abs/a > a.gz",
+        "cp x $(basename /abs/y); tar xf /abs/a.tar; find /abs -name x; ln -sf /abs/in data",
+        "cd /no/such/case/sub; rm x",
+        "make; ls /abs; [ -d /abs ] && echo /abs; module load /abs/x; export PATH=/abs:$PATH",
+        "cp $DW_JOB_STRIPED/a .; cp b $DW_JOB_STRIPED/",
+    ],
+)
+def test_what_stays_inside(text: str) -> None:
+    found = effects(text, ours=["DW_JOB_STRIPED"])
+    assert (found.outer, found.unknown, found.unguarded) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    "text", ["rm -rf $WORK/old", "cp x $1", "ls | xargs rm -f", "cd $X; rm y", "cp a $(cmd)/b"]
+)
+def test_what_only_a_run_knows(text: str) -> None:
+    found = effects(text)
+    assert found.outer == []
+    assert len(found.unknown) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["env -i ./x", "sudo ./x", "export LD_PRELOAD=/x.so", "unset LD_PRELOAD", "ssh h ls"]
+)
+def test_what_no_library_gets_into(text: str) -> None:
+    assert len(effects(text).unguarded) == 1
+
+
+def test_files_that_the_script_reads_and_calls() -> None:
+    files = {
+        "setup.sh": "cd /abs/other",
+        "post.sh": "#!/bin/sh\ncp out $1\nrm -rf /abs/z",
+        "prog": "#!/usr/bin/python3\nrm /abs",
+    }
+    text = "./post.sh /abs/to\n. ./setup.sh\nrm x\n./prog"
+    found = effects(text, files)
+    assert [f"{e.script}:{e.line} {e.verb} {e.path}" for e in found.outer] == [
+        "./post.sh:2 writes /abs/to",
+        "./post.sh:3 removes /abs/z",
+        ":4 removes /abs/other/x",
+    ]
+
+
+def test_where_commands_work() -> None:
+    text = "#!/bin/bash\ncd sub\na\ncd ../../other\nb\ncd -\nc\ncd $X\nd\n"
+    script = JobScript.parse(text.encode())
+    places = script.effects(Surroundings(HERE, {})).places
+    assert {text[at]: place for at, place in places.items() if text[at + 1] == "\n"} == {
+        "a": "", "b": "../other", "c": "", "d": "",
+    }  # fmt: skip
+
+
+def test_a_script_of_csh() -> None:
+    text = "rm -f /abs/x >& /abs/log\nset d = /abs/q\ncp x $d\ncd /abs\ncp a b >! c"
+    assert outer(text, shell="csh") == [
+        "writes /abs/log", "removes /abs/x", "writes /abs/q", "writes /abs/c", "writes /abs/b",
+    ]  # fmt: skip
+
+
+def test_words_of_the_script() -> None:
+    assert outer("rm $1/x", words=["/abs"]) == ["removes /abs/x"]
+
+
+def test_a_link_that_leads_outside(tmp_path: Path) -> None:
+    (tmp_path / "case").mkdir()
+    (tmp_path / "far").mkdir()
+    (tmp_path / "case" / "results").symlink_to(tmp_path / "far")
+    around = Surroundings(tmp_path / "case", {})
+    script = JobScript.parse(b"#!/bin/sh\ncp out results/\necho > results/x\nrm results\n")
+    found = [(e.verb, e.path) for e in script.effects(around).outer]
+    assert found == [("writes", f"{tmp_path}/far"), ("writes", f"{tmp_path}/far/x")]
+
+
+def test_the_repository_around_a_copy_is_the_users(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "case").mkdir()
+    around = Surroundings(tmp_path / "case", {})
+    script = JobScript.parse(b"#!/bin/sh\ngit clean -fdx\ngit describe\n")
+    (found,) = script.effects(around).outer
+    assert (found.line, found.path) == (2, str(tmp_path))
+
+
+def test_a_command_without_a_script() -> None:
+    around = Surroundings(HERE, ENVIRONMENT, is_job=False, read=lambda path: None)
+    for words in (["bash", "-c", "rm $HOME/x"], ["mpiexec", "-n", "2", "sh", "-c", "rm ~/x"]):
+        (found,) = effects_of_words(words, around).outer
+        assert (found.verb, found.path) == ("removes", "/home/me/x")
+    assert effects_of_words(["mpiexec", "./a", "/abs/out.h5"], around).outer == []
+
+
+@pytest.mark.parametrize("text", ["rm $(", "$((", "a <<", "cd", "source", "bash -c", "find", ">",
+                                  "x() {", "srun", "env", "xargs", "tar", "eval '`'"])  # fmt: skip
+def test_what_cannot_be_read_is_no_harm(text: str) -> None:
+    effects(f"rm /abs\n{text}")
