@@ -58,7 +58,7 @@ def test_a_program_that_works_here_is_not(cluster, tmp_path, move) -> None:
     found = cluster.tune("run.sh", "--dry-run", "--json").json
     assert [text for text in found["warnings"] if "leads to another directory" in text] == (
         [f"run.sh: `cd {tmp_path}` (line 4) leads to another directory: what the script changes "
-         "there, each run changes again"]
+         "there is refused in runs, unless --allow-outside names it"]
         if "other" in move
         else []
     )  # fmt: skip

@@ -62,6 +62,17 @@ def test_tasks_get_the_library_and_the_command_does_not(tmp_path, runtime):
     assert not [name for name in changes["set"] if name.startswith(("STRIPEWISE", "LD_"))]
 
 
+def test_the_commands_of_a_script_are_guarded(tmp_path, runtime, monkeypatch):
+    monkeypatch.setenv("LD_PRELOAD", "/a/other.so")
+    asked = request(tmp_path, writable=(Path("/run"), Path("/allowed")))
+    changes = order_environment(None, asked, Stage("DW_JOB_STRIPED"), "", guard=runtime[0])
+    record = asked.record_directory
+    assert changes["set"]["LD_PRELOAD"] == "/lib/libstripewise.so:/a/other.so"
+    assert changes["set"]["STRIPEWISE_REFUSED"] == f"{record}/refused"
+    assert "STRIPEWISE_DIRECTORY" not in changes["set"]
+    assert changes["expand"] == {"STRIPEWISE_WRITABLE": f"{STAGE}:/run:/allowed:{record}"}
+
+
 def test_a_whole_command_gets_what_differs_from_this_process(tmp_path, runtime, monkeypatch):
     monkeypatch.setenv("STRIPEWISE_CAPTURE", "fold")
     changes = order_environment(runtime[0], request(tmp_path), None, "")

@@ -14,6 +14,11 @@ from stripewise.launch import _processes
 from stripewise.slurm import RateLimiter, Slurm
 
 _COMMANDS = Path(__file__).with_name("fake_slurm_commands.py")
+_MAY_WRITE = (
+    'export STRIPEWISE_WRITABLE="${STRIPEWISE_WRITABLE:+$STRIPEWISE_WRITABLE:$FAKE_SLURM}"'
+)
+"""Slurm keeps its records in daemons; here the commands themselves write them, in a guarded run
+too."""
 _NAMES = ("sbatch", "squeue", "sacct", "scontrol", "scancel", "srun")
 
 
@@ -34,7 +39,7 @@ class FakeSlurm:
         for name in _NAMES:
             script = commands / name
             code = f'exec {sys.executable} -S {_COMMANDS} {name} "$@"'
-            script.write_text(f"#!/bin/sh\n{code}\n")
+            script.write_text(f"#!/bin/sh\n{_MAY_WRITE}\n{code}\n")
             script.chmod(0o700)
         self.environment = {
             **os.environ,

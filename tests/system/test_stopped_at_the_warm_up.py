@@ -17,12 +17,22 @@ def test_a_program_that_writes_to_an_absolute_path(work, tmp_path, known):
     out = tmp_path / "elsewhere.dat"
     if known:
         out.write_text("the user's own")
-    done = stripewise("tune", "--", "sh", "-c", WRITE.format(out), cwd=work)
+    text = WRITE.format(f"$(echo {out})")
+    done = stripewise("tune", "--", "sh", "-c", text, cwd=work)
     done.only_error(6, str(out), "refuse", "relative path", "{run_dir}")
     assert "unchanged" not in done.err
     assert len(finished(work / "sh.stripewise")) <= 1
     if known:
         assert out.read_text() == "the user's own"
+
+
+def test_a_command_that_names_an_absolute_path(work, tmp_path):
+    """Nothing is run."""
+    out = tmp_path / "elsewhere.dat"
+    done = stripewise("tune", "--", "sh", "-c", WRITE.format(out), cwd=work)
+    done.only_error(2, f"writes {out}", f"--allow-outside {tmp_path}")
+    assert not out.exists()
+    assert not (work / "sh.stripewise").exists()
 
 
 @pytest.mark.extended

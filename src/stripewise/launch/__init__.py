@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from stripewise.launch._base import Outcome as Outcome
     from stripewise.launch._base import Resources as Resources
     from stripewise.launch._base import RunRequest as RunRequest
+    from stripewise.launch._guarded import Guarded as Guarded
+    from stripewise.launch._guarded import read_guarded as read_guarded
     from stripewise.launch._job_plan import MARGIN_SECONDS as MARGIN_SECONDS
     from stripewise.launch._job_plan import Allocation as Allocation
     from stripewise.launch._job_plan import JobPlan as JobPlan

@@ -46,7 +46,7 @@ class RunRequest:
         settings: The same as tunable name to value (what a replayed launcher looks up).
         timeout_seconds: Then the run is stopped and its status is TIMEOUT.
         sync: fsync at close, so that data is on the storage when the clock stops.
-        writable: Directories in which existing files may be opened for writing.
+        writable: Directories in which files may be made and changed.
         keep_removed: Keep the files in `directory` that the program removes, in a folder there.
         capture: Record single calls: "fold", "all", or "" for counters only.
         resources: For a batch system.

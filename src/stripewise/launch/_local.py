@@ -107,6 +107,7 @@ class LocalLauncher(Launcher):
                 configuration=request.configuration,
                 sync=request.sync and request.storage is None,
                 writable=request.writable,
+                refused=(request.record_directory / _records.REFUSED).absolute(),
                 keep_removed=request.directory if request.keep_removed else None,
                 include=(request.directory,),
                 capture=request.capture,

@@ -22,6 +22,7 @@ RESULT = "result.json"
 EMULATED = "emulated.json"
 SUPERVISOR = "supervisor.json"
 CONTAINERS = "containers"
+REFUSED = "refused"
 
 _OWNER_ONLY = 0o600
 _TAIL_BYTES = 4096

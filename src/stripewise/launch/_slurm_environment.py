@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a job's command and its tasks find in their environment.
 
-A command that starts its tasks itself (a script with srun in it) is not changed: the library
-and its settings reach the tasks alone, by a file that a small program in front of each puts into
-its environment.  Other commands get them as a whole.
+A command that starts its tasks itself (a script with srun in it) gets the guard of the user's
+files alone: what is recorded and set reaches its tasks, by a file that a small program in front of
+each puts into its environment.  Other commands get all as a whole.
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ from stripewise.launch import _processes, _records
 from stripewise.launch._agent_run import STAGE_VARIABLE
 from stripewise.launch._base import RunRequest
 from stripewise.launch._job_plan import Stage
-from stripewise.runtime import Runtime, launch_environment, preload_environment
+from stripewise.runtime import (
+    Runtime,
+    guard_environment,
+    launch_environment,
+    preload_environment,
+)
 
 TASK_FILE = "task.environment"
 _OWN = "STRIPEWISE_"
@@ -30,7 +35,11 @@ REDIRECT_VARIABLE = "STRIPEWISE_REDIRECT"
 
 
 def order_environment(
-    runtime: Runtime | None, request: RunRequest, stage: Stage | None, job_name: str
+    runtime: Runtime | None,
+    request: RunRequest,
+    stage: Stage | None,
+    job_name: str,
+    guard: Runtime | None = None,
 ) -> dict[str, Any]:
     """Return the part of an order that changes the environment of the job's command.
 
@@ -39,13 +48,18 @@ def order_environment(
         request: The run.
         stage: What lies on the burst buffer.
         job_name: That the user's script has.
+        guard: Preloaded into a command whose tasks get what they need: it guards the user's files
+            from all else that the command does; None: nothing does.
     """
     before = dict(os.environ)
     if runtime is not None:
         after = _preloaded(runtime, request, before)
         expand = staged_variables(after, request, stage)
     else:
-        after, expand = _for_launchers(request, before), {}
+        after = _for_launchers(request, before)
+        if guard is not None and request.writable:
+            after = _guarded(guard, request, after)
+        expand = _staged_places(after, stage)
     if job_name:
         after["SLURM_JOB_NAME"] = job_name
     portable = _records.portable
@@ -67,11 +81,22 @@ def _preloaded(runtime: Runtime, request: RunRequest, base: Mapping[str, str]) -
         configuration=request.configuration,
         sync=request.sync,
         writable=request.writable,
+        refused=_refused(request),
         keep_removed=request.directory if request.keep_removed else None,
         include=(request.directory,),
         capture=request.capture,
         base=base,
     )
+
+
+def _refused(request: RunRequest) -> Path:
+    return (request.record_directory / _records.REFUSED).absolute()
+
+
+def _guarded(runtime: Runtime, request: RunRequest, base: Mapping[str, str]) -> dict[str, str]:
+    """Add the guard; what makes links of a run keeps a list of them in its record."""
+    writable = (*request.writable, request.record_directory.absolute())
+    return guard_environment(runtime, writable=writable, refused=_refused(request), base=base)
 
 
 def _for_launchers(request: RunRequest, base: Mapping[str, str]) -> dict[str, str]:
@@ -98,7 +123,7 @@ def staged_variables(
     if stage is None:
         return {}
     there = f"%{{{STAGE_VARIABLE}}}"
-    found = {name: f"{there}:{variables[name]}" for name in _PLACES if variables.get(name)}
+    found = _staged_places(variables, stage)
     found.setdefault(_PLACES[0], there)
     if stage.mode == "files":
         here = str(request.directory.absolute())
@@ -107,6 +132,14 @@ def staged_variables(
     elif stage.mode == "all" and variables.get(_KEEP_REMOVED):
         found[_KEEP_REMOVED] = there
     return {name: text.rstrip("/") for name, text in found.items()}
+
+
+def _staged_places(variables: Mapping[str, str], stage: Stage | None) -> dict[str, str]:
+    """Return lists of directories with that on the burst buffer."""
+    if stage is None:
+        return {}
+    there = f"%{{{STAGE_VARIABLE}}}"
+    return {name: f"{there}:{variables[name]}" for name in _PLACES if variables.get(name)}
 
 
 def redirect_pair(glob: str, here: str, there: str) -> str:

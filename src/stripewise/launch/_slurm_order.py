@@ -41,7 +41,7 @@ def make_order(
     command = plan.command(request, record, words)
     program = resolve_program(command, request.directory)
     whole = runtime if not plan.task_words else None
-    changes = order_environment(whole, request, stage, allocation.name)
+    changes = order_environment(whole, request, stage, allocation.name, guard=runtime)
     portable = _records.portable
     return {
         "run_id": request.run_id,

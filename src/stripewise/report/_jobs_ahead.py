@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from stripewise.strategies import last_text, reach_text
-from stripewise.study import JobsAhead
+from stripewise.study import JobsAhead, use_text
 from stripewise.text import plural, printable
 
 
@@ -40,6 +40,10 @@ def job_plan_lines(plan: JobsAhead) -> Iterator[str]:
     yield f" cost            {_cost(plan)}"
     if plan.budget is not None:
         yield f" budget          {plan.budget:g} node-hours"
+    for use in plan.outside:
+        yield f" outside         {use_text(use)}{', as allowed' if use.allowed else ''}"
+    if plan.allow:
+        yield f" to allow this   {plan.allow}; tune refuses to begin without it"
     for text in plan.warnings:
         yield f" warning         {text}"
     yield " nothing was submitted"

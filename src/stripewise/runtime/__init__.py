@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from stripewise.runtime._doctor import run_doctor as run_doctor
     from stripewise.runtime._environment import check_carried as check_carried
     from stripewise.runtime._environment import configured_environment as configured_environment
+    from stripewise.runtime._environment import guard_environment as guard_environment
     from stripewise.runtime._environment import launch_environment as launch_environment
     from stripewise.runtime._environment import preload_environment as preload_environment
     from stripewise.runtime._inplace import InPlaceRun as InPlaceRun

@@ -24,6 +24,7 @@ ENV_PLUGIN_PATH = "STRIPEWISE_PLUGIN_PATH"
 ENV_SYNC = "STRIPEWISE_SYNC"
 ENV_INCLUDE = "STRIPEWISE_INCLUDE"
 ENV_WRITABLE = "STRIPEWISE_WRITABLE"
+ENV_REFUSED = "STRIPEWISE_REFUSED"
 ENV_KEEP_REMOVED = "STRIPEWISE_KEEP_REMOVED"
 ENV_CAPTURE = "STRIPEWISE_CAPTURE"
 ENV_SERIES = "STRIPEWISE_SERIES"
@@ -52,6 +53,7 @@ def preload_environment(
     configuration: Configuration = _UNCHANGED,
     sync: bool = False,
     writable: Sequence[Path] = (),
+    refused: Path | None = None,
     keep_removed: Path | None = None,
     include: Sequence[Path] = (),
     capture: str = "",
@@ -67,8 +69,8 @@ def preload_environment(
         run_id: UUID text; a new one if not given.
         configuration: To be applied; none if not given.
         sync: fsync at close.
-        writable: Directories in which existing files may be opened for writing; none: no
-            guard.
+        writable: Directories in which files may be made and changed; none: no guard.
+        refused: File that tells afterwards what the guard refused; None: nobody asks.
         keep_removed: Directory whose files are kept when the program removes them, in
             `.stripewise-removed` there.
         include: Path prefixes that are always recorded.
@@ -97,6 +99,7 @@ def preload_environment(
         ENV_PLUGIN_PATH: _path_list([runtime.plugin_directory]),
         ENV_SYNC: "1" if sync else "",
         ENV_WRITABLE: _path_list(writable),
+        ENV_REFUSED: str(refused or ""),
         ENV_KEEP_REMOVED: str(keep_removed or ""),
         ENV_INCLUDE: _path_list(include, environment.get(ENV_INCLUDE, "")),
         ENV_CAPTURE: capture,
@@ -108,6 +111,29 @@ def preload_environment(
             environment[name] = text
     environment.update(_configured(configuration, series, directory))
     return launch_environment(environment)
+
+
+def guard_environment(
+    runtime: Runtime, *, writable: Sequence[Path], refused: Path, base: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the environment of a command that is guarded, and of which nothing is recorded.
+
+    Args:
+        runtime: What is preloaded.
+        writable: Directories in which files may be made and changed.
+        refused: File that tells afterwards what the guard refused; its directory was made for
+            the run, which began then.
+        base: Environment to start from.
+
+    Raises:
+        UsageError: A path cannot be passed to the loader or in a list.
+    """
+    return {
+        **base,
+        "LD_PRELOAD": _preload(runtime.core, base.get("LD_PRELOAD", "")),
+        ENV_WRITABLE: _path_list(writable),
+        ENV_REFUSED: str(refused),
+    }
 
 
 def configured_environment(

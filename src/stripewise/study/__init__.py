@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from stripewise.study._observer import Observer as Observer
     from stripewise.study._options import NO_MACHINE as NO_MACHINE
     from stripewise.study._options import StudyOptions as StudyOptions
+    from stripewise.study._outside import use_text as use_text
     from stripewise.study._simulated import NoFiles as NoFiles
     from stripewise.study._simulated import simulated_workload as simulated_workload
     from stripewise.study._simulated import tune_simulated as tune_simulated

@@ -10,14 +10,26 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from stripewise.errors import UsageError
-from stripewise.jobs import JobScript, LaunchLine, Lead, Move, lead_of, move_before, moves_to
+from stripewise.jobs import (
+    WORKS_IN,
+    Effects,
+    JobScript,
+    LaunchLine,
+    Lead,
+    Move,
+    lead_of,
+    move_before,
+    moves_to,
+)
 from stripewise.text import printable
 
 _IN_LAUNCH = ("-D", "--chdir", "-wdir", "--wdir", "-wd")
 _MOST_TOLD = 3
 
 
-def check_place(script: JobScript, launch: LaunchLine, here: Path, ours: Collection[str]) -> None:
+def check_place(
+    script: JobScript, launch: LaunchLine, here: Path, ours: Collection[str], effects: Effects
+) -> None:
     """Refuse a script whose program works elsewhere: its runs would change the user's files.
 
     Args:
@@ -25,6 +37,7 @@ def check_place(script: JobScript, launch: LaunchLine, here: Path, ours: Collect
         launch: The line that is tuned.
         here: Absolute: the directory that the job is submitted from.
         ours: Variables with directories that each run has of its own.
+        effects: What its shell lines do.
 
     Raises:
         UsageError: With the remedy.
@@ -49,6 +62,12 @@ def check_place(script: JobScript, launch: LaunchLine, here: Path, ours: Collect
                 "program in a directory that runs would share with your own files: take it out, "
                 "and write `cd` before the launch line if need be"
             )
+    if place := effects.places.get(launch.start):
+        raise _elsewhere(script, f"line {launch.first_line}: {launch.text}", here / place)
+    for effect in effects.outer:
+        is_here = launch.first_line <= effect.line <= launch.last_line and not effect.script
+        if effect.verb == WORKS_IN and is_here:
+            raise _elsewhere(script, f"line {effect.line}: {effect.text}", here / effect.path)
 
 
 def works_on_tier(script: JobScript, launch: LaunchLine, variable: str) -> bool:
@@ -80,8 +99,8 @@ def where_unclear(script: JobScript, here: Path, ours: Collection[str]) -> Itera
         told = [f"`{printable(move.text)}` (line {move.line})" for move in moves][:_MOST_TOLD]
         if told:
             yield (
-                f"{script.name}: {', '.join(told)} {why}: what the script changes there, each run "
-                "changes again"
+                f"{script.name}: {', '.join(told)} {why}: what the script changes there is "
+                "refused in runs, unless --allow-outside names it"
             )
 
 
@@ -93,7 +112,7 @@ def _elsewhere(script: JobScript, what: str, path: Path) -> UsageError:
     """Return the refusal of a script that works in another directory."""
     remedy = (
         f"run this command there (cd {shlex.quote(str(path))})"
-        if path.is_dir()
+        if (path := Path(os.path.normpath(path))).is_dir()
         else 'let it work where it is submitted from (cd "$SLURM_SUBMIT_DIR")'
     )
     return UsageError(

@@ -41,7 +41,10 @@ def with_job(options: StudyOptions) -> StudyOptions:
         return options
     if options.cases or options.storage is not None:
         raise UsageError("a job script is tuned alone: leave --case, --cases and --on out")
-    return with_prepared(options, prepare_job(options, Slurm(), again=options.resume))
+    prepared = prepare_job(options, Slurm(), again=options.resume)
+    if not options.resume:
+        prepared.outside.check(prepared.jobs.script.name)
+    return with_prepared(options, prepared)
 
 
 def with_prepared(options: StudyOptions, prepared: PreparedJob) -> StudyOptions:
@@ -143,7 +146,8 @@ def job_launcher(
             f"{prepared.jobs.script.name} has changed since the study was begun, so that its runs "
             "cannot be compared: put it back as it was, or begin anew with --force"
         )
-    for text in prepared.warnings:
+    prepared.outside.check(prepared.jobs.script.name)
+    for text in (*prepared.warnings, *prepared.outside.told):
         ledger.warn(text)
     is_linked = options.job.hybrid == "links"
     jobs = replace(prepared.jobs, links=is_linked, seen=partial(_files_seen, ledger))

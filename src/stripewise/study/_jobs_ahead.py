@@ -13,6 +13,7 @@ from stripewise.strategies import create, rungs_ahead
 from stripewise.study._budget import NO_LIMIT, TRIAL_RUNS, most_trials
 from stripewise.study._job_tools import with_prepared
 from stripewise.study._options import CLASSES, MINIMUM_RUNS, StudyOptions
+from stripewise.study._outside import OutsideUse
 from stripewise.study._prepared_job import PreparedJob, prepare_job
 from stripewise.study._statistics import LOOKS
 from stripewise.tunables import find_space
@@ -41,6 +42,8 @@ class JobsAhead:
         trials: Configurations that may be tried; None: as many as the budget holds.
         rungs: After how many trials each number of nodes is tried, where the strategy climbs them.
         warnings: For the user.
+        outside: What shell lines of the script do outside of the copies of runs.
+        allow: What `tune` has to be given before it does so; "": nothing.
     """
 
     script: str
@@ -60,6 +63,8 @@ class JobsAhead:
     trials: int | None = None
     rungs: tuple[RungAhead, ...] = ()
     warnings: tuple[str, ...] = ()
+    outside: tuple[OutsideUse, ...] = ()
+    allow: str = ""
 
 
 def plan_jobs(options: StudyOptions) -> JobsAhead:
@@ -94,7 +99,9 @@ def plan_jobs(options: StudyOptions) -> JobsAhead:
         budget=options.node_hours,
         trials=_most_trials(options),
         rungs=_rungs(with_prepared(options, prepared), prepared),
-        warnings=prepared.warnings,
+        warnings=(*prepared.warnings, *prepared.outside.warnings),
+        outside=prepared.outside.uses,
+        allow=prepared.outside.remedy_text,
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import itertools
 import os
 import platform
+import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
@@ -53,6 +54,7 @@ from stripewise.study._job_tools import (
 from stripewise.study._ledger import Ledger
 from stripewise.study._looking import look, look_first, what_was_written
 from stripewise.study._options import CLASSES, NO_MACHINE, StudyOptions
+from stripewise.study._outside import outside_of_command
 from stripewise.study._prepared_job import PreparedJob
 from stripewise.study._tools import Compare, Tools
 from stripewise.tunables import Layer, Space, Tunable, find_space, get
@@ -69,7 +71,12 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     """
     for name in (*options.only, *options.exclude):
         get(name)
-    for text in resource_warnings(options):
+    texts = resource_warnings(options)
+    if options.job is None:
+        outside = outside_of_command(options, options.command)
+        outside.check(shlex.join(options.command))
+        texts = [*texts, *outside.told]
+    for text in texts:
         ledger.warn(text)
     runtime = find_runtime()
     launcher, prepared = _launcher(options, runtime, ledger)
@@ -194,7 +201,9 @@ def open_workspace(options: StudyOptions) -> Workspace:
         words = [word for each in options.sharing or (options.command,) for word in each]
         snapshot = InputSnapshot.create(options.origin, home, inputs=options.inputs, command=words)
     emulated = options.storage is not None
-    return Workspace(snapshot, part, options.command, emulated=emulated)
+    return Workspace(
+        snapshot, part, options.command, emulated=emulated, allowed=options.allowed_outside
+    )
 
 
 def search_space(

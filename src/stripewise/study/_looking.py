@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from stripewise.emulation import EmulatedRun, EmulatedStorage
 from stripewise.errors import ContainerError
-from stripewise.launch import Outcome, worked_in
+from stripewise.launch import Guarded, Outcome, read_guarded, worked_in
 from stripewise.machines import local_storage
 from stripewise.model import (
     Evidence,
@@ -40,15 +40,16 @@ from stripewise.readers import (
 )
 from stripewise.study._job_evidence import JobEvidence, largest
 from stripewise.study._tools import FirstLook
-from stripewise.text import printable
+from stripewise.text import plural, printable
 from stripewise.verify import Written, written_by
 from stripewise.workspace import Place, Workspace
 
-REFUSED = "Stripewise refused to change"
-_REFUSED = re.compile("refused to change (.*): it existed before the run")
+REFUSED = "Stripewise refused to"
+_REFUSED = re.compile("refused to (change|make) (.*): it (?:existed before|is outside)")
 _RELATIVE = "give the program a relative path, or write {run_dir}/ before the name in the command"
 OUT_OF_REACH = (HandshakeState.STATIC, HandshakeState.SETUID, HandshakeState.DROPPED)
 """The library is not in the program: nothing of it is known, and nothing can be set there."""
+_MOST_TOLD = 3
 _NOT_STORAGE = ("/dev", "/proc", "/sys", "/run")
 
 
@@ -64,7 +65,30 @@ def look(
         job: What else tells of it; None: nothing does.
     """
     run, state = _captured(run_id, place, outcome)
+    if run.cause in (FailureCause.PROGRAM, FailureCause.LAUNCH) and not run.ok:
+        run = _with_refusal(run, read_guarded(place.record_directory))
     return run if job is None else job.added(run_id, place, run, state in OUT_OF_REACH)
+
+
+def _with_refusal(run: Measurement, guarded: Guarded) -> Measurement:
+    """Return a run that failed with what it was kept from, which may be why."""
+    if run.message.startswith(REFUSED) or not (why := _refused_text(guarded)):
+        return run
+    return replace(run, message=f"{why} ({run.message})" if run.message else why)
+
+
+def _refused_text(guarded: Guarded) -> str:
+    """Say what a run was kept from changing, and what allows it; "" if nothing."""
+    if not guarded.refused:
+        return ""
+    path, more = guarded.refused[0], len(guarded.refused) - 1
+    what = f"change {printable(path)}, which existed before the run"
+    if not guarded.changed:
+        what = f"make {printable(path)}, outside of the run's directory"
+    others = f" (and {plural(more, 'other path')})" if more else ""
+    return (
+        f"{REFUSED} {what}{others}; if runs may do so, give --allow-outside PATH, else {_RELATIVE}"
+    )
 
 
 def _captured(
@@ -147,10 +171,9 @@ def _not_up(run: Measurement, message: str) -> Measurement:
 
 def refusal(profile: RunProfile) -> str:
     """Say which file outside of its directory a run was kept from changing; "" if none."""
-    found = [match[1] for text in profile.troubles if (match := _REFUSED.search(text))]
-    if not found:
-        return ""
-    return f"{REFUSED} {printable(found[0])}, which existed before the run; {_RELATIVE}"
+    found = [match for text in profile.troubles if (match := _REFUSED.search(text))]
+    old = [match[2] for match in found if match[1] == "change"]
+    return _refused_text(Guarded(tuple(old), tuple(m[2] for m in found if m[1] == "make")))
 
 
 def look_first(
@@ -194,7 +217,7 @@ def look_first(
             f"the program writes {printable(outside[0])}, outside of its working directory, where "
             f"runs would overwrite each other's files and Stripewise refuses that; {_RELATIVE}"
         )
-    warnings = list(seen.warnings)
+    warnings = [*seen.warnings, *_guard_warnings(read_guarded(place.record_directory))]
     if temporary:
         names = ", ".join(printable(name) for name in temporary[:3])
         warnings.append(f"the program writes {names}: files there are neither new nor verified")
@@ -233,6 +256,24 @@ def look_first(
         output_bytes=workspace.outputs(run_id).size_bytes,
         warnings=tuple(warnings),
     )
+
+
+def _guard_warnings(guarded: Guarded) -> Iterator[str]:
+    """Yield what the guard told of a run that ended well all the same."""
+    if guarded.refused:
+        yield (
+            f"runs are kept from changing {_told(guarded.refused)}, outside of their directory, "
+            "and go on all the same: what follows from that is missing in them; if they may do "
+            "so, begin anew with --allow-outside PATH"
+        )
+    if guarded.escaped:
+        programs = [f"{path} {why}" for path, why in guarded.escaped]
+        yield f"nothing keeps these programs from changing your own files: {_told(programs)}"
+
+
+def _told(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_TOLD} more" if len(names) > _MOST_TOLD else ""
+    return ", ".join(map(printable, names[:_MOST_TOLD])) + more
 
 
 def _with_mpi(facts: ProgramFacts, profile: RunProfile, version: str) -> ProgramFacts:

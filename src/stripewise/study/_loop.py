@@ -37,6 +37,7 @@ from stripewise.study._options import (
     options_to_json,
     with_storage,
 )
+from stripewise.study._outside import check_commands
 from stripewise.study._prediction import begin_with_prediction
 from stripewise.study._references import compare_with_defaults
 from stripewise.study._result import make_result
@@ -73,6 +74,8 @@ def run_study(
     """
     _check_commands(options)
     options = with_job(with_storage(options))
+    if not options.resume:
+        check_commands(options)
     observer, make_tools = observer or Observer(), make_tools or _local_tools
     interrupts = Interrupts()
     with (

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -53,6 +54,8 @@ class StudyOptions:
         ranks / ranks_per_node / threads: Values of the job's resources to try; none: as the
             command says.
         inputs: Files and directories that the program reads, beyond those seen being read.
+        allow_outside: Files and directories outside of the copies that runs may change, relative
+            to `origin`.
         sync: Whether data is on the storage when the clock stops.
         unsynced: Whether baseline and winner are also run once unsynced, for the record.
         timeout_seconds: Time limit of a run; None: from the baseline.
@@ -92,6 +95,7 @@ class StudyOptions:
     ranks_per_node: tuple[int, ...] = ()
     threads: tuple[int, ...] = ()
     inputs: tuple[Path, ...] = ()
+    allow_outside: tuple[Path, ...] = ()
     sync: bool = True
     unsynced: bool = True
     timeout_seconds: float | None = None
@@ -118,6 +122,7 @@ class StudyOptions:
             )
         check_cases(self.cases)
         self._check_directory()
+        self._check_outside()
         if self.allow not in CLASSES:
             raise UsageError(f"allow must be one of {', '.join(CLASSES)}, not {self.allow!r}")
         if self.trials is not None and self.trials < 1:
@@ -148,6 +153,24 @@ class StudyOptions:
                 "separates the directories that a run is told of: name one without a colon with "
                 "--study-dir"
             )
+
+    def _check_outside(self) -> None:
+        """Refuse what no run can be told of.
+
+        Raises:
+            UsageError: With the remedy.
+        """
+        for path in self.allowed_outside:
+            if ":" in str(path) and str(path).startswith("/"):
+                raise UsageError(
+                    f"--allow-outside {printable(str(path))}: a name with a colon cannot be "
+                    "passed to runs; name a directory above it"
+                )
+
+    @property
+    def allowed_outside(self) -> tuple[Path, ...]:
+        """Absolute paths of what runs may change outside of their copies."""
+        return tuple(Path(os.path.normpath(self.origin / path)) for path in self.allow_outside)
 
     @property
     def ladders(self) -> dict[str, tuple[Value, ...]]:
@@ -255,7 +278,7 @@ _FIXED = (
     "trials", "runs", "time_seconds", "node_hours", "strategy", "seed", "allow", "sync",
     "unsynced", "timeout_seconds", "keep", "keep_removed", "patience", "launcher", "in_flight",
     "strategy_options", "memory", "per_file", "machine",
-    "only", "exclude", "vary", "inputs", *_RESOURCES,
+    "only", "exclude", "vary", "inputs", "allow_outside", *_RESOURCES,
 )  # fmt: skip
 """What a study keeps from its beginning."""
 

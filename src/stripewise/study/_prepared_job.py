@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from math import ceil
 from pathlib import Path
@@ -43,6 +43,7 @@ from stripewise.study._job_tier import (
     tier_of_job,
 )
 from stripewise.study._options import StudyOptions
+from stripewise.study._outside import Outside, outside_of_script
 from stripewise.text import plural, printable
 
 
@@ -55,6 +56,7 @@ class PreparedJob:
         launch: The line that is tuned.
         bb_nodes: Numbers of burst-buffer nodes to try, beside the script's own.
         warnings: For the user.
+        outside: What the shell lines of the script do outside of the copies of runs.
         digest: Of the script.
     """
 
@@ -62,6 +64,7 @@ class PreparedJob:
     launch: LaunchLine
     bb_nodes: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
+    outside: Outside = field(default_factory=Outside)
 
     @property
     def digest(self) -> str:
@@ -153,7 +156,8 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
     ask = asked_of_tier(job, base, tier, options.origin, is_own=own is not None)
     pool = checked_pool(job, ask, tier, pools, own, options.origin)
     here, ours = options.origin.absolute(), [tier.directory_variable(ask)]
-    check_place(script, launch, here, ours)
+    outside, effects = outside_of_script(script, options, ours)
+    check_place(script, launch, here, ours, effects)
     jobs = ScriptJobs(
         script=script,
         step=launch.number,
@@ -169,7 +173,9 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
         moved=moves_to(script.moves, Lead.NAMED, here, os.environ, ours),
     )
     jobs = replace(jobs, allocation_seconds=allocation_seconds(options, jobs, partition))
-    return PreparedJob(jobs, launch, node_ladder(job, jobs, pools), _warnings(options, jobs))
+    return PreparedJob(
+        jobs, launch, node_ladder(job, jobs, pools), _warnings(options, jobs), outside
+    )
 
 
 def _nodes(script: JobScript, launch: LaunchLine) -> int:

@@ -31,7 +31,7 @@ class Place:
     Attributes:
         directory: Its working directory.
         record_directory: Where its evidence goes.
-        writable: Directories in which existing files may be opened for writing.
+        writable: Directories in which files may be made and changed.
         command: The command with its paths as they are in this place.
     """
 
@@ -100,6 +100,7 @@ class Workspace:
         command: Sequence[str] = (),
         *,
         emulated: bool = False,
+        allowed: Sequence[Path] = (),
     ) -> None:
         """Take the snapshot, a folder for runs and records, and the command of the runs.
 
@@ -109,12 +110,14 @@ class Workspace:
             command: Of the runs.
             emulated: Runs are on emulated storage: inputs lie in the directory of the run, by
                 hard links where they are large, and have the layouts of the originals.
+            allowed: Directories and files outside, absolute, that runs may change.
         """
         self.snapshot = snapshot
         self._work = home.inside("work")
         self._records = home.inside("runs")
         self._command = command
         self._emulated = emulated
+        self._allowed = tuple(allowed)
         self._written: Collection[str] | None = None
         self._old_outputs: Collection[str] = ()
         self._output_bytes = 0
@@ -176,7 +179,7 @@ class Workspace:
         return Place(
             directory=directory,
             record_directory=self._records.path / run_id,
-            writable=(directory.parent,),
+            writable=(directory.parent, *self._allowed),
             command=tuple(self._adapted(word, directory) for word in self._command),
         )
 
