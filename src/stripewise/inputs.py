@@ -125,6 +125,9 @@ RECORDER_FILE = Budget(
     remedy="trace a shorter run",
     error=TraceError,
 )
+CONTAINER = Budget(
+    "a container", 16 << 30, remedy="trace fewer processes or a shorter run", error=TraceError
+)
 CONTAINER_BLOCK = Budget("one block of a container", 256 * _MIB, error=TraceError)
 TRACE = Budget(
     "a trace",
@@ -132,6 +135,12 @@ TRACE = Budget(
     entries=16_000_000,
     entry="records",
     remedy="record folded calls, or a shorter run",
+    error=TraceError,
+)
+DARSHAN_LOG = Budget(
+    "a Darshan log",
+    2 << 30,
+    remedy="check that it is the right file; give Darshan less memory for DXT",
     error=TraceError,
 )
 DARSHAN_MEMORY_BYTES = 4 << 30

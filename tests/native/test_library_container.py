@@ -158,7 +158,7 @@ def test_many_children(host: Host) -> None:
 def test_the_container_of_all_processes_has_a_bound(
     host: Host, programs: Programs, capture: str
 ) -> None:
-    bound = 512 << 10
+    bound = 128 << 10
     host.check(
         programs.executable("crowd"), STRIPEWISE_RUN_BYTES=str(bound), STRIPEWISE_CAPTURE=capture
     )
@@ -169,3 +169,15 @@ def test_the_container_of_all_processes_has_a_bound(
     lost = int(told.split()[1])
     assert lost > 0
     assert len(profile.processes) + lost == 1 + 64
+
+
+@pytest.mark.parametrize(("capture", "most"), [("", 1), ("fold", 4)])
+def test_a_process_that_does_little_leaves_little(host: Host, capture: str, most: int) -> None:
+    append = "dd if=/dev/zero of=log bs=3 count=1 oflag=append conv=notrunc status=none"
+    host.check("bash", "-c", f"for i in 1 2 3 4; do ({append}); done", STRIPEWISE_CAPTURE=capture)
+    (container,) = host.containers.iterdir()
+    n_processes = len(host.profile.processes)
+    assert n_processes >= 5
+    # bash itself looks at more files, for which its blocks grow
+    room = (n_processes * most + 32) * 4096
+    assert container.stat().st_size <= room

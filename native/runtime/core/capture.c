@@ -14,7 +14,9 @@
 #include "system.h"
 #include "tracer.h"
 
-#define THREAD_BLOCK_BYTES (12 * SW_PAGE)
+/* Of a thread that does little, and of one that has more open runs or events than fit there. */
+#define NARROW_BLOCK_BYTES (2 * SW_PAGE)
+#define WIDE_BLOCK_BYTES (12 * SW_PAGE)
 #define FIRST_LOGS 2
 #define PLAIN_KEYS 32   /* of the first so many, libc needs no memory for a thread's value */
 #ifndef SW_MOST_THREADS /* tests make do with fewer */
@@ -33,35 +35,47 @@ bool sw_capturing(void)
 
 /* ---- recorders of threads ---------------------------------------------------------------- */
 
-static void describe_thread(struct sw_thread_record *record, uint64_t start_ns)
+static void describe_thread(struct sw_thread_record *record, uint64_t start_ns, uint32_t n_slots)
 {
     *record = (struct sw_thread_record){
         .header = {.kind = SW_RECORD_THREAD, .version = SW_TRACE_VERSION},
         .thread = sw_thread.number,
         .tid = (uint32_t)syscall(SYS_gettid),
-        .n_slots = SW_TRACER_SLOTS,
+        .n_slots = n_slots,
         .slot_bytes = sizeof(struct sw_run),
         .start_ns = start_ns,
     };
 }
 
 /* THREAD block := thread record, slots, log. */
-static bool map_block(struct sw_tracer *tracer, uint64_t start_ns)
+static bool map_block(struct sw_tracer *tracer, uint64_t start_ns, uint32_t n_slots)
 {
-    const uint64_t bytes = THREAD_BLOCK_BYTES;
+    const uint64_t bytes = n_slots == SW_TRACER_SLOTS ? WIDE_BLOCK_BYTES : NARROW_BLOCK_BYTES;
     char *block = sw_container_thread_block(bytes);
     if (block == NULL)
         return false;
     tracer->record = (struct sw_thread_record *)(void *)(block + sizeof(struct sw_block_header));
     tracer->runs = (struct sw_run *)(void *)(tracer->record + 1);
-    tracer->log = tracer->log_begin = (char *)(tracer->runs + SW_TRACER_SLOTS);
+    tracer->log = tracer->log_begin = (char *)(tracer->runs + n_slots);
     tracer->log_end = block + bytes;
     tracer->next_logs = FIRST_LOGS;
+    tracer->n_slots = n_slots;
     tracer->generation = sw_options.generation;
     tracer->thread = sw_thread.number;
-    describe_thread(tracer->record, start_ns);
+    describe_thread(tracer->record, start_ns, n_slots);
     sw_container_commit(&tracer->record->header, sizeof *tracer->record);
     return true;
+}
+
+bool sw_tracer_map_wide(struct sw_tracer *tracer)
+{
+    struct sw_guarded guarded;
+    if (!sw_lock(&guarded))
+        return false;
+    bool done = sw_container_has_trace_room(WIDE_BLOCK_BYTES) &&
+                map_block(tracer, tracer->record->start_ns, SW_TRACER_SLOTS);
+    sw_unlock(&guarded);
+    return done;
 }
 
 /* Private pages; a child goes on with those that its thread had in the parent. */
@@ -77,7 +91,7 @@ static struct sw_tracer *new_tracer(struct sw_tracer *old, uint64_t start_ns)
     } else {
         memset(tracer, 0, sizeof *tracer);
     }
-    if (map_block(tracer, start_ns))
+    if (map_block(tracer, start_ns, SW_TRACER_FIRST_SLOTS))
         return tracer;
     if (old == NULL)
         syscall(SYS_munmap, tracer, sizeof *tracer);
@@ -117,7 +131,7 @@ static bool is_nameless(void)
 static struct sw_tracer *introduce(struct sw_tracer *tracer, uint64_t start_ns)
 {
     struct sw_thread_record record;
-    describe_thread(&record, start_ns);
+    describe_thread(&record, start_ns, tracer->n_slots);
     sw_log_thread(tracer, &record);
     return tracer;
 }

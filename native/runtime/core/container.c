@@ -7,9 +7,14 @@
 
 #include "container_file.h"
 
-#define FIRST_BLOCK_BYTES (4 * SW_PAGE)
-#define SECOND_BLOCK_BYTES (16 * SW_PAGE)
+/* Most processes of a run that has thousands do little: they begin small, and blocks double. */
+#define FIRST_BLOCK_BYTES SW_PAGE
+#define SECOND_BLOCK_BYTES (2 * SW_PAGE)
 #define LARGEST_BLOCK_BYTES (256 * SW_PAGE)
+_Static_assert(sizeof(struct sw_block_header) + sizeof(struct sw_process) +
+                       sizeof(struct sw_file_record) + sizeof(struct sw_metadata_record) <
+                   FIRST_BLOCK_BYTES,
+               "the first block has room for a file");
 
 static struct sw_process stand_in = {.rank = -1};
 struct sw_process *sw_process_live = &stand_in;
@@ -192,6 +197,11 @@ static bool bound_trace(struct region *region, uint64_t *bytes, uint64_t least)
     if (*bytes > left)
         *bytes = left;
     return true;
+}
+
+bool sw_container_has_trace_room(uint64_t bytes)
+{
+    return !has_stopped(&container.events) && trace_left(&container.events) >= bytes;
 }
 
 char *sw_container_thread_block(uint64_t bytes)

@@ -10,6 +10,9 @@
  * of three calls, which cost less than three events.  A run that began in the middle of a row
  * ends after a few rows, and the next one begins where a row does.
  */
+#include <stddef.h>
+#include <string.h>
+
 #include "tracer.h"
 
 /* A run ends there, so that no bin of its histogram runs over. */
@@ -27,11 +30,11 @@ static inline bool same_key(const struct sw_event_key *a, const struct sw_event_
             (a->bytes ^ b->bytes) | (a->selection ^ b->selection) | (a->kind ^ b->kind)) == 0;
 }
 
-static inline uint32_t slot_of(const struct sw_event_key *key)
+static inline uint32_t slot_of(const struct sw_tracer *tracer, const struct sw_event_key *key)
 {
     uint64_t hash = key->file ^ key->name << 7 ^ key->bytes << 13 ^ key->selection << 3 ^
                     key->kind << 17 ^ key->parent << 21;
-    return (uint32_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> 58) % SW_TRACER_SLOTS;
+    return (uint32_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> 58) & (tracer->n_slots - 1);
 }
 
 /* ---- runs ----------------------------------------------------------------------------------- */
@@ -169,6 +172,12 @@ static bool open_level(struct sw_run *run, struct sw_slot *slot,
 /* ---- calls
  * ---------------------------------------------------------------------------------------- */
 
+static void forget(struct sw_slot *slot)
+{
+    slot->key.name = 0; /* matches no call */
+    slot->used = 0;
+}
+
 static void close_slot(struct sw_tracer *tracer, uint32_t slot)
 {
     struct sw_run *run = &tracer->runs[slot];
@@ -176,14 +185,51 @@ static void close_slot(struct sw_tracer *tracer, uint32_t slot)
         sw_log_run(tracer, run);
         __atomic_store_n(&run->count, 0, __ATOMIC_RELEASE);
     }
-    tracer->slots[slot].key.name = 0; /* matches no call */
-    tracer->slots[slot].used = 0;
+    forget(&tracer->slots[slot]);
+}
+
+/* An open run that its thread leaves in its earlier block is complete; so is one that stands in
+ * both for a moment, as readers count what is logged twice once. */
+static void move_run(struct sw_tracer *tracer, struct sw_run *before, uint32_t slot)
+{
+    const struct sw_slot moving = tracer->slots[slot];
+    forget(&tracer->slots[slot]);
+    uint32_t first = slot_of(tracer, &moving.key);
+    for (uint32_t i = 0; i < WAYS; i++) {
+        struct sw_run *run = &tracer->runs[first ^ i];
+        struct sw_slot *place = &tracer->slots[first ^ i];
+        if (run->count != 0 || place->key.name != 0)
+            continue;
+        memcpy(run, before, offsetof(struct sw_run, count));
+        memcpy(&run->last_start_ns, &before->last_start_ns,
+               sizeof *run - offsetof(struct sw_run, last_start_ns));
+        *place = moving;
+        __atomic_store_n(&run->count, before->count, __ATOMIC_RELEASE);
+        __atomic_store_n(&before->count, 0, __ATOMIC_RELEASE);
+        return;
+    }
+}
+
+bool sw_fold_widen(struct sw_tracer *tracer)
+{
+    struct sw_run *before = tracer->runs;
+    if (!sw_tracer_map_wide(tracer))
+        return false;
+    for (uint32_t slot = 0; slot < SW_TRACER_FIRST_SLOTS; slot++) {
+        if (tracer->runs[slot].count != 0)
+            continue; /* moved here */
+        if (before[slot].count != 0)
+            move_run(tracer, &before[slot], slot);
+        else
+            forget(&tracer->slots[slot]);
+    }
+    return true;
 }
 
 /* The slot of a call; if it has none, a free one, or the one that has rested longest. */
 static uint32_t choose(struct sw_tracer *tracer, const struct sw_happened *happened)
 {
-    uint32_t first = slot_of(&happened->key);
+    uint32_t first = slot_of(tracer, &happened->key);
     uint32_t chosen = first;
     if (SW_LIKELY(same_key(&tracer->slots[first].key, &happened->key)))
         return first;
@@ -193,6 +239,9 @@ static uint32_t choose(struct sw_tracer *tracer, const struct sw_happened *happe
         if (tracer->slots[slot].used < tracer->slots[chosen].used)
             chosen = slot;
     }
+    if (SW_UNLIKELY(sw_tracer_is_narrow(tracer)) && tracer->runs[chosen].count != 0 &&
+        sw_fold_widen(tracer))
+        return choose(tracer, happened);
     close_slot(tracer, chosen);
     return chosen;
 }
@@ -229,6 +278,13 @@ void sw_fold(struct sw_tracer *tracer, const struct sw_happened *happened)
         absorb(run, happened);
         slot->used = happened->sequence;
     } else {
+        if (SW_UNLIKELY(sw_tracer_is_narrow(tracer)) && sw_log_is_nearly_full(tracer) &&
+            sw_fold_widen(tracer)) {
+            chosen = choose(tracer, happened);
+            slot = &tracer->slots[chosen];
+            run = &tracer->runs[chosen];
+            mark_working(tracer, chosen + 1);
+        }
         close_slot(tracer, chosen);
         begin(tracer, slot, run, happened);
     }
@@ -237,7 +293,7 @@ void sw_fold(struct sw_tracer *tracer, const struct sw_happened *happened)
 
 void sw_fold_close(struct sw_tracer *tracer)
 {
-    for (uint32_t slot = 0; slot < SW_TRACER_SLOTS; slot++)
+    for (uint32_t slot = 0; slot < tracer->n_slots; slot++)
         close_slot(tracer, slot);
     mark_working(tracer, 0);
 }

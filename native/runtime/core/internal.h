@@ -160,6 +160,8 @@ void sw_container_commit(struct sw_record *record, uint32_t bytes);
 const char *sw_container_trouble(void); /* NULL: none */
 /* As sw_container_reserve, for records of the trace, which have a bound of their own. */
 void *sw_container_reserve_trace(uint32_t bytes);
+/* Whether so many bytes are left for THREAD and EVENTS blocks.  Under the lock. */
+bool sw_container_has_trace_room(uint64_t bytes);
 /* A thread's block of the trace, mapped with its header; NULL if there is no room. */
 char *sw_container_thread_block(uint64_t bytes);
 /* An EVENTS block that is not mapped, with *room bytes or what is left, but not less than `least`;

@@ -7,7 +7,8 @@
 
 #include "internal.h"
 
-#define SW_TRACER_SLOTS 64 /* power of two */
+#define SW_TRACER_SLOTS 64       /* power of two */
+#define SW_TRACER_FIRST_SLOTS 16 /* before a thread has done much; power of two */
 
 /* What all calls of a run have in common; pointers as numbers. */
 struct sw_event_key {
@@ -66,6 +67,7 @@ struct sw_tracer {
     char *log_end;
     uint64_t place; /* in the container, of what is logged next; the room of its block ends */
     uint64_t place_end;
+    uint32_t n_slots;   /* in use: SW_TRACER_FIRST_SLOTS, later SW_TRACER_SLOTS */
     uint32_t next_logs; /* whole logs that the next EVENTS block has room for */
     uint32_t generation;
     uint32_t working; /* slot + 1 that is being changed; stays if a jump interrupts us */
@@ -78,14 +80,32 @@ struct sw_tracer {
 /* The recorder of this thread; NULL if there is no room for one. */
 struct sw_tracer *sw_tracer_get(void);
 
+/* Whether a larger block would help it. */
+static inline bool sw_tracer_is_narrow(const struct sw_tracer *tracer)
+{
+    return tracer->n_slots < SW_TRACER_SLOTS;
+}
+
+/* A larger block for its slots and its log; what stands in the one before stays there.  False if
+ * there is none. */
+bool sw_tracer_map_wide(struct sw_tracer *tracer);
+
 /* ---- folding (fold.c) ------------------------------------------------------------------ */
 
 /* Adds a call to the run that it continues, or begins one. */
 void sw_fold(struct sw_tracer *tracer, const struct sw_happened *happened);
+/* Gives a recorder a larger block, to which its open runs move; false if there is none. */
+bool sw_fold_widen(struct sw_tracer *tracer);
 /* Logs all open runs. */
 void sw_fold_close(struct sw_tracer *tracer);
 
 /* ---- log (tracer_log.c) ------------------------------------------------------------------ */
+
+/* Whether a run might find no room behind the last record. */
+static inline bool sw_log_is_nearly_full(const struct sw_tracer *tracer)
+{
+    return (size_t)(tracer->log_end - tracer->log) < sizeof(struct sw_run);
+}
 
 /* The event of one call. */
 void sw_event_fill(struct sw_event *event, const struct sw_tracer *tracer,

@@ -159,6 +159,8 @@ static void log_copy(struct sw_tracer *tracer, const struct sw_record *record, u
 
 void sw_log_call(struct sw_tracer *tracer, const struct sw_happened *happened)
 {
+    if (SW_UNLIKELY(sw_log_is_nearly_full(tracer) && sw_tracer_is_narrow(tracer)))
+        sw_fold_widen(tracer);
     struct sw_event *place = reserve(tracer, sizeof *place);
     if (SW_UNLIKELY(place == NULL)) {
         sw_log_lost(tracer->record, 1);

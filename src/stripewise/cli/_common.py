@@ -71,15 +71,15 @@ def print_json(data: Any, *, indent: int | None = 2) -> None:
 
 
 def echo(text: str = "", *, err: bool = False, wrap: bool = True) -> None:
-    """Print lines; whatever came from elsewhere in them cannot act on the terminal.
+    """Print one line; what came from elsewhere in it cannot act on the terminal or make another.
 
     On a terminal a line that is too long is continued below its last column; `wrap` False
     leaves that to the terminal, so that a command can be copied whole.
     """
-    lines = [printable(line) for line in text.split("\n")]
+    line = printable(text)
     if wrap and (sys.stderr if err else sys.stdout).isatty():
-        lines = [fitted(line, shutil.get_terminal_size().columns) for line in lines]
-    click.echo("\n".join(lines), err=err)
+        line = fitted(line, shutil.get_terminal_size().columns)
+    click.echo(line, err=err)
 
 
 def answer(as_json: bool, data: Callable[[], Any], lines: Callable[[], Iterable[str]]) -> None:

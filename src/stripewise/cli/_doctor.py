@@ -59,7 +59,8 @@ def command(as_json: bool, storage: Path | None, program: tuple[str, ...]) -> No
         print_json({"usable": usable, "checks": [asdict(check) for check in checks]})
     else:
         _print_table(checks)
-        echo(f"\nStripewise is {'usable' if usable else 'NOT usable'} here.")
+        echo()
+        echo(f"Stripewise is {'usable' if usable else 'NOT usable'} here.")
     click.get_current_context().exit(0 if usable else 1)
 
 

@@ -4,13 +4,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from stripewise.cli._common import answer, echo, examples, file_option, json_option, note
+from stripewise.cli._common import (
+    answer,
+    examples,
+    file_option,
+    json_option,
+    note,
+    print_json,
+)
 from stripewise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -106,7 +112,7 @@ def export(model: str) -> None:
     """Write MODEL as JSON to standard output; such a file in the directory of models is one."""
     from stripewise.performance import model_to_json
 
-    echo(json.dumps(model_to_json(_find(model)[0]), indent=1), wrap=False)
+    print_json(model_to_json(_find(model)[0]), indent=1)
 
 
 def _loaded() -> Loaded:

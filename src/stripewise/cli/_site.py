@@ -71,7 +71,8 @@ def check(
     write_site(report, output, force=force)
     for line in site_lines(report):
         echo(line)
-    echo(f"\nWritten to {output}; nothing was sent.")
+    echo()
+    echo(f"Written to {output}; nothing was sent.")
 
 
 def _refuse_existing(output: Path, force: bool) -> None:

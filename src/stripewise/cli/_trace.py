@@ -106,7 +106,8 @@ def command(
 ) -> None:
     """Run COMMAND unmodified and record what it does to its files, call by call.
 
-    The trace is a directory with one file per node, which only its owner can read.  Equal calls
+    The trace is a directory with one file per node, which only its owner can read; a file takes at
+    most 1 GiB (STRIPEWISE_RUN_BYTES), and processes beyond that are only counted.  Equal calls
     at a regular stride become one record.  `stripewise profile` and `stripewise pattern` read
     it.  COMMAND keeps its standard streams, and its exit code becomes the exit code (128 + the
     signal if a signal ended it).

@@ -8,6 +8,8 @@ from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
     from stripewise.readers._accesses import accesses as accesses
+    from stripewise.readers._blocks import container_bytes as container_bytes
+    from stripewise.readers._blocks import is_container as is_container
     from stripewise.readers._collect import collect_containers as collect_containers
     from stripewise.readers._effective import cannot_act as cannot_act
     from stripewise.readers._expand import CALL_ROW as CALL_ROW
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from stripewise.readers._join import read_containers as read_containers
     from stripewise.readers._join import read_run as read_run
     from stripewise.readers._openmpi import mpiio_components as mpiio_components
+    from stripewise.readers._parse import NOT_RECORDED as NOT_RECORDED
     from stripewise.readers._pattern_facts import class_number as class_number
     from stripewise.readers._pattern_facts import with_patterns as with_patterns
     from stripewise.readers._programs import drops_preload as drops_preload

@@ -17,12 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.errors import ContainerError
-from stripewise.inputs import CONTAINER_BLOCK, open_input
+from stripewise.inputs import CONTAINER, CONTAINER_BLOCK, open_input
 from stripewise.readers import _container as c
 
 _LARGEST_READ = 1 << 30
 _STREAK = 32
 _AT_ONCE = 4096
+_MOST_GAP_BYTES = 64 << 20
+"""In which the next block is looked for, in a whole container: processes that were killed between
+making room and using it leave 1 MiB each.  What lies behind is not of the container."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,13 @@ def _fetch(descriptor: int, offset: int, size: int) -> bytes:
 def blocks(store: Store) -> Iterator[Block]:
     """Each block in turn; pages without a block are stepped over, and given as one of kind 0.
 
-    Pages that were never written are not given: the process ended before it did.
+    Pages that were never written are not given: the process ended before it did.  Nothing bounds
+    what somebody has put behind the last block, so it is not read to its end.
+
+    Raises:
+        StripewiseError: The blocks are larger than a container's budget.
     """
-    offset = c.PAGE
+    offset, gap = c.PAGE, 0
     while offset + c.BLOCK_HEADER.itemsize <= store.size:
         data = store.fetch(offset, c.BLOCK_HEADER.itemsize)
         if len(data) < c.BLOCK_HEADER.itemsize:
@@ -101,9 +108,35 @@ def blocks(store: Store) -> Iterator[Block]:
             if any(data):
                 yield _NO_BLOCK
             offset += c.PAGE
+            gap += c.PAGE
+            if gap > _MOST_GAP_BYTES:
+                return
             continue
+        CONTAINER.check_bytes(min(offset + size, store.size), store.name)
         yield Block(offset, offset + size, int(header["kind"]), int(header["process_id"]), data)
         offset += size
+
+
+def is_container(path: Path) -> bool:
+    """Whether a regular file begins as a container does; False if it cannot be read."""
+    magic = c.CONTAINER_MAGIC.to_bytes(8, "little")
+    try:
+        with open_input(path) as file:
+            return file.read(len(magic)) == magic
+    except OSError:
+        return False
+
+
+def container_bytes(path: Path) -> int:
+    """Return how many bytes of a container belong to it: to the end of its last block.
+
+    Raises:
+        ContainerError: It cannot be read.
+        StripewiseError: The blocks are larger than a container's budget.
+    """
+    with open_store(path) as store:
+        end = max((block.end for block in blocks(store) if block is not _NO_BLOCK), default=c.PAGE)
+        return min(end, store.size)
 
 
 def _alike(payload: bytes, place: int, step: int, head: int) -> int:

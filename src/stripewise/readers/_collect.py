@@ -5,18 +5,19 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 from collections.abc import Sequence
 from pathlib import Path
 
 from stripewise.errors import StorageError, TraceError
+from stripewise.inputs import open_input
 from stripewise.outputs import whole_file
 from stripewise.readers import _container as c
-from stripewise.readers._blocks import open_store
+from stripewise.readers._blocks import container_bytes, open_store
 from stripewise.readers._parse import parse_header
 from stripewise.readers.sources import begins_with
 
+_PIECE = 1 << 20
 _MAGIC = c.CONTAINER_MAGIC.to_bytes(8, "little")
 
 
@@ -81,8 +82,11 @@ def _same_run(files: Sequence[Path]) -> None:
 
 
 def _copy(source: Path, target: Path) -> Path:
-    with whole_file(target) as place, place.open("wb") as out, source.open("rb") as data:
-        shutil.copyfileobj(data, out, 1 << 20)
+    left = container_bytes(source)
+    with whole_file(target) as place, place.open("wb") as out, open_input(source) as data:
+        while left and (piece := data.read(min(left, _PIECE))):
+            out.write(piece)
+            left -= len(piece)
         out.flush()
         os.fsync(out.fileno())
     return target

@@ -21,6 +21,7 @@ from stripewise.readers._checksums import Seals, checksum, does_not_match
 from stripewise.readers._rows import join_rows, take_rows
 from stripewise.readers._trace_layout import TraceBlockKind, TraceRecordKind
 from stripewise.readers._trace_parse import MOST_ROWS, RawTrace, add_events, add_shared_records
+from stripewise.text import plural, size_text
 
 _TRACE_BLOCKS = tuple(TraceBlockKind)
 _KINDS = (*c.BlockKind, *_TRACE_BLOCKS)
@@ -35,6 +36,8 @@ _RECORDS: dict[int, tuple[np.dtype[np.void], str]] = {
 """What a record begins with, and its member that tells how long its tail is."""
 _MOST_RANKS = 1 << 24
 _MOST_BYTES = 1 << 62
+NOT_RECORDED = "not recorded"
+"""In the note on processes beyond the bound of their run."""
 _LATEST_NS = 1 << 62
 _TIMES = ("outermost", "first", "last")
 
@@ -99,6 +102,8 @@ class RawContainer:
 def parse_container(store: Store, *, events: bool = False, room: int = MOST_ROWS) -> RawContainer:
     """Parse a container, block by block; what lies behind the last committed record is ignored.
 
+    What lies behind the last block is told as a problem.
+
     Args:
         store: Its bytes.
         events: Parse the trace too.
@@ -149,6 +154,9 @@ def parse_container(store: Store, *, events: bool = False, room: int = MOST_ROWS
         found.insert(0, f"cut off, {store.size} of at least {end} bytes")
     if found:
         raw.problems.append(f"{Path(store.name).name} is damaged: {'; '.join(found)}")
+    if end < store.size:
+        rest = size_text(store.size - end)
+        raw.problems.append(f"{Path(store.name).name}: {rest} behind its end are not read")
     return raw
 
 
@@ -182,7 +190,8 @@ def parse_header(store: Store) -> RawContainer:
     raw = RawContainer(text_of(header["host"]), text_of(header["run_id"]))
     if lost := int(header["lost_processes"]):
         raw.problems.append(
-            f"{lost} processes were not recorded: the container reached STRIPEWISE_RUN_BYTES"
+            f"{plural(lost, 'process', 'processes')} {NOT_RECORDED}: the container reached "
+            "STRIPEWISE_RUN_BYTES"
         )
     return raw
 

@@ -86,7 +86,7 @@ def observation(
         captured: Single calls were to be recorded.
         storage: That was emulated.
     """
-    from stripewise.readers import FilesSeen, program_facts
+    from stripewise.readers import NOT_RECORDED, FilesSeen, program_facts
 
     files = FilesSeen(run.profile, Path.cwd())
     facts = program_facts(run.profile, run.elapsed_seconds, environment=run.environment)
@@ -102,6 +102,7 @@ def observation(
         warnings.append(message)
     errors = _not_emulated(run, warnings)
     warnings += [text for text in run.handshake.warnings if not _is_counted(run, text)]
+    warnings += [text for text in run.profile.notes if f" {NOT_RECORDED}: " in text]
     processes = run.profile.processes
     if captured and len(processes) and not processes["capture"].any():
         warnings.append(_NO_CALLS)

@@ -20,8 +20,21 @@ void sw_event_fill(struct sw_event *event, const struct sw_tracer *tracer,
     event->duration_ns = happened->end_ns - happened->start_ns;
 }
 
+static struct sw_run narrow[SW_TRACER_FIRST_SLOTS];
+static struct sw_run wide[SW_TRACER_SLOTS];
+static char room[51 * sizeof(struct sw_run)]; /* behind the slots of a narrow block */
+
+bool sw_tracer_map_wide(struct sw_tracer *tracer)
+{
+    tracer->runs = wide;
+    tracer->n_slots = SW_TRACER_SLOTS;
+    return true;
+}
+
 void sw_log_run(struct sw_tracer *tracer, const struct sw_run *run)
 {
+    if (sw_tracer_is_narrow(tracer))
+        tracer->log += sizeof *run;
     uint64_t durations = 0;
     for (int i = 0; i < SW_DURATION_BINS; i++)
         durations += run->durations[i];
@@ -38,12 +51,14 @@ void sw_log_run(struct sw_tracer *tracer, const struct sw_run *run)
 int main(int count, char **arguments)
 {
     static struct sw_tracer tracer;
-    static struct sw_run runs[SW_TRACER_SLOTS];
     struct sw_happened happened = {.key = {.name = 1}};
     FILE *script = count == 2 ? fopen(arguments[1], "r") : NULL;
     if (script == NULL)
         return 1;
-    tracer.runs = runs;
+    tracer.runs = narrow;
+    tracer.n_slots = SW_TRACER_FIRST_SLOTS;
+    tracer.log = room;
+    tracer.log_end = room + sizeof room;
     while (fscanf(script, "%" SCNu64 " %" SCNd64 " %" SCNu64, &happened.key.bytes,
                   &happened.offset, &happened.sequence) == 3) {
         happened.start_ns = happened.sequence * 10000;
@@ -51,5 +66,9 @@ int main(int count, char **arguments)
         sw_fold(&tracer, &happened);
     }
     sw_fold_close(&tracer);
+    for (int slot = 0; slot < SW_TRACER_FIRST_SLOTS; slot++) {
+        if (narrow[slot].count != 0) /* left there */
+            sw_log_run(&tracer, &narrow[slot]);
+    }
     return fclose(script);
 }

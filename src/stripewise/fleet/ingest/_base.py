@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from pathlib import Path
 from stripewise.errors import TraceError
 from stripewise.fleet._of_profile import Origin
 from stripewise.fleet._records import Record
+from stripewise.inputs import Budget, open_input
 
 HEAD_BYTES = 1 << 16
 
@@ -52,6 +54,7 @@ class Feed(ABC):
     Attributes:
         name: Short, as in "darshan".
         summary: What it is, for a list.
+        budget: Of one file; a larger one is refused before it is read.
         needs_trust: It tells of others than its owner: only files of root, or of the user who
             takes them in, are believed.
     """
@@ -59,6 +62,7 @@ class Feed(ABC):
     name: str
     summary: str
     needs_trust = False
+    budget: Budget
 
     @abstractmethod
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -80,6 +84,18 @@ class Feed(ABC):
         Raises:
             StripewiseError: Nothing of it can be used.
         """
+
+    def content_bytes(self, path: Path) -> int:
+        """Return how many bytes of a file are its content; what follows them is not looked at.
+
+        Raises:
+            OSError: It cannot be read.
+            StripewiseError: There are more than the budget of its kind allows.
+        """
+        with open_input(path) as file:
+            size = os.fstat(file.fileno()).st_size
+        self.budget.check_bytes(size, path)
+        return size
 
     def claim(self, directory: Path, names: Collection[str]) -> Claim | None:
         """Return the files of a directory that are one input; None: there is none.

@@ -22,6 +22,7 @@ from stripewise.fleet._of_profile import Origin, clean
 from stripewise.fleet._records import CampaignRecord, Row
 from stripewise.fleet.ingest._base import Claim, Feed, Reading
 from stripewise.fleet.ingest._identity import identity
+from stripewise.inputs import CAMPAIGN, open_input
 from stripewise.text import printable
 
 _SUFFIX = ".campaign"
@@ -44,6 +45,7 @@ class CampaignFeed(Feed):
 
     name = "campaign"
     summary = "a campaign of `stripewise bench`, or output of IOR, mdtest or benchio"
+    budget = CAMPAIGN
     needs_trust = True
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -87,7 +89,7 @@ class CampaignFeed(Feed):
 def _campaign(path: Path) -> tuple[Campaign, tuple[str, ...]]:
     with_head = path.is_dir()
     if not with_head:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             with_head = _FORMAT in file.read(4096)
     if with_head:
         return read_campaign(path), ()
@@ -113,7 +115,7 @@ def _row(one: CaseFigures) -> Row:
 def _has_ended(journal: Path) -> bool:
     """Whether the last record says so; it is read in full when the campaign is."""
     try:
-        with journal.open("rb") as file:
+        with open_input(journal) as file:  # a pipe would be waited for
             file.seek(0, 2)
             file.seek(max(0, file.tell() - 4096))
             lines = file.read().splitlines()

@@ -10,12 +10,15 @@ from pathlib import Path
 
 from stripewise.fleet._of_profile import Origin, source_of
 from stripewise.fleet.ingest._base import Claim, Feed, Reading, RefusedError
-from stripewise.readers import read_evidence
+from stripewise.inputs import DARSHAN_LOG
+from stripewise.readers import container_bytes, is_container, read_evidence
 from stripewise.readers.sources import SOURCES
 
 _KINDS = {"stripewise": "trace", "hdf5-recorder": "recorder"}
 """Names of sources that the tables call otherwise."""
 _CONTAINER = ".sw"
+_MOST_NOTES = 3
+"""Of an input that is there in part; its profile has all of them."""
 _TRACE = ".trace"
 
 
@@ -24,6 +27,7 @@ class EvidenceFeed(Feed):
 
     name = "evidence"
     summary = "a Darshan log, a trace of Stripewise or Recorder, or output of MPICH_MPIIO_STATS"
+    budget = DARSHAN_LOG  # the largest of its kinds but for containers
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Whether a source does."""
@@ -42,7 +46,14 @@ class EvidenceFeed(Feed):
         if kind == "darshan" and profile.partial and not len(profile.counters):
             why = next((note for note in profile.notes if "damaged" in note), profile.notes[0])
             raise RefusedError(f"nothing is left to read of it: {why}")
-        return Reading((source_of(evidence, replace(origin, kind=kind)),))
+        problems = profile.notes[:_MOST_NOTES] if profile.partial else ()
+        return Reading((source_of(evidence, replace(origin, kind=kind)),), tuple(problems))
+
+    def content_bytes(self, path: Path) -> int:
+        """Return how many bytes of a file are its content: a container states its end."""
+        if is_container(path):
+            return container_bytes(path)
+        return super().content_bytes(path)
 
     def claim(self, directory: Path, names: Collection[str]) -> Claim | None:
         """Take the containers of a run, or the files of a Recorder."""

@@ -27,6 +27,7 @@ class ReportFeed(Feed):
 
     name = "report"
     summary = "a report of `stripewise run` (STRIPEWISE_REPORTS)"
+    budget = REPORT
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Whether it begins with the name of its format."""

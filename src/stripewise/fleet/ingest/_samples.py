@@ -18,6 +18,7 @@ class SamplesFeed(Feed):
 
     name = "samples"
     summary = "samples and events of a storage, as JSON lines"
+    budget = SAMPLES
     needs_trust = True
 
     def recognises(self, path: Path, head: bytes) -> bool:

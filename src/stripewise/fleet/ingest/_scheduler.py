@@ -31,6 +31,7 @@ class SchedulerFeed(Feed):
 
     name = "scheduler"
     summary = "output of sacct, as text or JSON, or of Slurm's REST interface"
+    budget = JOBS
     needs_trust = True
 
     def recognises(self, path: Path, head: bytes) -> bool:

@@ -88,6 +88,7 @@ class StudyFeed(Feed):
 
     name = "study"
     summary = "a study of `stripewise tune` (its directory, or result.json)"
+    budget = BUDGET
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Whether it begins as a result does, or is a study's directory."""

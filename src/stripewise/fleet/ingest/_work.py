@@ -125,7 +125,8 @@ def _look(one: Input, place: Path) -> Looked:
     feed = feed_of(place, head)
     if feed is None:
         return Looked("", "")
-    return Looked(feed.name, content_digest((name, place / name) for name, _ in one.files))
+    files = ((name, place / name) for name, _ in one.files)
+    return Looked(feed.name, content_digest(files, feed.content_bytes))
 
 
 def _read(task: Read, place: Path) -> Stored:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise.inputs import DARSHAN_LOG
 from stripewise.model import (
     ALL_RANKS,
     Evidence,
@@ -82,8 +83,10 @@ class DarshanSource(Source):
 
         Raises:
             RuntimeMissingError: PyDarshan is not installed.
-            TraceError: The log cannot be read at all.
+            TraceError: The log cannot be read at all, or is larger than its budget.
         """
+        if path.is_file():
+            DARSHAN_LOG.check_bytes(path.stat().st_size, path)
         return _evidence(read_log(path))
 
 
