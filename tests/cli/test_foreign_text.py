@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import csv
 import io
+import logging
+import sys
 import unicodedata
 
 import pytest
@@ -15,7 +17,12 @@ from hypothesis import strategies as st
 
 from stripewise.cli import main
 from stripewise.cli._common import fitted
+from stripewise.logs import OneLine
+from stripewise.model import Op
 from stripewise.text import csv_cell, printable
+from support.containers import FakeFile, FakeProcess, build_container
+from support.trace_samples import one_thread
+from support.traces import FakeCall
 
 EVIL = "a\x1b]0;owned\x07b\u202egpj.\u2066c"
 
@@ -51,6 +58,96 @@ def test_errors(words):
     shown = output_of(*words)
     assert "\\x1b]0;owned" in shown
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+
+
+FORGED = "stripewise: refused: forged"
+LINES = f"a\n{FORGED}\r{FORGED}\x1b[2Jb\u2028{FORGED}\u202ed\x85{FORGED}"
+"""A name that looks like lines of ours, to whatever takes one of these for the end of a line."""
+
+
+def is_harmless(shown: str) -> bool:
+    """Whether nothing of `LINES` begins a line, or acts on a terminal."""
+    begins = any(line.lstrip().startswith(FORGED) for line in shown.splitlines())
+    return not begins and not {"\x1b", "\r", "\x85", "\u2028", "\u202e"} & set(shown)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("profile", LINES), ("pattern", LINES), ("simulate", "--pattern", LINES)),
+        *(("trace", one, LINES) for one in ("info", "show", "export")),
+        *(("config", one, LINES) for one in ("show", "check", "convert")),
+        *(("db", one, "--db", LINES) for one in ("status", "export", "prune")),
+        *(("machine", one, LINES) for one in ("show", "check")),
+        *(("bench", one, LINES) for one in ("report", "import", "history", "export")),
+        ("db", "ingest", LINES, "--db", LINES),
+        ("model", "show", LINES),
+        ("knowledge", "show", LINES),
+        ("surface", "show", LINES),
+        ("convert", LINES),
+        ("advise", LINES),
+        ("monitor", "check", "--config", LINES),
+        ("serve", "--config", LINES),
+        ("run", "--config", LINES, "--", "true"),
+        ("tune", "--resume", LINES),
+        ("tunables", LINES),
+        (LINES,),
+    ],
+)
+def test_a_name_with_line_breaks_makes_no_line(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown = output_of(*words)
+    assert shown
+    assert is_harmless(shown), shown
+
+
+def test_names_in_a_trace_make_no_line(tmp_path):
+    fields = {"start_ns": 10**18, "end_ns": 10**18 + 10**9, "command": f"./p\x1f{LINES}",
+              "outermost_write_bytes": 100}  # fmt: skip
+    file = FakeFile(f"/d/{LINES}", ops={Op.WRITE: (2, 200, 10**8)}, outermost=(10**8, 0, 200))
+    calls = [FakeCall(f"/d/{LINES}", offset=place, bytes=100) for place in (0, 100)]
+    process = FakeProcess(fields, [file], notes=[LINES], trace=one_thread(*calls))
+    path = tmp_path / "vm.sw"
+    path.write_bytes(build_container([process], host=LINES, run_id=LINES))
+    for words in (
+        *(("profile", path), ("profile", "--json", path), ("profile", "--csv", path)),
+        *(("pattern", path), ("pattern", "--json", path), ("trace", "info", path)),
+        *(("trace", "show", path), ("trace", "show", "--json", path)),
+        ("trace", "export", path, "-o", tmp_path / "t.json"),
+    ):
+        shown = output_of(*words)
+        assert is_harmless(shown), (words, shown)
+
+
+@pytest.mark.parametrize("more", [(), ("--json",), ("--dry-run",)])
+def test_names_of_inputs_make_no_line(more, tmp_path):
+    logs = tmp_path / LINES.replace("/", "")
+    logs.mkdir()
+    (logs / f"{LINES}.darshan").write_bytes(b"3.41\0\0\0\0" + (6567223).to_bytes(8, "little"))
+    (logs / f"{LINES}.json").write_text('{"version": 2, "command":')
+    (logs / f"{LINES}.txt").write_text(LINES)
+    (logs / f"link {LINES}").symlink_to(LINES)
+    base = str(tmp_path / "base.sqlite")
+    output_of("db", "init", "--db", base)
+    shown = output_of("db", "ingest", logs, "--db", base, "--settle", 0, "--jobs", 1, *more)
+    assert "\\x0a" in shown or "\\n" in shown
+    assert is_harmless(shown), shown
+    assert is_harmless(output_of("db", "status", "--db", base))
+
+
+def test_a_log_has_a_line_for_each_record():
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(OneLine("%(levelname)s: %(message)s"))
+    try:
+        raise ValueError(LINES)
+    except ValueError:
+        record = logging.LogRecord("n", 40, "f", 1, "of %s", (LINES,), sys.exc_info())
+    handler.emit(record)
+    lines = stream.getvalue().splitlines()
+    assert is_harmless(stream.getvalue())
+    assert lines[0].startswith("ERROR: of a\\x0a")
+    assert all(line.startswith("  | ") for line in lines[1:])
 
 
 @given(st.text())

@@ -4,15 +4,17 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
 import click
 
 from stripewise.cli._common import examples
-from stripewise.cli._logs import FORMAT, log_to_standard_error
 from stripewise.cli._monitor_look import check, config_option, metrics, once
+from stripewise.logs import OneLine
 
+_FORMAT = "%(asctime)s stripewise: %(levelname)s: %(message)s"
 _FORMAT_OF_JOURNAL = "%(levelname)s: %(message)s"
 """The journal adds the time and the name itself."""
 
@@ -51,8 +53,12 @@ def command(context: click.Context, config: Path | None) -> None:
 
 
 def _log_to_standard_error(level: str) -> None:
-    in_journal = "JOURNAL_STREAM" in os.environ
-    log_to_standard_error(level, _FORMAT_OF_JOURNAL if in_journal else FORMAT)
+    logging.raiseExceptions = False  # a closed standard error must not become more errors
+    handler = logging.StreamHandler()
+    handler.setFormatter(
+        OneLine(_FORMAT_OF_JOURNAL if "JOURNAL_STREAM" in os.environ else _FORMAT)
+    )
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
 
 
 for _one in (check, once, metrics):

@@ -14,7 +14,6 @@ import click
 
 from stripewise.cli._common import echo, examples, file_option, note
 from stripewise.cli._db_ingest import db_option
-from stripewise.cli._logs import FORMAT, log_to_standard_error
 from stripewise.errors import ConfigurationError, StorageError
 from stripewise.text import plural
 
@@ -61,7 +60,6 @@ def command(config: Path | None, database: str, host: str | None, port: int | No
             server = server.model_copy(update={"port": number})
             settings = settings.model_copy(update={"server": server})
         app = create_app(engine, settings=settings)
-        log_to_standard_error("warning", FORMAT)
         echo(f"the portal is at {server.origin}")
         echo(f"up to {plural(room.connections, 'connection')}, {server.requests_at_once} requests "
              f"at a time; {room.descriptors} of {room.limit} open files at most")  # fmt: skip

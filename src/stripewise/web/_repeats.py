@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from stripewise.logs import OneLine
+
 PERIOD_SECONDS = 60.0
 MOST = 5
 """Times that one fault is told in a period."""
@@ -80,7 +82,7 @@ def log_settings() -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "filters": {"few": {"()": FewRepeats}},
-        "formatters": {"plain": {"format": "%(levelname)s: %(message)s"}},
+        "formatters": {"plain": {"()": OneLine, "fmt": "%(levelname)s: %(message)s"}},
         "handlers": {
             "error": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["few"]}
         },

@@ -5,16 +5,13 @@
 from __future__ import annotations
 
 import logging
-import textwrap
 from typing import Any
 
 from stripewise.text import printable
 
-FORMAT = "%(asctime)s stripewise: %(levelname)s: %(message)s"
-
 
 class OneLine(logging.Formatter):
-    """Formats each record of a log as one line; those of a traceback below it are indented.
+    """Formats each record of a log as one line; those of a traceback stand behind a bar below it.
 
     Texts of others are in many messages: none of them begins a line.
     """
@@ -26,14 +23,5 @@ class OneLine(logging.Formatter):
 
     def formatException(self, ei: Any) -> str:
         """Return the lines of a traceback."""
-        return textwrap.indent(
-            "\n".join(map(printable, super().formatException(ei).split("\n"))), "  "
-        )
-
-
-def log_to_standard_error(level: str, form: str) -> None:
-    """Have all logs written to standard error, a line each."""
-    logging.raiseExceptions = False  # a closed standard error must not become more errors
-    handler = logging.StreamHandler()
-    handler.setFormatter(OneLine(form))
-    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+        lines = super().formatException(ei).split("\n")
+        return "\n".join(f"  | {printable(line)}" for line in lines)
