@@ -63,21 +63,21 @@ demo: setup ## tune a kernel, verify, run it again under best.toml, write the re
 
 # Tests that run MPI programs have the processors to themselves: ranks spin while they wait.
 test: setup-dev ## what a change must pass, in ten minutes on two processors
-	$(BIN)/pytest -q -m "not mpi" -n 3 --dist loadgroup
-	$(BIN)/pytest -q -m mpi
+	$(BIN)/pytest -q tests -m "not mpi" -n 3 --dist loadgroup
+	$(BIN)/pytest -q tests -m mpi
 
 test-rest: setup-dev ## PART=K/10: a tenth of what `make test` leaves out, the longest of it in part
 	@tools/bootstrap.sh system apps
-	STRIPEWISE_TEST_SHARE=0.03 $(BIN)/pytest -q --rest $(PART) -m "not mpi" -n 2 --dist loadgroup --timeout 3000
-	STRIPEWISE_TEST_SHARE=0.03 $(BIN)/pytest -q --rest $(PART) -m mpi --timeout 3000
+	STRIPEWISE_TEST_SHARE=0.03 $(BIN)/pytest -q tests --rest $(PART) -m "not mpi" -n 2 --dist loadgroup --timeout 3000
+	STRIPEWISE_TEST_SHARE=0.03 $(BIN)/pytest -q tests --rest $(PART) -m mpi --timeout 3000
 
 # COVERAGE="--cov --cov-context=test" also tells `make mutation` which tests execute a line.
 test-all: setup-dev roots lustre-mpi ## every test: what a release must pass, in hours
 	@tools/bootstrap.sh system apps
 	rm -f build/durations.jsonl
 	mkdir -p build
-	$(BIN)/pytest -q --all --record build/durations.jsonl -m "not mpi" -n 2 --dist loadgroup --timeout 3000 $(COVERAGE)
-	$(BIN)/pytest -q --all --record build/durations.jsonl -m mpi --timeout 3000 $(COVERAGE)
+	$(BIN)/pytest -q tests --all --record build/durations.jsonl -m "not mpi" -n 2 --dist loadgroup --timeout 3000 $(COVERAGE)
+	$(BIN)/pytest -q tests --all --record build/durations.jsonl -m mpi --timeout 3000 $(COVERAGE)
 
 mutation: setup-dev ## which of 120 faults `make test` notices of those that `make test-all` does; hours
 	@tools/bootstrap.sh venv mutation

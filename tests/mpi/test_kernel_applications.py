@@ -75,6 +75,7 @@ def test_two_applications_write_their_own_files(
     assert np.fromfile(tmp_path / "b", np.int64).tolist() == list(range(1, 211))
 
 
+@pytest.mark.extended
 def test_one_application_says_nothing_of_others(kernel_of: KernelOf, tmp_path: Path) -> None:
     done = kernel_of("mpich").run(2, ["--size", "4,4,4", "--json", "-"], cwd=tmp_path)
     assert json.loads(done.stdout)["application"] is None

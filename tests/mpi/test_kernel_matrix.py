@@ -157,7 +157,7 @@ def lines_of(drivers: Drivers, few: bool) -> Iterator[tuple[str, str, str]]:
             yield name, backend, f"{line} --read-shift 1 --file {name}-{backend}"
 
 
-@pytest.mark.extended(keep=1)
+@pytest.mark.extended(keep="mpich--2")
 @pytest.mark.parametrize(("family", "io", "n_ranks"), PLACES)
 def test_every_element_arrives(
     family: str, io: str, n_ranks: int, drivers_of: DriversOf, tmp_path: Path
@@ -172,6 +172,7 @@ def test_every_element_arrives(
             check_file(REQUESTS[name], backend, n_ranks, tmp_path / f"{name}-{backend}")
 
 
+@pytest.mark.extended
 def test_a_file_per_node_holds_its_ranks_in_order(drivers_of: DriversOf, tmp_path: Path) -> None:
     drivers = drivers_of("openmpi")
     line = "--pattern gcrm --size 1,2,10 --type int64 --backend posix --keep --file out --steps 2"

@@ -368,6 +368,7 @@ def test_json_that_cannot_be_written_is_told_first(kernel_of: KernelOf, tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.extended
 def test_without_hdf5_only_that_back_end_is_missing(
     kernel_of: KernelOf, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -265,6 +265,7 @@ def test_dropped_caches_are_counted(kernel_of: KernelOf, tmp_path: Path) -> None
     assert found["cached_bytes_before_read"] is None
 
 
+@pytest.mark.extended
 def test_with_address_sanitizer(
     kernel_of: KernelOf, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -71,6 +71,7 @@ def test_what_cannot_run_ends_both_with_one_line(
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.extended
 def test_a_phase_alone_says_nothing_of_others(tmp_path: Path) -> None:
     told = metadata_kernel("mpich").told(1, "--directory", ".", "--files", "3", cwd=tmp_path)
     assert not any("begin_seconds" in phase for phase in told["phases"])

@@ -47,7 +47,7 @@ def measured(ranks: int, tmp_path: Path, *words: str) -> tuple[dict[str, Any], d
     return told, counters(mapping)
 
 
-@pytest.mark.extended(keep=1)
+@pytest.mark.extended
 @pytest.mark.parametrize("ranks", [1, 8])
 def test_rates_are_those_of_the_description(ranks: int, tmp_path: Path) -> None:
     """One rank waits for its way to the server; eight keep the server busy."""

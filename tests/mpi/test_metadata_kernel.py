@@ -111,6 +111,7 @@ def test_the_histogram_is_right_to_a_hundredth(tmp_path: Path, mpich: MetadataKe
         assert (mean, total) == (pytest.approx(float(values.mean()) / 1e9), len(values))
 
 
+@pytest.mark.extended
 def test_ranks_use_what_another_node_has_made(mpich: MetadataKernel, tmp_path: Path) -> None:
     here = mpich.told(2, "--files", "3", "--phases", "create,stat", cwd=tmp_path)
     assert (here["n_nodes"], here["shift"], here["clock_uncertainty_seconds"]) == (1, 0, 0)

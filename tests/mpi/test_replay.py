@@ -174,6 +174,7 @@ def _plan_of_a_kernel(kernel: Kernel, where: Path) -> str:
     return _plans["text"]
 
 
+@pytest.mark.extended
 def test_sanitizers_find_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     require("mpicc.mpich", "mpiexec.mpich")
     monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")  # MPICH's own

@@ -3,8 +3,10 @@
 """Which tests a run of pytest takes, and the record of how long they took.
 
 Without an option it takes those of `make test`: all but the tests marked `long`, of those marked
-`extended(keep=N)` N cases each, and of a case that is made for both databases or both MPIs one of
-the two, in turns. A test that is named on the command line is always taken.
+`extended(keep=N)` N cases each (or the one with the id that `keep` names), and of a case that is made
+for both databases or both MPIs one of the two, in turns. A test that is named on the command line is
+always taken. With `-n`, name the folder (`pytest tests -n 2 --all`): else the processes that xdist
+starts do not know these options.
 """
 
 from __future__ import annotations
@@ -72,7 +74,10 @@ def _beyond(items: Sequence[pytest.Item]) -> set[pytest.Item]:
     for of_one in cases.values():
         mark = of_one[0].get_closest_marker("extended")
         keep = mark.kwargs.get("keep", 0) if mark is not None else 0
-        found.update(sorted(of_one, key=_draw)[keep:])
+        if isinstance(keep, str):
+            found.update(item for item in of_one if not item.nodeid.endswith(f"[{keep}]"))
+        else:
+            found.update(sorted(of_one, key=_draw)[keep:])
     return found | _turned(item for item in items if item not in found)
 
 

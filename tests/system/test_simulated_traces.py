@@ -101,7 +101,7 @@ def test_many_files_and_small_records_without_mpi(work: Path) -> None:
     agreed(work, [sys.executable, "-c", MANY_FILES], 1)
 
 
-@pytest.mark.extended(keep=1)
+@pytest.mark.extended
 @pytest.mark.mpi  # ranks that wait for a processor meet otherwise at a shared file
 def test_a_kernel_through_posix(work: Path, family: str) -> None:
     layout = {"mpich": "shared", "openmpi": "per-process"}[family]

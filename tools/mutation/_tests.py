@@ -92,6 +92,6 @@ def _relative(path: str) -> str:
 
 def _collected(top: Path) -> list[str]:
     """The tests of `make test`, by their names."""
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "--no-header"]
+    command = [sys.executable, "-m", "pytest", "tests", "--collect-only", "-q", "--no-header"]
     done = subprocess.run(command, cwd=top, capture_output=True, text=True, check=True)
     return [line for line in done.stdout.splitlines() if "::" in line]
