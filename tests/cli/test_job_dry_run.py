@@ -156,3 +156,23 @@ def test_a_script_in_another_directory(cluster) -> None:
     cluster.write(SCRIPT, "jobs/run.sh")
     assert cluster.tune("jobs/run.sh", "--dry-run").code == 0
     assert cluster.tune(str(cluster.work / "jobs" / "run.sh"), "--dry-run").code == 0
+
+
+def test_the_time_limit_of_a_run_is_slurms(cluster) -> None:
+    """Whole minutes; 0 and UNLIMITED: the partition's; without one: the partition's default."""
+    cluster.set(partition="PartitionName=work Default=YES MaxTime=02:00:00 DefaultTime=00:30:00 "
+                "State=UP TotalNodes=4")  # fmt: skip
+    for option, seconds in ((" --time=0:30", 60), (" --time=10:01", 660), (" --time=0", 7200),
+                            (" --time=UNLIMITED", 7200), ("", 1800)):  # fmt: skip
+        cluster.write(SCRIPT.replace("--time=10", "--ntasks=1" + option))
+        said = cluster.tune("run.sh", "--dry-run", "--json", "--tier", "none").json
+        assert said["run_seconds"] == seconds, option
+
+
+def test_a_budget_without_room_for_a_study_is_refused_before_anything(cluster) -> None:
+    words = ("run.sh", "--budget", "0.0001node-hours")
+    for more in ((), ("--dry-run",)):
+        said = cluster.tune(*words, *more)
+        said.error("0.0001 node-hours are 0.36 s of one node", "at least 14 runs", "nothing was")
+    assert cluster.submitted == 0
+    assert cluster.names == {"run.sh", "input.txt"}

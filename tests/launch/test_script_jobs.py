@@ -16,6 +16,7 @@ import pytest
 from stripewise.errors import RuntimeMissingError
 from stripewise.jobs import JobScript
 from stripewise.launch import HINTS_VARIABLE, RunRequest, ScriptJobs, redirect_pair
+from stripewise.launch._slurm_order import make_order
 from stripewise.model import Configuration, JobSettings
 from stripewise.runtime import cray_variables, find_runtime
 from stripewise.tiers import Pool, TierRequest, find_tier
@@ -55,6 +56,21 @@ def test_an_allocation_is_what_the_script_asks_for() -> None:
     }  # fmt: skip
     assert made.directives == ()
     assert (made.nodes, made.wall_seconds, made.name) == (2, 7200, "solve")
+
+
+def test_no_run_is_longer_than_its_job_would_be(tmp_path) -> None:
+    """An allocation of many runs is longer than the script's limit, which bounds each of them."""
+    for given, asked, expected in (
+        ({"allocation_seconds": 7200.0}, None, 600.0),
+        ({"allocation_seconds": 7200.0}, 30.0, 30.0),
+        ({"allocation_seconds": 7200.0}, 1000.0, 600.0),
+        ({"allocation_seconds": 300.0}, None, 205.0),  # Slurm may end that one 95 s early
+        ({"wall_seconds": None, "allocation_seconds": 7200.0}, None, None),
+    ):
+        jobs = plan(**given)
+        run = replace(request(), timeout_seconds=asked, directory=tmp_path)
+        order = make_order(None, jobs, run, jobs.allocation(run), tmp_path / "record")
+        assert order["timeout_seconds"] == expected, (given, asked)
 
 
 def test_variables_of_sbatch_count_more_than_the_script(monkeypatch) -> None:

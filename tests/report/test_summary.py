@@ -9,6 +9,7 @@ import studies
 
 from stripewise.model import Speedup
 from stripewise.report import summary_lines
+from stripewise.report._verdict import headline
 
 
 def text(result, **options):
@@ -48,7 +49,22 @@ def test_faster_io_but_slower_program_is_explained():
 def test_too_few_pairs_have_no_interval():
     result = replace(studies.no_improvement(), speedup=Speedup(1.5, float("nan"), float("nan"), 2))
     assert "[2 paired runs: too few for an interval]" in text(result)
-    assert "too few pairs to tell" in text(result)
+    assert "more pairs would hardly have shown an improvement" in text(result)
+    assert "too few pairs" not in text(result)
+
+
+def test_a_study_that_its_budget_ended_says_so():
+    """It says neither that nothing improved, nor that nothing can act on the program."""
+    why = "time budget: 9 of 10 s used; another trial and the winner's 4 pairs take about 20 s"
+    nothing = replace(studies.no_improvement(), trials=(), stopped_because=why, left_open=why)
+    shown = text(nothing)
+    assert f" result          nothing tried. {why}." in shown
+    assert "no improvement" not in shown
+    assert "can act" not in shown
+    open_pairs = replace(studies.no_improvement(), left_open="I/O 1.2x [3 fresh pairs]: too few")
+    assert " result          undecided. I/O 1.2x [3 fresh pairs]: too few." in text(open_pairs)
+    assert headline(open_pairs) == "Undecided"
+    assert headline(nothing) == "Nothing tried"
 
 
 def test_rejected_configurations_are_loud():

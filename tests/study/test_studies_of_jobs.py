@@ -160,12 +160,18 @@ def test_an_interrupted_study_goes_on(cluster, monkeypatch) -> None:
     assert revert(made.read_bytes()) == SCRIPT.encode()
 
 
-def test_the_budget_in_node_hours_ends_the_search(cluster) -> None:
-    words = ("--strategy", "random", "--bb-nodes", "1,2,3,4", "--budget", "0.0003")
-    said = cluster.tune("run.sh", *words)
+def test_the_budget_in_node_hours_ends_the_study(cluster, monkeypatch) -> None:
+    """These jobs take less than any of Slurm's; all that they took is within the budget."""
+    monkeypatch.setattr("stripewise.study._budget.LEAST_RUN_SECONDS", 0.01)
+    monkeypatch.setattr("stripewise.study._budget.ENDING_SECONDS", 0.0)
+    said = cluster.tune("run.sh", "--bb-nodes", "1,2,3,4", "--budget", "0.0003")
     assert said.code == 0, said
-    assert "node-hour budget:" in said.out
-    assert "of 0.0003 node-hours used" in said.out
+    assert " result          nothing tried. node-hour budget: " in said.out
+    assert "of 0.0003 node-hours used; the rest of a study of one trial" in said.out
+    result = json.loads((cluster.work / "run.stripewise" / "result.json").read_text())
+    assert result["result"] == "nothing tried"
+    assert len(result["runs"]) < 4
+    assert result["job"]["node_seconds"]["spent"] < 1.08
 
 
 def test_rungs_that_the_trials_did_not_reach(cluster) -> None:

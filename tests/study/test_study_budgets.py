@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -14,10 +14,10 @@ from stripewise.launch import Outcome
 from stripewise.model import RunStatus
 from stripewise.policy import Policy
 from stripewise.study import JobOptions, Journal, Ledger, StudyOptions
-from stripewise.study._budget import make_budget, most_trials
+from stripewise.study._budget import check_node_hours, make_budget, most_trials
 from stripewise.study._options import extended_budgets
 from stripewise.study._statistics import LOOKS
-from support.study_fakes import FakeLauncher, helped, lognormal
+from support.study_fakes import KNOB, FakeLauncher, helped, lognormal
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -41,9 +41,100 @@ def test_run_budget_keeps_the_pairs(run_fake):
 
 
 def test_time_budget(run_fake):
-    result = run_fake(FakeLauncher(helped), time_seconds=1.0)
-    assert "time budget" in result.stopped_because
+    launcher = FakeLauncher(helped)
+    result = run_fake(launcher, time_seconds=1.0)
+    assert "time budget: 0 of 1 s used; the rest of a study" in result.stopped_because
     assert not result.trials
+    assert (result.outcome, result.left_open) == ("nothing tried", result.stopped_because)
+    assert len(launcher.settings) == 1  # its first run showed that the budget holds no study
+
+
+@dataclass
+class Charged(FakeLauncher):
+    """Its allocations cost more than the runs in them do."""
+
+    factor: float = 1.5
+
+    @property
+    def node_seconds(self):
+        return self.factor * sum(one.elapsed_seconds for one in self._outcomes.values())
+
+
+@pytest.mark.parametrize("make", [FakeLauncher, Charged])
+def test_runs_that_cannot_be_paid_for_are_not_started(run_fake, tmp_path, make):
+    """Pairs, verification and retries count; only the first run is begun without knowing."""
+    for seed, seconds in enumerate((1, 12, 30, 69, 76, 90, 110, 130, 200)):
+        launcher = make(helped, lognormal(0.2), seed=seed)
+        folder = tmp_path / str(seed)
+        result = run_fake(launcher, node_hours=seconds / 3600, directory=folder, trials=3)
+        runs = [entry.measurement.elapsed_seconds for entry in result.runs]
+        spent = launcher.node_seconds or sum(runs)
+        longest = max(runs) * getattr(launcher, "factor", 1.0)
+        assert spent <= seconds + longest / 2 or len(runs) == 1, (seconds, spent)
+        assert "kept for the winner" not in result.stopped_because
+        if not result.trials:
+            assert result.outcome == "nothing tried"
+            assert "node-hour budget: " in result.left_open
+        else:
+            assert result.outcome in ("improved", "undecided"), result.left_open
+    assert result.improved
+
+
+def test_a_candidate_whose_pairs_cannot_be_paid_for_is_undecided(run_fake):
+    """Runs that take longer than the baseline's did take what was kept for the pairs."""
+
+    class Slowing(FakeLauncher):
+        def submit(self, request):
+            self.other_seconds = 21.0 if len(self.settings) == 4 else 1.0
+            return super().submit(request)
+
+    launcher = Slowing(helped)
+    result = run_fake(launcher, node_hours=80 / 3600, trials=1, only=(KNOB,))
+    assert result.outcome == "undecided"
+    assert "x faster in its trial, and no fresh pairs" in result.left_open
+    assert "node-hour budget: " in result.left_open
+    more = run_fake(launcher, node_hours=900 / 3600, command=(), resume=True)
+    assert more.outcome == "improved"
+
+
+def test_pairs_that_the_budget_ends_are_undecided(run_fake):
+    result = run_fake(FakeLauncher(helped, drift=0.15), node_hours=150 / 3600, trials=2)
+    assert result.outcome == "undecided"
+    assert "4 fresh pairs]: too few pairs to tell; the budget allows no more" in result.left_open
+    assert "go on with --resume --budget 0.1nh" in result.left_open
+
+
+@dataclass
+class Endless(FakeLauncher):
+    """A run of it never ends by itself; its allocation costs 10 node-seconds at each look."""
+
+    looks: int = 0
+    poll_seconds = 0.0
+
+    @property
+    def node_seconds(self):
+        return 10.0 * self.looks
+
+    def poll(self, handle):
+        self.looks += 1
+        return False
+
+
+def test_a_run_is_ended_when_the_budget_is_spent(run_fake):
+    launcher = Endless(helped)
+    result = run_fake(launcher, node_hours=0.5)
+    assert len(launcher.cancelled) == 1
+    assert launcher.node_seconds <= 1800
+    assert result.outcome == "nothing tried"
+    assert "the run that was under way was ended" in result.left_open
+    assert result.runs == ()
+
+
+def test_a_budget_without_room_for_jobs_is_refused():
+    check_node_hours(None, 99)
+    check_node_hours(0.1, 4)
+    with pytest.raises(UsageError, match=r"0.0001 node-hours are 0.36 s .* at least 14 runs on 2"):
+        check_node_hours(0.0001, 2)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +161,9 @@ def test_a_study_without_limits_goes_on_with_more_than_it_had(tmp_path, job, usu
     had = StudyOptions(("a",), tmp_path, job=job)
     asked = [extended_budgets(replace(had, trials=n), had) for n in (usual, usual + 1)]
     assert asked == [{}, {"trials": usual + 1}]
+    assert extended_budgets(replace(had, runs=60), had) == {"runs": 60}
+    both = replace(had, time_seconds=9.0, trials=50)
+    assert extended_budgets(both, had) == {"time_seconds": 9.0, "trials": 50}
     assert most_trials(had) == usual
 
 

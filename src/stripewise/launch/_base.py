@@ -147,6 +147,11 @@ class Launcher(ABC):
     outlives_tuner: bool = False
     emulates: bool = False
 
+    @property
+    def node_seconds(self) -> float | None:
+        """Time of all allocations so far, times their nodes; None: there are none."""
+        return None
+
     @abstractmethod
     def submit(self, request: RunRequest) -> Handle:
         """Start a run.

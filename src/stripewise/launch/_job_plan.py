@@ -105,6 +105,11 @@ class JobPlan(ABC):
 
     task_words: bool = False
 
+    @property
+    def run_seconds(self) -> float | None:
+        """Time limit of a run, if it were a job of its own; None: it has none."""
+        return None
+
     @abstractmethod
     def allocation(self, request: RunRequest) -> Allocation:
         """Return what is submitted for a run."""

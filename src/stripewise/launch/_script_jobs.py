@@ -81,6 +81,11 @@ class ScriptJobs(JobPlan):
 
     task_words = True
 
+    @property
+    def run_seconds(self) -> float | None:
+        """The time after which Slurm would end the job of the script."""
+        return self.wall_seconds
+
     def asked(self, job: JobSettings) -> TierRequest | None:
         """Return what a run asks the tier for; None: it uses the parallel file system alone."""
         if job.burst_buffer_nodes is None:

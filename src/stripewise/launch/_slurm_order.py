@@ -49,7 +49,7 @@ def make_order(
         "command": [portable(word) for word in command],
         "directory": portable(str(request.directory.absolute())),
         "record_directory": portable(str(record)),
-        "timeout_seconds": allocation.limit_of_run(request.timeout_seconds),
+        "timeout_seconds": allocation.limit_of_run(_limit(plan, request)),
         "umask": umask(),
         "libraries": [portable(str(path)) for path in _libraries(runtime, words)],
         "stage": None
@@ -65,6 +65,12 @@ def make_order(
         },
         **changes,
     }
+
+
+def _limit(plan: JobPlan, request: RunRequest) -> float | None:
+    """Return the time limit of a run: the one asked for, and none beyond that of its job."""
+    limits = (request.timeout_seconds, plan.run_seconds)
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _libraries(runtime: Runtime | None, task_words: tuple[str, ...]) -> list[str]:

@@ -240,6 +240,7 @@ class StudyResult(Compared):
         improved: Whether fresh pairs showed an I/O speed-up whose interval excludes 1 and the
             whole time did not get worse, overall, and that no case got slower.
         stopped_because: Why the search ended.
+        left_open: Why a budget ended the study before anything was decided; "" if something was.
         rungs_left: Numbers of burst-buffer nodes that it has not come to, though it would have.
         decisions: In order.
         warnings: For the user (oversubscription, settings that cannot act, ...).
@@ -258,6 +259,7 @@ class StudyResult(Compared):
     winner: Trial | None = None
     improved: bool = False
     stopped_because: str = ""
+    left_open: str = ""
     rungs_left: tuple[RungAhead, ...] = ()
     decisions: tuple[Decision, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -272,6 +274,15 @@ class StudyResult(Compared):
     def emulated(self) -> str:
         """Storage that was emulated in every run: "archer2-hdd@1/64"; "" if none was."""
         return self.provenance.get("emulated", "")
+
+    @property
+    def outcome(self) -> str:
+        """In two words: "improved", "no improvement", "undecided", "nothing tried"."""
+        if self.improved:
+            return "improved"
+        if not self.left_open:
+            return "no improvement"
+        return "undecided" if self.trials else "nothing tried"
 
     @property
     def is_ensemble(self) -> bool:

@@ -47,7 +47,7 @@ def result_to_json(result: StudyResult, job: JobStudy | None = None) -> dict[str
         "version": FORMAT_VERSION,
         "command": list(result.command),
         "directory": result.directory,
-        "result": "improved" if result.improved else "no improvement",
+        "result": result.outcome,
         **_outcome(result),
         "configuration": configuration_document(
             winner.configuration if winner else Configuration()
@@ -61,6 +61,7 @@ def result_to_json(result: StudyResult, job: JobStudy | None = None) -> dict[str
             ],
         },
         "stopped_because": result.stopped_because,
+        "left_open": result.left_open,
         "price": {**asdict(result.price), "ratio": result.price.ratio},
         "decisions": [asdict(decision) for decision in result.decisions],
         "warnings": list(result.warnings),

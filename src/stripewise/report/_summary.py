@@ -141,7 +141,7 @@ def _verification(result: StudyResult) -> list[str]:
 
 def _conclusion(result: StudyResult) -> list[str]:
     if not result.improved:
-        lines = [line("result", f"no improvement. {conclusion(result)}")]
+        lines = [line("result", f"{result.outcome}. {conclusion(result)}")]
     else:
         parts = [figures_phrase(best_figures(result))]
         if result.speedup is not None:

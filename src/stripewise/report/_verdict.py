@@ -32,6 +32,8 @@ from stripewise.text import printable
 def headline(result: StudyResult) -> str:
     """Conclude in a few words."""
     where = f" on emulated {result.emulated}" if result.emulated else ""
+    if result.left_open:
+        return f"{result.outcome.capitalize()}{where}"
     if not result.improved:
         return f"No improvement found{where}"
     if result.speedup is None:
@@ -129,6 +131,10 @@ def _evidence(result: StudyResult) -> str:
 
 
 def _why_not(result: StudyResult) -> str:
+    if result.left_open:
+        more = "give the study more, or tune a case whose runs are shorter"
+        tried = more if not result.trials else "the settings that you have stay as they are"
+        return f"{printable(result.left_open)}. {tried.capitalize()}."
     if not result.trials:
         return (
             "No configuration was tried: none of the known and allowed tunables can act"
@@ -170,8 +176,8 @@ def _not_confirmed(result: StudyResult, speedup: Speedup) -> str:
             f" that you have.{_more_would_help(speedup)}"
         )
     return (
-        f"{text}: too few pairs to tell. Keep the settings that you have; `stripewise tune"
-        " --resume` with a larger --runs continues the study."
+        f"{text}, after which more pairs would hardly have shown an improvement. Keep the settings"
+        " that you have."
     )
 
 
@@ -196,8 +202,8 @@ def _more_would_help(speedup: Speedup) -> str:
     if speedup.high < 2 * speedup.low:
         return ""
     return (
-        " The runs differ widely among themselves: a larger problem (more I/O in a run), a quieter"
-        " machine, or more pairs (--resume with a larger --runs) would narrow the interval."
+        " The runs differ widely among themselves: a larger problem (more I/O in a run) or a"
+        " quieter machine would narrow the interval."
     )
 
 

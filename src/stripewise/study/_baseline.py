@@ -197,10 +197,8 @@ def _check_it_ran(context: CaseContext, measurement: Measurement) -> None:
     if measurement.status in (RunStatus.OK, RunStatus.UNSEEN):
         return
     if measurement.status is RunStatus.TIMEOUT:
-        own = context.options.timeout_seconds is not None
         raise context.error(
-            f"the program did not end within {measurement.elapsed_seconds:.3g} s; "
-            f"give it more with {'--timeout' if own else '--allocation-time'}"
+            f"the program did not end within {measurement.elapsed_seconds:.3g} s{_limit(context)}"
         )
     if measurement.message.startswith(REFUSED):
         raise context.error(measurement.message)
@@ -215,6 +213,19 @@ def _check_it_ran(context: CaseContext, measurement: Measurement) -> None:
         f"the program fails unchanged ({measurement.message}){missing}; see that it "
         "runs without stripewise first, from a copy of this directory"
         f"{_where_it_spoke(context, measurement)}"
+    )
+
+
+def _limit(context: CaseContext) -> str:
+    """Say whose the time limit of the first run was, and how to give it more."""
+    own, of_job = context.options.timeout_seconds, context.tools.run_seconds
+    if own is not None and (of_job is None or own < of_job):
+        return "; give it more with --timeout"
+    if of_job is None:
+        return "; give it more with --allocation-time"
+    return (
+        f", and Slurm would end the job after {of_job:g} s, its time limit: give the script more "
+        "with #SBATCH --time"
     )
 
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import uuid4
 
 from stripewise.launch import Handle, Launcher, Resources, RunRequest, links_replaced, sweep
 from stripewise.model import Configuration, Measurement, ProgramFacts, RunRole, RunStatus, Value
+from stripewise.study._budget import Budget, BudgetSpentError
 from stripewise.study._interrupts import Interrupts
 from stripewise.study._ledger import Ledger, OpenRun
 from stripewise.study._observer import Observer
@@ -45,6 +46,7 @@ class Executor:
         keep: What runs made is not removed.
         keep_removed: What they remove is kept until it is compared.
         facts: Of all cases together, once they are known: one configuration is made for all.
+        budget: That no run may exceed; None: there is none.
     """
 
     ledger: Ledger
@@ -54,6 +56,8 @@ class Executor:
     keep: bool = False
     keep_removed: bool = False
     facts: ProgramFacts | None = None
+    budget: Budget | None = None
+    _begun: dict[str, float] = field(default_factory=dict)
 
     def begin(self, slot: RunSlot, place: int) -> Measurement | Running:
         """Return the slot's measurement if the journal holds it; otherwise begin its run.
@@ -61,6 +65,7 @@ class Executor:
         Raises:
             ProgramError: The command cannot be started.
             StorageError: There is no room.
+            BudgetSpentError: It is expected to exceed a limit.
             KeyboardInterrupt: A signal came.
         """
         done = self.ledger.measurement(slot.name)
@@ -70,6 +75,8 @@ class Executor:
         if open_run is not None and open_run.handle is not None:
             return Running(slot, open_run.run_id, open_run.handle)
         self.interrupts.checkpoint()
+        if self.budget is not None:
+            self.budget.check_run(slot.case)
         run_id = str(uuid4())
         self.ledger.plan(slot, run_id, place)
         tools = self.tools[slot.case]
@@ -83,6 +90,7 @@ class Executor:
         """Wait until runs have ended; return those.
 
         Raises:
+            BudgetSpentError: One of them exceeded a limit, and was ended.
             KeyboardInterrupt: A signal came.
         """
         launcher = self.tools[runs[0].slot.case].launcher
@@ -95,7 +103,27 @@ class Executor:
             if waits != said and time.monotonic() - begun > _SAY_AFTER_SECONDS:
                 self.observer.run_waits(waits)
                 said = waits
+            self._check_budget(runs)
             self._pause(launcher, [run.handle for run in runs])
+
+    def _check_budget(self, runs: Sequence[Running]) -> None:
+        """End a run with which a limit is exceeded; it counts as never made.
+
+        Raises:
+            BudgetSpentError: There is one.
+        """
+        if self.budget is None or not self.budget.is_timed:
+            return
+        now = time.monotonic()
+        for run in runs:
+            begun = self._begun.setdefault(run.run_id, now)
+            if self.tools[run.slot.case].launcher.describe(run.handle):  # it waits for its job
+                begun = self._begun[run.run_id] = now
+            try:
+                self.budget.check_running(run.slot.role, now - begun)
+            except BudgetSpentError as spent:
+                self.abandon_all(str(spent))
+                raise
 
     def end(self, run: Running) -> Measurement:
         """Return what a run gave that has ended.

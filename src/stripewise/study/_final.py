@@ -7,6 +7,7 @@ from __future__ import annotations
 from functools import partial
 
 from stripewise.model import Proposal, RunRole, Trial, TrialState
+from stripewise.study._budget import BudgetSpentError
 from stripewise.study._context import Baseline, Context
 from stripewise.study._effective import without_effect
 from stripewise.study._pairs import PairRunner
@@ -38,11 +39,18 @@ def judge_winner(context: Context, search: SearchResult) -> Verdict:
     least = min(noise / 2, WORTH_PAIRS)
     judged = 0
     verdict = Verdict()
-    if search.trials:
+    if search.is_cut and not search.trials:
+        verdict.left_open = search.stopped_because
+        verdict.text = f"nothing was tried: {search.stopped_because}"
+    elif search.trials:
         text = "no improvement: no configuration was faster than the baseline"
         verdict.text = f"{text} by {least:.0%} or more"
     for trial in _finalists(context, search, noise):
-        if trial.io_ratio > 1 - least or not PairRunner(context, trial).may_begin():
+        if trial.io_ratio > 1 - least:
+            break
+        if not PairRunner(context, trial).may_begin():
+            if not judged:
+                verdict = _without_pairs(context, trial)
             break
         _announce(context, trial)
         found = _judge(context, trial)
@@ -58,6 +66,17 @@ def judge_winner(context: Context, search: SearchResult) -> Verdict:
     if verdict.improved:
         _record_proof(context, verdict)
     return verdict
+
+
+def _without_pairs(context: Context, trial: Trial) -> Verdict:
+    """Say that a candidate's pairs would exceed the budget."""
+    why = context.budget.why_no_pairs(context.run_seconds) or "the budget is spent"
+    shown = said_of_files(trial.settings, lambda name, value: f"{name}={value}")
+    left_open = (
+        f"trial {trial.number} ({shown}) was {1 / trial.io_ratio:.2f}x faster in its trial, and "
+        f"no fresh pairs could confirm it: {why}; go on with --resume and a larger limit"
+    )
+    return Verdict(text=f"undecided: {left_open}", left_open=left_open)
 
 
 def _finalists(context: Context, search: SearchResult, noise: float) -> list[Trial]:
@@ -108,7 +127,9 @@ def _run_again(context: Context, trial: Trial, noise: float) -> Trial:
 def _judge(context: Context, trial: Trial) -> Verdict | None:
     """Run the pairs of a trial and conclude; None if a run of it fails."""
     rounds = PairRunner(context, trial).run()
-    return conclude(context, trial, rounds) if rounds is not None else None
+    if rounds is None:
+        return None
+    return conclude(context, trial, rounds) if rounds.n else _without_pairs(context, trial)
 
 
 def _proven_before(context: Context, search: SearchResult, now: Verdict) -> Verdict | None:
@@ -162,6 +183,9 @@ def _unsynced(baseline: Baseline, trial: Trial) -> Pair | None:
     done = case.ledger.measurement(second.name) is not None
     if not done and not case.budget.allows(2, baseline.run_seconds, final=True):
         return None
-    before = case.carry_out(case.attempts(first))
-    after = case.carry_out(case.attempts(second))
+    try:
+        before = case.carry_out(case.attempts(first))
+        after = case.carry_out(case.attempts(second))
+    except BudgetSpentError:
+        return None
     return (before, after) if before.ok and after.ok else None

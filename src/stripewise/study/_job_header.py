@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from math import ceil
 
 from stripewise.errors import UsageError
 from stripewise.jobs import JobScript
@@ -88,12 +89,19 @@ def find_partition(
 def wall_seconds_of(
     script: JobScript, partition: Partition | None, given: Mapping[str, str]
 ) -> float | None:
-    """Return the time limit of a run: as said, or the partition's for jobs without one."""
+    """Return the time limit of a run: as said, or the partition's for jobs without one.
+
+    Slurm takes seconds for the next whole minute, and 0 for no limit but the partition's.
+    """
+    said: float | None = script.resources.wall_seconds
     if "time" in given:
-        return parse_seconds(given["time"])
-    if script.resources.wall_seconds is not None:
-        return float(script.resources.wall_seconds)
-    return partition.default_seconds if partition is not None else None
+        said = parse_seconds(given["time"])
+    if said:
+        return ceil(said / 60) * 60.0
+    if partition is None:
+        return None
+    is_said = "time" in given or any(option.name == "time" for option in script.options)
+    return partition.most_seconds if is_said else partition.default_seconds
 
 
 def overridden(script: JobScript) -> Iterator[str]:

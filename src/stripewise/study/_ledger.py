@@ -9,6 +9,7 @@ restart; what the journal holds already is returned instead of being made again.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +47,7 @@ class Ledger:
         complete: Whether the study has ended.
         budgets: Those that were made larger since the study began.
         reopened: How often a study that had ended was given a larger budget.
+        trials_before: Trials that were judged before the last time that it was.
         active_seconds: Time that sessions of this study were at work, up to the last record.
         halves: Which runs lack the other half of their pair.
     """
@@ -61,6 +63,7 @@ class Ledger:
         self.complete = False
         self.budgets: dict[str, Any] = {}
         self.reopened = 0
+        self.trials_before = 0
         self.active_seconds = 0.0
         self.halves = Halves()
         self._planned: dict[str, Record] = {}
@@ -73,6 +76,7 @@ class Ledger:
         self._last_slots: dict[int, str] = {}
         self._last_entries: dict[int, RunEntry] = {}
         self._last_clock: float | None = None
+        self._is_session = False  # whether the last record was written now
         self.is_replaying = bool(journal.records)
         for number, record in enumerate(journal.records, start=1):
             try:
@@ -114,6 +118,11 @@ class Ledger:
     def last_entry(self, place: int) -> RunEntry:
         """Return the run that ended last there; of all runs where there was none."""
         return self._last_entries.get(place, self._entries[-1])
+
+    def seconds_so_far(self) -> float:
+        """Return `active_seconds` up to now, not only up to the last record."""
+        begun = self._last_clock if self._is_session else None
+        return self.active_seconds + (max(0.0, time.monotonic() - begun) if begun else 0.0)
 
     def begin(self, data: Record) -> None:
         """Record what is studied."""
@@ -207,6 +216,7 @@ class Ledger:
 
     def _append(self, kind: str, **data: Any) -> None:
         self._apply(self._journal.append(kind, **data))
+        self._is_session = True
 
     def _apply(self, record: Record) -> None:
         if record["kind"] != "resumed" and self._last_clock is not None:
@@ -268,6 +278,7 @@ class Ledger:
 
     def _on_extended(self, record: Record) -> None:
         self.budgets |= record["budgets"]
+        self.trials_before = sum(name.startswith("trial/") for name in self._values)
         self.reopened += self.complete
         self.complete = False
         for name in _CONCLUSIONS:

@@ -118,6 +118,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         provenance=_provenance(options, policy, storage)
         | (described_job(prepared) if prepared else {}),
         nodes=prepared.jobs.nodes if prepared else 1,
+        run_seconds=prepared.jobs.run_seconds if prepared else None,
         leave=_leave(options, prepared, runtime, workspace, launcher),
         memory=memory,
         places=places_of(prepared) if prepared else None,

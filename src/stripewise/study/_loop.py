@@ -11,10 +11,11 @@ from pathlib import Path
 
 from stripewise.errors import StudyError
 from stripewise.jobs import check_command
+from stripewise.launch import Launcher
 from stripewise.model import ProgramFacts, StudyResult
 from stripewise.owned import OwnedDirectory
 from stripewise.study._baseline import measure_baseline, warm_up
-from stripewise.study._budget import make_budget
+from stripewise.study._budget import BudgetSpentError, make_budget
 from stripewise.study._context import CaseContext, Context
 from stripewise.study._directory import JOURNAL, claim
 from stripewise.study._ensemble import merge_facts, merge_spaces
@@ -144,13 +145,18 @@ def _make_context(
                 "provenance": dict(first.provenance),
             }
         )
+    budget = make_budget(options, first.policy, ledger, first.nodes, _charged(first.launcher))
     keep, keep_removed = options.keep, options.keep_removed
-    executor = Executor(ledger, tools, observer, interrupts, keep, keep_removed)
-    shared = ledger, executor, observer, make_budget(options, first.policy, ledger, first.nodes)
+    executor = Executor(ledger, tools, observer, interrupts, keep, keep_removed, budget=budget)
+    shared = ledger, executor, observer, budget
     members = tuple(
         CaseContext(options.of_case(case), *shared, case, tools[case.name]) for case in cases
     )
     return Context(options, *shared, members)
+
+
+def _charged(launcher: Launcher) -> Callable[[], float | None]:
+    return lambda: launcher.node_seconds
 
 
 def _recorded_options(
@@ -223,12 +229,15 @@ def _say_storage(context: Context) -> None:
 
 def _procedure(context: Context) -> StudyResult:
     _say_storage(context)
-    context = _with_facts(context)
-    context.executor.facts = context.facts
-    if not context.space.dimensions:
-        return _nothing_to_try(context, _why_nothing_acts(context))
-    _say_where_knobs_act(context)
-    context = replace(context, baselines=tuple(measure_baseline(c) for c in context.cases))
+    try:
+        context = _with_facts(context)
+        context.executor.facts = context.facts
+        if not context.space.dimensions:
+            return _nothing_to_try(context, _why_nothing_acts(context))
+        _say_where_knobs_act(context)
+        context = replace(context, baselines=tuple(measure_baseline(c) for c in context.cases))
+    except BudgetSpentError as spent:
+        return _not_tried(context, str(spent))
     say_what_is_not_verifiable(context)
     context = replace(context, space=verifiable_space(context))
     if not context.space.dimensions:
@@ -270,6 +279,14 @@ def _nothing_to_try(context: Context, why: str) -> StudyResult:
     context.ledger.end(why)
     _clean_up(context)
     return make_result(context, SearchResult(stopped_because=why), Verdict())
+
+
+def _not_tried(context: Context, why: str) -> StudyResult:
+    """Return the result of a study whose budget holds no trial."""
+    context.decide("verdict", f"nothing was tried: {why}", quietly=True)
+    context.ledger.end(why)
+    _clean_up(context)
+    return make_result(context, SearchResult(stopped_because=why), Verdict(left_open=why))
 
 
 def _clean_up(context: Context) -> None:

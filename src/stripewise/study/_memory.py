@@ -104,7 +104,7 @@ def keep_in_memory(context: Context, result: StudyResult) -> StudyResult:
     """Leave what the study found to later ones, once; return the result with any warning."""
     memory, ledger = context.tools.memory, context.ledger
     taken = ledger.recall(_TAKEN)
-    if memory is None or taken is None or ledger.recall(_KEPT):
+    if memory is None or taken is None or ledger.recall(_KEPT) or result.left_open:
         return result
     case, learnt = _RECOLLECTION.validate_python(taken["found"]).case, result
     if (places := context.tools.places) is not None:

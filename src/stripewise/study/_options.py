@@ -303,11 +303,17 @@ BUDGETS = ("trials", "runs", "time_seconds", "node_hours")
 
 
 def extended_budgets(given: StudyOptions, recorded: StudyOptions) -> dict[str, Any]:
-    """Return the budgets that a resumed study is given more of; others keep what they have."""
+    """Return the budgets that a resumed study is given more of; others keep what they have.
+
+    One that was begun without any has the usual number of trials: a limit of runs, time or
+    node-hours takes its place, as at the beginning.
+    """
     had: dict[str, Any] = {name: getattr(recorded, name) for name in BUDGETS}
+    asked = {name: getattr(given, name) for name in BUDGETS}
     if not any(value is not None for value in had.values()):
         had["trials"] = recorded.usual_trials
-    asked = {name: getattr(given, name) for name in BUDGETS}
+        if others := {n: v for n, v in asked.items() if v is not None and n != "trials"}:
+            return others | ({"trials": given.trials} if given.trials is not None else {})
     return {
         name: value
         for name, value in asked.items()
@@ -323,11 +329,24 @@ def ignored_options(given: StudyOptions, recorded: StudyOptions) -> tuple[str, .
     """
     plain = StudyOptions(command=("",), origin=given.origin)
     return tuple(
-        f"{name.removesuffix('_seconds').replace('_', '-')} {_shown(getattr(given, name))} "
-        f"(it has {_shown(getattr(recorded, name))})"
+        f"{_spelt(name)} {_shown(getattr(given, name))} ({_what_it_has(recorded, name)})"
         for name in _FIXED
         if getattr(given, name) not in (getattr(plain, name), getattr(recorded, name))
     )
+
+
+def _what_it_has(recorded: StudyOptions, name: str) -> str:
+    """Say which value a study has of an option; of a limit that it has not, which others."""
+    value = getattr(recorded, name)
+    limits = {n: getattr(recorded, n) for n in BUDGETS if getattr(recorded, n) is not None}
+    if name not in BUDGETS or value is not None or not limits:
+        return f"it has {_shown(value)}"
+    shown = " and ".join(f"{_spelt(n)} {_shown(one)}" for n, one in limits.items())
+    return f"it is limited by {shown}: give more of that"
+
+
+def _spelt(name: str) -> str:
+    return name.removesuffix("_seconds").replace("_", "-")
 
 
 def _shown(value: object) -> str:

@@ -10,6 +10,7 @@ from functools import partial
 from random import Random
 
 from stripewise.model import RunRole, Trial, Value
+from stripewise.study._budget import BudgetSpentError
 from stripewise.study._context import Baseline, CaseContext, Context
 from stripewise.study._places import MakeUnit
 from stripewise.study._slot import RunSlot, Steps, failure_text
@@ -34,21 +35,28 @@ class PairRunner:
     kind: str = "pair"
 
     def may_begin(self) -> bool:
-        """Whether pairs may begin; the first trial's were kept in the budget."""
-        roles = [entry.role for entry in self.context.ledger.entries]
-        first = RunRole.PAIR_WINNER not in roles
-        return self._begun(1) or first or self._allows(LOOKS[0])
+        """Whether pairs may begin: those up to the first look are within the budget."""
+        return self._begun(1) or self._allows(LOOKS[0])
 
     def run(self) -> Rounds | None:
         """Run the pairs up to the look that decides; None if the candidate fails in one."""
         noises = tuple(self._noises(baseline.context) for baseline in self.context.baselines)
         rounds = Rounds(tuple([] for _ in self.context.baselines), self.context.weights, noises)
+        try:
+            failed = not self._run(rounds)
+        except BudgetSpentError as spent:
+            self.context.executor.abandon_all(str(spent))
+            failed = False
+        return None if failed else rounds
+
+    def _run(self, rounds: Rounds) -> bool:
+        """Add the pairs to rounds; False if the candidate fails in one."""
         for look in LOOKS:
             if rounds.n and rounds.is_futile():
                 break
             for found in self.context.side_by_side().each(self._units(rounds, look)):
                 if found is None:
-                    return None
+                    return False
                 for place, pair in found.items():
                     rounds.pairs[place].append(pair)
                 self._tell(rounds, look)
@@ -58,7 +66,7 @@ class PairRunner:
                 break
             if rounds.is_lost() or (excludes_one(rounds.speedup()) and not rounds.is_in_doubt()):
                 break
-        return rounds
+        return True
 
     @property
     def _roles(self) -> tuple[RunRole, RunRole]:

@@ -27,6 +27,7 @@ from stripewise.jobs import (
 from stripewise.launch import ScriptJobs
 from stripewise.slurm import Slurm, options_of_variables
 from stripewise.study._allocation_time import allocation_seconds, too_short
+from stripewise.study._budget import check_node_hours
 from stripewise.study._job_header import (
     check_input,
     cluster_of,
@@ -172,6 +173,7 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
         beside=own is not None and not works_on_tier(script, launch, ours[0]),
         moved=moves_to(script.moves, Lead.NAMED, here, os.environ, ours),
     )
+    check_node_hours(options.node_hours, jobs.nodes)
     jobs = replace(jobs, allocation_seconds=allocation_seconds(options, jobs, partition))
     return PreparedJob(
         jobs, launch, node_ladder(job, jobs, pools), _warnings(options, jobs), outside

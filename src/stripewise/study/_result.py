@@ -48,6 +48,7 @@ def make_result(
         verification=search.verification(verdict.winner),
         rejected=search.rejected(),
         stopped_because=search.stopped_because,
+        left_open="" if verdict.improved else verdict.left_open,
         rungs_left=search.rungs_left,
         resolution=_resolution(context) if context.baselines else "",
         decisions=ledger.decisions,

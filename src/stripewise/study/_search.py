@@ -26,6 +26,7 @@ from stripewise.model import (
     to_json,
 )
 from stripewise.strategies import Proposal, Strategy
+from stripewise.study._budget import BudgetSpentError
 from stripewise.study._case_runs import CaseRuns
 from stripewise.study._context import Context
 from stripewise.study._places import Places
@@ -46,13 +47,24 @@ class Search:
         self._strategy = strategy
         self._proposals = Proposals(strategy, context.ledger.recall)
         self._result = SearchResult()
-        self._last_gain = 0
+        self._last_gain = context.ledger.trials_before  # patience begins anew with a larger budget
         self._n_asked = 0
 
     def run(self) -> SearchResult:
         """Search; everything that the journal holds already is taken from it."""
         result, places = self._result, self._context.side_by_side()
         say_reach(self._context)
+        try:
+            self._search(places)
+        except BudgetSpentError as spent:
+            self._end_early(str(spent))
+        result.rungs_left = rungs_of(
+            self._context, [(one, self._noise(one.number)) for one in result.trials]
+        )
+        return result
+
+    def _search(self, places: Places[Trial]) -> None:
+        result = self._result
         self._begin_trials(places)
         while places.busy:
             trial = self._next_trial(places)
@@ -65,10 +77,13 @@ class Search:
             self._context.observer.trial_finished(trial, self._context.budget.trials, best)
             self._proposals.tell(trial, noise)
             self._begin_trials(places)
-        result.rungs_left = rungs_of(
-            self._context, [(one, self._noise(one.number)) for one in result.trials]
-        )
-        return result
+
+    def _end_early(self, why: str) -> None:
+        """Keep the trials that ended before the first one that the budget did not hold."""
+        result = self._result
+        self._context.executor.abandon_all(why)
+        result.trials[:] = [t for place, t in enumerate(result.trials, 1) if t.number == place]
+        result.stopped_because, result.is_cut = why, True
 
     def _begin_trials(self, places: Places[Trial]) -> None:
         """Begin as many trials as may be in flight now; without any, say why none may."""
@@ -102,6 +117,7 @@ class Search:
             if why:
                 if not places.busy + n:
                     self._result.stopped_because = why
+                    self._result.is_cut = not self._result.trials
                 break
             n += 1
         return n

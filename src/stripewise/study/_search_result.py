@@ -17,13 +17,15 @@ _AS_FAST = 0.25
 class SearchResult:
     """Trials in order, what their outputs showed (by trial and case), why the search ended.
 
-    `rungs_left` are the numbers of burst-buffer nodes that it has not come to.
+    `rungs_left` are the numbers of burst-buffer nodes that it has not come to.  It `is_cut` where
+    a budget ended it in a trial, or before the first one.
     """
 
     trials: list[Trial] = field(default_factory=list)
     verifications: dict[int, dict[str, Verification]] = field(default_factory=dict)
     stopped_because: str = ""
     rungs_left: tuple[RungAhead, ...] = ()
+    is_cut: bool = False
 
     def candidates(self) -> list[Trial]:
         """Return trials that were faster than the baseline, the fastest first."""

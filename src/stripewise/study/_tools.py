@@ -73,6 +73,7 @@ class Tools:
         leave: Writes what a study of a job script leaves to submit; returns what is known of its
             jobs; None: of other studies.
         nodes: Compute nodes of one run.
+        run_seconds: Time after which Slurm would end it, of a job script; None: never.
         known: Description that stands for what is there; None: there is none, or the storage is
             emulated.
     """
@@ -93,4 +94,5 @@ class Tools:
     ground: Ground | None = None
     unreadable: Callable[[str], str] = lambda run_id: ""
     nodes: int = 1
+    run_seconds: float | None = None
     leave: Callable[[StudyResult], JobFigures | None] = lambda result: None

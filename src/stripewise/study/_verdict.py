@@ -118,12 +118,16 @@ class Rounds:
 
 @dataclass
 class Verdict:
-    """What is made of the fresh pairs, also in words; `unsynced` has an entry for each case."""
+    """What is made of the fresh pairs, also in words; `unsynced` has an entry for each case.
+
+    `left_open` says why a budget let nothing be decided; "" if something was.
+    """
 
     winner: Trial | None = None
     rounds: Rounds | None = None
     improved: bool = False
     text: str = ""
+    left_open: str = ""
     unsynced: list[Pair | None] = field(default_factory=list)
 
 
@@ -132,8 +136,10 @@ def conclude(context: Context, trial: Trial, rounds: Rounds) -> Verdict:
     io, whole = rounds.speedup(), rounds.speedup(elapsed_seconds)
     shown = _shown(io)
     losses, left_open = _losses(context, rounds), _left_open(context, rounds)
-    improved = False
-    if io.n_pairs < LOOKS[0]:
+    improved, undecided = False, _undecided(context, rounds)
+    if undecided:
+        text = f"undecided: {undecided}"
+    elif io.n_pairs < LOOKS[0]:
         text = f"no improvement: the first fresh pairs speak against it: {shown}"
     elif not excludes_one(io):
         text = f"no improvement: the interval of the I/O speed-up contains 1: {shown}"
@@ -147,7 +153,16 @@ def conclude(context: Context, trial: Trial, rounds: Rounds) -> Verdict:
     else:
         improved = True
         text = f"I/O {shown} faster; whole time {whole.median:.2f}x"
-    return Verdict(trial, rounds, improved, text)
+    return Verdict(trial, rounds, improved, text, undecided)
+
+
+def _undecided(context: Context, rounds: Rounds) -> str:
+    """Say that the budget ended the pairs before they showed anything; "" if it did not."""
+    io = rounds.speedup()
+    is_over = rounds.n >= LOOKS[-1] or rounds.is_futile() or rounds.is_lost()
+    if is_over or excludes_one(io):
+        return ""
+    return f"I/O {_shown(io)}: too few pairs to tell; {_no_more_pairs(context, rounds)}"
 
 
 def _is_doubtful(speedup: Speedup) -> bool:
@@ -197,4 +212,7 @@ def _no_more_pairs(context: Context, rounds: Rounds) -> str:
     if budget.seconds is not None:
         seconds = ceil(context.ledger.active_seconds * most / done)
         return f"{text}; go on with --resume --time {seconds}s"
+    if budget.node_seconds is not None:
+        hours = budget.spent_node_seconds * most / done / 3600
+        return f"{text}; go on with --resume --budget {hours:.2g}nh"
     return f"{text} (the policy's)"

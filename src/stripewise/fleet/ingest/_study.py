@@ -72,7 +72,7 @@ class _Result(_Loose):
     version: Literal[2]
     command: list[str]
     directory: str
-    result: Literal["improved", "no improvement"]
+    result: Literal["improved", "no improvement", "undecided", "nothing tried"]
     baseline: _Figures
     best: _Figures
     speedup: _Speedup
