@@ -13,6 +13,7 @@
 
 #include "counting.h"
 #include "system.h"
+#include "ticks.h"
 #include "tracer.h"
 
 __thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec")));
@@ -85,7 +86,8 @@ static bool enter_nested(struct sw_thread *thread, const struct sw_call *call, i
     return false;
 }
 
-bool sw_enter_as(struct sw_call *call, int layer, const char *name)
+static inline __attribute__((always_inline)) bool enter(struct sw_call *call, int layer,
+                                                        const char *name)
 {
     if (!sw_running())
         return false;
@@ -114,17 +116,43 @@ bool sw_enter_as(struct sw_call *call, int layer, const char *name)
     thread->active |= 1u << layer;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     thread->busy = NULL;
+    return true;
+}
+
+__attribute__((hot)) bool sw_enter_as(struct sw_call *call, int layer, const char *name)
+{
+    if (!enter(call, layer, name))
+        return false;
+    call->by_ticks = false;
     call->start_ns = sw_now_ns();
     return true;
 }
 
-void sw_call_ended(struct sw_call *call)
+__attribute__((hot)) bool sw_enter_briefly_as(struct sw_call *call, int layer, const char *name)
 {
-    call->end_ns = sw_now_ns();
+    if (!enter(call, layer, name))
+        return false;
+    call->by_ticks = sw_options.capture == SW_CAPTURE_OFF && sw_ticks_begin(&call->start_ns);
+    if (SW_UNLIKELY(sw_options.capture != SW_CAPTURE_OFF))
+        call->start_ns = sw_now_ns();
+    return true;
 }
 
-static inline uint64_t end_of(const struct sw_call *call)
+__attribute__((hot)) void sw_call_ended(struct sw_call *call)
 {
+    if (!call->by_ticks) {
+        call->end_ns = sw_now_ns();
+        return;
+    }
+    call->end_ns = 1 + sw_ticks_ns(call->start_ns); /* 0 would mean that it goes on */
+    call->start_ns = 1;
+    call->by_ticks = false;
+}
+
+static inline uint64_t end_of(struct sw_call *call)
+{
+    if (call->by_ticks)
+        sw_call_ended(call);
     return SW_LIKELY(call->end_ns == 0) ? sw_now_ns() : call->end_ns;
 }
 
@@ -288,8 +316,8 @@ leave_captured(const struct sw_call *call, struct sw_file *file, enum sw_op op, 
 /* ---- exit ------------------------------------------------------------------------------------
  */
 
-static void leave_counting(struct sw_call *call, struct sw_file *file, enum sw_op op,
-                           uint64_t count)
+__attribute__((hot)) static void leave_counting(struct sw_call *call, struct sw_file *file,
+                                                enum sw_op op, uint64_t count)
 {
     uint64_t now = end_of(call);
     leave_begin(call);
@@ -305,7 +333,7 @@ static void leave_counting(struct sw_call *call, struct sw_file *file, enum sw_o
     leave_end(call);
 }
 
-void sw_leave(struct sw_call *call, struct sw_file *file, enum sw_op op)
+__attribute__((hot)) void sw_leave(struct sw_call *call, struct sw_file *file, enum sw_op op)
 {
     leave_counting(call, file, op, 1);
 }
@@ -324,8 +352,8 @@ void sw_leave_uncounted(struct sw_call *call)
     leave_end(call);
 }
 
-void sw_leave_data(struct sw_call *call, struct sw_file *file, enum sw_op op, int64_t bytes,
-                   int64_t offset)
+__attribute__((hot)) void sw_leave_data(struct sw_call *call, struct sw_file *file, enum sw_op op,
+                                        int64_t bytes, int64_t offset)
 {
     uint64_t now = end_of(call);
     leave_begin(call);

@@ -6,14 +6,32 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "hash.h"
 #include "internal.h"
 #include "metadata.h"
+#include "near.h"
 #include "system.h"
 
-#define BUCKETS 1024
+#define FIRST_SLOTS 1024 /* a power of two */
 #define ARENA_BYTES (4 * SW_PAGE)
 
-static struct sw_file *buckets[BUCKETS];
+/* Open addressing, at most half full, read without lock: a slot's file is stored last.  A larger
+ * table takes its place as a whole; readers may still be in the old one, which stays. */
+struct slot {
+    uint64_t key;
+    struct sw_file *file;
+};
+struct table {
+    size_t slots;
+    size_t used;
+    struct slot slot[];
+};
+static struct {
+    struct table table;
+    struct slot slot[FIRST_SLOTS];
+} first_table = {.table = {.slots = FIRST_SLOTS}};
+static struct table *table = &first_table.table;
+
 static struct sw_file *arena;
 static size_t arena_left;
 
@@ -25,22 +43,100 @@ static uint64_t fnv1a(const char *text, size_t bytes)
     return hash;
 }
 
-static struct sw_file **bucket_of(uint64_t id, int layer)
+static uint64_t key_of(uint64_t hash, int layer)
 {
-    return &buckets[(id ^ (id >> 32) ^ (unsigned)layer) % BUCKETS];
+    return hash + (uint64_t)layer * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Without lock: records are only added, each when it is complete. */
-static struct sw_file *look_up(uint64_t id, int layer, const char *path, size_t bytes)
+/* The name of a file in two parts, of which the second may be all of it. */
+struct parts {
+    const char *directory; /* without slash; of 0 bytes: the name is absolute */
+    size_t directory_bytes;
+    const char *name;
+    size_t name_bytes;
+};
+
+static bool has_name(const struct sw_file_record *record, const struct parts *parts)
 {
-    struct sw_file *file = __atomic_load_n(bucket_of(id, layer), __ATOMIC_ACQUIRE);
-    for (; file != NULL; file = file->next) {
-        if (file->generation == sw_options.generation && file->layer == (uint32_t)layer &&
-            file->record->file_id == id && file->record->path_bytes == bytes &&
-            memcmp(file->record->path, path, bytes) == 0)
+    size_t front = parts->directory_bytes != 0 ? parts->directory_bytes + 1 : 0;
+    return record->path_bytes == front + parts->name_bytes &&
+           memcmp(record->path + front, parts->name, parts->name_bytes) == 0 &&
+           memcmp(record->path, parts->directory, parts->directory_bytes) == 0;
+}
+
+/* Its counters are about to be used: they are fetched while its name is compared. */
+static void fetch(const struct sw_file *file)
+{
+    const struct sw_file_record *record = file->record;
+    __builtin_prefetch(record, 1);
+    __builtin_prefetch(&record->ops[SW_OP_META], 1);
+    __builtin_prefetch(record->path);
+}
+
+__attribute__((hot)) static struct sw_file *find(uint64_t key, const struct parts *parts)
+{
+    const struct table *seen = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+    size_t mask = seen->slots - 1;
+    for (size_t at = key & mask;; at = (at + 1) & mask) {
+        struct sw_file *file = __atomic_load_n(&seen->slot[at].file, __ATOMIC_ACQUIRE);
+        if (file == NULL)
+            return NULL;
+        if (seen->slot[at].key != key)
+            continue;
+        fetch(file);
+        if (has_name(file->record, parts))
             return file;
     }
-    return NULL;
+}
+
+static struct sw_file *look_up(uint64_t hash, int layer, const char *path, size_t bytes)
+{
+    const struct parts parts = {.directory = path, .name = path, .name_bytes = bytes};
+    return find(key_of(hash, layer), &parts);
+}
+
+static void put(struct table *into, uint64_t key, struct sw_file *file)
+{
+    size_t mask = into->slots - 1;
+    size_t at = key & mask;
+    while (into->slot[at].file != NULL)
+        at = (at + 1) & mask;
+    into->slot[at].key = key;
+    __atomic_store_n(&into->slot[at].file, file, __ATOMIC_RELEASE);
+    into->used++;
+}
+
+static size_t table_bytes(size_t slots)
+{
+    return sizeof(struct table) + slots * sizeof(struct slot);
+}
+
+/* False: there is no memory for it. */
+static bool has_room(void)
+{
+    if (table->used * 2 < table->slots)
+        return true;
+    struct table *larger = sw_sys_mmap(table_bytes(table->slots * 2), PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (larger == MAP_FAILED)
+        return false;
+    larger->slots = table->slots * 2;
+    for (size_t i = 0; i < table->slots; i++) {
+        if (table->slot[i].file != NULL)
+            put(larger, table->slot[i].key, table->slot[i].file);
+    }
+    __atomic_store_n(&table, larger, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* The parent's records are its own; nobody else is in the table. */
+void sw_files_forget(void)
+{
+    if (table != &first_table.table)
+        syscall(SYS_munmap, table, table_bytes(table->slots));
+    table = &first_table.table;
+    memset(first_table.slot, 0, sizeof first_table.slot);
+    table->used = 0;
 }
 
 static struct sw_file *take_private(void)
@@ -57,10 +153,10 @@ static struct sw_file *take_private(void)
     return arena++;
 }
 
-static struct sw_file *create(uint64_t id, int layer, const char *path, size_t bytes)
+static struct sw_file *create(uint64_t hash, int layer, const char *path, size_t bytes)
 {
     uint32_t room = (uint32_t)((sizeof(struct sw_file_record) + bytes + 8) / 8 * 8);
-    struct sw_file_record *record = sw_container_reserve(room);
+    struct sw_file_record *record = has_room() ? sw_container_reserve(room) : NULL;
     struct sw_file *file = record != NULL ? take_private() : NULL;
     if (file == NULL) {
         __atomic_fetch_add(&sw_process_live->lost_records, 1, __ATOMIC_RELAXED);
@@ -68,27 +164,26 @@ static struct sw_file *create(uint64_t id, int layer, const char *path, size_t b
     }
     record->header.kind = layer == SW_ISSUED ? SW_RECORD_ISSUED : SW_RECORD_FILE;
     record->header.version = SW_CONTAINER_VERSION;
-    record->file_id = id;
+    record->file_id = fnv1a(path, bytes);
     record->layer = layer == SW_ISSUED ? SW_LAYER_POSIX : (uint32_t)layer;
     record->path_bytes = (uint32_t)bytes;
     memcpy(record->path, path, bytes);
     sw_container_commit(&record->header, room);
-    struct sw_file **bucket = bucket_of(id, layer);
     *file = (struct sw_file){
         .record = record,
-        .next = *bucket,
         .generation = sw_options.generation,
         .layer = (uint32_t)layer,
     };
-    __atomic_store_n(bucket, file, __ATOMIC_RELEASE);
+    put(table, key_of(hash, layer), file);
     return file;
 }
 
+/* Under the lock. */
 static struct sw_file *get_absolute(int layer, const char *path, size_t bytes, bool make)
 {
-    uint64_t id = fnv1a(path, bytes);
-    struct sw_file *file = look_up(id, layer, path, bytes);
-    return file == NULL && make ? create(id, layer, path, bytes) : file;
+    uint64_t hash = sw_split(path, bytes).hash;
+    struct sw_file *file = look_up(hash, layer, path, bytes);
+    return file == NULL && make ? create(hash, layer, path, bytes) : file;
 }
 
 /* A name as it is looked for; short ones need no lock. */
@@ -123,7 +218,8 @@ static struct sw_file *get(int layer, int directory, const char *path, bool make
     if (layer >= SW_LAYER_MPIIO)
         path = sw_path_without_prefix(path);
     if (is_near(&name, directory, path)) {
-        struct sw_file *file = look_up(fnv1a(name.path, name.bytes), layer, name.path, name.bytes);
+        struct sw_file *file =
+            look_up(sw_split(name.path, name.bytes).hash, layer, name.path, name.bytes);
         *wanted = file != NULL || sw_filter_wanted(name.path);
         if (file != NULL || !*wanted || !make)
             return file;
@@ -137,31 +233,63 @@ static struct sw_file *get(int layer, int directory, const char *path, bool make
     return file;
 }
 
-static struct sw_file *use(const struct name *name, const struct sw_call *call,
-                           enum sw_action action, bool failed, bool locked, bool *counted)
+static uint64_t duration(const struct sw_call *call)
 {
-    struct sw_file *file =
-        look_up(fnv1a(name->path, name->bytes), SW_LAYER_POSIX, name->path, name->bytes);
-    *counted = file != NULL || sw_filter_wanted(name->path);
-    if (*counted)
-        sw_metadata_add(name->path, name->bytes, action, failed, call->end_ns - call->start_ns,
-                        locked);
-    return file;
+    return call->end_ns - call->start_ns;
 }
 
-bool sw_name_used(const struct sw_call *call, int directory, const char *path,
-                  enum sw_action action, bool failed, struct sw_file **file)
+/* Counts a call on a name, if names there are counted; *record: its directory's own, if it has
+ * one. */
+static bool use(const struct name *name, const struct sw_split *split, const struct sw_call *call,
+                enum sw_action action, bool failed, bool locked, struct sw_file **file,
+                struct sw_metadata_record **record)
+{
+    *file = look_up(split->hash, SW_LAYER_POSIX, name->path, name->bytes);
+    if (*file == NULL && !sw_filter_wanted(name->path))
+        return false;
+    struct sw_metadata_record *found = sw_metadata_of(name->path, split, locked);
+    if (found != NULL)
+        sw_metadata_add(found, action, failed, duration(call));
+    if (found != NULL && !sw_metadata_is_others(found))
+        *record = found;
+    return true;
+}
+
+static bool use_known(const struct sw_near_name *near, const struct sw_call *call,
+                      enum sw_action action, bool failed, struct sw_file **file)
+{
+    const struct parts parts = {near->record->path, near->record->path_bytes, near->name,
+                                near->name_bytes};
+    *file = find(key_of(near->hash, SW_LAYER_POSIX), &parts);
+    sw_metadata_add(near->record, action, failed, duration(call));
+    return true;
+}
+
+__attribute__((hot)) bool sw_name_used(const struct sw_call *call, int directory, const char *path,
+                                       enum sw_action action, bool failed, struct sw_file **file)
 {
     struct sw_guarded guarded;
+    struct sw_near_name near;
     struct name name;
+    struct sw_metadata_record *record = NULL;
     bool counted = false;
+    uint32_t version = sw_cwd_version();
+    bool here = directory == AT_FDCWD || path[0] == '/';
+    enum sw_near_kind kind = here ? sw_near_find(path, &near) : SW_NEAR_UNKNOWN;
     *file = NULL;
+    if (SW_LIKELY(kind != SW_NEAR_UNKNOWN))
+        return kind == SW_NEAR_COUNTED && use_known(&near, call, action, failed, file);
     if (is_near(&name, directory, path)) {
-        *file = use(&name, call, action, failed, false, &counted);
+        struct sw_split split = sw_split(name.path, name.bytes);
+        counted = use(&name, &split, call, action, failed, false, file, &record);
+        if (here)
+            sw_near_remember(version, path, name.path, &split, record);
     } else if (sw_lock(&guarded)) {
         find_far(&name, directory, path);
-        if (name.bytes != 0)
-            *file = use(&name, call, action, failed, true, &counted);
+        if (name.bytes != 0) {
+            struct sw_split split = sw_split(name.path, name.bytes);
+            counted = use(&name, &split, call, action, failed, true, file, &record);
+        }
         sw_unlock(&guarded);
     }
     return counted;
@@ -206,12 +334,11 @@ struct sw_file *sw_file_renew(struct sw_file *file)
 
 void sw_file_each(void (*visit)(struct sw_file *file))
 {
-    for (size_t i = 0; i < BUCKETS; i++) {
-        struct sw_file *file = __atomic_load_n(&buckets[i], __ATOMIC_ACQUIRE);
-        for (; file != NULL; file = file->next) {
-            if (file->generation == sw_options.generation)
-                visit(file);
-        }
+    const struct table *seen = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+    for (size_t i = 0; i < seen->slots; i++) {
+        struct sw_file *file = __atomic_load_n(&seen->slot[i].file, __ATOMIC_ACQUIRE);
+        if (file != NULL)
+            visit(file);
     }
 }
 

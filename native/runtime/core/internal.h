@@ -181,7 +181,6 @@ void sw_note_locked(const char *text);
 
 struct sw_file {
     struct sw_file_record *record;
-    struct sw_file *next; /* in its hash bucket */
     uint32_t generation;
     uint32_t layer;
     uint32_t counting; /* enum in call.c: who may add without atomics */
@@ -207,6 +206,7 @@ bool sw_name_used(const struct sw_call *call, int directory, const char *path,
                   enum sw_action action, bool failed, struct sw_file **file);
 /* Calls `visit` for every file of this process. */
 void sw_file_each(void (*visit)(struct sw_file *file));
+void sw_files_forget(void); /* in a new child */
 /* The record of this process that stands for one of the parent's. */
 struct sw_file *sw_file_renew(struct sw_file *file);
 /* Same file, other layer. */
@@ -219,12 +219,23 @@ size_t sw_path_absolute_quick(int directory, const char *path, char *out, size_t
 /* Finds out the working directory if it is not known; under the lock. */
 void sw_cwd_remember(void);
 void sw_cwd_changed(void);
+/* The same as long as relative names mean the same; 0: that cannot be told. */
+uint32_t sw_cwd_version(void);
 /* +1: it changes without our seeing it; -1: no more. */
 void sw_cwd_unsteady(int more);
 /* Takes a ROMIO file system prefix ("ufs:") off. */
 const char *sw_path_without_prefix(const char *path);
 void sw_filter_load(void);
 bool sw_filter_wanted(const char *absolute);
+bool sw_filter_is_code(const char *name, size_t bytes);
+/* What the filter makes of the names directly in a directory. */
+enum sw_filtered {
+    SW_FILTERED_NOTHING, /* all are wanted */
+    SW_FILTERED_CODE,    /* all but code */
+    SW_FILTERED_OUT,     /* none */
+    SW_FILTERED_BY_NAME, /* each has to be asked for */
+};
+enum sw_filtered sw_filter_directory(const char *absolute, size_t bytes);
 
 /* ---- calls ----------------------------------------------------------------------------- */
 

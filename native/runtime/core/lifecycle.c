@@ -17,6 +17,7 @@
 #include "metadata.h"
 #include "presence.h"
 #include "system.h"
+#include "ticks.h"
 #include "../hooks/hook.h"
 
 #define DEFAULT_MAX_BYTES (UINT64_C(64) << 20)
@@ -92,6 +93,7 @@ static void load_options(void)
     sw_options.run_bytes = bytes_of(SW_ENV_RUN_BYTES, DEFAULT_RUN_BYTES);
     mark_clock();
     sw_options.run_start_ns = run_start();
+    sw_ticks_load();
     sw_container_load();
     sw_filter_load();
     sw_capture_load();
@@ -175,6 +177,7 @@ static void start_child(void)
     sw_capture_forget();
     sw_hooks_forget();
     sw_metadata_forget();
+    sw_files_forget();
     sw_unsynced_forget();
     sw_thread.vforked = 0;
     sw_memory_is_shared = false;

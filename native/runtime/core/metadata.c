@@ -21,34 +21,12 @@ static struct sw_metadata_record *others;
 static unsigned n_directories;
 static bool stopped; /* there is no room for any */
 
-/* Of the text before the last slash; "/" itself for what is directly in there. */
-static size_t directory_bytes(const char *path, size_t bytes)
-{
-    while (bytes > 1 && path[bytes - 1] != '/')
-        bytes--;
-    return bytes > 1 ? bytes - 1 : bytes;
-}
-
-/* Eight bytes at a time: it is taken of every name that is used. */
-static unsigned hash(const char *path, size_t bytes)
-{
-    uint64_t value = bytes;
-    uint64_t word;
-    for (; bytes >= sizeof word; path += sizeof word, bytes -= sizeof word) {
-        __builtin_memcpy(&word, path, sizeof word);
-        value = (value ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        value ^= value >> 29;
-    }
-    for (word = 0; bytes > 0; bytes--)
-        word = word << 8 | (unsigned char)path[bytes - 1];
-    value = (value ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return (unsigned)(value >> 32);
-}
-
 /* The record, or NULL and the slot where it belongs. */
-static struct sw_metadata_record *look_up(const char *path, size_t bytes, unsigned *slot)
+static struct sw_metadata_record *look_up(const char *path, const struct sw_split *split,
+                                          unsigned *slot)
 {
-    for (*slot = hash(path, bytes) % SLOTS;; *slot = (*slot + 1) % SLOTS) {
+    size_t bytes = split->directory_bytes;
+    for (*slot = (unsigned)split->directory_hash % SLOTS;; *slot = (*slot + 1) % SLOTS) {
         struct sw_metadata_record *record = __atomic_load_n(&slots[*slot], __ATOMIC_ACQUIRE);
         if (record == NULL ||
             (record->path_bytes == bytes && memcmp(record->path, path, bytes) == 0))
@@ -71,16 +49,16 @@ static struct sw_metadata_record *create(const char *path, size_t bytes)
 }
 
 /* Under the lock: another thread may have been first. */
-static struct sw_metadata_record *add_directory(const char *path, size_t bytes)
+static struct sw_metadata_record *add_directory(const char *path, const struct sw_split *split)
 {
     unsigned slot;
-    struct sw_metadata_record *record = look_up(path, bytes, &slot);
+    struct sw_metadata_record *record = look_up(path, split, &slot);
     if (record != NULL)
         return record;
     bool own = n_directories < SW_DIRECTORIES;
     struct sw_metadata_record **place = own ? &slots[slot] : &others;
     if (own || others == NULL) {
-        record = create(path, own ? bytes : 0);
+        record = create(path, own ? split->directory_bytes : 0);
         n_directories += own && record != NULL;
         stopped = record == NULL;
         __atomic_store_n(place, record, __ATOMIC_RELEASE);
@@ -88,31 +66,35 @@ static struct sw_metadata_record *add_directory(const char *path, size_t bytes)
     return own ? record : others;
 }
 
-static struct sw_metadata_record *record_of(const char *path, size_t bytes, bool locked)
+struct sw_metadata_record *sw_metadata_of(const char *path, const struct sw_split *split,
+                                          bool locked)
 {
     struct sw_guarded guarded;
     unsigned slot;
-    struct sw_metadata_record *record = look_up(path, bytes, &slot);
+    struct sw_metadata_record *record = look_up(path, split, &slot);
     if (record == NULL && __atomic_load_n(&n_directories, __ATOMIC_RELAXED) >= SW_DIRECTORIES)
         record = __atomic_load_n(&others, __ATOMIC_ACQUIRE);
     if (SW_LIKELY(record != NULL) || stopped || (!locked && !sw_lock(&guarded)))
         return record;
-    record = add_directory(path, bytes);
+    record = add_directory(path, split);
     if (!locked)
         sw_unlock(&guarded);
     return record;
 }
 
-void sw_metadata_add(const char *path, size_t bytes, enum sw_action action, bool failed,
-                     uint64_t ns, bool locked)
+bool sw_metadata_is_others(const struct sw_metadata_record *record)
 {
-    struct sw_metadata_record *record = record_of(path, directory_bytes(path, bytes), locked);
-    if (record == NULL)
-        return;
+    return record->path_bytes == 0;
+}
+
+__attribute__((hot)) void sw_metadata_add(struct sw_metadata_record *record, enum sw_action action,
+                                          bool failed, uint64_t ns)
+{
     bool alone = __libc_single_threaded;
     add(&record->actions[action].count, 1, alone);
-    add(&record->actions[action].failed, failed, alone);
     add(&record->actions[action].ns, ns, alone);
+    if (failed)
+        add(&record->actions[action].failed, 1, alone);
 }
 
 void sw_metadata_forget(void)

@@ -48,6 +48,13 @@ void sw_cwd_unsteady(int more)
     sw_cwd_changed();
 }
 
+uint32_t sw_cwd_version(void)
+{
+    return __atomic_load_n(&unsteady, __ATOMIC_RELAXED) == 0
+               ? __atomic_load_n(&changes, __ATOMIC_ACQUIRE)
+               : 0;
+}
+
 static bool is_known(void)
 {
     return cwd.bytes != 0 && cwd.changes == __atomic_load_n(&changes, __ATOMIC_ACQUIRE) &&
@@ -234,23 +241,48 @@ static bool in_session_directory(const char *path)
            (sessions[1][0] != '\0' && strstr(path, sessions[1]) != NULL);
 }
 
-static bool ends_with(const char *path, size_t length, const char *suffix)
+/* .so.N, wherever it stands in the name. */
+static bool is_numbered_library(const char *name, size_t length)
 {
-    size_t bytes = strlen(suffix);
-    return length >= bytes && memcmp(path + length - bytes, suffix, bytes) == 0;
+    for (size_t i = 0; i + 4 < length; i++) {
+        if (name[i] == '.' && name[i + 1] == 's' && name[i + 2] == 'o' && name[i + 3] == '.')
+            return name[i + 4] >= '0' && name[i + 4] <= '9';
+    }
+    return false;
+}
+
+static bool ends_with(const char *name, size_t length, const char *suffix, size_t bytes)
+{
+    return length >= bytes && memcmp(name + length - bytes, suffix, bytes) == 0;
+}
+
+static bool has_suffix_of_code(const char *name, size_t length)
+{
+    switch (length > 0 ? name[length - 1] : '\0') {
+    case 'y':
+        return ends_with(name, length, ".py", 3);
+    case 'c':
+        return ends_with(name, length, ".pyc", 4);
+    case 'h':
+        return ends_with(name, length, ".pth", 4);
+    case 'o':
+        return ends_with(name, length, ".so", 3);
+    default:
+        return false;
+    }
 }
 
 /* Code, not data: .py, .pyc, .pth, .so and .so.N */
+__attribute__((hot)) bool sw_filter_is_code(const char *name, size_t length)
+{
+    return has_suffix_of_code(name, length) || is_numbered_library(name, length);
+}
+
 static bool is_code(const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
-    size_t length = strlen(name);
-    if (ends_with(name, length, ".py") || ends_with(name, length, ".pyc") ||
-        ends_with(name, length, ".pth") || ends_with(name, length, ".so"))
-        return true;
-    const char *so = strstr(name, ".so.");
-    return so != NULL && so[4] >= '0' && so[4] <= '9';
+    return sw_filter_is_code(name, strlen(name));
 }
 
 bool sw_filter_wanted(const char *absolute)
@@ -264,4 +296,39 @@ bool sw_filter_wanted(const char *absolute)
             return false;
     }
     return !in_system_directory(absolute) && !in_session_directory(absolute) && !is_code(absolute);
+}
+
+/* A prefix that is longer than a directory says something of single names in it. */
+static bool is_above(const char *directory, size_t bytes, const char *prefix, size_t length)
+{
+    return length > bytes && memcmp(prefix, directory, bytes) == 0 && prefix[bytes] == '/';
+}
+
+enum sw_filtered sw_filter_directory(const char *absolute, size_t bytes)
+{
+    char directory[512];
+    if (bytes <= 1 || bytes >= sizeof directory)
+        return SW_FILTERED_BY_NAME;
+    memcpy(directory, absolute, bytes);
+    directory[bytes] = '\0';
+    for (size_t i = 0; i < included.count; i++) {
+        if (is_above(directory, bytes, included.text[i], included.bytes[i]))
+            return SW_FILTERED_BY_NAME;
+    }
+    for (size_t i = 0; i < excluded.count; i++) {
+        if (is_above(directory, bytes, excluded.text[i], excluded.bytes[i]))
+            return SW_FILTERED_BY_NAME;
+    }
+    for (size_t i = 0; i < included.count; i++) {
+        if (has_prefix(directory, included.text[i], included.bytes[i]))
+            return SW_FILTERED_NOTHING;
+    }
+    for (size_t i = 0; i < excluded.count; i++) {
+        if (has_prefix(directory, excluded.text[i], excluded.bytes[i]))
+            return SW_FILTERED_OUT;
+    }
+    if (strcmp(directory, "/var") == 0)
+        return SW_FILTERED_BY_NAME;
+    return in_system_directory(directory) || in_session_directory(directory) ? SW_FILTERED_OUT
+                                                                             : SW_FILTERED_CODE;
 }

@@ -62,6 +62,10 @@ static inline uint64_t sw_h5_key(const struct sw_h5 *h5, sw_hid object)
 void sw_h5_file_of(const struct sw_h5 *h5, sw_hid object, struct sw_handle_entry *entry);
 /* The record of that file, quietly. */
 struct sw_file *sw_h5_counted_file(const struct sw_h5 *h5, sw_hid object);
+/* An object that was made is in that file; not for one that a name may have led out of it. */
+void sw_h5_made_in(const struct sw_h5 *h5, sw_hid object, struct sw_file *file);
+/* A file was opened or closed: identifiers may stand for others. */
+void sw_h5_files_changed(void);
 /* Name of that file as it was opened, "" if it cannot be told. */
 void sw_h5_file_name(const struct sw_h5 *h5, sw_hid object, char *name, size_t bytes);
 /* An open dataset. */
@@ -165,7 +169,7 @@ enum sw_h5_outcome sw_h5_set_creation(struct sw_h5_creation *creation,
         struct sw_call call;                                                                      \
         if (h5->name == NULL)                                                                     \
             return -1;                                                                            \
-        if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))                                       \
+        if (!h5->usable || !sw_enter_briefly(&call, SW_LAYER_HDF5))                               \
             return h5->name arguments;                                                            \
         begun;                                                                                    \
         type result = h5->name arguments;                                                         \
@@ -178,6 +182,13 @@ enum sw_h5_outcome sw_h5_set_creation(struct sw_h5_creation *creation,
     SW_H5_CALL(type, name, call.event_flags = (flags); struct sw_file *file = (found),            \
                                                        sw_h5_leave(&call, file, op, result),      \
                                                        parameters, arguments)
+
+/* The same for a call that makes something in the object that `found` is the file of. */
+#define SW_H5_MAKE(name, op, flags, found, parameters, arguments)                                 \
+    SW_H5_CALL(sw_hid, name, call.event_flags = (flags);                                          \
+               struct sw_file *file = (found),                                                    \
+               (sw_h5_made_in(h5, result, file), sw_h5_leave(&call, file, op, result)),           \
+               parameters, arguments)
 
 /* A file or dataset that the table knows ends. */
 #define SW_H5_CLOSE(name, op, object, parameters, arguments)                                      \

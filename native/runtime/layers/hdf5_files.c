@@ -131,6 +131,7 @@ static void end(struct opening *opening, sw_hid handle)
     const struct sw_h5 *h5 = opening->h5;
     struct sw_file *file = sw_file_get(SW_LAYER_HDF5, opening->path);
     if (handle >= 0) {
+        sw_h5_files_changed();
         struct sw_handle_entry entry = {.handle = sw_h5_key(h5, handle),
                                         .file = file,
                                         .is_file = true,

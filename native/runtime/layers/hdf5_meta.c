@@ -9,6 +9,11 @@
     SW_H5_META(type, name, SW_OP_META, SW_EVENT_ATTRIBUTE, sw_h5_counted_file(h5, location),      \
                parameters, arguments)
 
+/* In the object itself, which no name leads away from. */
+#define ATTRIBUTE_MADE(name, parameters, arguments)                                               \
+    SW_H5_MAKE(name, SW_OP_META, SW_EVENT_ATTRIBUTE, sw_h5_counted_file(h5, location),            \
+               parameters, arguments)
+
 /* clang-format off */
 GROUP(sw_hid, H5Gcreate1, (sw_hid location, const char *name, size_t hint),
       (location, name, hint))
@@ -27,10 +32,10 @@ GROUP(int, H5Lexists, (sw_hid location, const char *name, sw_hid access),
 GROUP(int, H5Ldelete, (sw_hid location, const char *name, sw_hid access),
       (location, name, access))
 
-ATTRIBUTE(sw_hid, H5Acreate1,
+ATTRIBUTE_MADE(H5Acreate1,
           (sw_hid location, const char *name, sw_hid type, sw_hid space, sw_hid creation),
           (location, name, type, space, creation))
-ATTRIBUTE(sw_hid, H5Acreate2,
+ATTRIBUTE_MADE(H5Acreate2,
           (sw_hid location, const char *name, sw_hid type, sw_hid space, sw_hid creation,
            sw_hid access),
           (location, name, type, space, creation, access))
@@ -38,10 +43,10 @@ ATTRIBUTE(sw_hid, H5Acreate_by_name,
           (sw_hid location, const char *object, const char *name, sw_hid type, sw_hid space,
            sw_hid creation, sw_hid access, sw_hid link),
           (location, object, name, type, space, creation, access, link))
-ATTRIBUTE(sw_hid, H5Aopen, (sw_hid location, const char *name, sw_hid access),
+ATTRIBUTE_MADE(H5Aopen, (sw_hid location, const char *name, sw_hid access),
           (location, name, access))
-ATTRIBUTE(sw_hid, H5Aopen_name, (sw_hid location, const char *name), (location, name))
-ATTRIBUTE(sw_hid, H5Aopen_idx, (sw_hid location, unsigned index), (location, index))
+ATTRIBUTE_MADE(H5Aopen_name, (sw_hid location, const char *name), (location, name))
+ATTRIBUTE_MADE(H5Aopen_idx, (sw_hid location, unsigned index), (location, index))
 ATTRIBUTE(sw_hid, H5Aopen_by_name,
           (sw_hid location, const char *object, const char *name, sw_hid access, sw_hid link),
           (location, object, name, access, link))

@@ -73,13 +73,52 @@ void sw_h5_dataset_of(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_e
     sw_handle_put(&sw_h5_handles, entry);
 }
 
+/* ---- files of objects that a thread has used last ------------------------------------ */
+
+#define RECENT 8 /* a power of two */
+
+/* HDF5 gives no identifier twice before its files are closed.  A handler may jump out of here:
+ * `changes` is stored last. */
+static __thread struct {
+    uint64_t object;
+    struct sw_file *file;
+    uint32_t changes; /* the value of `changes` that it is valid for */
+} recent[RECENT] __attribute__((tls_model("initial-exec")));
+static uint32_t changes = 1;
+
+void sw_h5_files_changed(void)
+{
+    __atomic_fetch_add(&changes, 1, __ATOMIC_ACQ_REL);
+}
+
+void sw_h5_made_in(const struct sw_h5 *h5, sw_hid object, struct sw_file *file)
+{
+    uint64_t key = sw_h5_key(h5, object);
+    if (object <= 0)
+        return;
+    recent[key % RECENT].changes = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    recent[key % RECENT].object = key;
+    recent[key % RECENT].file = file;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    recent[key % RECENT].changes = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
+}
+
 struct sw_file *sw_h5_counted_file(const struct sw_h5 *h5, sw_hid object)
 {
     struct sw_h5_quiet quiet;
     struct sw_handle_entry entry;
-    sw_h5_quiet_begin(h5, &quiet);
-    sw_h5_file_of(h5, object, &entry);
-    sw_h5_quiet_end(h5, &quiet);
+    uint64_t key = sw_h5_key(h5, object);
+    if (recent[key % RECENT].object == key &&
+        recent[key % RECENT].changes == __atomic_load_n(&changes, __ATOMIC_ACQUIRE))
+        return recent[key % RECENT].file;
+    if (!sw_handle_find(&sw_h5_handles, key, &entry)) {
+        sw_h5_quiet_begin(h5, &quiet);
+        sw_h5_file_of(h5, object, &entry);
+        sw_h5_quiet_end(h5, &quiet);
+    }
+    if (entry.file != NULL)
+        sw_h5_made_in(h5, object, entry.file);
     return entry.file;
 }
 
@@ -104,6 +143,8 @@ SW_EXPORT int H5Idec_ref(sw_hid object)
         return h5->H5Idec_ref(object);
     enum sw_op op = giving_up(h5, object, &entry);
     int references = h5->H5Idec_ref(object);
+    if (references == 0 && op == SW_OP_CLOSE)
+        sw_h5_files_changed();
     if (references == 0)
         sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, object));
     else
@@ -135,5 +176,7 @@ void sw_h5_closed(const struct sw_h5 *h5, sw_hid object, const struct sw_handle_
 {
     if (status >= 0)
         sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, object));
+    if (entry->is_file)
+        sw_h5_files_changed();
     sw_h5_leave(call, entry->file, op, status);
 }

@@ -229,12 +229,12 @@ static inline struct sw_fd *sw_posix_enter_as(struct sw_call *call, int fd, cons
 }
 #define sw_posix_enter(call, fd) sw_posix_enter_as(call, fd, __func__)
 
-/* As sw_posix_enter, for calls that leave the position alone. */
+/* As sw_posix_enter, for calls that leave the position alone and end by sw_posix_leave. */
 static inline struct sw_fd *sw_posix_enter_quietly_as(struct sw_call *call, int fd,
                                                       const char *name)
 {
     struct sw_fd *entry = sw_fd_entry(fd);
-    return entry != NULL && sw_enter_as(call, SW_LAYER_POSIX, name) ? entry : NULL;
+    return entry != NULL && sw_enter_briefly_as(call, SW_LAYER_POSIX, name) ? entry : NULL;
 }
 #define sw_posix_enter_quietly(call, fd) sw_posix_enter_quietly_as(call, fd, __func__)
 

@@ -11,8 +11,9 @@
 
 #include "posix.h"
 
-static void leave_name(struct sw_call *call, enum sw_action action, int directory,
-                       const char *path, bool failed, uint32_t mark)
+__attribute__((hot)) static void leave_name(struct sw_call *call, enum sw_action action,
+                                            int directory, const char *path, bool failed,
+                                            uint32_t mark)
 {
     int saved_errno = errno;
     struct sw_file *file = NULL;
@@ -56,7 +57,7 @@ static struct sw_request sw_request_attribute(enum sw_action action, const char 
     {                                                                                             \
         struct sw_call call;                                                                      \
         const char *asked = path;                                                                 \
-        bool counted = sw_enter(&call, SW_LAYER_POSIX);                                           \
+        bool counted = sw_enter_briefly(&call, SW_LAYER_POSIX);                                   \
         type result = SW_CHAINED(type, sw_posix, action, description, path = request.target.path, \
                                  name, arguments);                                                \
         if (counted) {                                                                            \
@@ -150,7 +151,7 @@ SW_EXPORT DIR *opendir(const char *path)
 {
     struct sw_call call;
     const char *asked = path;
-    bool counted = sw_enter(&call, SW_LAYER_POSIX);
+    bool counted = sw_enter_briefly(&call, SW_LAYER_POSIX);
     intptr_t result = SW_CHAINED(intptr_t, sw_posix, SW_DO_LIST, request_list(path),
                                  path = request.target.path, opendir, (path));
     if (counted)
@@ -217,7 +218,7 @@ SW_ON_NAME_WITH(int, remove, SW_DO_UNLINK, AT_FDCWD, false, NULL, SW_FILE_UNLINK
         struct sw_call call;                                                                      \
         struct sw_place source = {from, old};                                                     \
         struct sw_place made = {to, new};                                                         \
-        bool counted = sw_enter(&call, SW_LAYER_POSIX);                                           \
+        bool counted = sw_enter_briefly(&call, SW_LAYER_POSIX);                                   \
         int result =                                                                              \
             SW_CHAINED(int, sw_posix, action, sw_request_names(action, source, made, follow),     \
                        (old = request.target.path, new = request.second.path), name, arguments);  \

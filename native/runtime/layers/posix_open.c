@@ -24,7 +24,7 @@ static void open_begin(struct opening *opening, int directory, const char *path,
     *opening = (struct opening){.directory = directory, .path = path, .flags = flags};
     if ((flags & O_CREAT) != 0)
         opening->birth = sw_birth_before();
-    opening->counted = sw_enter_as(&opening->call, SW_LAYER_POSIX, name);
+    opening->counted = sw_enter_briefly_as(&opening->call, SW_LAYER_POSIX, name);
 }
 
 static struct sw_request request_open(const struct opening *opening)
@@ -237,7 +237,7 @@ SW_EXPORT int close(int fd)
     bool own = entry != NULL && sw_running() && sw_own_process();
     /* A forked child that only closes what it inherited leaves no mark. */
     bool inherited = own && entry->generation != sw_options.generation;
-    bool counted = own && !inherited && sw_enter(&call, SW_LAYER_POSIX);
+    bool counted = own && !inherited && sw_enter_briefly(&call, SW_LAYER_POSIX);
     struct sw_file *file = counted ? sw_fd_posix(entry) : NULL;
     bool synced = false;
     if (own && !sw_is_hooked(SW_DO_CLOSE))

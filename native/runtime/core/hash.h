@@ -1,0 +1,51 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* Of names, for tables in memory; ids in the container are FNV-1a. */
+#ifndef STRIPEWISE_HASH_H
+#define STRIPEWISE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Eight bytes at a time: it is taken of every name that is used.  `seed`: the hash of what is in
+ * front. */
+static inline uint64_t sw_hash(const char *text, size_t bytes, uint64_t seed)
+{
+    uint64_t value = seed ^ bytes;
+    uint64_t word;
+    for (; bytes >= sizeof word; text += sizeof word, bytes -= sizeof word) {
+        __builtin_memcpy(&word, text, sizeof word);
+        value = (value ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        value ^= value >> 29;
+    }
+    for (word = 0; bytes > 0; bytes--)
+        word = word << 8 | (unsigned char)text[bytes - 1];
+    value = (value ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return value ^ value >> 32;
+}
+
+/* An absolute path: its directory ("/" for what is directly in there), and the name in it. */
+struct sw_split {
+    size_t directory_bytes;
+    const char *name;
+    size_t name_bytes;
+    uint64_t directory_hash;
+    uint64_t hash; /* of both */
+};
+
+static inline struct sw_split sw_split(const char *path, size_t bytes)
+{
+    size_t slash = bytes;
+    while (slash > 0 && path[slash - 1] != '/')
+        slash--;
+    struct sw_split split = {
+        .directory_bytes = slash > 1 ? slash - 1 : slash,
+        .name = path + slash,
+        .name_bytes = bytes - slash,
+    };
+    split.directory_hash = sw_hash(path, split.directory_bytes, 0);
+    split.hash = sw_hash(split.name, split.name_bytes, split.directory_hash);
+    return split;
+}
+
+#endif
