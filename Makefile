@@ -102,6 +102,7 @@ docs: setup ## the documentation as a web site in site/
 
 bench: setup ## what the library and the analysis cost; figures side by side from one run
 	$(BIN)/python native/bench/cost_per_call.py
+	$(BIN)/python native/bench/cost_of_metadata.py
 	$(BIN)/python native/bench/cost_of_capture.py
 	$(BIN)/python native/bench/emulation.py
 	$(BIN)/python benchmarks/fixed_cost.py

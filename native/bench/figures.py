@@ -69,15 +69,22 @@ def difference(
 def blockwise(pairs: Sequence[tuple[float, float]], size: int) -> tuple[float, float, float]:
     """Median of the blocks' differences of medians, and its 95 % interval."""
     blocks = [pairs[i : i + size] for i in range(0, len(pairs) - size + 1, size)]
-    differences = sorted(
-        statistics.median(w for w, _ in block) - statistics.median(o for _, o in block)
-        for block in blocks
+    return middle(
+        [
+            statistics.median(w for w, _ in block) - statistics.median(o for _, o in block)
+            for block in blocks
+        ]
     )
-    n = len(differences)
+
+
+def middle(values: Sequence[float]) -> tuple[float, float, float]:
+    """Median, and its 95 % interval by order statistics."""
+    ordered = sorted(values)
+    n = len(ordered)
     # Binomial(n, 1/2) within 1.96 standard deviations of its mean, rounded outwards.
     margin = 0.98 * math.sqrt(n) + 1
     low, high = max(0, int(n / 2 - margin)), min(n - 1, math.ceil(n / 2 + margin) - 1)
-    return statistics.median(differences), differences[low], differences[high]
+    return statistics.median(ordered), ordered[low], ordered[high]
 
 
 def show(figures: Sequence[Figure], as_json: bool) -> None:
