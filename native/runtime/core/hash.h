@@ -7,6 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Both halves of a product: each bit of the word moves bits all over it. */
+static inline uint64_t sw_mix(uint64_t word)
+{
+    unsigned __int128 product =
+        (unsigned __int128)(word ^ UINT64_C(0xa0761d6478bd642f)) * UINT64_C(0xe7037ed1a0b428db);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 /* Eight bytes at a time: it is taken of every name that is used.  `seed`: the hash of what is in
  * front. */
 static inline uint64_t sw_hash(const char *text, size_t bytes, uint64_t seed)
@@ -15,13 +23,11 @@ static inline uint64_t sw_hash(const char *text, size_t bytes, uint64_t seed)
     uint64_t word;
     for (; bytes >= sizeof word; text += sizeof word, bytes -= sizeof word) {
         __builtin_memcpy(&word, text, sizeof word);
-        value = (value ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        value ^= value >> 29;
+        value = sw_mix(value ^ word);
     }
     for (word = 0; bytes > 0; bytes--)
         word = word << 8 | (unsigned char)text[bytes - 1];
-    value = (value ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return value ^ value >> 32;
+    return sw_mix(value ^ word);
 }
 
 /* An absolute path: its directory ("/" for what is directly in there), and the name in it. */
