@@ -162,6 +162,8 @@ def test_a_script_of_csh() -> None:
 
 def test_words_of_the_script() -> None:
     assert outer("rm $1/x", words=["/abs"]) == ["removes /abs/x"]
+    found = effects("save() { cp out $1; }\nsave /abs", words=[])
+    assert (found.outer, len(found.unknown)) == ([], 1)
 
 
 def test_a_link_that_leads_outside(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.launch import Outcome
+from stripewise.launch import Outcome, read_guarded
 from stripewise.model import FailureCause, MpiFamily, PluginState, ProcessFlag, RunStatus
-from stripewise.study._looking import look
+from stripewise.study._looking import _guard_warnings, look
 from stripewise.workspace import Place
 from support.containers import FakeProcess, build_container
 
@@ -51,3 +51,34 @@ def test_a_run_that_was_ended_from_outside_stays_one(died, tmp_path):
     seen = look("run", Place(tmp_path, tmp_path, command=("srun", "/a")), ended)
     assert (seen.status, seen.cause) == (RunStatus.CANCELLED, FailureCause.SIGNAL)
     assert seen.message == "stopped: x"
+
+
+REFUSED_THERE = b"c/home/me/data\0n/home/me/new\0c/home/me/data\0s/bin/busybox\0c/cut"
+
+
+def test_what_the_guard_refused_is_told_as_the_cause(tmp_path):
+    (tmp_path / "refused").write_bytes(REFUSED_THERE)
+    failed = Outcome(RunStatus.FAILED, 1, 2.0, 1.0, message="exit code 1")
+    seen = look("run", Place(tmp_path, tmp_path, command=("srun", "/a")), failed)
+    for text in (
+        "Stripewise refused to change /home/me/data, which existed before the run",
+        "(and 1 other path)",
+        "--allow-outside PATH",
+        "(exit code 1)",
+    ):
+        assert text in seen.message
+
+
+def test_a_run_that_was_ended_is_not_blamed_on_the_guard(tmp_path):
+    (tmp_path / "refused").write_bytes(REFUSED_THERE)
+    ended = Outcome(RunStatus.TIMEOUT, None, 2.0, 1.0, message="took too long")
+    seen = look("run", Place(tmp_path, tmp_path, command=("srun", "/a")), ended)
+    assert "refused" not in seen.message
+
+
+def test_what_the_guard_told_of_a_run_that_ended_well(tmp_path):
+    (tmp_path / "refused").write_bytes(REFUSED_THERE)
+    kept, escaped = _guard_warnings(read_guarded(tmp_path))
+    assert "kept from changing /home/me/data, /home/me/new, outside" in kept
+    assert "own files: /bin/busybox is linked statically" in escaped
+    assert list(_guard_warnings(read_guarded(tmp_path / "none"))) == []

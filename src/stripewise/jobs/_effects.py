@@ -49,6 +49,7 @@ _SHELLS = ("sh", "bash", "ksh", "ksh93", "mksh", "zsh", "dash", "ash", "rbash")
 _CSHELLS = ("csh", "tcsh")
 _WRITING = re.compile(r">>?\||>>?|&>>?|<>|>>?&?!?|>&|>\|")
 _PRELOADS = re.compile(r"(?<![\w$])(?:LD_PRELOAD=|setenv\s+LD_PRELOAD\b)")
+_FUNCTION = re.compile(r"^\s*(?:function\s+[\w.-]+|[\w.-]+\s*\(\s*\))", re.MULTILINE)
 _MOVES = ("cd", "chdir", "pushd", "popd")
 _MOST_NESTED = 5
 _MOST_BYTES = 1 << 20
@@ -221,6 +222,7 @@ class _Shell:
             around.environment,
             around.ours,
             asked,
+            _FUNCTION.search(text) is not None,
             around.is_job,
             by.values if by else None,
         )
@@ -238,7 +240,7 @@ class _Shell:
                     left.append((span[1], self.directory))
                     left.sort(reverse=True)
             if self.directory != HERE and self.depth == 0:
-                self.effects.places[command.start] = self._outer(self.directory)
+                self.effects.places[command.start] = utf8(shown(self._outer(self.directory)))
             self.command(command)
         for _, directory in left[:1]:
             self.directory = directory
@@ -471,7 +473,7 @@ class _Shell:
             found = self.values.of_word(named[0])
             into = {self._joined(self.directory, text) for text in found}
             target = into.pop()
-            target = UNKNOWN if into else target
+            target = unknown(named[0].text) if into else target
         elif name in ("popd", "pushd"):
             self._before, self.directory = self.directory, self._before
             return

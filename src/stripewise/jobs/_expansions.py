@@ -60,6 +60,7 @@ class Values:
         environment: That it starts with.
         ours: Variables with directories that each run has of its own.
         words: That the script is called with, as texts of this module; None: not known.
+        has_functions: They have words of their own, which are not looked for.
         is_job: Its environment has variables of Slurm that only the job knows.
         outer: Of a script that this one reads or is read by: what is asked where this one says
             nothing.
@@ -69,6 +70,7 @@ class Values:
     environment: Mapping[str, str]
     ours: Collection[str] = ()
     words: Sequence[str] | None = None
+    has_functions: bool = False
     is_job: bool = True
     outer: Values | None = None
     _asked: list[str] = field(default_factory=list)
@@ -175,9 +177,10 @@ class Values:
 
     def _of_argument(self, name: str) -> list[str]:
         at = int(name) if name.isdigit() else 0
-        if self.words is None or not at:
+        if self.words is None or not 0 < at <= len(self.words):
             return [unknown(f"${name}")]
-        return [self.words[at - 1]] if at <= len(self.words) else [""]
+        found = [self.words[at - 1]]
+        return [*found, unknown(f"${name}")] if self.has_functions else found
 
     def _of_environment(self, name: str) -> str:
         if self.is_job and name == SUBMITTED_FROM:
