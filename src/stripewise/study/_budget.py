@@ -134,6 +134,16 @@ class Budget:
         """Whether a run can exceed a limit while it is under way."""
         return self.seconds is not None or self.node_seconds is not None
 
+    @property
+    def rest_seconds(self) -> float | None:
+        """For how long one more run could be paid; None: for any time.
+
+        It is ended then even if nobody watches it.
+        """
+        if self.node_seconds is None:
+            return None
+        return max(1.0, (self.node_seconds - self.spent_node_seconds) / self.nodes)
+
     def check_run(self, case: str) -> None:
         """Refuse a run that is expected to exceed a limit.
 

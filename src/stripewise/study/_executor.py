@@ -130,10 +130,14 @@ class Executor:
 
         Raises:
             StorageError: There is no room; a run that failed for that does not count.
+            BudgetSpentError: It was ended since nothing was left for it.
         """
         tools = self.tools[run.slot.case]
         outcome = tools.launcher.collect(run.handle)
         measurement = tools.look(run.run_id, tools.workspace.find(run.run_id), outcome)
+        if why := self._why_cut(run.slot.role, measurement):
+            self.abandon_all(why)
+            raise BudgetSpentError(why)
         self._say_replaced(run.run_id)
         if measurement.status is RunStatus.FAILED:
             tools.workspace.check_after_failure(run.run_id)
@@ -142,6 +146,16 @@ class Executor:
             self.release(measurement)
         self.observer.run_finished(run.slot, measurement)
         return measurement
+
+    def _why_cut(self, role: RunRole, run: Measurement) -> str:
+        """Say which limit a run met that reached its time limit; "" if that was its own."""
+        if self.budget is None or run.status is not RunStatus.TIMEOUT:
+            return ""
+        try:
+            self.budget.check_running(role, run.elapsed_seconds)
+        except BudgetSpentError as spent:
+            return str(spent)
+        return ""
 
     def _say_replaced(self, run_id: str) -> None:
         """Warn of files that did not stay on the burst buffer, though a link led them there."""
@@ -197,7 +211,7 @@ class Executor:
             record_directory=place.record_directory,
             configuration=self.configure(slot.settings),
             settings=slot.settings,
-            timeout_seconds=slot.timeout_seconds,
+            timeout_seconds=self._limit(slot),
             resources=self._resources(slot),
             storage=self.tools[slot.case].storage,
             sync=slot.sync,
@@ -207,6 +221,11 @@ class Executor:
             mpi_prints=facts is None or facts.uses_cray_mpich,
             in_reach=facts is None or facts.in_reach,
         )
+
+    def _limit(self, slot: RunSlot) -> float | None:
+        rest = self.budget.rest_seconds if self.budget is not None else None
+        limits = [one for one in (slot.timeout_seconds, rest) if one is not None]
+        return min(limits, default=None)
 
     def _resources(self, slot: RunSlot) -> Resources:
         facts = self.facts or ProgramFacts()
@@ -237,6 +256,9 @@ class Executor:
             return
         place = tools.workspace.find(run.run_id)
         measurement = tools.look(run.run_id, place, outcome)
+        if why := self._why_cut(self.ledger.role_of(run.run_id), measurement):
+            self._abandon(run, why)
+            return
         self.ledger.finished(run.run_id, measurement, late=True)
 
     def abandon_all(self, reason: str) -> None:

@@ -149,6 +149,10 @@ class Ledger:
         """Return the name of the case that a run belongs to."""
         return str(self._planned[run_id].get("case", ""))
 
+    def role_of(self, run_id: str) -> RunRole:
+        """Return why a run is made."""
+        return RunRole(self._planned[run_id]["role"])
+
     def plan(self, slot: RunSlot, run_id: str, place: int = 0) -> None:
         """Record that a run is about to be submitted."""
         self.is_replaying = False
