@@ -143,6 +143,7 @@ class JobStudy:
         hints_lost: What of the best settings that line cannot hold, a line each.
         rungs_left: Numbers of burst-buffer nodes that the search has not come to.
         stopped_because: Why the search ended.
+        left_open: Why a budget let nothing be decided; "" if something was.
         mpiio: What MPI printed of the files, before and after; empty where it printed nothing.
     """
 
@@ -163,6 +164,7 @@ class JobStudy:
     hints_lost: tuple[str, ...] = ()
     rungs_left: tuple[RungAhead, ...] = ()
     stopped_because: str = ""
+    left_open: str = ""
     mpiio: tuple[MpiioFigure, ...] = ()
 
     def __post_init__(self) -> None:

@@ -44,7 +44,8 @@ def payback(study: JobStudy) -> Payback:
     said = [f"The study spent {node_time(spent)}."]
     runs = fewest = most = None
     if study.best is None:
-        said.append("It found nothing faster, so there is nothing that could pay for it.")
+        found = "decided nothing" if study.left_open else "found nothing faster"
+        said.append(f"It {found}, so there is nothing that could pay for it.")
     elif not math.isfinite(saved):
         said.append("What a run costs is not known, so it is not known when that is paid back.")
     elif saved <= 0:

@@ -105,6 +105,7 @@ def job_study(
         hints_lost=hints.lost if hints is not None else (),
         rungs_left=result.rungs_left,
         stopped_because=result.stopped_because,
+        left_open=result.left_open,
         mpiio=mpiio_figures(result),
     )
 

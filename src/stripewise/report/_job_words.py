@@ -104,7 +104,9 @@ def _best(study: JobStudy) -> Iterator[str]:
         tried = plural(
             max(len(study.runs) - 1, 0), "combination of settings", "combinations of settings"
         )
-        if first is None or not first.ok:
+        if study.left_open:
+            yield f"Nothing was decided: {printable(study.left_open)}. Keep the job as it is."
+        elif first is None or not first.ok:
             yield "The job as it is gave no figure, so there is nothing to compare with."
         else:
             yield f"{tried} tried; none was confirmed to be faster. Keep the job as it is."
@@ -286,7 +288,8 @@ def _staging(study: JobStudy) -> Iterator[str]:
 
 
 def _failed(study: JobStudy) -> Iterator[str]:
-    without = [run for run in study.runs if not run.ok]
+    was_run = [run for run in study.runs if run.number or not study.left_open]
+    without = [run for run in was_run if not run.ok]
     if without:
         which = ", ".join(f"{run.number} ({state_word(run)})" for run in without)
         yield f"{plural(len(without), 'run')} gave no figure: {which}."
