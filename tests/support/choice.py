@@ -3,10 +3,10 @@
 """Which tests a run of pytest takes, and the record of how long they took.
 
 Without an option it takes those of `make test`: all but the tests marked `long`, of those marked
-`extended(keep=N)` N cases each (or the one with the id that `keep` names), and of a case that is made
-for both databases or both MPIs one of the two, in turns. A test that is named on the command line is
-always taken. With `-n`, name the folder (`pytest tests -n 2 --all`): else the processes that xdist
-starts do not know these options.
+`extended(keep=N)` N cases each (or the one with the id that `keep` names), and of a case that is
+made for both databases or both MPIs one of the two, in turns. A test that is named on the command
+line is always taken. With `-n`, name the folder (`pytest tests -n 2 --all`): else the processes
+that xdist starts do not know these options.
 """
 
 from __future__ import annotations
