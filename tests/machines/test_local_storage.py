@@ -31,8 +31,6 @@ from stripewise.machines import _probe as probing
 from stripewise.machines._direct import takes_direct
 from stripewise.model import Mount
 
-pytestmark = pytest.mark.extended
-
 SHORT = Effort(rounds=2, seconds=0.01, region=8 << 20, files=5)
 COST = Interval(1e-6, 2e-6, 4e-6)
 TABLE = {1024: COST, 1 << 20: Interval(1e-4, 2e-4, 4e-4)}
@@ -62,6 +60,7 @@ def probed(tmp_path_factory):
     return found
 
 
+@pytest.mark.extended
 def test_a_probe_describes_process_node_target_and_metadata(probed):
     measured = {n for n, one in probed.figures.items() if one.kind is Evidence.MEASURED}
     ways = {f"{name}_{way}" for way in ("write", "read") for name in (
@@ -78,6 +77,7 @@ def test_a_probe_describes_process_node_target_and_metadata(probed):
     assert create > stat > 0
 
 
+@pytest.mark.extended
 def test_a_probe_measures_what_requests_cost(probed):
     costs = probed.costs
     assert costs.is_measured
@@ -86,10 +86,12 @@ def test_a_probe_measures_what_requests_cost(probed):
     assert 0 < costs.call("open").low <= costs.call("create").high
 
 
+@pytest.mark.extended
 def test_a_probed_storage_is_a_description(probed):
     assert load_description(description_text(probed)) == probed
 
 
+@pytest.mark.extended
 def test_requests_through_the_cache_are_said(tmp_path, monkeypatch):
     monkeypatch.setattr("stripewise.machines._direct.takes_direct", lambda work: False)
     monkeypatch.setattr(probing, "measure_costs", lambda work, stacks: COSTS)
@@ -112,6 +114,7 @@ def test_a_full_or_closed_directory_is_refused(tmp_path, monkeypatch):
         probe_storage(tmp_path)
 
 
+@pytest.mark.extended
 def test_what_the_storage_refuses_is_said_and_nothing_is_left(tmp_path, monkeypatch):
     def full(work, stacks):
         raise OSError(28, "No space left on device")
@@ -131,6 +134,7 @@ def test_nothing_is_known_before_it_is_measured(tmp_path):
         find_storage("local", tmp_path)
 
 
+@pytest.mark.extended
 def test_one_record_serves_all(tmp_path, probed):
     keep_storage(probed, tmp_path)
     kept = local_storage(tmp_path)

@@ -12,13 +12,13 @@ from kernel_drivers import Drivers, compile_drivers
 
 
 @pytest.fixture(scope="session")
-def kernel_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Kernel]:
+def kernel_of() -> Callable[[str], Kernel]:
     """The kernel of a family; skips where that MPI is not installed."""
     built: dict[str, Kernel | None] = {}
 
     def get(family: str) -> Kernel:
         if family not in built:
-            built[family] = compile_kernel(family, tmp_path_factory.mktemp(f"kernel-{family}"))
+            built[family] = compile_kernel(family)
         kernel = built[family]
         if kernel is None:
             pytest.skip(f"no mpicc.{family} or mpiexec.{family}")
@@ -28,13 +28,13 @@ def kernel_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Kerne
 
 
 @pytest.fixture(scope="session")
-def drivers_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Drivers]:
+def drivers_of() -> Callable[[str], Drivers]:
     """The kernel's parts for test programs; skips where that MPI is not installed."""
     built: dict[str, Drivers | None] = {}
 
     def get(family: str) -> Drivers:
         if family not in built:
-            built[family] = compile_drivers(family, tmp_path_factory.mktemp(f"drivers-{family}"))
+            built[family] = compile_drivers(family)
         drivers = built[family]
         if drivers is None:
             pytest.skip(f"no mpicc.{family} or mpiexec.{family}")

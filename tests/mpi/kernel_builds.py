@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stripewise.runtime import MpiInstallation, describe_mpi
+from support.built import built
 
-KERNELS = Path(__file__).resolve().parents[2] / "native" / "kernels"
+NATIVE = Path(__file__).resolve().parents[2] / "native"
+KERNELS = NATIVE / "kernels"
 PATIENCE_SECONDS = 240.0
 """Ranks spin while they wait: with others on the host a run takes many times as long."""
 WARNINGS = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror")
@@ -95,7 +97,7 @@ def library_flags(mpi: MpiInstallation | None) -> list[str]:
 
 
 def compile_kernel(
-    family: str, directory: Path, *extra: str, hdf5: bool = True, libraries: bool = False
+    family: str, *extra: str, hdf5: bool = True, libraries: bool = False
 ) -> Kernel | None:
     """Compile with that MPI's wrapper; None if it is not installed.
 
@@ -106,10 +108,10 @@ def compile_kernel(
         return None
     flags = hdf5_flags(family) if hdf5 else []
     mpi = describe_mpi(wrapper) if libraries else None
-    program = directory / f"stripewise-kernel-{family}"
+    name = f"stripewise-kernel-{family}"
     sources = [str(path) for path in sorted(KERNELS.rglob("*.c"))]
     define = ["-DSW_HAVE_HDF5"] if flags else []
-    words = [wrapper, *WARNINGS, *extra, *define, *sources, "-o", str(program), *flags]
-    subprocess.run([*words, *library_flags(mpi), "-lm"], check=True)
+    words = [wrapper, *WARNINGS, *extra, *define, *sources, "-o", name, *flags]
+    directory = built(f"kernel-{family}", [NATIVE], [*words, *library_flags(mpi), "-lm"])
     names = frozenset(library.name for library in mpi.libraries) if mpi else frozenset()
-    return Kernel(family, program, bool(flags), names)
+    return Kernel(family, directory / name, bool(flags), names)

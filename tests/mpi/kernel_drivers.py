@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernel_builds import KERNELS, WARNINGS, hdf5_flags
+from kernel_builds import KERNELS, NATIVE, WARNINGS, hdf5_flags
+
+from support.built import built
 
 HERE = Path(__file__).parent
 
@@ -26,14 +28,12 @@ class Drivers:
 
     def program(self, source: str) -> Path:
         """A program of this directory, linked with the kernel's parts."""
-        made = self.directory / Path(source).stem
-        if not made.exists():
-            objects = [str(path) for path in sorted(self.directory.glob("*.o"))]
-            flags = hdf5_flags(self.family) if self.hdf5 else []
-            words = [f"mpicc.{self.family}", *WARNINGS, "-fsanitize=undefined"]
-            words += [str(HERE / source), *objects, "-o", str(made), *flags, "-lm"]
-            subprocess.run(words, check=True)
-        return made
+        name = Path(source).stem
+        objects = [str(path) for path in sorted(self.directory.glob("*.o"))]
+        flags = hdf5_flags(self.family) if self.hdf5 else []
+        words = [f"mpicc.{self.family}", *WARNINGS, "-fsanitize=undefined"]
+        words += [str(HERE / source), *objects, "-o", name, *flags, "-lm"]
+        return built(f"{name}-{self.family}", [NATIVE, HERE / source], words) / name
 
     def batch(
         self, n_ranks: int, lines: Sequence[str], *, cwd: Path, io: str = ""
@@ -73,7 +73,7 @@ def told(output: str) -> dict[str, str]:
     return found
 
 
-def compile_drivers(family: str, directory: Path) -> Drivers | None:
+def compile_drivers(family: str) -> Drivers | None:
     """Compile the kernel's parts; None where that MPI is not installed."""
     wrapper = f"mpicc.{family}"
     if not shutil.which(wrapper) or not shutil.which(f"mpiexec.{family}"):
@@ -82,7 +82,5 @@ def compile_drivers(family: str, directory: Path) -> Drivers | None:
     sources = [str(path) for path in sorted(KERNELS.rglob("*.c")) if path.name != "main.c"]
     define = ["-DSW_HAVE_HDF5"] if flags else []
     words = [wrapper, *WARNINGS, "-fsanitize=undefined", *define, "-c", *sources]
-    subprocess.run(
-        [*words, *(f for f in flags if not f.startswith("-l"))], cwd=directory, check=True
-    )
-    return Drivers(family, directory, bool(flags))
+    command = [*words, *(f for f in flags if not f.startswith("-l"))]
+    return Drivers(family, built(f"drivers-{family}", [NATIVE], command), bool(flags))

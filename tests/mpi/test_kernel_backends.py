@@ -94,9 +94,9 @@ OF_RANKS = {
 
 
 @pytest.fixture(scope="module")
-def kernel(tmp_path_factory: pytest.TempPathFactory) -> Kernel:
+def kernel() -> Kernel:
     """Open MPI's, with every library that is here."""
-    made = compile_kernel("openmpi", tmp_path_factory.mktemp("kernel-wide"), libraries=True)
+    made = compile_kernel("openmpi", libraries=True)
     if made is None:
         pytest.skip("no mpicc.openmpi or mpiexec.openmpi")
     return made

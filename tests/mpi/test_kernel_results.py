@@ -369,11 +369,9 @@ def test_json_that_cannot_be_written_is_told_first(kernel_of: KernelOf, tmp_path
 
 
 @pytest.mark.extended
-def test_without_hdf5_only_that_back_end_is_missing(
-    kernel_of: KernelOf, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_without_hdf5_only_that_back_end_is_missing(kernel_of: KernelOf, tmp_path: Path) -> None:
     kernel_of("mpich")  # skips without MPICH
-    kernel = compile_kernel("mpich", tmp_path_factory.mktemp("without-hdf5"), hdf5=False)
+    kernel = compile_kernel("mpich", hdf5=False)
     assert kernel is not None
     done = kernel.run(2, ["--backend", "hdf5"], cwd=tmp_path)
     assert done.returncode == 2

@@ -266,12 +266,10 @@ def test_dropped_caches_are_counted(kernel_of: KernelOf, tmp_path: Path) -> None
 
 
 @pytest.mark.extended
-def test_with_address_sanitizer(
-    kernel_of: KernelOf, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_with_address_sanitizer(kernel_of: KernelOf, tmp_path: Path) -> None:
     kernel_of("mpich")  # skips without MPICH
     flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
-    kernel = compile_kernel("mpich", tmp_path_factory.mktemp("sanitized"), *flags)
+    kernel = compile_kernel("mpich", *flags)
     assert kernel is not None
     before = ["env", "ASAN_OPTIONS=detect_leaks=0"]  # MPI's own
     for pattern, backend, line in lines_of(kernel.hdf5):

@@ -100,7 +100,7 @@ def test_variables_of_pnetcdf(tmp_path: Path, kernel_of: Callable[[str], Kernel]
     require("mpicc.openmpi", "mpiexec.openmpi")
     from kernel_builds import compile_kernel
 
-    kernel = compile_kernel("openmpi", tmp_path, libraries=True)
+    kernel = compile_kernel("openmpi", libraries=True)
     assert kernel is not None
     if "PNETCDF" not in kernel.libraries:
         pytest.skip("no PnetCDF for Open MPI")

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from filelock import FileLock
 
 from stripewise.model import FileFlag, IoLayer, Op, ProcessFlag, RunProfile
 from stripewise.readers import read_containers
+from support.built import built
 
 QUICK = "-DCMAKE_BUILD_TYPE=Debug"
 """For a further build: a third of the time."""
@@ -32,24 +32,24 @@ def run_checked(command: Sequence[str | Path]) -> None:
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
-def build_core(factory: pytest.TempPathFactory, name: str, *options: str) -> Path:
-    """Build libstripewise.so once a session, whichever worker asks first."""
+def build_core(name: str, *options: str) -> Path:
+    """Build libstripewise.so, whichever worker asks first."""
     for tool in ("cc", "cmake"):
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed")
-    base = factory.getbasetemp()
-    directory = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"core-{name}"
-    with FileLock(f"{directory}.lock"):
-        if not (directory / "libstripewise.so").exists():
-            run_checked(["cmake", "-S", NATIVE, "-B", directory, "-DSW_PART=core", *options])
-            run_checked(["cmake", "--build", directory, "--parallel", "2"])
+    directory = built(
+        f"core-{name}",
+        [NATIVE],
+        ["cmake", "-S", NATIVE, "-B", ".", "-DSW_PART=core", *options],
+        ["cmake", "--build", ".", "--parallel", "2"],
+    )
     return directory / "libstripewise.so"
 
 
 @pytest.fixture(scope="session")
-def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def core() -> Path:
     """The library, warnings as errors."""
-    return build_core(tmp_path_factory, "plain", "-DSW_WERROR=ON")
+    return build_core("plain", "-DSW_WERROR=ON")
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,6 @@ from native_hosts import QUICK, Host, Programs, build_core, operations
 
 from stripewise.model import Op
 
-pytestmark = pytest.mark.extended
-
 THREAD_RECORD = struct.pack("<IHH", 64, 16, 1)
 
 
@@ -30,11 +28,12 @@ def written(host: Host, *names: str) -> tuple[int, int]:
 
 
 @pytest.fixture(scope="module")
-def small_core(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def small_core() -> Path:
     """The library with room for the numbers of 100 threads."""
-    return build_core(tmp_path_factory, "small", QUICK, "-DCMAKE_C_FLAGS=-DSW_MOST_THREADS=100u")
+    return build_core("small", QUICK, "-DCMAKE_C_FLAGS=-DSW_MOST_THREADS=100u")
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("capture", ["fold", "all"])
 def test_handlers_that_write_much_on_a_stack_above(
     host: Host, programs: Programs, capture: str
@@ -45,6 +44,7 @@ def test_handlers_that_write_much_on_a_stack_above(
     assert told == counted
 
 
+@pytest.mark.extended
 def test_no_descriptor_for_a_while(host: Host, programs: Programs) -> None:
     command = f"ulimit -n 64; exec {programs.executable('exhausts')}"
     host.check("bash", "-c", command, STRIPEWISE_CAPTURE="all")
@@ -82,6 +82,7 @@ def test_each_turn_of_a_recorder_is_told(host: Host, programs: Programs) -> None
     assert int(rows_named(trace_of(host), "pwrite")["count"].sum()) == 9000
 
 
+@pytest.mark.extended
 def test_more_threads_than_events_can_tell_apart(
     host: Host, programs: Programs, small_core: Path
 ) -> None:

@@ -15,8 +15,6 @@ from native_hosts import PROGRAMS, QUICK, Host, Programs, build_core, has, moved
 
 from stripewise.model import IoLayer, Op, ProcessFlag
 
-pytestmark = pytest.mark.extended
-
 NOWHERE = "/nowhere-at-all/data"
 
 
@@ -115,6 +113,7 @@ def test_a_redirect_that_cannot_be_understood_is_noted(host: Host, value: str) -
     assert any("STRIPEWISE_REDIRECT" in note for note in host.profile.notes)
 
 
+@pytest.mark.extended
 def test_held_requests_take_their_time(host: Host) -> None:
     start = time.monotonic()
     host.check(
@@ -135,6 +134,7 @@ def test_what_libc_writes_for_a_stream_is_held(host: Host, programs: Programs) -
     assert (host.directory / "out").stat().st_size == 20000
 
 
+@pytest.mark.extended
 def test_threads_wait_side_by_side(host: Host, programs: Programs) -> None:
     program = programs.executable("threads")
     host.check(program, STRIPEWISE_HOLD="write=1000:read=1000:open=1000:close=1000")
@@ -145,6 +145,7 @@ def test_a_hold_of_something_unknown_is_noted(host: Host) -> None:
     assert any("STRIPEWISE_HOLD" in note for note in host.profile.notes)
 
 
+@pytest.mark.extended
 def test_a_handler_may_jump_out_of_a_held_request(
     host: Host, programs: Programs, target: Path
 ) -> None:
@@ -203,14 +204,13 @@ def test_streams_left_open_are_flushed_in_the_order_of_libc(
 
 
 @pytest.fixture(scope="module")
-def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def extended() -> Path:
     """The library with one member more."""
     source = PROGRAMS / "member.c"
-    return build_core(
-        tmp_path_factory, "extended", QUICK, "-DSW_WERROR=ON", f"-DSW_HOOK_SOURCE={source}"
-    )
+    return build_core("extended", QUICK, "-DSW_WERROR=ON", f"-DSW_HOOK_SOURCE={source}")
 
 
+@pytest.mark.extended
 def test_a_member_answers_for_the_libc(host: Host, programs: Programs, extended: Path) -> None:
     program = programs.executable("asks")
     host.library = extended

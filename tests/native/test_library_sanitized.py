@@ -18,9 +18,9 @@ pytestmark = pytest.mark.extended
 
 
 @pytest.fixture(scope="session")
-def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sanitized() -> Path:
     """The library with both sanitizers."""
-    return build_core(tmp_path_factory, "sanitized", QUICK, "-DSW_SANITIZE=ON")
+    return build_core("sanitized", QUICK, "-DSW_SANITIZE=ON")
 
 
 def sanitizer_runtime() -> str:

@@ -40,11 +40,11 @@ NASTY = {
 
 
 @pytest.fixture(scope="session", params=["plain", "sanitized"])
-def task(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def task(request: pytest.FixtureRequest) -> Path:
     """The program, also with both sanitizers."""
     plain = request.param == "plain"
     options = ("-DSW_WERROR=ON",) if plain else (QUICK, "-DSW_SANITIZE=ON")
-    return build_core(tmp_path_factory, request.param, *options).parent / "stripewise-task"
+    return build_core(request.param, *options).parent / "stripewise-task"
 
 
 @pytest.fixture

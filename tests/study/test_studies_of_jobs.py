@@ -20,8 +20,6 @@ from stripewise.knowledge import Store
 from stripewise.study import Journal
 from support.job_cluster import SCRIPT, JobCluster, Said, as_datawarp, job_cluster, prepared
 
-pytestmark = pytest.mark.extended
-
 SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "result.schema.json"
 SHORT = ("--strategy", "random", "--trials", "2", "--bb-nodes", "2")
 """One candidate: 2 nodes."""
@@ -58,6 +56,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory, writer: Path) -> Iterator[St
 # ---- what a study leaves --------------------------------------------------------------------
 
 
+@pytest.mark.extended
 def test_the_winner_is_found_and_proved(ended) -> None:
     result = ended.result
     assert result["speedup"]["low"] > 1
@@ -68,6 +67,7 @@ def test_the_winner_is_found_and_proved(ended) -> None:
     assert "the gain lies in what happens before" not in ended.said.out
 
 
+@pytest.mark.extended
 def test_the_tuned_script_reverts_and_keeps_the_mode(ended) -> None:
     data = ended.tuned.read_bytes()
     assert revert(data) == SCRIPT.encode() == ended.cluster.script.read_bytes()
@@ -79,6 +79,7 @@ def test_the_tuned_script_reverts_and_keeps_the_mode(ended) -> None:
     assert done.out == SCRIPT
 
 
+@pytest.mark.extended
 def test_the_tuned_script_runs(ended, tmp_path) -> None:
     text = ended.tuned.read_text()
     assert text.count("#DW stage_in type=file") == 2  # the program and its input
@@ -92,6 +93,7 @@ def test_the_tuned_script_runs(ended, tmp_path) -> None:
     shutil.rmtree(results)
 
 
+@pytest.mark.extended
 def test_everything_is_private(ended) -> None:
     for path in [ended.folder, *ended.folder.rglob("*")]:
         if not path.is_relative_to(ended.folder / "inputs"):
@@ -102,6 +104,7 @@ def test_everything_is_private(ended) -> None:
         assert Path(job["output"]).is_relative_to(ended.folder)
 
 
+@pytest.mark.extended
 def test_what_the_result_says_of_the_jobs(ended) -> None:
     said = json.dumps(ended.result)
     assert "run.sh" in said
@@ -111,6 +114,7 @@ def test_what_the_result_says_of_the_jobs(ended) -> None:
     assert "burst" in rungs
 
 
+@pytest.mark.extended
 def test_a_finished_study_is_told_again(ended) -> None:
     jobs, tuned = ended.cluster.submitted, ended.tuned.read_bytes()
     ended.cluster.set(burst="Name=datawarp DefaultPool=wlm_pool Granularity=2GiB TotalSpace=16GiB "
@@ -125,6 +129,7 @@ def test_a_finished_study_is_told_again(ended) -> None:
     ended.cluster.tune("run.sh").error("--resume")
 
 
+@pytest.mark.extended
 def test_a_changed_script_is_not_gone_on_with(ended) -> None:
     ended.cluster.write(SCRIPT + "# changed\n")
     try:
@@ -140,6 +145,7 @@ def test_a_changed_script_is_not_gone_on_with(ended) -> None:
 # ---- other ends -----------------------------------------------------------------------------
 
 
+@pytest.mark.extended
 def test_an_interrupted_study_goes_on(cluster, monkeypatch) -> None:
     append, left = Journal.append, [12]
 
@@ -160,6 +166,7 @@ def test_an_interrupted_study_goes_on(cluster, monkeypatch) -> None:
     assert revert(made.read_bytes()) == SCRIPT.encode()
 
 
+@pytest.mark.extended
 def test_the_budget_in_node_hours_ends_the_study(cluster, monkeypatch) -> None:
     """These jobs take less than any of Slurm's."""
     monkeypatch.setattr("stripewise.study._budget.LEAST_RUN_SECONDS", 0.01)
@@ -177,6 +184,7 @@ def test_the_budget_in_node_hours_ends_the_study(cluster, monkeypatch) -> None:
     assert len(result["runs"]) < 4
 
 
+@pytest.mark.extended
 def test_rungs_that_the_trials_did_not_reach(cluster) -> None:
     words = ("--strategy", "expbb", "--trials", "1", "--bb-nodes", "1,2,4")
     said = cluster.tune("run.sh", *words)
@@ -195,6 +203,7 @@ def test_rungs_that_the_trials_did_not_reach(cluster) -> None:
     assert "Rungs not reached" not in " ".join(said.out.split())
 
 
+@pytest.mark.extended
 def test_what_was_found_on_the_burst_buffer_is_kept_for_it_alone(cluster, knowledge_path) -> None:
     words = ("--strategy", "exhaustive", "--trials", "3", "--bb-nodes", "2", "--threads", "2")
     assert cluster.tune("run.sh", *words, "--no-memory").code == 0
@@ -218,6 +227,7 @@ def test_an_exhausted_allocation(cluster) -> None:
     assert cluster.names == {"run.sh", "input.txt", "writer"}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("text", ["$LOCAL", "{top}/$NAME"])
 def test_a_directory_of_the_nodes(cluster, text) -> None:
     place = cluster.work.parent / "bb-local"
@@ -251,6 +261,7 @@ def test_a_directory_of_the_nodes(cluster, text) -> None:
     assert list(place.iterdir()) == []
 
 
+@pytest.mark.extended
 def test_a_place_that_several_nodes_cannot_share(cluster) -> None:
     place = cluster.work.parent / "bb-local"
     place.mkdir()
@@ -279,6 +290,7 @@ def test_a_job_script_that_a_shell_is_given_is_a_program(cluster) -> None:
     assert cluster.fake.calls == []
 
 
+@pytest.mark.extended
 def test_a_script_that_goes_to_its_own_burst_buffer(cluster, tmp_path) -> None:
     (cluster.work / "in").mkdir()
     for name in ("input.txt", "writer"):
@@ -300,6 +312,7 @@ def test_a_script_that_goes_to_its_own_burst_buffer(cluster, tmp_path) -> None:
     assert made.count("\ncd ") == 1
 
 
+@pytest.mark.extended
 def test_a_hostile_name_of_a_script(cluster) -> None:
     name = "-q'\"$(touch canary)\udce9.sh"
     cluster.script.unlink()
@@ -312,6 +325,7 @@ def test_a_hostile_name_of_a_script(cluster) -> None:
     assert not list(cluster.work.rglob("canary*"))
 
 
+@pytest.mark.extended
 def test_a_script_that_goes_to_its_directory_by_name(cluster, tmp_path) -> None:
     """Its runs stay in their copies; the tuned script works on the burst buffer, as its trial."""
     head, launch = SCRIPT.rsplit("srun", 1)
@@ -332,6 +346,7 @@ def test_a_script_that_goes_to_its_directory_by_name(cluster, tmp_path) -> None:
         assert (cluster.work / "run.results" / name).stat().st_size == 4 * 65536
 
 
+@pytest.mark.extended
 def test_a_script_that_works_beside_its_own_burst_buffer(cluster) -> None:
     """It names its output there; what it leaves in its directory stays on the file system."""
     text = (

@@ -17,8 +17,6 @@ from support import monitoring_world as world
 from support.grafana_boards import FILES, choices, load, queries, substituted
 from support.tsdb import Database, need, prometheus, victoria_metrics
 
-pytestmark = pytest.mark.extended
-
 QUERIES = [one for path in FILES for one in queries(path)]
 CHOICES = sorted({one for path in FILES for one in choices(path)})
 ALL: dict[str, tuple[str, ...]] = {}

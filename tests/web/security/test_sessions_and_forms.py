@@ -18,8 +18,6 @@ from stripewise.web._settings import ServerSettings
 from support.portal_crawl import routes
 from support.portal_world import PASSWORD, URL, World, ask, client
 
-pytestmark = pytest.mark.extended
-
 LOGIN = {"user": "alice", "secret": PASSWORD, "next": "/jobs"}
 FOREIGN = (
     {"origin": "http://evil.example"}, {"origin": "null"}, {"origin": "http://testserver.evil"},
@@ -154,6 +152,7 @@ def test_logging_out_ends_the_session(own_world: World, made: httpx.Client) -> N
     assert not _is_in(made, secret)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("change", ["role", "disable", "password", "person"])
 def test_a_change_of_the_account_ends_its_sessions(
     own_world: World, made: httpx.Client, change: str
@@ -236,6 +235,7 @@ def test_headers_of_a_proxy_are_not_believed(own_world: World, made: httpx.Clien
         assert ask(made, "/staff", headers).status_code == 404
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "target",
     [
