@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ADIOS2's subfiles: who writes where and how much, and the same in classes."""
 
-import time
-import tracemalloc
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +16,7 @@ from support.stack_workloads import (
     sums_of_requests,
 )
 from support.storages import GIB, described
+from support.work import calls_and_peak
 
 LAYOUT = Layout(stripe_count=4, stripe_size=1 << 16, targets=8)
 STACK = find_stack("adios2")
@@ -131,15 +129,9 @@ def test_100000_ranks_cost_what_1000_do():
     def price(nodes):
         pattern = pattern_of((2048 * nodes, 1024, 1024), (8 * nodes, 4, 4))
         work, setup = Workload((pattern,), nodes, 128), _setup(nodes)
-        STACK.phases(work, setup)
-        tracemalloc.start()
-        STACK.phases(work, setup)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        start = time.process_time()
-        STACK.phases(work, setup)
-        return time.process_time() - start, peak
+        return calls_and_peak(lambda: STACK.phases(work, setup))
 
-    seconds, peak = price(800)
-    assert seconds < 0.02
-    assert peak < 2 * price(8)[1] + 10_000
+    calls, peak = price(800)
+    few, little = price(8)
+    assert calls < 2 * few
+    assert peak < 2 * little + 10_000

@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """OMPIO: who aggregates, what each writes and reads, and the same in classes."""
 
-import time
-import tracemalloc
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,6 +16,7 @@ from support.stack_workloads import (
     sums_of_phases,
     sums_of_requests,
 )
+from support.work import calls_and_peak
 
 LAYOUT = Layout(stripe_count=4, stripe_size=1 << 16, targets=8)
 CUBE = pattern_of((8, 8, 8), (2, 2, 1), collective=1.0)
@@ -147,15 +145,9 @@ def test_100000_ranks_cost_what_1000_do(stack, writing):
             (2048 * nodes, 1024, 1024), (8 * nodes, 4, 4), collective=1.0, writing=writing
         )
         work, setup = Workload((pattern,), nodes, 128), Setup(LAYOUT)
-        find_stack(stack).phases(work, setup)
-        tracemalloc.start()
-        find_stack(stack).phases(work, setup)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        start = time.process_time()
-        find_stack(stack).phases(work, setup)
-        return time.process_time() - start, peak
+        return calls_and_peak(lambda: find_stack(stack).phases(work, setup))
 
-    seconds, peak = price(800)
-    assert seconds < 0.02
-    assert peak < 2 * price(8)[1] + 10_000
+    calls, peak = price(800)
+    few, little = price(8)
+    assert calls < 2 * few
+    assert peak < 2 * little + 10_000

@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """POSIX in four ways: which calls each makes, and the same in classes."""
 
-import time
-import tracemalloc
-
 import pytest
 from hypothesis import given, settings
 
@@ -16,6 +13,7 @@ from support.stack_workloads import (
     sums_of_requests,
     workloads,
 )
+from support.work import calls_and_peak
 
 SETUP = Setup(Layout(stripe_count=4, stripe_size=1 << 16, targets=8))
 WAYS = ("posix-process", "posix-node", "posix-shared", "posix-serial")
@@ -107,15 +105,9 @@ def test_100000_ranks_cost_what_1000_do(way):
     def price(nodes):
         pattern = pattern_of((2048 * nodes, 1024, 1024), (8 * nodes, 4, 4), collective=1.0)
         work = Workload((pattern,), nodes, 128)
-        find_stack(way).phases(work, SETUP)
-        tracemalloc.start()
-        start = time.process_time()
-        find_stack(way).phases(work, SETUP)
-        seconds = time.process_time() - start
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return seconds, peak
+        return calls_and_peak(lambda: find_stack(way).phases(work, SETUP))
 
-    seconds, peak = price(800)
-    assert seconds < 0.02
-    assert peak < 2 * price(8)[1] + 10_000
+    calls, peak = price(800)
+    few, little = price(8)
+    assert calls < 2 * few
+    assert peak < 2 * little + 10_000
