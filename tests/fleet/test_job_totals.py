@@ -34,6 +34,7 @@ def test_one_source_is_taken_as_it_is() -> None:
         "pattern": "<1D, (BLOCK)>", "profiled_seconds": 100.0, "read_only_count": 1,
         "write_only_count": 2, "cumulated_read_seconds": 2.0, "cumulated_write_seconds": 5.0,
         "cumulated_meta_seconds": 1.0,
+        "missing": {"avoidable_seconds": "1 finding has no estimate"},
     }  # fmt: skip
 
 
@@ -95,7 +96,44 @@ def test_what_nobody_tells_is_not_known() -> None:
     row = totals([Told("darshan", None, None, None, unknown), Told("x", None, 1.0, 2.0, unknown)])
     for name in ("io_seconds", "io_share", "read_bytes", "bytes_per_second", "rank_count"):
         assert row[name] is None
-    assert (row["avoidable_seconds"], row["top_finding"], row["finding_count"]) == (0.0, None, 0)
+    assert (row["avoidable_seconds"], row["top_finding"], row["finding_count"]) == (None, None, 0)
+    assert row["missing"]["read_bytes"] == row["missing"]["avoidable_seconds"] == "not told"
+    assert "io_share" not in row["missing"]
+
+
+def test_a_part_that_is_not_known_makes_a_sum_the_least() -> None:
+    why = {"read_bytes": "the log is damaged"}
+    row = totals([told(), told(100.0, 200.0, read_bytes=None, missing=why)])
+    assert (row["read_bytes"], row["write_bytes"]) == (1000, 4000)
+    assert row["missing"] == {**why, "bytes_per_second": "the log is damaged"}
+    assert row["bytes_per_second"] is None
+    nothing = totals([told(read_bytes=0), told(100.0, 200.0, read_bytes=None, missing=why)])
+    assert nothing["read_bytes"] is None
+
+
+@pytest.mark.parametrize(
+    ("findings", "avoidable", "why"),
+    [
+        ((), 0.0, ""),
+        ([("a", None)], None, "no finding has an estimate"),
+        ([("a", None), ("b", None)], None, "no finding has an estimate"),
+        ([("a", None), ("b", 2.0)], 2.0, "1 finding has no estimate"),
+        ([("a", 0.0)], 0.0, ""),
+    ],
+)
+def test_a_finding_without_an_estimate_is_no_gain_of_zero(
+    findings: Any, avoidable: float | None, why: str
+) -> None:
+    row = totals([told(findings=findings)])
+    assert row["avoidable_seconds"] == avoidable
+    assert row["missing"].get("avoidable_seconds", "") == why
+
+
+def test_no_finding_in_a_run_that_is_not_known_is_no_gain_of_zero() -> None:
+    missing = {"io_seconds": "the MDHIM module holds 1 record that is not read"}
+    row = totals([told(io_seconds=None, missing=missing)])
+    assert row["avoidable_seconds"] is None
+    assert row["missing"]["avoidable_seconds"] == missing["io_seconds"]
 
 
 sources = st.lists(
@@ -114,7 +152,8 @@ def test_time_lies_between_the_slowest_and_the_sum(sources: list[Told]) -> None:
     row, kept = totals(sources), distinct(sources)
     seconds = [one.figures["io_seconds"] for one in kept if one.figures["io_seconds"] is not None]
     assert row["read_bytes"] == 1000 * len(kept)
-    if not seconds:
-        assert row["io_seconds"] is None
+    if not any(seconds):  # nothing beside something that is not known is not known
+        assert row["io_seconds"] in (0.0, None)
+        assert (row["io_seconds"] == 0.0) == (0 < len(seconds) == len(kept))
     else:
         assert max(seconds) <= row["io_seconds"] <= sum(seconds) * (1 + 1e-9)

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, LargeBinary, MetaData, Table, func, s
 from stripewise.fleet._partitions import make_months
 from stripewise.fleet._schema import _configuration, check, current, initialise, newest
 from stripewise.fleet._store import Writer
-from stripewise.fleet.tables import Base
+from stripewise.fleet.tables import Base, Job
 from support.fleet_records import job, jobs_of, source
 
 FIRST = json.loads((Path(__file__).parent / "data" / "tables-0001.json").read_text())
@@ -40,6 +40,24 @@ def test_data_of_the_first_form_stay(empty_engine: Engine) -> None:
 
 
 @pytest.mark.extended
+def test_zeros_that_stood_for_unknown_are_unknown(empty_engine: Engine) -> None:
+    _filled(empty_engine)
+    with empty_engine.execution_options(writing=True).begin() as connection:
+        connection.execute(text(
+            "UPDATE job SET avoidable_seconds = 0, avoidable_node_seconds = 0 WHERE id = 1"
+        ))  # fmt: skip
+        connection.execute(text("UPDATE job SET read_bytes = 0 WHERE id IN (1, 2)"))
+        connection.execute(text("UPDATE job_source SET is_partial = true WHERE job_id = 1"))
+    initialise(empty_engine)
+    with empty_engine.connect() as connection:
+        rows = {row.id: row for row in connection.execute(select(Job.__table__))}
+    assert (rows[1].avoidable_seconds, rows[1].avoidable_node_seconds) == (None, None)
+    assert rows[1].missing["avoidable_seconds"] == "no finding has an estimate"
+    assert (rows[1].read_bytes, rows[1].write_bytes) == (None, 2000)
+    assert "not complete" in rows[1].missing["read_bytes"]
+    assert (rows[2].avoidable_seconds, rows[2].read_bytes, rows[2].missing) == (0.0, 0, {})
+
+
 def test_a_brought_up_database_takes_more(empty_engine: Engine) -> None:
     _filled(empty_engine)
     initialise(empty_engine)

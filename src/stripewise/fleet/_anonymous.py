@@ -21,7 +21,7 @@ from sqlalchemy import Connection, Engine, Table, func, insert, select
 
 from stripewise.errors import StorageError
 from stripewise.fleet._documents import pack, unpack
-from stripewise.fleet.tables import Base, Job, Program
+from stripewise.fleet.tables import Base, Job, Program, Reasons
 
 ROWS = 2000
 SKIPPED = (
@@ -189,6 +189,8 @@ def _rule(place: str, column: Any, veil: Veil) -> Callable[[Any], Any]:
         return lambda value: veil.digest(value)
     if place in _PACKED:
         return lambda value: pack(veil.document(unpack(value)))
+    if isinstance(column.type, Reasons):
+        return lambda value: dict.fromkeys(value, "not told in this copy")
     if place in _KEPT_TEXT or place in _OF_PROGRAM or column.type.python_type is not str:
         return lambda value: value
     raise StorageError(f"{place}: nothing says what an anonymous copy has there")

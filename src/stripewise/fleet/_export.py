@@ -7,7 +7,7 @@ from __future__ import annotations
 import csv
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -120,7 +120,7 @@ def _write(connection: Connection, query: Select[Any], path: Path, form: str) ->
         writer = _FORMS[form](file, names, query)
         found = connection.execute(query.execution_options(yield_per=ROWS))
         for rows in found.partitions(ROWS):
-            writer.write(rows)
+            writer.write([_plain(row) for row in rows])
             number += len(rows)
         writer.close()
     return number
@@ -151,6 +151,16 @@ class _Csv(_Writer):
         self.file.write("".join(text.lines).encode())
 
 
+def _plain(values: Iterable[Any]) -> list[Any]:
+    """Return values with reasons as text: "read_bytes: the log is damaged"."""
+    return [
+        "; ".join(f"{name}: {why}" for name, why in value.items()) or None
+        if isinstance(value, dict)
+        else value
+        for value in values
+    ]
+
+
 class _Lines:
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -175,7 +185,7 @@ class _Parquet(_Writer):
         super().__init__(file, names, query)
         kinds = {
             int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string(),
-            bool: pyarrow.bool_(),
+            bool: pyarrow.bool_(), dict: pyarrow.string(),
         }  # fmt: skip
         self.schema = pyarrow.schema(
             [(column.key, kinds[column.type.python_type]) for column in query.selected_columns]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, delete, select, update
@@ -17,6 +17,7 @@ from stripewise.fleet._job_rows import reason
 from stripewise.fleet._names import Names
 from stripewise.fleet._totals import Told, totals
 from stripewise.fleet.tables import FindingRow, Job, JobPattern, JobSource
+from stripewise.model import Amount
 
 _OF_TOTALS = (
     *("io_seconds", "io_share", "read_bytes", "write_bytes", "read_seconds", "write_seconds"),
@@ -24,7 +25,9 @@ _OF_TOTALS = (
     *("finding_count", "top_finding", "avoidable_seconds", "avoidable_node_seconds", "pattern"),
     *("rank_count", "program_id", "read_only_count", "write_only_count"),
     *("cumulated_read_seconds", "cumulated_write_seconds", "cumulated_meta_seconds"),
+    "missing",
 )
+_NO_NODES = "the number of nodes is not known"
 
 
 def store_figures(connection: Connection, names: Names, job_id: int) -> None:
@@ -43,20 +46,28 @@ def store_figures(connection: Connection, names: Names, job_id: int) -> None:
         connection.execute(delete(Job).where(Job.id == job_id))
         return
     told = _told(connection, job_id, sources)
-    row: dict[str, Any] = {**dict.fromkeys(_OF_TOTALS), **totals(told)}
+    row: dict[str, Any] = {**dict.fromkeys(_OF_TOTALS), "missing": {}, **totals(told)}
     profiled = row.pop("profiled_seconds", None)
     if not job["is_recorded"]:
         row |= _of_unrecorded(names, job["cluster_id"], sources, told)
         row["run_seconds"] = profiled
     node_count = row.get("node_count", job["node_count"])
-    if row["avoidable_seconds"] is not None and node_count:
-        row["avoidable_node_seconds"] = row["avoidable_seconds"] * node_count
+    if told:
+        row |= _avoidable_on_nodes(row, node_count)
     row["source_count"] = len(told)
     row["no_data_reason"] = None if told else reason(dict(job))
     changes = {name: value for name, value in fitted(Job, row).items() if job[name] != value}
     if changes:
         line = update(Job).where(Job.id == job_id)
         connection.execute(line.values(**changes, changed_at=int(time.time())))
+
+
+def _avoidable_on_nodes(row: Mapping[str, Any], node_count: int | None) -> dict[str, Any]:
+    seconds, missing = row["avoidable_seconds"], row["missing"]
+    why = missing.get("avoidable_seconds", "") or ("" if node_count else _NO_NODES)
+    amount = Amount.of(None if seconds is None or not node_count else seconds * node_count, why)
+    name = "avoidable_node_seconds"
+    return {name: amount.value, "missing": {**missing, name: why} if why else missing}
 
 
 def _sources(connection: Connection, job_id: int) -> Sequence[Any]:
@@ -82,10 +93,22 @@ def _told(connection: Connection, job_id: int, sources: Sequence[Any]) -> list[T
     largest = largest.join(JobSource, JobSource.id == JobPattern.source_id).where(*of_job)
     forms = {source_id: form for source_id, form in connection.execute(largest)}
     return [
-        Told(row.kind, row.program_id, row.start_at, row.end_at, unpack(row.document)["figures"],
+        Told(row.kind, row.program_id, row.start_at, row.end_at, _figures(unpack(row.document)),
              findings[row.id], forms.get(row.id, ""))
         for row in sources
     ]  # fmt: skip
+
+
+def _figures(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the figures of a profile; zeros of one of earlier versions that is partial go."""
+    figures: dict[str, Any] = document["figures"]
+    if "missing" in figures or not document.get("partial"):
+        return figures
+    zeros = [name for name, value in figures.items() if value == 0 and name in _AMOUNTS]
+    return {**figures, "missing": dict.fromkeys(zeros, "a profile is not complete")}
+
+
+_AMOUNTS = ("read_bytes", "write_bytes", "io_seconds", "meta_operations", "n_files")
 
 
 def _of_unrecorded(

@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Boolean, Float, Integer, LargeBinary, String
 
-from stripewise.fleet.tables import Base
+from stripewise.fleet.tables import Base, Reasons
 from stripewise.text import printable
 
 _REFUSED = re.compile("[\x00\ud800-\udfff]+")
@@ -59,6 +59,8 @@ def _fits(table: type[Base]) -> dict[str, _Fit]:
 def _fit_of(kind: Any, is_nullable: bool) -> _Fit:
     if isinstance(kind, LargeBinary):
         return bytes
+    if isinstance(kind, Reasons):
+        return lambda value: {str(key): storable(str(text)) for key, text in value.items()}
     if isinstance(kind, Boolean):
         return bool
     if isinstance(kind, String):

@@ -16,9 +16,9 @@ from typing import Any
 
 from stripewise.diagnosis import diagnose, profile_to_json
 from stripewise.fleet._documents import split
-from stripewise.fleet._records import Row, SourceRecord
+from stripewise.fleet._records import Row, SourceRecord, known_amount
 from stripewise.machines import storage_of_files
-from stripewise.model import Evidence
+from stripewise.model import Evidence, total
 from stripewise.patterns import find_patterns
 from stripewise.readers import file_family
 from stripewise.text import finite, printable
@@ -143,17 +143,24 @@ def form_of(notation: str) -> str:
 
 
 def _io_rows(files: Sequence[Row], mounts: Sequence[tuple[str, str]]) -> tuple[Row, ...]:
-    sums: dict[str, dict[str, Any]] = defaultdict(lambda: defaultdict(int))
+    found: dict[str, list[Row]] = defaultdict(list)
     for one in files:
-        name = file_system(one["path"], mounts)
-        if not name:
-            continue
-        sums[name]["file_count"] += 1
-        for column in ("read_bytes", "write_bytes", "meta_operations"):
-            sums[name][column] += one[column]
-        spent, more = sums[name]["cumulated_seconds"], one["cumulated_seconds"]
-        sums[name]["cumulated_seconds"] = None if spent is None or more is None else spent + more
-    return tuple({"file_system": name, **row} for name, row in sorted(sums.items()))
+        if name := file_system(one["path"], mounts):
+            found[name].append(one)
+    return tuple({"file_system": name, **_sums(rows)} for name, rows in sorted(found.items()))
+
+
+def _sums(files: Sequence[Row]) -> dict[str, Any]:
+    """Add files up: what is not known of one makes the sum the least that it can be."""
+    sums = {
+        name: total(known_amount(one, name) for one in files)
+        for name in ("read_bytes", "write_bytes", "cumulated_seconds", "meta_operations")
+    }
+    return {
+        "file_count": len(files),
+        **{name: amount.value for name, amount in sums.items()},
+        "missing": {name: amount.why for name, amount in sums.items() if amount.why},
+    }
 
 
 _FILE_COLUMNS = (
@@ -171,15 +178,17 @@ def _file_row(one: Row) -> Row:
         **{column: one[column] for column in _FILE_COLUMNS},
         "stripe_count": layout["stripe_count"] or None,
         "stripe_bytes": layout["stripe_bytes"] or None,
+        "missing": one.get("missing", {}),
     }
 
 
 def _pattern_rows(document: Mapping[str, Any]) -> tuple[Row, ...]:
     """Return one row for each kind of pattern of a class of files, the largest first."""
-    lost: dict[str, float] = defaultdict(float)
+    lost: dict[str, float] = {}
     for found in document["findings"]:
-        for name in {file_class(path) for path in found["files"]}:
-            lost[name] = max(lost[name], found["cost_seconds"] or 0.0)
+        cost = found["cost_seconds"]
+        for name in {file_class(path) for path in found["files"]} if cost is not None else ():
+            lost[name] = max(lost.get(name, cost), cost)
     moved = {one["path"]: one for one in document["files"]}
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     counted: set[tuple[Any, ...]] = set()
@@ -202,7 +211,7 @@ def _pattern_rows(document: Mapping[str, Any]) -> tuple[Row, ...]:
         file = moved.get(one["file"])
         if file is not None and (key, one["file"]) not in counted:
             counted.add((key, one["file"]))
-            row["moved_bytes"] += file["write_bytes" if one["writing"] else "read_bytes"]
+            row["moved_bytes"] += file["write_bytes" if one["writing"] else "read_bytes"] or 0
     return tuple(sorted(rows.values(), key=lambda row: -row["moved_bytes"]))
 
 

@@ -11,7 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from stripewise.model import Amount
+
 Row = Mapping[str, Any]
+
+
+def known_amount(row: Row, name: str) -> Amount:
+    """Return a figure of a row, with what its `missing` says of it."""
+    return Amount.of(row.get(name), row.get("missing", {}).get(name, ""))
 
 
 @dataclass(frozen=True)

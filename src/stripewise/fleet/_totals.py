@@ -8,17 +8,22 @@ Where two sources tell of one run, such as a trace and a Darshan log, one of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from stripewise.fleet._records import Row
+from stripewise.fleet._records import Row, known_amount
+from stripewise.model import NOT_TOLD, Amount, reasons, total
+from stripewise.text import plural
 
 _BEST = ("trace", "report", "recorder", "darshan", "mpiio-stats")
 """Kinds of sources, the one that tells most first."""
 _SAME_RUN = 0.5
 """Share of the shorter run's time in which both ran: so much is one run (assumed)."""
+NO_ESTIMATE = "no finding has an estimate"
+_RATIOS = ("io_share", "bytes_per_second")
+"""Which may have no value because there is nothing to divide by."""
 _CLOCK_SECONDS = 1.0
 """Runs that follow each other may seem to overlap by so much: Darshan tells whole seconds."""
 
@@ -43,6 +48,26 @@ class Told:
     findings: Sequence[tuple[str, float | None]] = ()
     pattern: str = ""
 
+    def amount(self, name: str) -> Amount:
+        """Return a figure with what is missing of it."""
+        return known_amount(self.figures, name)
+
+    @property
+    def avoidable(self) -> Amount:
+        """What a change is expected to gain: that of the finding that gains most.
+
+        Without a finding nothing is, unless the run is not known; with findings that have no
+        estimate it is not known, or more than the others'.
+        """
+        without = sum(gain is None for _, gain in self.findings)
+        if not self.findings:
+            return Amount.of(0.0, self.amount("io_seconds").why)
+        if without == len(self.findings):
+            return Amount.of(None, NO_ESTIMATE)
+        have = "has" if without == 1 else "have"
+        why = f"{plural(without, 'finding')} {have} no estimate" if without else ""
+        return Amount.of(self.best[1], why)
+
     @property
     def best(self) -> tuple[str, float | None]:
         """The finding that gains most; ("", None) without any."""
@@ -65,29 +90,35 @@ _SECONDS = {
 
 
 def totals(sources: Sequence[Told]) -> dict[str, Any]:
-    """Return the columns of `tables.Job` that follow from its sources; {} without any."""
+    """Return the columns of `tables.Job` that follow from its sources; {} without any.
+
+    What one source does not tell makes a sum the least that it can be.
+    """
     counted = distinct(sources)
     if not counted:
         return {}
     groups = _together(counted)
-    row: dict[str, Any] = {
-        column: _sum(one.figures.get(column) for one in counted) for column in _SUMS
-    }
+    found = {column: total(one.amount(column) for one in counted) for column in _SUMS}
     for column, name in _COUNTS.items():
-        row[column] = _sum(one.figures.get(name) for one in counted)
+        found[column] = total(one.amount(name) for one in counted)
     for column, name in _SECONDS.items():
-        row[column] = _sum(_most(one.figures.get(name) for one in group) for group in groups)
-    run = _sum(_most(one.figures.get("run_seconds") for one in group) for group in groups)
-    row["io_share"] = _share(counted, row["io_seconds"], run)
-    row["bytes_per_second"] = _rate(counted, row)
-    row["rank_count"] = _most(one.figures.get("n_ranks") or None for one in counted)
+        found[column] = total(_most(one.amount(name) for one in group) for group in groups)
+    found["io_share"], run = _share(counted, groups, found["io_seconds"])
+    found["bytes_per_second"] = _rate(counted, found)
+    found["avoidable_seconds"] = total(_most(one.avoidable for one in group) for group in groups)
+    row: dict[str, Any] = {name: amount.value for name, amount in found.items()}
+    row["missing"] = {
+        name: amount.why
+        for name, amount in found.items()
+        if amount.why and not (name in _RATIOS and amount.why == NOT_TOLD)
+    }
+    row["rank_count"] = max(one.figures.get("n_ranks") or 0 for one in counted) or None
     row["finding_count"] = sum(len(one.findings) for one in counted)
     best = max((one.best for one in counted), key=lambda found: found[1] or 0.0)
     row["top_finding"] = best[0] or None
-    row["avoidable_seconds"] = _sum(_most(one.best[1] for one in group) for group in groups) or 0.0
     main = max(counted, key=lambda one: one.figures.get("io_seconds") or 0.0)
     row["program_id"], row["pattern"] = main.program, main.pattern or None
-    row["profiled_seconds"] = run
+    row["profiled_seconds"] = run.value
     return row
 
 
@@ -135,26 +166,31 @@ def _is_beside(start: float, end: float, other_start: float, other_end: float) -
     return min(end, other_end) - start > min(_CLOCK_SECONDS, _SAME_RUN * shorter)
 
 
-def _share(counted: Sequence[Told], io_seconds: float | None, run: float | None) -> float | None:
+def _share(
+    counted: Sequence[Told], groups: Sequence[Sequence[Told]], io_seconds: Amount
+) -> tuple[Amount, Amount]:
+    """Return the share of I/O in the run, and how long the run took."""
+    run = total(_most(one.amount("run_seconds") for one in group) for group in groups)
     if len(counted) == 1:
-        share: float | None = counted[0].figures.get("io_share")
-        return share
-    return None if io_seconds is None or not run else io_seconds / run
+        return counted[0].amount("io_share"), run
+    why = io_seconds.why or run.why
+    if io_seconds.value is None or not run.value or run.why:
+        return Amount.of(None, why), run
+    return Amount.of(io_seconds.value / run.value, why), run
 
 
-def _rate(counted: Sequence[Told], row: Row) -> float | None:
+def _rate(counted: Sequence[Told], found: Mapping[str, Amount]) -> Amount:
     if len(counted) == 1:
-        rate: float | None = counted[0].figures.get("rate_bytes_per_second")
-        return rate
-    seconds = row["io_seconds"]
-    moved = _sum((row["read_bytes"], row["write_bytes"]))
-    return None if not seconds or moved is None else moved / seconds
+        return counted[0].amount("rate_bytes_per_second")
+    parts = [found[name] for name in ("read_bytes", "write_bytes", "io_seconds")]
+    why = reasons(part.why for part in parts)
+    if why or not parts[2].value:
+        return Amount.of(None, why)
+    return Amount.of(((parts[0].value or 0) + (parts[1].value or 0)) / parts[2].value)
 
 
-def _sum(values: Any) -> Any:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
-
-
-def _most(values: Any) -> Any:
-    return max((value for value in values if value is not None), default=None)
+def _most(amounts: Iterable[Amount]) -> Amount:
+    """Return the largest of those that happened side by side; of what is known, the least."""
+    parts = tuple(amounts)
+    known = [part.value for part in parts if part.value is not None]
+    return Amount.of(max(known, default=None), reasons(part.why for part in parts))

@@ -9,6 +9,7 @@ from stripewise._lazy import lazy_exports
 if TYPE_CHECKING:
     from stripewise.model._access import Pieces as Pieces
     from stripewise.model._access import Selections as Selections
+    from stripewise.model._amount import NOT_TOLD as NOT_TOLD
     from stripewise.model._amount import UNKNOWN as UNKNOWN
     from stripewise.model._amount import Amount as Amount
     from stripewise.model._amount import Figured as Figured

@@ -15,6 +15,7 @@ from enum import IntFlag
 from typing import Any
 
 UNKNOWN = "unknown"
+NOT_TOLD = "not told"
 _MOST_REASONS = 3
 
 
@@ -34,7 +35,7 @@ class Amount:
     def of(cls, known: float | None, why: str = "") -> Amount:
         """Make one of what was found: with a reason, zero is nothing that is known."""
         if known is None or not math.isfinite(known) or (why and not known):
-            return cls(None, why or "not told")
+            return cls(None, why or NOT_TOLD)
         return cls(known, why)
 
     @property

@@ -18,17 +18,21 @@ from stripewise.report import (
 from stripewise.text import duration_text, format_ratio, printable
 
 UNKNOWN = "–"
+UNKNOWN_FIGURE = "unknown"
 _LAST_MOMENT = 253_402_300_799  # end of the year 9999
 
 
-def written(value: Any, kind: str) -> str:
-    """Return a value in words; what is not known is a dash.
+def written(value: Any, kind: str, why: str = "") -> str:
+    """Return a value in words; what does not apply or is not told is a dash.
 
     Args:
         value: None: not known.
         kind: A key of `WRITERS`.
+        why: Why it is not known ("unknown"), or the least that it can be ("at least 3 s").
     """
-    return UNKNOWN if value is None else WRITERS[kind](value)
+    if value is None:
+        return UNKNOWN_FIGURE if why else UNKNOWN
+    return f"{'at least ' if why else ''}{WRITERS[kind](value)}"
 
 
 def moment(at: float) -> str:

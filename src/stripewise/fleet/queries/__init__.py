@@ -129,7 +129,9 @@ if TYPE_CHECKING:
     from stripewise.fleet.queries._viewer import Role as Role
     from stripewise.fleet.queries._viewer import Sight as Sight
     from stripewise.fleet.queries._viewer import Viewer as Viewer
+    from stripewise.fleet.queries._viewer import is_not_all_known as is_not_all_known
     from stripewise.fleet.queries._viewer import jobs_of as jobs_of
+    from stripewise.fleet.queries._viewer import veiled as veiled
     from stripewise.fleet.queries._viewer import viewer_of as viewer_of
     from stripewise.fleet.queries._witnesses import Statement as Statement
     from stripewise.fleet.queries._witnesses import statements as statements

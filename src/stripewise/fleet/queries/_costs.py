@@ -10,7 +10,7 @@ from sqlalchemy import CTE, Connection, case, distinct, func, select
 
 from stripewise.fleet.queries._job import Row
 from stripewise.fleet.queries._period import Period, rows_of
-from stripewise.fleet.queries._viewer import Viewer, jobs_of
+from stripewise.fleet.queries._viewer import Viewer, is_not_all_known, jobs_of
 from stripewise.fleet.tables import FindingRow, Job, JobSource, Person, Program
 
 FEWEST_RUNS = 3
@@ -24,7 +24,8 @@ def costly_programs(connection: Connection, viewer: Viewer, period: Period) -> S
     """Return programs by avoidable node-seconds.
 
     Rows have program, area, user_count, job_count, profiled_count, node_seconds,
-    profiled_node_seconds, avoidable_node_seconds, top_finding (that costs most).
+    profiled_node_seconds, avoidable_node_seconds, top_finding (that costs most), not_estimated
+    (of how many jobs what can be avoided is not known, or not all).
     """
     spent = Job.run_seconds * Job.node_count
     avoidable = func.sum(Job.avoidable_node_seconds)
@@ -37,6 +38,9 @@ def costly_programs(connection: Connection, viewer: Viewer, period: Period) -> S
             func.sum(spent).label("node_seconds"),
             func.sum(case((Job.source_count > 0, spent))).label("profiled_node_seconds"),
             avoidable.label("avoidable_node_seconds"),
+            func.count(case((is_not_all_known(Job.avoidable_node_seconds), 1))).label(
+                "not_estimated"
+            ),
         )
         .join(Program, Program.id == Job.program_id)
         .where(*period.jobs)

@@ -14,7 +14,14 @@ from stripewise.fleet._documents import join, unpack
 from stripewise.fleet._totals import Told, distinct
 from stripewise.fleet.queries._jobs import with_names
 from stripewise.fleet.queries._paging import MOST_ROWS, Listing, Order, page
-from stripewise.fleet.queries._viewer import HIDDEN, Sight, Viewer, jobs_of
+from stripewise.fleet.queries._viewer import (
+    HIDDEN,
+    Sight,
+    Viewer,
+    jobs_of,
+    veiled,
+    veiled_reasons,
+)
 from stripewise.fleet.tables import (
     Cluster,
     FindingRow,
@@ -94,7 +101,7 @@ def find_job(connection: Connection, viewer: Viewer, job_id: int) -> Row | None:
         return None
     query = with_names(jobs_of(viewer, *Job.__table__.c, *_NAMES)).where(Job.id == job_id)
     found = connection.execute(query).one_or_none()
-    return None if found is None else dict(found._mapping)
+    return None if found is None else veiled(viewer, dict(found._mapping))
 
 
 def view_job(connection: Connection, viewer: Viewer, job_id: int) -> JobView | None:
@@ -134,18 +141,24 @@ def _mark_counted(sources: Sequence[Source]) -> None:
 
 def _source(connection: Connection, about: dict[str, Any], shows: bool) -> Source:
     document = unpack(about.pop("document"))
+    figures = document["figures"]
     if not shows:
         about["name"] = ""
+        figures = {**figures, "missing": veiled_reasons(figures.get("missing", {}))}
     key = about["id"]
     return Source(
         about,
-        document["figures"],
+        figures,
         document if shows else None,
-        _rows(connection, JobIo, key, ()),
+        [_shown(row, shows) for row in _rows(connection, JobIo, key, ())],
         _rows(connection, JobPattern, key, () if shows else ("file_class", "dataset")),
         _rows(connection, FindingRow, key, () if shows else ("phrase",)),
         _setting_rows(connection, key, shows),
     )
+
+
+def _shown(row: Row, shows: bool) -> Row:
+    return row if shows else {**row, "missing": veiled_reasons(row["missing"])}
 
 
 def _setting_rows(connection: Connection, key: int, shows: bool) -> Sequence[Row]:
@@ -224,8 +237,9 @@ def list_files(
     is_of_job = select(JobSource.id).where(JobSource.id == source_id, JobSource.job_id == job_id)
     if connection.scalar(is_of_job) is None:
         return None
-    hidden = () if viewer.reads_names(row) else ("path", "file_class")
+    shows = viewer.reads_names(row)
+    hidden = () if shows else ("path", "file_class")
     query = select(*JobFile.__table__.c).where(JobFile.source_id == source_id)
     listing = page(connection, query, Order(JobFile.number, JobFile.number, False), after, limit)
-    rows = [{**row._mapping, **dict.fromkeys(hidden)} for row in listing.rows]
+    rows = [_shown({**one._mapping, **dict.fromkeys(hidden)}, shows) for one in listing.rows]
     return Listing(rows, listing.next)

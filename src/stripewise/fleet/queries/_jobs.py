@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Select
 from stripewise.errors import UsageError
 from stripewise.fleet.queries._filters import RARE, Conditions, JobFilter, conditions
 from stripewise.fleet.queries._paging import Listing, Order, count, page
-from stripewise.fleet.queries._viewer import Viewer, jobs_of, readable
+from stripewise.fleet.queries._viewer import Viewer, jobs_of, readable, without_reasons
 from stripewise.fleet.tables import Cluster, Job, Person, Program, Project
 
 SORTS = (
@@ -32,6 +32,7 @@ COLUMNS = (
     *(Job.rank_count, Job.io_seconds, Job.io_share, Job.read_bytes, Job.write_bytes),
     *(Job.meta_operations, Job.bytes_per_second, Job.finding_count, Job.top_finding),
     *(Job.avoidable_seconds, Job.avoidable_node_seconds, Job.pattern, Job.no_data_reason),
+    Job.missing,
     *(Job.array_job_id, Job.array_task_id, Job.submit_at, Job.changed_at),
 )
 
@@ -110,7 +111,8 @@ def exported_jobs(
         asked: Which jobs.
         names: Only jobs of whose files the viewer may read the names.
     """
-    query = with_names(jobs_of(viewer, *COLUMNS)).where(*conditions(connection, asked).all)
+    columns = [without_reasons(viewer) if one is Job.missing else one for one in COLUMNS]
+    query = with_names(jobs_of(viewer, *columns)).where(*conditions(connection, asked).all)
     if names:
         query = query.where(readable(viewer))
     return query.order_by(Job.id)

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, case, func, select
 
 from stripewise.fleet._samples import DAY
 from stripewise.fleet.queries._jobs import COLUMNS, with_names
-from stripewise.fleet.queries._viewer import Viewer, jobs_of
+from stripewise.fleet.queries._viewer import Viewer, is_not_all_known, jobs_of
 from stripewise.fleet.tables import FindingRow, Job, JobSource, Person
 
 OWN_DAYS = 30
@@ -29,6 +29,7 @@ class OwnSummary:
         jobs: How many started.
         profiled: Of how many I/O is known.
         io_seconds / avoidable_seconds: Sums over those; None: none is known.
+        not_estimated: Of these, of how many what can be avoided is not known, or not all.
         worst: The job that loses most, as in lists of jobs; None: none loses anything.
         new_findings: (code, number of jobs) of findings that no job of `BEFORE_DAYS` days before
             has; the most frequent first.
@@ -43,6 +44,7 @@ class OwnSummary:
     worst: Mapping[str, Any] | None
     new_findings: Sequence[tuple[str, int]]
     served: int = 0
+    not_estimated: int = 0
 
 
 def own_summary(connection: Connection, viewer: Viewer, now: float) -> OwnSummary | None:
@@ -55,6 +57,7 @@ def own_summary(connection: Connection, viewer: Viewer, now: float) -> OwnSummar
         viewer,
         *(func.count(), func.count(Job.io_seconds), func.sum(Job.io_seconds)),
         *(func.sum(Job.avoidable_seconds), func.count(Job.server_write_bytes)),
+        func.count(case((is_not_all_known(Job.avoidable_seconds), 1))),
     ).where(*own)
     sums = connection.execute(figures).one()
     worst = with_names(jobs_of(viewer, *COLUMNS)).where(*own, Job.avoidable_seconds > 0)
@@ -66,7 +69,7 @@ def own_summary(connection: Connection, viewer: Viewer, now: float) -> OwnSummar
         *(sums[0], sums[1], sums[2], sums[3]),
         None if found is None else dict(found._mapping),
         _new_findings(connection, viewer, since),
-        sums[4],
+        *(sums[4], sums[5]),
     )
 
 

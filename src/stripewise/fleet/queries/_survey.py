@@ -45,6 +45,7 @@ class ProgramSurvey:
         typical_at_once / most_at_once: Jobs that run at the same time; None: not known.
         node_seconds: Run time times nodes of all jobs; None: not known of any.
         avoidable_node_seconds: What findings expect to gain, of all jobs.
+        not_estimated: Of how many jobs with a profile that is not known.
     """
 
     program: str
@@ -57,6 +58,7 @@ class ProgramSurvey:
     most_at_once: int | None = None
     node_seconds: float | None = None
     avoidable_node_seconds: float | None = None
+    not_estimated: int = 0
     is_everybody: bool = False
 
     def median(self, name: str) -> float | None:
@@ -147,6 +149,7 @@ def _summary(
         most_at_once=running[1] if running else None,
         node_seconds=_sum(columns["run_seconds"] * columns["node_count"]),
         avoidable_node_seconds=_sum(columns["avoidable_node_seconds"]),
+        not_estimated=int((profiled & np.isnan(columns["avoidable_node_seconds"])).sum()),
     )
 
 

@@ -13,14 +13,29 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, case, false, or_, select, true
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    String,
+    and_,
+    case,
+    cast,
+    false,
+    literal,
+    or_,
+    select,
+    true,
+)
 
-from stripewise.fleet.tables import Job, Member, Principal
+from stripewise.fleet.tables import Job, Member, Principal, Reasons
 
 FEWEST_USERS = 5
 """Figures over the jobs of several users are shown to everybody from so many users on: with
 fewer, one of them could be told apart (the usual threshold of statistical offices)."""
 
+NOT_ALL_KNOWN = "not all of the run is known"
+"""Stands for a reason why a figure is not known, where it may hold the name of a file."""
 HIDDEN = "(a path)"
 """Stands for the value of a setting that may be the name of a file, where those are hidden."""
 
@@ -143,6 +158,31 @@ def readable(viewer: Viewer) -> ColumnElement[bool]:
 def without_paths(viewer: Viewer, column: Any) -> ColumnElement[Any]:
     """Return a column of values of settings; paths only where names of files may be shown."""
     return case((readable(viewer), column), (column.contains("/"), HIDDEN), else_=column)
+
+
+def is_not_all_known(column: Any) -> ColumnElement[bool]:
+    """Return the condition that a figure of a profiled job is not known, or the least."""
+    named = cast(Job.missing, String).contains(f'"{column.key}"')
+    return and_(Job.source_count > 0, or_(column.is_(None), named))
+
+
+def veiled(viewer: Viewer, job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row of a job; its reasons only where names of files may be shown."""
+    if viewer.reads_names(job):
+        return dict(job)
+    return {**job, "missing": veiled_reasons(job["missing"])}
+
+
+def veiled_reasons(missing: Mapping[str, str]) -> dict[str, str]:
+    """Return which figures are not known, without the reasons, which may hold names of files."""
+    return dict.fromkeys(missing, NOT_ALL_KNOWN)
+
+
+def without_reasons(viewer: Viewer) -> ColumnElement[Any]:
+    """Return the column of reasons; where names may not be shown that there are some."""
+    some = literal({"job": NOT_ALL_KNOWN}, Reasons)
+    known = (readable(viewer), Job.missing)
+    return case(known, (Job.missing.is_not(None), some)).label("missing")
 
 
 def jobs_of(viewer: Viewer, *columns: Any, by_index: bool = True) -> Select[Any]:

@@ -11,7 +11,7 @@ from stripewise.fleet.tables._access import (
     Session,
     Token,
 )
-from stripewise.fleet.tables._base import Base
+from stripewise.fleet.tables._base import Base, Reasons
 from stripewise.fleet.tables._jobs import (
     FindingRow,
     Job,
@@ -61,6 +61,7 @@ __all__ = [
     "Principal",
     "Program",
     "Project",
+    "Reasons",
     "Rollup",
     "Sample",
     "SeenFile",

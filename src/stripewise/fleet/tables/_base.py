@@ -8,9 +8,20 @@ figure is not known; it never means zero.
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-from sqlalchemy import BigInteger, Double, Integer, LargeBinary, MetaData, String, Text
+from sqlalchemy import (
+    BigInteger,
+    Double,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Text,
+    TypeDecorator,
+)
 from sqlalchemy.orm import DeclarativeBase, mapped_column
 
 _NAMES = {
@@ -29,6 +40,30 @@ def _text(length: int) -> String:
     return String(length).with_variant(String(length, collation="C"), "postgresql")
 
 
+class Reasons(TypeDecorator[Mapping[str, str]]):
+    """Columns whose figures are not known, or the least that they can be, and why.
+
+    Kept as JSON; NULL where all is known.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Any) -> str | None:
+        """Return what is kept."""
+        return json.dumps(dict(value), ensure_ascii=True) if value else None
+
+    def process_result_value(self, value: Any, dialect: Any) -> dict[str, str]:
+        """Return what was given."""
+        return {} if value is None else dict(json.loads(value))
+
+    @property
+    def python_type(self) -> type[Any]:
+        """What a row has."""
+        return dict
+
+
+Missing = Annotated[Mapping[str, str], mapped_column(Reasons)]
 Name = Annotated[str, mapped_column(_text(255))]
 Word = Annotated[str, mapped_column(_text(64))]
 Words = Annotated[str, mapped_column(Text)]

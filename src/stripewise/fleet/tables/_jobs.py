@@ -12,6 +12,7 @@ from stripewise.fleet.tables._base import (
     Blob,
     Key,
     Long,
+    Missing,
     Name,
     Real,
     Word,
@@ -42,6 +43,7 @@ class Job(Base):
         read_only_count / write_only_count: Of `file_count`.
         cumulated_read_seconds: And for writes and metadata: the sum over ranks.
         avoidable_seconds: Expected gain of the finding that gains most: findings overlap.
+        missing: Columns that are not known, or of which this is the least, and why.
         pattern: That moves most, of its main program, without its sizes.
         slurm_read_bytes / slurm_write_bytes: By Slurm's own accounting.
         server_read_bytes / server_write_bytes: By the storage's counters of jobs.
@@ -115,6 +117,7 @@ class Job(Base):
     top_finding: Mapped[Word | None]
     avoidable_seconds: Mapped[Real | None]
     avoidable_node_seconds: Mapped[Real | None]
+    missing: Mapped[Missing | None]
     pattern: Mapped[Name | None]
     slurm_read_bytes: Mapped[Long | None]
     slurm_write_bytes: Mapped[Long | None]
@@ -166,11 +169,12 @@ class JobIo(Base):
     __tablename__ = "job_io"
     source_id: Mapped[int] = mapped_column(ForeignKey("job_source.id"), primary_key=True)
     file_system: Mapped[Name] = mapped_column(primary_key=True)
-    read_bytes: Mapped[Long]
-    write_bytes: Mapped[Long]
+    read_bytes: Mapped[Long | None]
+    write_bytes: Mapped[Long | None]
     cumulated_seconds: Mapped[Real | None]
     meta_operations: Mapped[Long]
     file_count: Mapped[int]
+    missing: Mapped[Missing | None]
 
 
 class JobFile(Base):
@@ -183,8 +187,8 @@ class JobFile(Base):
     path: Mapped[Words]
     file_class: Mapped[Words]
     interface: Mapped[Word]
-    read_bytes: Mapped[Long]
-    write_bytes: Mapped[Long]
+    read_bytes: Mapped[Long | None]
+    write_bytes: Mapped[Long | None]
     read_calls: Mapped[Long]
     write_calls: Mapped[Long]
     meta_operations: Mapped[Long]
@@ -192,6 +196,7 @@ class JobFile(Base):
     rank_count: Mapped[int]
     stripe_count: Mapped[int | None]
     stripe_bytes: Mapped[Long | None]
+    missing: Mapped[Missing | None]
 
 
 class JobPattern(Base):

@@ -17,6 +17,7 @@ from stripewise.fleet.queries import (
     full_profile,
     list_files,
     list_jobs,
+    veiled,
     view_job,
 )
 from stripewise.text import finite
@@ -97,7 +98,9 @@ class JobRoutes(Routes):
             found = list_jobs(connection, viewer, asked, sort=sort, after=after, limit=limit)
             if viewer.is_staff:
                 self.desk.audit(connection, viewer, f"jobs: {asked.words()}")
-            items = [JobItem(**only(row._mapping, JobItem)) for row in found.rows]
+            items = [
+                JobItem(**only(veiled(viewer, dict(row._mapping)), JobItem)) for row in found.rows
+            ]
             return JobPage(items=items, next=found.next or None, total=found.total)
 
     def job(self, request: Request, job: int) -> JobDetail:

@@ -39,6 +39,10 @@ class JobItem(BaseModel):
     top_finding: str | None = Field(description="Code of the finding that gains most.")
     avoidable_seconds: float | None = Field(description="What that finding expects to gain.")
     avoidable_node_seconds: float | None
+    missing: dict[str, str] = Field(
+        description="Figures that are null since they are not known, or the least that they can "
+        "be, and why."
+    )
     pattern: str | None = Field(description='As in "<3D, (BLOCK, *, *)>".')
     no_data_reason: str | None = Field(description="Why there are no figures of I/O.")
     changed_at: int = Field(description="When anything of this job last changed.")
@@ -123,8 +127,8 @@ class FileItem(BaseModel):
     path: str | None
     file_class: str | None
     interface: str
-    read_bytes: int
-    write_bytes: int
+    read_bytes: int | None
+    write_bytes: int | None
     read_calls: int
     write_calls: int
     meta_operations: int
@@ -132,6 +136,7 @@ class FileItem(BaseModel):
     rank_count: int
     stripe_count: int | None
     stripe_bytes: int | None
+    missing: dict[str, str] = Field(description="As of a job.")
 
 
 class FilePage(BaseModel):
@@ -185,6 +190,9 @@ class ProgramItem(BaseModel):
     most_at_once: int | None
     node_seconds: float | None
     avoidable_node_seconds: float | None
+    not_estimated: int = Field(
+        description="Jobs with a profile of which what can be avoided is not known."
+    )
 
 
 class ProgramList(BaseModel):

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +40,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table(Block):
-    """Rows with named columns.
+    """Rows with named columns; "missing" of a row says why some are not, or not all, known.
 
     Attributes:
         columns: In their order.
@@ -67,14 +67,29 @@ class Table(Block):
         """Return rows, and where the next ones are in the same form."""
         names = [one.name for one in self.columns]
         names += dict.fromkeys(one.link for one in self.columns if one.link)
-        rows = [{name: row.get(name) for name in names} for row in self.rows]
+        rows = [{name: row.get(name) for name in names} | self._missing(row) for row in self.rows]
         following = f"{self.next.partition('#')[0]}&as=json" if self.next else None
         return {"rows": rows, "next": following}
 
     def grid(self) -> Grid | None:
-        """Return the rows."""
+        """Return the rows; where some are not all known, the last column says why."""
         names = [one.name for one in self.columns]
-        return names, [[row.get(name) for name in names] for row in self.rows]
+        rows = [[row.get(name) for name in names] for row in self.rows]
+        if not any("missing" in row for row in self.rows):
+            return names, rows
+        why = [_said(self._missing(row).get("missing", {})) for row in self.rows]
+        return [*names, "missing"], [[*row, said] for row, said in zip(rows, why, strict=True)]
+
+    def _missing(self, row: Row) -> dict[str, dict[str, str]]:
+        """Return the reasons of a row, of its columns alone; nothing where rows have none."""
+        if "missing" not in row:
+            return {}
+        names = {one.name for one in self.columns}
+        return {"missing": {name: why for name, why in row["missing"].items() if name in names}}
+
+
+def _said(missing: Mapping[str, str]) -> str:
+    return "; ".join(f"{name}: {why}" for name, why in missing.items())
 
 
 @dataclass(frozen=True)
@@ -85,6 +100,7 @@ class Fact:
         value: None: not known; `note` says why.
         kind: How it is written.
         link: Address that it leads to.
+        why: Why it is not known, or the least that it can be; "": it is known, or does not apply.
     """
 
     name: str
@@ -93,6 +109,7 @@ class Fact:
     kind: str = "text"
     note: str = ""
     link: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,12 +120,16 @@ class Facts(Block):
     is_large: bool = False
 
     def data(self) -> Any:
-        """Return values by name."""
-        return {item.name: item.value for item in self.items}
+        """Return values by name, and why some are not, or not all, known."""
+        missing = {item.name: item.why for item in self.items if item.why}
+        return {item.name: item.value for item in self.items} | (
+            {"missing": missing} if missing else {}
+        )
 
     def grid(self) -> Grid | None:
         """Return a row for each figure."""
-        return ("name", "value"), [(item.name, item.value) for item in self.items]
+        rows = [(item.name, item.value, item.why) for item in self.items]
+        return ("name", "value", "missing"), rows
 
 
 @dataclass(frozen=True)

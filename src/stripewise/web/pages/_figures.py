@@ -122,6 +122,15 @@ def program_url(name: str | None) -> str:
     return "" if not name else address(f"/programs/{part(name)}")
 
 
+def not_estimated(number: int) -> str:
+    """Say that a sum of what can be avoided is the least; "": it is exact."""
+    if not number:
+        return ""
+    return (
+        f"{counted(number, 'job')} with a profile {'has' if number == 1 else 'have'} no estimate"
+    )
+
+
 def counted(number: int, noun: str, nouns: str = "") -> str:
     """Return a number with its noun: "1 job", "1,200 jobs"."""
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"

@@ -19,6 +19,7 @@ from stripewise.web._urls import address
 from stripewise.web._words import written
 from stripewise.web.content import Block, Column, Content, Fact, Facts, Link, Links, Table
 from stripewise.web.pages._base import Asked, Audience, Page
+from stripewise.web.pages._figures import not_estimated
 from stripewise.web.pages._storage import lead, notices
 
 _WHAT = "How jobs read and write files here, what of it costs time, and how the storage is. "
@@ -56,10 +57,19 @@ def _lead(own: OwnSummary | None) -> str:
         return f"{text}They ran without a profile; the storage's servers counted bytes of {known}."
     if own.profiled == 0:
         return text + "Nothing is known of their I/O: they ran without a profile."
+    why = not_estimated(own.not_estimated)
     if own.avoidable_seconds:
-        saved = written(own.avoidable_seconds, "duration")
-        return text + f"About {saved} of their I/O time could be saved."
+        saved = written(own.avoidable_seconds, "duration", why)
+        saved = f"At {saved.removeprefix('at ')}" if why else f"About {saved}"
+        return f"{text}{saved} of their I/O time could be saved."
+    if why:
+        return f"{text}How much of their I/O time could be saved is not known: {why}."
     return text + "Nothing was found in them that costs much I/O time."
+
+
+def _known(own: OwnSummary) -> float | None:
+    """Return what can be avoided; nothing beside jobs that have no estimate is not known."""
+    return own.avoidable_seconds or (None if own.not_estimated else own.avoidable_seconds)
 
 
 def _own(own: OwnSummary, now: float) -> list[Block]:
@@ -74,8 +84,8 @@ def _own(own: OwnSummary, now: float) -> list[Block]:
     items = [
         first,
         Fact("io_seconds", "Time that they spent in I/O", own.io_seconds, "duration", note),
-        Fact("avoidable_seconds", "Avoidable part of it", own.avoidable_seconds, "duration",
-             "by the costliest finding of each job"),
+        Fact("avoidable_seconds", "Avoidable part of it", _known(own), "duration",
+             "by the costliest finding of each job", why=not_estimated(own.not_estimated)),
     ]  # fmt: skip
     if own.worst is not None:
         row = own.worst

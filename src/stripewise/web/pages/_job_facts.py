@@ -48,10 +48,10 @@ def figures(view: JobView) -> Facts:
     best = finding_words(row["top_finding"]).title if row["top_finding"] else ""
     items = [
         Fact("run_seconds", "Run time", row["run_seconds"], "seconds", _ran_on(row)),
-        Fact("io_seconds", "I/O time", row["io_seconds"], "seconds", of_run or why),
-        Fact("avoidable_seconds", "Avoidable", row["avoidable_seconds"], "seconds", best or why),
-        Fact("read_bytes", "Read", row["read_bytes"], "bytes", why),
-        Fact("write_bytes", "Written", row["write_bytes"], "bytes", why),
+        _figure(row, "io_seconds", "I/O time", "seconds", of_run or why),
+        _figure(row, "avoidable_seconds", "Avoidable", "seconds", best or why),
+        _figure(row, "read_bytes", "Read", "bytes", why),
+        _figure(row, "write_bytes", "Written", "bytes", why),
         Fact("state", "State", row["state"], "text", _exit(row)),
     ]
     return Facts("figures", "", items, is_large=True)
@@ -79,13 +79,17 @@ def about(row: Row, now: float) -> Facts:
         Fact("wait_seconds", "Waited in the queue", _wait(row, now), "duration", _still(row)),
         Fact("time_limit_seconds", "Time limit", row["time_limit_seconds"], "duration",
              _used(row)),
-        Fact("file_count", "Files", row["file_count"], "count", _shared(row)),
-        Fact("meta_operations", "Metadata operations", row["meta_operations"], "count",
-             "on files that were opened"),
-        Fact("bytes_per_second", "I/O rate", row["bytes_per_second"], "rate",
-             "bytes moved, divided by the I/O time"),
+        _figure(row, "file_count", "Files", "count", _shared(row)),
+        _figure(row, "meta_operations", "Metadata operations", "count",
+                "on files that were opened"),
+        _figure(row, "bytes_per_second", "I/O rate", "rate",
+                "bytes moved, divided by the I/O time"),
     ]  # fmt: skip
     return Facts("about", "Whose, where and when", items)
+
+
+def _figure(row: Row, name: str, title: str, kind: str, note: str) -> Fact:
+    return Fact(name, title, row[name], kind, note, why=row["missing"].get(name, ""))
 
 
 def sources(view: JobView) -> Table:

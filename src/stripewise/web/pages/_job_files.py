@@ -16,6 +16,7 @@ from stripewise.fleet.queries import (
     list_files,
     list_sources,
 )
+from stripewise.model import Amount, total
 from stripewise.web._urls import address
 from stripewise.web.content import Block, Column, Content, Table
 from stripewise.web.pages import _job_words
@@ -116,16 +117,14 @@ def patterns(view: JobView) -> list[Block]:
 
 def file_systems(view: JobView) -> list[Block]:
     """Return what was moved on each file system."""
-    sums: dict[str, dict[str, Any]] = defaultdict(lambda: defaultdict(int))
+    found: dict[str, list[Row]] = defaultdict(list)
     for source in view.counted:
         for one in source.io:
-            for name, value in one.items():
-                if name != "file_system":
-                    sums[one["file_system"]][name] += value
-    if not sums:
+            found[one["file_system"]].append(one)
+    if not found:
         return []
-    rows = [{"file_system": name, **one} for name, one in sums.items()]
-    rows.sort(key=lambda one: -(one["read_bytes"] + one["write_bytes"]))
+    rows = [{"file_system": name, **_summed(parts)} for name, parts in found.items()]
+    rows.sort(key=lambda one: -((one["read_bytes"] or 0) + (one["write_bytes"] or 0)))
     columns = [
         Column("file_system", "File system"),
         Column("read_bytes", "Read", "bytes"),
@@ -136,6 +135,17 @@ def file_systems(view: JobView) -> list[Block]:
     ]
     note = "Time of all ranks is a sum over ranks: it can be longer than the run."
     return [Table("file_systems", "I/O by file system", columns, rows, note=note)]
+
+
+def _summed(parts: Sequence[Row]) -> dict[str, Any]:
+    """Add up what runs did on a file system; what one does not tell makes a sum the least."""
+    sums = {
+        name: total(Amount.of(one[name], one["missing"].get(name, "")) for one in parts)
+        for name in ("read_bytes", "write_bytes", "cumulated_seconds", "meta_operations",
+                     "file_count")
+    }  # fmt: skip
+    missing = {name: amount.why for name, amount in sums.items() if amount.why}
+    return {**{name: amount.value for name, amount in sums.items()}, "missing": missing}
 
 
 def files(asked: Asked, view: JobView) -> list[Block]:

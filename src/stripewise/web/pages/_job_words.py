@@ -129,24 +129,27 @@ def _reason(row: Row, is_served: bool) -> tuple[str, str]:
 
 
 def _share(row: Row, runs: int) -> str:
+    why = row["missing"].get("io_seconds", "")
     if row["io_seconds"] is None:
-        return "The I/O time of this job is not known."
-    seconds = written(row["io_seconds"], "seconds")
+        return f"The I/O time of this job is not known{f': {why}' if why else ''}."
+    seconds = written(row["io_seconds"], "seconds", why)
     programs = f" in {runs} runs of programs" if runs > 1 else ""
     if row["io_share"] is None:
         return f"{seconds} of this job was I/O{programs}."
-    share = written(min(row["io_share"], 1.0), "share")
+    share = written(min(row["io_share"], 1.0), "share", why)
+    share = share[:1].upper() + share[1:]
     whole = row["run_seconds"]
     of_run = f" of {written(whole, 'seconds')}" if whole else ""
     return f"{share} of the run was I/O ({seconds}{of_run}{programs})."
 
 
 def _avoidable(row: Row) -> str:
+    why = row["missing"].get("avoidable_seconds", "")
     if not row["finding_count"]:
-        return "Nothing stands out."
+        return f"Not all of the run is known: {why}." if why else "Nothing stands out."
     if not row["avoidable_seconds"] or not row["top_finding"]:
         number = row["finding_count"]
-        return f"{number} remark{'s'[: number != 1]}, none of which claims a gain."
+        return f"{number} remark{'s'[: number != 1]}; what they cost is not known."
     words = finding_words(row["top_finding"]).title
     words = words[:1].lower() + words[1:]
     return f"About {written(row['avoidable_seconds'], 'seconds')} can be avoided: {words}."

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import Any
 
-from stripewise.fleet.queries import COUNTED, SORTS, JobFilter, count_jobs, list_jobs
+from stripewise.fleet.queries import COUNTED, SORTS, JobFilter, count_jobs, list_jobs, veiled
 from stripewise.web._urls import address
 from stripewise.web.content import Block, Column, Content, Field, Search, Table
 from stripewise.web.pages import _job_words
@@ -60,7 +60,7 @@ class Jobs(Page):
         shown = {name for name, *_ in _COLUMNS} - {"cluster", "no_data_reason"}
         if not (asked.viewer.is_staff or asked.viewer.managed):
             shown -= {"user"}
-        rows = [_row(row._mapping) for row in listing.rows]
+        rows = [_row(veiled(asked.viewer, dict(row._mapping))) for row in listing.rows]
         if len({row["cluster"] for row in rows}) > 1:
             shown |= {"cluster"}  # they may share job ids
         table = Table(
@@ -75,6 +75,7 @@ class Jobs(Page):
             if listing.next
             else "",
             total=total,
+            note=_left_out(words),
         )
         title = "Jobs" if asked.viewer.is_staff else "My jobs"
         blocks: list[Block] = [_search(asked.viewer.is_staff, wanted, sort), table]
@@ -86,6 +87,21 @@ def _lead(number: int, total: str, *, is_search: bool) -> str:
         return "No job matches this search." if is_search else "No job that you may see is known."
     match = "matches" if number == 1 else "match"
     return f"{total} {match} this search." if is_search else f"You see {total}."
+
+
+def _left_out(words: Mapping[str, str]) -> str:
+    """Say which jobs a search for the least of a figure cannot find."""
+    names = [words_of for name, words_of in _LEAST.items() if name in words]
+    if not names:
+        return ""
+    return f"Jobs of which {' or '.join(names)} is not known are not among them."
+
+
+_LEAST = {
+    "least_io_seconds": "the I/O time",
+    "least_avoidable_seconds": "the avoidable time",
+    "least_lost_seconds": "the time lost",
+}
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from stripewise.web._urls import address
 from stripewise.web._words import written
 from stripewise.web.content import Block, Content, Fact, Facts, Link, Links, Notice
 from stripewise.web.pages._base import Asked, Page
-from stripewise.web.pages._figures import counted, period_search, program_url
+from stripewise.web.pages._figures import counted, not_estimated, period_search, program_url
 from stripewise.web.pages._program_tables import (
     case_table,
     findings_table,
@@ -122,7 +122,7 @@ def _facts(one: ProgramSurvey) -> Facts:
         {"name": "node_seconds", "title": "Spent", "kind": "node-seconds",
          "value": one.node_seconds},
         {"name": "avoidable_node_seconds", "title": "Avoidable", "kind": "node-seconds",
-         "value": one.avoidable_node_seconds},
+         "value": one.avoidable_node_seconds, "why": not_estimated(one.not_estimated)},
     ]  # fmt: skip
     shown = [fact for fact in facts if not (one.is_everybody and fact["value"] is None)]
     return Facts("overview", "", [Fact(**fact) for fact in shown], is_large=True)
@@ -139,7 +139,10 @@ def _lead(name: str, whole: ProgramSurvey | None, period: Period) -> str:
     text += written(io_seconds, "seconds")
     if share is not None:
         text += f", {written(share, 'share')} of the run time"
-    saved = whole.avoidable_node_seconds
+    saved, why = whole.avoidable_node_seconds, not_estimated(whole.not_estimated)
+    if not saved and why:
+        return f"{text}. What could have been avoided is not known: {why}."
     if not saved:
         return f"{text}. No finding expects that time could be saved."
-    return f"{text}. {written(saved, 'node-seconds')} could have been avoided."
+    least = written(saved, "node-seconds", why)
+    return f"{text}. {least[:1].upper()}{least[1:]} could have been avoided."

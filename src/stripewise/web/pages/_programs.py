@@ -23,6 +23,7 @@ from stripewise.web.pages._figures import (
     columns,
     counted,
     in_order,
+    not_estimated,
     period_search,
     some,
     sorted_columns,
@@ -86,12 +87,16 @@ def _lead(found: Sequence[ProgramSurvey], is_staff: bool) -> str:
     whose = "Jobs of all users" if is_staff else "The jobs that you may see"
     text = f"{whose}: {counted(jobs, 'job')} of {counted(len(found), 'program')}."
     known = [one for one in found if one.avoidable_node_seconds]
+    why = not_estimated(sum(one.not_estimated for one in found))
+    if not known and why:
+        return f"{text} What could have been avoided is not known: {why}."
     if not known:
         return f"{text} No finding expects that time could be saved."
     worst = max(known, key=lambda one: one.avoidable_node_seconds or 0.0)
     every = sum(one.avoidable_node_seconds or 0.0 for one in known)
     most = written(worst.avoidable_node_seconds, "node-seconds")
-    return f"{text} {written(every, 'node-seconds')} could have been avoided" + (
+    saved = written(every, "node-seconds", why)
+    return f"{text} {saved[:1].upper()}{saved[1:]} could have been avoided" + (
         f", {most} of them in {worst.program}." if len(known) > 1 else f", in {worst.program}."
     )
 

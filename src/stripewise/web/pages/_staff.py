@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stripewise.fleet.queries import (
@@ -16,13 +17,22 @@ from stripewise.fleet.queries import (
     ignored_advice,
     intake_sums,
 )
+from stripewise.model import Amount
 from stripewise.web._urls import address
 from stripewise.web._words import written
 from stripewise.web.content import Block, Content, Fact, Facts, Field, Link, Links, Table
 from stripewise.web.pages._base import Asked, Audience, Page
-from stripewise.web.pages._figures import columns, counted, period_search, program_url, some
+from stripewise.web.pages._figures import (
+    columns,
+    counted,
+    not_estimated,
+    period_search,
+    program_url,
+    some,
+)
 from stripewise.web.pages._staff_monitors import monitoring
 
+Row = Mapping[str, Any]
 DAYS = 30
 
 
@@ -41,7 +51,7 @@ class Staff(Page):
             sum(row[name] for row in days) for name in ("job_count", "profiled_count")
         )
         programs = costly_programs(asked.connection, asked.viewer, period)
-        avoidable = sum(row["avoidable_node_seconds"] or 0.0 for row in programs)
+        avoidable = _avoidable(programs)
         spent = sum(row["node_seconds"] or 0.0 for row in programs)
         sums = intake_sums(asked.connection, asked.viewer, period)
         refused = sum(row["input_count"] for row in sums if row["outcome"] == "refused")
@@ -50,8 +60,9 @@ class Staff(Page):
             Fact("job_count", "Jobs", jobs, "count"),
             Fact("profiled_share", "of them with a profile", profiled / jobs if jobs else None,
                  "share", link="/staff/coverage"),
-            Fact("avoidable_node_seconds", "Avoidable", avoidable, "node-seconds",
-                 f"of {written(spent, 'node-seconds')} of known programs", "/staff/programs"),
+            Fact("avoidable_node_seconds", "Avoidable", avoidable.value, "node-seconds",
+                 f"of {written(spent, 'node-seconds')} of known programs", "/staff/programs",
+                 avoidable.why),
             Fact("refused_count", "Inputs refused", refused, "count", link="/staff/ingest"),
             Fact("last_at", "Last input", last, "moment",
                  "" if last is not None else f"none {period.text}", "/staff/ingest"),
@@ -65,14 +76,23 @@ class Staff(Page):
         return Content("Staff", _lead(jobs, profiled, avoidable, period), blocks)
 
 
-def _lead(jobs: int, profiled: int, avoidable: float, period: Period) -> str:
+def _avoidable(programs: Sequence[Row]) -> Amount:
+    """Return what can be avoided in all of them; the least, where jobs have no estimate."""
+    known = [row["avoidable_node_seconds"] for row in programs]
+    every = [seconds for seconds in known if seconds is not None]
+    why = not_estimated(sum(row["not_estimated"] for row in programs))
+    return Amount.of(sum(every) if every or not known else None, why)
+
+
+def _lead(jobs: int, profiled: int, avoidable: Amount, period: Period) -> str:
     if not jobs:
         return f"No job started {period.text}."
-    return (
-        f"{counted(jobs, 'job')} started {period.text}; {written(profiled / jobs, 'share')} have "
-        f"a profile, and findings expect that {written(avoidable, 'node-seconds')} could have "
-        "been avoided."
-    )
+    share = written(profiled / jobs, "share")
+    text = f"{counted(jobs, 'job')} started {period.text}; {share} have "
+    if avoidable.value is None:
+        return f"{text}a profile; what could have been avoided is not known: {avoidable.why}."
+    saved = written(avoidable.value, "node-seconds", avoidable.why)
+    return f"{text}a profile, and findings expect that {saved} could have been avoided."
 
 
 def _links(is_admin: bool) -> Links:
@@ -101,8 +121,10 @@ class StaffPrograms(Page):
         period = Period.parse(asked.words, asked.now)
         rows = [
             {**row, "url": program_url(row["program"]),
+             "avoidable_node_seconds": _avoidable([row]).value,
              "avoidable_share":
-                 _share(row["avoidable_node_seconds"], row["profiled_node_seconds"])}
+                 _share(_avoidable([row]).value, row["profiled_node_seconds"]),
+             "missing": _missing(row)}
             for row in costly_programs(asked.connection, asked.viewer, period)
         ]  # fmt: skip
         shown, following = some(rows, self.path, period.words, asked.words.get("from", ""))
@@ -120,16 +142,25 @@ class StaffPrograms(Page):
             empty="No job of this period names its program.", next=following,
         )  # fmt: skip
         known = [row for row in rows if row["avoidable_node_seconds"]]
+        every = _avoidable(rows)
         lead = f"No finding expects that time could be saved {period.text}."
+        if every.why:
+            lead = f"What could have been avoided {period.text} is not known: {every.why}."
         if known:
             most = written(known[0]["avoidable_node_seconds"], "node-seconds")
-            every = sum(row["avoidable_node_seconds"] for row in known)
+            saved = written(every.value, "node-seconds", every.why)
             lead = (
-                f"{written(every, 'node-seconds')} could have been avoided {period.text}, most in "
+                f"{saved[:1].upper()}{saved[1:]} could have been avoided {period.text}, most in "
                 f"{known[0]['program']}: {most}."
             )
         blocks: list[Block] = [period_search(self.path, period), table]
         return Content("Programs by what could be saved", lead, blocks)
+
+
+def _missing(row: Row) -> dict[str, str]:
+    why = not_estimated(row["not_estimated"])
+    names = ("avoidable_node_seconds", "avoidable_share")
+    return dict.fromkeys(names, why) if why else {}
 
 
 def _share(part: float | None, whole: float | None) -> float | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from stripewise.fleet.queries import ProgramSurvey
-from stripewise.web.pages._figures import Spec, program_url
+from stripewise.web.pages._figures import Spec, not_estimated, program_url
 
 MEDIANS: tuple[Spec, ...] = (
     ("io_bytes", "Total I/O size", "bytes"),
@@ -57,4 +57,8 @@ def row_of(one: ProgramSurvey) -> dict[str, Any]:
         known = one.figures.get(figure)
         row[name] = None if known is None else getattr(known, end)
     row["program_url"] = program_url(one.program)
+    why = not_estimated(one.not_estimated)
+    row["missing"] = {"avoidable_node_seconds": why} if why else {}
+    if why and not one.avoidable_node_seconds:
+        row["avoidable_node_seconds"] = None
     return row
