@@ -32,7 +32,7 @@ packages() {
     lint) echo "shellcheck git" ;;
     slurm) echo "slurmctld slurmd slurmdbd slurm-client slurm-wlm-basic-plugins munge
         mariadb-server-core mariadb-client-core util-linux" ;;
-    apps) echo "lammps" ;;
+    apps) echo "lammps wrk" ;;
     *) echo "bootstrap: unknown package group '$1'" >&2; exit 2 ;;
     esac
 }

@@ -35,8 +35,13 @@ def _wait_for(address: str) -> None:
 
 
 @contextmanager
-def serving(database: Path, *words: str) -> Iterator[str]:
-    """Serve a database at a free port; yield the portal's address, and stop it at the end."""
+def serving(database: Path | str, *words: str) -> Iterator[str]:
+    """Serve a database at a free port; yield the portal's address, and stop it at the end.
+
+    Args:
+        database: A file, or a URL.
+        words: Further ones of the command.
+    """
     command = [sys.executable, "-c", _COMMAND, "serve", "--db", str(database), "--port", "0"]
     places = [str(Path(stripewise.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places)),

@@ -180,6 +180,16 @@ def test_requests_that_come_at_once_on_one_connection_are_answered_in_order() ->
         assert [one[-1:] for one in bodies] == [b"%d" % n for n in range(9)] + [b"r"]
 
 
+def test_a_request_for_a_web_socket_is_one_like_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    upgrade = b"connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: eA==\r\n"
+    with serving() as served:
+        client = served.connect(HEAD % b"" + upgrade + b"\r\n")
+        assert client.recv(100).startswith(b"HTTP/1.1 200")
+    assert caplog.records == []
+
+
 def test_where_all_places_are_taken_the_oldest_that_is_idle_makes_room() -> None:
     with serving(connections=10) as served:
         held = [served.connect(HEAD) for _ in range(30)]
@@ -255,7 +265,7 @@ def test_descriptors_are_bounded(
     monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, wanted: Room
 ) -> None:
     limits(monkeypatch, soft, hard)
-    assert make_room(ServerSettings()) == wanted
+    assert make_room(ServerSettings(requests_at_once=8)) == wanted
     assert resource.getrlimit(resource.RLIMIT_NOFILE) == (wanted.limit, hard)
 
 
@@ -264,7 +274,7 @@ def test_too_few_descriptors_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(
         ConfigurationError, match=r"^130 open files are too few.*1640.*LimitNOFILE"
     ):
-        make_room(ServerSettings())
+        make_room(ServerSettings(requests_at_once=8))
 
 
 def limits(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int) -> None:

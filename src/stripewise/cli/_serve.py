@@ -46,7 +46,7 @@ def command(config: Path | None, database: str, host: str | None, port: int | No
 
     require("web", "the portal")
     from stripewise.fleet import check, create_engine
-    from stripewise.web import create_app, make_room, make_server
+    from stripewise.web import Workers, create_app, make_room, make_server
 
     settings = _settings(config, host, port)
     server = settings.server
@@ -59,12 +59,15 @@ def command(config: Path | None, database: str, host: str | None, port: int | No
             number = listener.getsockname()[1]
             server = server.model_copy(update={"port": number})
             settings = settings.model_copy(update={"server": server})
-        app = create_app(engine, settings=settings)
+        workers = Workers()
+        app = create_app(engine, settings=settings, workers=workers)
         echo(f"the portal is at {server.origin}")
         echo(f"up to {plural(room.connections, 'connection')}, {server.requests_at_once} requests "
              f"at a time; {room.descriptors} of {room.limit} open files at most")  # fmt: skip
         _name_ways_in(engine)
+        workers.begin(app, engine, server.requests_at_once)
         make_server(app, server, room).run([listener])
+        workers.end()
 
 
 def _settings(config: Path | None, host: str | None, port: int | None) -> PortalSettings:

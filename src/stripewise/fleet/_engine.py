@@ -22,6 +22,8 @@ from stripewise.extras import require
 from stripewise.policy import data_directory
 
 VARIABLE = "STRIPEWISE_DB"
+ACCOUNTS = "accounts"
+"""What a transaction writes that changes accounts, or their audit, alone."""
 _WAIT_SECONDS = 30
 _ANALYSED_ROWS = 4000
 _SQLITE = "sqlite"
@@ -92,7 +94,7 @@ def create_engine(given: str = "", connections: int | None = None) -> Engine:
 
 @contextmanager
 def transaction(on: Engine | Connection, *, writing: bool = False) -> Iterator[Connection]:
-    """Begin a transaction, and commit it at the end.
+    """Begin a transaction about accounts or their audit, and commit it at the end.
 
     Args:
         on: The database: a connection of its own is opened.  Or a connection that the caller has
@@ -100,12 +102,12 @@ def transaction(on: Engine | Connection, *, writing: bool = False) -> Iterator[C
         writing: The transaction changes something.
     """
     if isinstance(on, Engine):
-        engine = on.execution_options(writing=True) if writing else on
+        engine = on.execution_options(writing=ACCOUNTS) if writing else on
         with engine.begin() as connection:
             yield connection
         return
     on.rollback()
-    on.execution_options(writing=writing)
+    on.execution_options(writing=ACCOUNTS if writing else False)
     try:
         with on.begin():
             yield on

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stripewise.web._settings import PortalSettings as PortalSettings
     from stripewise.web._settings import ServerSettings as ServerSettings
     from stripewise.web._settings import SiteSettings as SiteSettings
+    from stripewise.web._workers import Workers as Workers
     from stripewise.web.logins import read_settings as read_settings
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -31,6 +31,7 @@ from stripewise.web._nul import WithoutNul
 from stripewise.web._serve_page import Desk
 from stripewise.web._settings import PortalSettings
 from stripewise.web._turns import Turns
+from stripewise.web._workers import Elsewhere, Workers
 from stripewise.web.api import PREFIX, ROUTES, ETags
 from stripewise.web.logins import Entrance
 from stripewise.web.pages import PAGES
@@ -54,7 +55,10 @@ register_url_convertor("int", _Key())
 
 
 def create_app(
-    engine: Engine, gate: Gate | None = None, settings: PortalSettings | None = None
+    engine: Engine,
+    gate: Gate | None = None,
+    settings: PortalSettings | None = None,
+    workers: Workers | None = None,
 ) -> FastAPI:
     """Return the portal of a database.
 
@@ -62,6 +66,7 @@ def create_app(
         engine: Of the database, whose tables are up to date.
         gate: Tells who sends a request; None: accounts do, and people can log in.
         settings: Of the portal.
+        workers: Processes that make pages, once they have begun; None: this one makes them.
 
     Raises:
         RuntimeMissingError: What a way to log in needs is not installed.
@@ -87,6 +92,8 @@ def create_app(
     app.mount("/static", StaticFiles(directory=str(files("stripewise.web") / "static")))
     _handle_errors(app, desk)
     app.add_middleware(ETags, prefix=PREFIX)
+    if workers is not None:
+        app.add_middleware(Elsewhere, workers=workers)
     if isinstance(own, PortalGate):
         app.add_middleware(Turns, settings=settings.server)
         app.add_middleware(RateLimit, settings=settings.server)

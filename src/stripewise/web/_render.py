@@ -67,6 +67,13 @@ def template(name: str, **values: Any) -> str:
     return _environment().get_template(name).render(**values)
 
 
+def prepare() -> None:
+    """Read all templates, which the first pages would otherwise wait for."""
+    environment = _environment()
+    for name in environment.list_templates():
+        environment.get_template(name)
+
+
 def as_json(content: Content) -> str:
     """Return the data of a page as one JSON document."""
     data = {

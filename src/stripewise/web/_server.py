@@ -144,6 +144,10 @@ class BoundedProtocol(H11Protocol):
         super().pause_writing()
         self._watch_answer()
 
+    def _should_upgrade(self) -> bool:
+        """Take a request for a web socket as any other, without a line of the log for each."""
+        return False
+
     def _make_room(self) -> bool:
         others: Any = self.connections - {self}
         idle = [one for one in others

@@ -52,8 +52,8 @@ class ServerSettings(BaseModel):
         proxies: Addresses or networks of proxies whose X-Forwarded-For is believed.
         requests_per_minute: Of one address.
         logins_per_minute: Attempts to log in that fail, of one address and of one name.
-        requests_at_once: That are worked on, each with a connection to the database; others wait
-            for their turn.
+        requests_at_once: That are worked on, each by a process with a connection to the database;
+            others wait for their turn.
         connections: Of browsers and proxies, open at a time.
     """
 
@@ -66,7 +66,7 @@ class ServerSettings(BaseModel):
     proxies: tuple[Network, ...] = ()
     requests_per_minute: int = Field(default=600, ge=1)
     logins_per_minute: int = Field(default=10, ge=1)
-    requests_at_once: int = Field(default=8, ge=1, le=32)
+    requests_at_once: int = Field(default=6, ge=1, le=32)
     connections: int = Field(default=1000, ge=1, le=100_000)
 
     @model_validator(mode="after")

@@ -10,9 +10,11 @@ from threading import Lock
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, event
 
-SECONDS = 1.0
+from stripewise.fleet._engine import ACCOUNTS
+
+SECONDS = 5.0
 """For so long an answer stands: samples are taken every few seconds at the most often."""
 _MOST = 1000
 _now = time.monotonic
@@ -35,7 +37,8 @@ def briefly(connection: Connection, name: Hashable, find: Callable[[], T]) -> T:
     """Return what `find` finds, or found a moment ago for another request.
 
     Whoever asks while another looks for it waits for that answer: a hundred pages at once ask the
-    database once.
+    database once.  What this process writes itself, but for accounts and their audit, is seen at
+    once.
 
     Args:
         connection: To the database.
@@ -53,7 +56,18 @@ def briefly(connection: Connection, name: Hashable, find: Callable[[], T]) -> T:
 
 def place_of(connection: Connection, name: Hashable) -> Place:
     """Return where the answer to a question stands."""
-    answers = _FOUND.setdefault(connection.engine, {})
+    engine = connection.engine
+    answers = _FOUND.get(engine)
+    if answers is None:
+        answers = _FOUND.setdefault(engine, {})
+        event.listen(engine, "commit", _forget)
     if len(answers) > _MOST:
         answers.clear()
     return answers.setdefault(name, Place())
+
+
+def _forget(connection: Connection) -> None:
+    """Forget what was found, after something was written."""
+    if connection.get_execution_options().get("writing") not in (None, False, ACCOUNTS):
+        for answers in list(_FOUND.values()):
+            answers.clear()

@@ -97,12 +97,12 @@ def services(
         resolution: Of the roll-ups that are read, in seconds.
         hours: Of the day (UTC), the others are left out; (): all.
     """
-    query, seconds, operations = _both(file_system_id, since, until, resolution)
-    if hours:
-        every = range(since - since % resolution, until, resolution)
-        wanted = set(hours)
-        moments = [at for at in every if at % DAY // 3600 in wanted]
-        query = query.where(seconds.at.in_(moments))  # one step of the index for each
+    every = range(since + -since % resolution, until, resolution)
+    wanted = set(hours)
+    moments = [at for at in every if at % DAY // 3600 in wanted]
+    if hours and not moments:
+        return {}
+    query, seconds, operations = _both(file_system_id, since, until, resolution, moments)
     columns = (func.sum(seconds.total), func.sum(operations.total))
     query = query.add_columns(Series.target, *columns).group_by(Series.target)
     rows: Any = connection.execute(query)
@@ -125,8 +125,13 @@ def services_by_hour(
     return found
 
 
-def _both(file_system_id: int, since: int, until: int, resolution: int) -> tuple[Any, Any, Any]:
-    """Begin a query of roll-ups of seconds and operations of the same target and moment."""
+def _both(
+    file_system_id: int, since: int, until: int, resolution: int, moments: Sequence[int] = ()
+) -> tuple[Any, Any, Any]:
+    """Begin a query of roll-ups of seconds and operations of the same target and moment.
+
+    With `moments`, of these alone: each is one step of the index, instead of a walk along it.
+    """
     other = aliased(Series)
     seconds, operations = aliased(Rollup), aliased(Rollup)
     query = (
@@ -151,8 +156,11 @@ def _both(file_system_id: int, since: int, until: int, resolution: int) -> tuple
             Series.metric == SERVICE_SECONDS,
             Series.target != "",
             seconds.resolution_seconds == resolution,
-            seconds.at >= since,
-            seconds.at < until,
+            *(
+                (seconds.at.in_(moments), operations.at.in_(moments))
+                if moments
+                else (seconds.at >= since, seconds.at < until)
+            ),
             func.abs(seconds.covered_seconds - operations.covered_seconds) < 1.0,
         )
     )
