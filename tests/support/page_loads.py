@@ -20,7 +20,7 @@ from stripewise.fleet.tables import FileSystem, Job, Person
 
 PAGES = ("/", "/jobs", "/jobs?sort=-io_seconds", "/programs", "/storage", "/patterns", "/savings",
          "/account", "/storage/events", "/api/v1/jobs?limit=20")  # fmt: skip
-OF_JOBS = 10
+OF_JOBS = 3
 """A user opens so many jobs beside lists and pages of other kinds."""
 _SCRIPT = Path(__file__).with_name("page_loads.lua")
 
