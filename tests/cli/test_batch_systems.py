@@ -51,6 +51,7 @@ def test_no_command_runs_them(place, command) -> None:
     first = FIRST[command]
     for words in (("./run.pbs",), ("--", "run.pbs"), ("--", "bash", "run.pbs"),
                   ("--", "nice", "sh", "-x", "./run.pbs"), ("--", "mpiexec", "-n2", "./run.pbs"),
+                  ("--", "sh", "-c", "cd . && ./run.pbs"), ("--", "perl", "run.pbs"),
                   ("./run.pbs", "--dry-run")):  # fmt: skip
         _refused(place, *first, *words, says=("run.pbs is a job script for PBS", "line 2"))
     _refused(place, *first, "--", "./run.lsf", says=("run.lsf is a job script for LSF",))
@@ -77,6 +78,10 @@ def test_job_scripts_in_the_place_of_a_command(place) -> None:
         place, "convert", "run.sh", "--bb-nodes", "1", says=("submits jobs itself (sbatch, l",)
     )
     _refused(place, "tune", "run.sh", "--dry-run", says=("submits jobs itself", "line 6"))
+
+
+def test_a_script_in_the_place_of_a_subcommand(place) -> None:
+    _refused(place, "trace", "run.pbs", says=("run.pbs is a job script for PBS",))
 
 
 def test_cases_and_a_script_in_the_place_of_the_case(place) -> None:

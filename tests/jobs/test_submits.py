@@ -122,13 +122,15 @@ CSH = ("sbatch x", "set id = `sbatch x`", "if ($n < 5) sbatch x", "foreach i (1)
 PYTHON = (
     "os.system('sbatch x')", "s.run(['sbatch', 'x'])", "a = ['sbatch'] + b", "run(f'sbatch {x}')",
     "cmd = 'sbatch %s' % x\nos.system(cmd)", "subprocess.check_output('sbatch x'.split())",
+    "go(f'cd run{i}; sbatch job.sh')", "queue.append('qsub ' + name)", "call('bsub < ' + x)",
     "import submitit", "from submitit import AutoExecutor", "os.system('cd a && qsub b')",
     "def submit(x): return subprocess.run(('bsub',), stdin=x)", "Popen('/opt/sbatch x', 1)",
 )  # fmt: skip
 NO_PYTHON = (
     "print('use sbatch run.sh')", "'''sbatch x'''\nx = 1", "# sbatch x", "shutil.which('sbatch')",
     "p.add_argument('--x', help='sbatch x')", "p.add_argument('-s', choices=['sbatch', 'qsub'])",
-    "COMMANDS = {'slurm': 'sbatch'}",
+    "COMMANDS = {'slurm': 'sbatch'}", "msg = 'sbatch failed'", "raise ValueError('sbatch failed')",
+    "log.info('sbatch %s', x)", "f.write('#!/bin/sh\\nsbatch x\\n')", "x.startswith('sbatch ')",
 )  # fmt: skip
 
 

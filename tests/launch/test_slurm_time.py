@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from stripewise.launch import Allocation, PlainJobs
+from stripewise.launch._agent import _late_seconds
 from stripewise.model import FailureCause, RunStatus
 from stripewise.testing.launcher_suite import same_handle
 from support.slurm_jobs import until
@@ -83,3 +86,12 @@ def test_an_allocation_is_asked_for_in_which_a_run_fits(jobs):
         jobs.end(jobs.launcher.submit(jobs.runs.shell(":", timeout_seconds=limit)))
     times = [w for job in jobs.fake.jobs for w in job["words"] if w.startswith("--time=")]
     assert times == ["--time=0-00:02:00", "--time=0-00:03:00"]
+
+
+def test_what_a_job_took_before_its_agent_began_is_charged(monkeypatch):
+    monkeypatch.setattr(time, "time", lambda: 1000.0)
+    for start, seconds in (("998", 2.0), ("1003", 0.0), ("100", 0.0), ("soon", 0.0), (None, 0.0)):
+        monkeypatch.delenv("SLURM_JOB_START_TIME", raising=False)
+        if start is not None:
+            monkeypatch.setenv("SLURM_JOB_START_TIME", start)
+        assert _late_seconds() == seconds, start

@@ -19,7 +19,7 @@ from stripewise.inputs import open_input
 
 _NAMES = re.compile(
     r"(?:[a-z]*sh[0-9]*|python[0-9.]*|[a-z]*batch|salloc|[a-z_]*sub|llsubmit|condor_submit\w*|flux"
-    r"|hq|find)"
+    r"|hq|find|perl|ruby|Rscript|julia|lua|tclsh|node|php)"
 )
 """Programs that may run a script, or submit a job."""
 _BEGINNING_BYTES = 4096

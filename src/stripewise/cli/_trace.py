@@ -48,6 +48,7 @@ class TraceGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a subcommand; what is none was meant to be one, or to be a program."""
         if args[0] not in self.commands:
+            refuse_scripts(args, "trace", once=True)
             close = difflib.get_close_matches(args[0], self.commands, n=1)
             if close:
                 raise UsageError(f"no such subcommand: {args[0]}; did you mean {close[0]}?")

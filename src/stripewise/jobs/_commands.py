@@ -17,6 +17,7 @@ from stripewise.jobs._shell import Reading, read_shell
 from stripewise.jobs._submits import (
     Find,
     Submission,
+    commands_of_words,
     kind_of,
     kind_of_name,
     script_of_words,
@@ -95,8 +96,8 @@ def check_command(
 
 
 def _lines(words: Sequence[str]) -> list[list[str]]:
-    """Return the command line, and what a launcher in it starts."""
-    found = [list(words)]
+    """Return the command line, and what a launcher or the text of a shell in it starts."""
+    found = [list(words), *commands_of_words(words)]
     for place, word in enumerate(words):
         if is_launcher_word(word):
             program = program_word(words[place:])

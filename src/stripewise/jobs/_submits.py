@@ -31,6 +31,7 @@ _ONLY_SAY = frozenset("--version --help -help --usage --test-only --dry-run".spl
 _LIBRARIES = frozenset("submitit simple_slurm pyslurm drmaa drmaa2 dask_jobqueue psij".split())
 """Packages of Python that submit jobs."""
 _SHELLS = frozenset("sh bash dash ash ksh ksh93 mksh zsh rbash csh tcsh".split())
+_INTERPRETERS = frozenset("perl ruby Rscript julia lua tclsh node php".split())
 _READ_STANDARD_INPUT = _SHELLS | frozenset("ssh rsh at batch crontab su sudo".split())
 _TAKE_A_WORD = frozenset("timeout flock taskset chrt ssh rsh su setarch".split())
 """Of those in front of a command: these take a word of their own before it."""
@@ -46,6 +47,14 @@ _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*0]\])?(?::?[-=]([^{}]*))?\})"
 _BACKQUOTES = re.compile(r"`([^`]*)`")
 _NUMBER = re.compile(r"[0-9][\w.:,%+-]*")
 _RUNS = re.compile(r"run|call|popen|system|output|spawn|exec|submit|shell|cmd|command", re.I)
+_ONLY_TEXT = re.compile(
+    r"print|pprint|write\w*|info|debug|warn\w*|error|critical|log|exception|add_\w+|exit|getenv|get"
+    r"|ArgumentParser|\w*(?:Error|Exception|Warning)|(?:starts|ends)with|split|join|replace|sub"
+    r"|compile|match|search|isinstance|echo|secho|Option|option|argument|dedent|display"
+)
+"""Functions of Python that do not run the text that they are given."""
+_MESSAGE = re.compile(r"msg|message|usage|help|doc|text|descr|epilog|err|hint|note|warn", re.I)
+"""Names of variables with a text for people."""
 _MOST_NESTED = 4
 
 
@@ -98,9 +107,18 @@ def script_of_words(words: Sequence[str]) -> tuple[str, str]:
     name, rest = os.path.basename(words[place]), words[place + 1 :]
     if name in _SHELLS:
         return _script_of_shell(rest)[0], kind_of_name(name)
-    if name.startswith("python"):
-        return next((word for word in rest if not word.startswith("-")), ""), "python"
+    if _is_interpreter(name):
+        return next((word for word in rest if not word.startswith("-")), ""), kind_of_name(name)
     return words[place], ""
+
+
+def commands_of_words(words: Sequence[str]) -> list[list[str]]:
+    """Return the commands of the text that a command line gives a shell; none without a text."""
+    place = _program_place(words)
+    if place is None or os.path.basename(words[place]) not in _SHELLS:
+        return []
+    text = _script_of_shell(words[place + 1 :])[1]
+    return [[word.text for word in one.words] for one in read_shell(text).commands if one.words]
 
 
 class _Search:
@@ -166,8 +184,8 @@ class _Search:
         if name == "find":
             starts = [i for i, w in enumerate(rest, 1) if w in ("-exec", "-execdir", "-ok")]
             return _first(self.of_words(rest[i:], depth + 1) for i in starts)
-        if name.startswith("python"):
-            return self._of_interpreter(rest, depth)
+        if _is_interpreter(name):
+            return self._of_interpreter(rest, kind_of_name(name), depth)
         if texts := _texts(name, rest):
             return _first(self._of_text(text, csh, depth + 1) for text in texts)
         is_sourced = name in (".", "source") and bool(rest)
@@ -182,11 +200,11 @@ class _Search:
             return self._of_text(text, kind == "csh", depth + 1)
         return self._of_called(script, depth, kind) if script else None
 
-    def _of_interpreter(self, rest: Sequence[str], depth: int) -> Submission | None:
-        if "-c" in rest[:-1]:
+    def _of_interpreter(self, rest: Sequence[str], kind: str, depth: int) -> Submission | None:
+        if kind == "python" and "-c" in rest[:-1]:
             return _of_python(rest[rest.index("-c") + 1].encode("utf-8", "surrogateescape"))
         scripts = [word for word in rest if not word.startswith("-")]
-        return self._of_called(scripts[0], depth, "python") if scripts else None
+        return self._of_called(scripts[0], depth, kind) if scripts else None
 
     def _of_called(self, path: str, depth: int, kind: str = "") -> Submission | None:
         """Return what a script submits that is called by its path.
@@ -212,6 +230,10 @@ def kind_of(data: bytes) -> str:
     A script without a #! line is read by a shell.
     """
     return kind_of_name(interpreter(data)) if _first_line(data).startswith(b"#!") else "sh"
+
+
+def _is_interpreter(name: str) -> bool:
+    return name.startswith("python") or name in _INTERPRETERS
 
 
 def kind_of_name(word: str) -> str:
@@ -368,35 +390,46 @@ def _of_python(data: bytes) -> Submission | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return _of_other(data.decode("latin-1"))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            of = node.module if isinstance(node, ast.ImportFrom) else None
-            names = [of or ""] if of else [alias.name for alias in node.names]
-            package = next((n.partition(".")[0] for n in names), "")
-            if package in _LIBRARIES:
-                return Submission(package, node.lineno)
-        elif isinstance(node, ast.List | ast.Tuple) and node.elts:
-            names = [os.path.basename(_constant(one)) for one in node.elts[:2]]
-            if names[0] in SUBMITTERS and names[-1] not in SUBMITTERS - {names[0]}:
-                return Submission(names[0], node.lineno)
-        elif isinstance(node, ast.Call) and _RUNS.search(ast.unparse(node.func)):
-            for value in node.args[:1]:
-                if name := _submitter(_constant(value)):
-                    return Submission(name, node.lineno)
-        elif isinstance(node, ast.Assign) and (name := _submitter(_constant(node.value))):
-            if " " in _constant(node.value).strip():
-                return Submission(name, node.lineno)
+        if name := _submitter_of_node(node):
+            return Submission(name, getattr(node, "lineno", 1))
     return None
 
 
-def _constant(node: ast.expr) -> str:
-    """Return the text with which an expression begins; "" if it is none."""
-    while isinstance(node, ast.BinOp):
-        node = node.left
+def _submitter_of_node(node: ast.AST) -> str:
+    """Return the command or package with which a part of a program submits jobs; "" if none."""
+    if isinstance(node, ast.Import):
+        packages = [alias.name.partition(".")[0] for alias in node.names]
+        return next((name for name in packages if name in _LIBRARIES), "")
+    if isinstance(node, ast.ImportFrom):
+        package = (node.module or "").partition(".")[0]
+        return package if package in _LIBRARIES else ""
+    if isinstance(node, ast.List | ast.Tuple) and node.elts:
+        names = [os.path.basename(_text(one)) for one in node.elts[:2]]
+        is_one = names[0] in SUBMITTERS and names[-1] not in SUBMITTERS - {names[0]}
+        return names[0] if is_one else ""
+    if isinstance(node, ast.Call):
+        function = ast.unparse(node.func).rpartition(".")[2]
+        texts = [] if _ONLY_TEXT.fullmatch(function) else map(_text, node.args)
+        is_run = _RUNS.search(function) is not None
+        return next((s for text in texts if is_run or " " in text if (s := _submitter(text))), "")
+    if isinstance(node, ast.Assign) and " " in (text := _text(node.value).strip()):
+        is_message = _MESSAGE.search(ast.unparse(node.targets[0])) is not None
+        return "" if is_message else _submitter(text)
+    return ""
+
+
+def _text(node: ast.expr) -> str:
+    """Return the text of an expression, with x for what is not known; "" if it is no text."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(one) if isinstance(one, ast.Constant) else "x" for one in node.values)
+    if isinstance(node, ast.BinOp):
+        left = _text(node.left)
+        return left + (_text(node.right) or "x") if isinstance(node.op, ast.Add) else left
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        node = node.func.value  # "sbatch {}".format(x), "sbatch x".split()
-    if isinstance(node, ast.JoinedStr) and node.values:
-        node = node.values[0]
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        return _text(node.func.value)  # "sbatch {}".format(x), "sbatch x".split()
+    return ""
 
 
 def _submitter(text: str) -> str:

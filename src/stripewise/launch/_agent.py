@@ -44,6 +44,7 @@ class Agent:
 
     Attributes:
         served: How many orders were carried out.
+        late_seconds: So long after its job the agent began: it is charged as well.
         margin_seconds: Before the end of the allocation, when Slurm's signal may come.
         copies_seconds: The longest that the copies of a run to and from the burst buffer took.
         why_ended: By a signal: what is recorded of the run that it ended; "" before.
@@ -54,6 +55,7 @@ class Agent:
     def __init__(self, spool: str) -> None:
         self.spool = spool
         self.begun = time.monotonic()
+        self.late_seconds = _late_seconds()
         self.state = files.read(os.path.join(spool, files.STATE)) or {}
         self.instance = uuid.uuid4().hex
         self.job_id = int(os.environ.get("SLURM_JOB_ID", "0"))
@@ -172,7 +174,7 @@ class Agent:
             "ended": self.ended,
             "served": self.served,
             "said": {number: text[:250] for number, text in list(self.said.items())[-2:]},
-            "alive_seconds": round(time.monotonic() - self.begun, 3),
+            "alive_seconds": round(self.late_seconds + time.monotonic() - self.begun, 3),
         }
 
     def is_cancelled(self, number: int) -> bool:
@@ -262,6 +264,15 @@ class Agent:
         """Say that this agent takes no more orders."""
         self.phase, self.reason = "ended", reason
         self.tell(durable=True)
+
+
+def _late_seconds() -> float:
+    """Return how long ago the job began; 0.0 where the clocks of node and controller differ."""
+    try:
+        late = time.time() - float(os.environ["SLURM_JOB_START_TIME"])
+    except (KeyError, ValueError):
+        return 0.0
+    return late if 0.0 <= late <= BEGIN_SECONDS else 0.0
 
 
 def main(spool: str) -> int:
