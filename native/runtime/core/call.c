@@ -95,7 +95,6 @@ static inline __attribute__((always_inline)) bool enter(struct sw_call *call, in
     if (SW_UNLIKELY(thread->active != 0 || thread->inside != 0 || thread->busy != NULL) &&
         !enter_nested(thread, call, layer))
         return false;
-    call->saved_errno = errno;
     call->layer = layer;
     call->active = thread->active;
     call->outermost = thread->active == 0;

@@ -60,7 +60,6 @@ struct sw_call {
     int layer;
     bool outermost;
     bool by_ticks;   /* `start_ns` is in ticks, until the call has ended */
-    int saved_errno; /* errno before the call */
     uint32_t active; /* layers that were active on this thread before */
     /* Of the event (trace.h), which a layer may change between enter and leave. */
     uint16_t event_flags; /* SW_EVENT_* */

@@ -301,6 +301,8 @@ bool sw_filter_wanted(const char *absolute)
 /* A prefix that is longer than a directory says something of single names in it. */
 static bool is_above(const char *directory, size_t bytes, const char *prefix, size_t length)
 {
+    while (length > 1 && prefix[length - 1] == '/')
+        length--;
     return length > bytes && memcmp(prefix, directory, bytes) == 0 && prefix[bytes] == '/';
 }
 

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from stripewise.diagnosis._records import Diagnosis
 from stripewise.model import SIZE_EDGES, Pattern, to_json, with_unknown
 
 VERSION = 1
+_BOUNDED = ("files", "variance", "requests", "mpiio_stats")
 
 
 def profile_to_json(
@@ -24,14 +26,13 @@ def profile_to_json(
         files: Most files, shared files and requests to list; None: all.
     """
     document: dict[str, Any] = {"version": VERSION, "size_edges": list(SIZE_EDGES)}
-    document |= to_json(diagnosis)
+    listed = replace(diagnosis, **{name: getattr(diagnosis, name)[:files] for name in _BOUNDED})
+    document |= to_json(listed)
     document["figures"] = with_unknown(document["figures"], diagnosis.figures)
     for name in ("files", "layers"):
-        rows = zip(document[name], getattr(diagnosis, name), strict=True)
+        rows = zip(document[name], getattr(listed, name), strict=True)
         document[name] = [with_unknown(data, row) for data, row in rows]
-    for name in ("files", "variance", "requests", "mpiio_stats"):
-        document[f"{name}_total"] = len(document[name])
-        document[name] = document[name][:files]
+    document |= {f"{name}_total": len(getattr(diagnosis, name)) for name in _BOUNDED}
     document["findings"] = findings_to_json(diagnosis)
     document["patterns"] = [
         to_json(pattern) | {"notation": pattern.notation} for pattern in patterns

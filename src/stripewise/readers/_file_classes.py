@@ -26,7 +26,7 @@ from stripewise.model import (
 )
 from stripewise.readers._directories import owners
 from stripewise.readers._file_globs import file_family, glob_of
-from stripewise.readers._files import relative_path, system_rows
+from stripewise.readers._files import NamesBelow, system_rows
 from stripewise.readers._rows import asked_bytes, groups
 from stripewise.text import printable, size_text
 
@@ -80,13 +80,13 @@ def file_classes(profile: RunProfile, root: Path) -> tuple[FileClass, ...]:
 
 
 def _files(profile: RunProfile, root: Path) -> Iterator[_File]:
-    rows = profile.counters
+    rows, name = profile.counters, NamesBelow(root)
     for (path,), places in groups(owners(rows, profile.paths)):
         own, by = rows[places], profile.actors[places]
         used = own["count"][:, DATA_OPS].any(axis=1)
         if used.any() and asked_bytes(own).any():
             yield _File(
-                str(relative_path(profile.paths[path], root)),
+                name(profile.paths[path]),
                 _behaviour(profile, own[used], by[used], own),
                 float(own["outermost_seconds"].sum()),
             )

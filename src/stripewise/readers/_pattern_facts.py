@@ -23,7 +23,7 @@ from stripewise.model import (
     Selections,
 )
 from stripewise.patterns import find_patterns, interleaved, moved_bytes, summaries
-from stripewise.readers._files import relative_path
+from stripewise.readers._files import NamesBelow, relative_path
 
 _NAMED = (PatternKind.DISTRIBUTED, PatternKind.MULTIPARTITION)
 _Key = tuple[str, str, bool]
@@ -42,12 +42,13 @@ def with_patterns(facts: ProgramFacts, evidence: Evidence, root: Path) -> Progra
     if not found:
         return facts
     moved = _moved(found, evidence.accesses)
+    name = NamesBelow(root)
     facts = replace(
         facts,
         patterns=summaries(
             found,
             lambda pattern: moved[id(pattern)],
-            lambda pattern: class_number(facts.file_classes, pattern.file, root),
+            lambda pattern: _class_of(facts.file_classes, name(pattern.file)),
         ),
     )
     named = [p for p in found if p.kind in _NAMED]
@@ -66,7 +67,10 @@ def with_patterns(facts: ProgramFacts, evidence: Evidence, root: Path) -> Progra
 
 def class_number(classes: Sequence[FileClass], path: str, root: Path) -> int:
     """Return the place, from 1, of the class that a file is in; 0: in none that has a glob."""
-    name = str(relative_path(path, root))
+    return _class_of(classes, str(relative_path(path, root)))
+
+
+def _class_of(classes: Sequence[FileClass], name: str) -> int:
     for number, one in enumerate(classes, start=1):
         if one.match and matches(one.match, name):
             return number
