@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from stripewise.jobs._commands import check_command
 from stripewise.jobs._submits import Submission, find_submission, submission_of_words
 
 SHELL = r"""
@@ -176,3 +179,9 @@ def test_scripts_that_are_called_are_looked_into() -> None:
 @pytest.mark.parametrize("depth", [3, 5000])
 def test_deep_nesting_ends(depth: int) -> None:
     find_submission(b"eval " * depth + b"'" + b"$(" * depth + b"'\n", "sh")
+
+
+@pytest.mark.parametrize("word", ["x = 1\n" * 1000, "a\0b", "\udcff", "~nobody-at-all/x", ""])
+def test_words_that_are_no_paths_are_no_scripts(word: str, tmp_path: Path) -> None:
+    for words in (["python3", "-c", word], ["sh", "-c", word], [word], ["mpiexec", word]):
+        check_command(words, tmp_path, "run")

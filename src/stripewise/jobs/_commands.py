@@ -110,12 +110,12 @@ def _lines(words: Sequence[str]) -> list[list[str]]:
 
 def _path(word: str, directory: Path, kind: str) -> str:
     """Return the path of a script; "" of a program that is installed for all."""
-    if not word or (kind and not (directory / word).is_file()):
+    if not word or (kind and not os.path.isfile(directory / word)):
         return ""
     installed = None if kind else shutil.which(os.path.basename(word))
     if "/" in word or kind:
         return "" if installed and Path(installed) == directory / word else word
-    return f"./{word}" if not installed and (directory / word).is_file() else ""
+    return f"./{word}" if not installed and os.path.isfile(directory / word) else ""
 
 
 def _read_script(path: Path) -> bytes | None:
