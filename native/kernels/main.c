@@ -3,6 +3,7 @@
 /* stripewise-kernel: parse, run, report; the same exit code on every rank. */
 #define _GNU_SOURCE
 #include "report.h"
+#include "stripewise/say.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static int tell_trouble(MPI_Comm comm, bool good, const char *trouble)
     int first = good ? size : rank;
     MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm);
     if (first == rank)
-        fprintf(stderr, PROGRAM ": %s\n", trouble);
+        sw_say(PROGRAM ": %s", trouble);
     return first == size ? SW_EXIT_OK : SW_EXIT_USAGE;
 }
 
@@ -65,8 +66,7 @@ static int open_json(const struct sw_options *options, const struct sw_meeting *
     if (rank == 0 && options->json != NULL) {
         *stream = strcmp(options->json, "-") == 0 ? stdout : fopen(options->json, "w");
         if (*stream == NULL) {
-            fprintf(stderr, PROGRAM ": --json: cannot write %s: %s\n", options->json,
-                    strerror(errno));
+            sw_say(PROGRAM ": --json: cannot write %s: %s", options->json, strerror(errno));
             code = SW_EXIT_FAILED;
         }
     }
@@ -78,13 +78,12 @@ static void tell_errors(const struct sw_result *result)
 {
     char text[512];
     for (int f = 0; f < result->n_failures_told; f++)
-        fprintf(stderr, PROGRAM ": %s\n", result->failures[f]);
+        sw_say(PROGRAM ": %s", result->failures[f]);
     if (result->n_failures > result->n_failures_told)
-        fprintf(stderr, PROGRAM ": and %d rank(s) more\n",
-                result->n_failures - result->n_failures_told);
+        sw_say(PROGRAM ": and %d rank(s) more", result->n_failures - result->n_failures_told);
     if (result->verdict == SW_VERDICT_WRONG) {
         sw_mismatch_text(result, text, sizeof text);
-        fprintf(stderr, PROGRAM ": verification failed: %s\n", text);
+        sw_say(PROGRAM ": verification failed: %s", text);
     }
 }
 
@@ -101,7 +100,7 @@ static bool report(const struct sw_options *options, const struct sw_result *res
         good = fclose(json) == 0;
     good = fflush(stdout) == 0 && good;
     if (!good)
-        fprintf(stderr, PROGRAM ": the result could not be written: %s\n", strerror(errno));
+        sw_say(PROGRAM ": the result could not be written: %s", strerror(errno));
     tell_errors(result);
     return good;
 }

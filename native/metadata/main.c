@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /* stripewise-metadata: parse, run, report; the same exit code on every rank. */
 #include "metadata.h"
+#include "stripewise/say.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static int understand(int argc, char **argv, struct sw_options *options)
     int first = good ? size : rank;
     MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, sw_ranks);
     if (first == rank)
-        fprintf(stderr, PROGRAM ": %s\n", trouble);
+        sw_say(PROGRAM ": %s", trouble);
     return first == size ? SW_EXIT_OK : SW_EXIT_USAGE;
 }
 
@@ -43,7 +44,7 @@ static int check_meeting(const struct sw_meeting *meeting, const struct sw_optio
     struct sw_plan plan = {false, "", options->json};
     bool good = sw_meeting_check(meeting, &plan, trouble, sizeof trouble);
     if (!good && rank == 0)
-        fprintf(stderr, PROGRAM ": %s\n", trouble);
+        sw_say(PROGRAM ": %s", trouble);
     return sw_meeting_agree(meeting, good ? SW_EXIT_OK : SW_EXIT_USAGE, true);
 }
 
@@ -55,8 +56,8 @@ static int open_json(const struct sw_options *options, int rank, const struct sw
     if (rank == 0 && options->json != NULL) {
         *stream = strcmp(options->json, "-") == 0 ? stdout : fopen(options->json, "w");
         if (*stream == NULL) {
-            fprintf(stderr, PROGRAM ": --json: cannot write %s: %s; give another path\n",
-                    options->json, strerror(errno));
+            sw_say(PROGRAM ": --json: cannot write %s: %s; give another path", options->json,
+                   strerror(errno));
             code = SW_EXIT_FAILED;
         }
     }
@@ -67,15 +68,13 @@ static int open_json(const struct sw_options *options, int rank, const struct sw
 static void tell_errors(const struct sw_job *job, const struct sw_result *result)
 {
     for (int f = 0; f < result->n_failures_told; f++)
-        fprintf(stderr, PROGRAM ": %s\n", result->failures[f]);
+        sw_say(PROGRAM ": %s", result->failures[f]);
     if (result->n_failures > result->n_failures_told)
-        fprintf(stderr, PROGRAM ": and %d rank(s) more\n",
-                result->n_failures - result->n_failures_told);
+        sw_say(PROGRAM ": and %d rank(s) more", result->n_failures - result->n_failures_told);
     if (result->signal != 0)
-        fprintf(stderr, PROGRAM ": ended by signal %d (%s)\n", result->signal,
-                strsignal(result->signal));
+        sw_say(PROGRAM ": ended by signal %d (%s)", result->signal, strsignal(result->signal));
     if (result->left)
-        fprintf(stderr, PROGRAM ": files are left in %s: remove that directory\n", job->directory);
+        sw_say(PROGRAM ": files are left in %s: remove that directory", job->directory);
 }
 
 static bool report(const struct sw_options *options, const struct sw_job *job,
@@ -90,7 +89,7 @@ static bool report(const struct sw_options *options, const struct sw_job *job,
         good = fclose(json) == 0;
     good = fflush(stdout) == 0 && good;
     if (!good)
-        fprintf(stderr, PROGRAM ": the result could not be written: %s\n", strerror(errno));
+        sw_say(PROGRAM ": the result could not be written: %s", strerror(errno));
     tell_errors(job, result);
     return good;
 }

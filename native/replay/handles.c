@@ -3,6 +3,7 @@
 /* Open files, communicators, hints, waiting for other ranks, and what to do about failures. */
 #define _GNU_SOURCE
 #include "replay.h"
+#include "stripewise/say.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@ void *sw_replay_memory(size_t bytes)
 {
     void *memory = calloc(bytes > 0 ? bytes : 1, 1);
     if (memory == NULL) {
-        fprintf(stderr, SW_REPLAY_PROGRAM ": out of memory for %zu bytes\n", bytes);
+        sw_say(SW_REPLAY_PROGRAM ": out of memory for %zu bytes", bytes);
         MPI_Abort(MPI_COMM_WORLD, SW_EXIT_FAILED);
         abort();
     }
@@ -34,8 +35,8 @@ _Noreturn void sw_replay_die(const struct sw_replay_now *now, const char *call, 
         if (*c == '\n')
             *c = ' ';
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    fprintf(stderr, SW_REPLAY_PROGRAM ": rank %d: %s on %s failed: %s\n", rank, call,
-            now->file != NULL ? now->file->path : "no file", text);
+    sw_say(SW_REPLAY_PROGRAM ": rank %d: %s on %s failed: %s", rank, call,
+           now->file != NULL ? now->file->path : "no file", text);
     fflush(NULL);
     /* MPICH's launcher loses what is on its way when ranks abort. */
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);

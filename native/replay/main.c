@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /* stripewise-replay: load the plan, make the calls, report. */
 #include "replay.h"
+#include "stripewise/say.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -85,7 +86,7 @@ static int agree(bool good, const char *trouble, int code)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Bcast(&bad, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (rank == 0 && bad)
-        fprintf(stderr, SW_REPLAY_PROGRAM ": %s\n", trouble);
+        sw_say(SW_REPLAY_PROGRAM ": %s", trouble);
     return bad ? code : SW_EXIT_OK;
 }
 
@@ -118,7 +119,7 @@ static int run(const struct options *options)
         int teller[2] = {trouble[0] == '\0', rank};
         MPI_Allreduce(MPI_IN_PLACE, teller, 1, MPI_2INT, MPI_MINLOC, MPI_COMM_WORLD);
         if (rank == teller[1])
-            fprintf(stderr, SW_REPLAY_PROGRAM ": %s\n", trouble);
+            sw_say(SW_REPLAY_PROGRAM ": %s", trouble);
         return SW_EXIT_USAGE;
     }
     if (options->prepare) {

@@ -64,7 +64,7 @@ class ProgressObserver(Observer):
     def run_waits(self, text: str) -> None:
         self._update(waits=escape(self._fit(printable(text))))
         if text and not self._console.is_interactive:
-            self._say("", f"- {printable(text)}", "dim")
+            self._say("", f"- {text}", "dim")
 
     def run_finished(self, slot: RunSlot, measurement: Measurement) -> None:
         self._update(doing="", waits="")
@@ -75,14 +75,14 @@ class ProgressObserver(Observer):
         self._say("program", _of(case) + facts_phrase(facts))
 
     def remembered(self, text: str) -> None:
-        self._say("memory", printable(text))
+        self._say("memory", text)
 
     def baseline_known(
         self, measurements: Sequence[Measurement], resolution: str, case: str = ""
     ) -> None:
         self._say("baseline", _of(case) + figures_phrase(digest(measurements), with_runs=True))
         if resolution:
-            self._say("", printable(resolution), "dim")
+            self._say("", resolution, "dim")
 
     def trial_started(self, number: int, most: int) -> None:
         self._update(total=most, completed=number - 1)
@@ -116,10 +116,10 @@ class ProgressObserver(Observer):
         self._say(f"pair {f'{done}/{most}':>6}", text)
 
     def decided(self, text: str) -> None:
-        self._say("", f"- {printable(text)}", "dim")
+        self._say("", f"- {text}", "dim")
 
     def warned(self, text: str) -> None:
-        self._say("warning", printable(text), "yellow")
+        self._say("warning", text, "yellow")
 
     def close(self) -> None:
         """Take the bar away; safe to call twice."""
@@ -129,7 +129,7 @@ class ProgressObserver(Observer):
         self._bar.update(self._task, **fields)
 
     def _say(self, label: str, text: str, style: str = "") -> None:
-        self._console.print(Text(self._fit(line(label, text)), style))
+        self._console.print(Text(self._fit(line(label, printable(text))), style))
 
     def _fit(self, text: str) -> str:
         return fit_encoding(text, self._console.encoding)
