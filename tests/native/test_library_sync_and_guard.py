@@ -16,8 +16,10 @@ from native_hosts import Host, Programs, has, operations
 from stripewise.model import IoLayer, Op, ProcessFlag
 
 
-def system_calls(host: Host, *command: str | Path, **variables: str) -> list[str]:
-    """The fsync and close calls of a program, in order."""
+def system_calls(
+    host: Host, *command: str | Path, inject: str = "", **variables: str
+) -> list[str]:
+    """The fsync and close calls of a program, in order; `inject`: what strace does to them."""
     if shutil.which("strace") is None:
         pytest.skip("strace is not installed")
     log = host.directory / "strace.log"
@@ -27,6 +29,7 @@ def system_calls(host: Host, *command: str | Path, **variables: str) -> list[str
         "-y",
         "-e",
         "trace=fsync,fdatasync,close",
+        *(("-e", f"inject={inject}") if inject else ()),
         "-o",
         log,
         "-E",
@@ -84,6 +87,16 @@ def test_a_handler_whose_signal_waits_is_not_held_up(
     assert 0 < len(syncs) < 10
     assert syncs[-1] > closes[-2]  # at the end; the last close is that of the library itself
     assert sum("fsync" in call and "/main-" in call for call in calls) == 40
+
+
+@pytest.mark.parametrize("ways", ["timer two", "itimer timer stack"])
+def test_timers_that_are_faster_than_an_fsync_do_not_keep_a_program_from_its_end(
+    host: Host, programs: Programs, ways: str
+) -> None:
+    """Each fsync takes 3 ms, the timers come every 0.5 ms."""
+    alarms, slow = programs.executable("alarms"), "fsync:delay_exit=3000"
+    calls = system_calls(host, alarms, *ways.split(), inject=slow, STRIPEWISE_SYNC="1")
+    assert sum("close" in call and "/main-" in call for call in calls) == 40
 
 
 @pytest.mark.parametrize(

@@ -127,8 +127,11 @@ static void sync_by_name(struct sw_file *file)
     if (!file->unsynced || !sw_enter_as(&call, (int)file->layer, "fsync"))
         return;
     file->unsynced = false;
-    if ((file->record->flags & SW_FILE_UNLINKED) == 0)
+    bool is_there = (file->record->flags & SW_FILE_UNLINKED) == 0;
+    if (is_there)
         fd = open_again(file->record->path);
+    if (is_there && fd < 0) /* renamed, or not ours to read */
+        nameless = 1;
     if (fd >= 0 && sw_sys_fsync(fd) == 0) {
         call.event_flags |= SW_EVENT_SYNC;
         sw_leave(&call, file, SW_OP_SYNC);
