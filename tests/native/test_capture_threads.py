@@ -64,6 +64,8 @@ def test_events_add_up_to_the_counters(
     counters, events, bins = counted(host), recorded(trace), binned(trace)
     assert events.keys() == counters.keys()
     for where, ops in counters.items():
+        if command == "syncs" and where[1].endswith("/stream"):
+            ops[Op.WRITE, 1] -= 1  # a single character is counted, and no event
         np.testing.assert_array_equal(events[where], ops, str(where))
         read, write = ops[Op.READ, 1], ops[Op.WRITE, 1]
         assert bins[where] == (ops[:, 0].sum(), read, write, ops[:, 2].sum())

@@ -14,7 +14,7 @@ from coverage import CoverageData
 from mutation._faults import Fault
 
 # A fault is shown to tests of this much time at most, besides those of `make test`.
-MOST_SECONDS = 300.0
+MOST_SECONDS = 120.0
 
 
 class Selection:
@@ -53,9 +53,8 @@ class Selection:
             return own, list(fault.tests), ""
         seen = self._contexts(fault)
         near = f"tests/{fault.room}/"
-        for test in self._quick:
-            if test.startswith(near):
-                seen.add(test)
+        if not seen:  # what runs in processes of their own is seen by none
+            seen.update(test for test in self._quick if test.startswith(near))
         ordered = sorted(
             seen, key=lambda test: (not test.startswith(near), self._seconds.get(test, 1.0), test)
         )
