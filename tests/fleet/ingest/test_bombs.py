@@ -14,6 +14,7 @@ from stripewise.fleet.tables import JobSource
 from support import fleet_inputs as inputs
 from support.fleet_inputs import take
 
+STATS = b"| MPIIO write access patterns for /lus/out.dat\n"
 DARSHAN = b"3.41\0\0\0\0" + (6567223).to_bytes(8, "little")
 
 
@@ -36,6 +37,7 @@ def test_a_container_that_was_extended_is_what_it_was(base: Engine, tmp_path: Pa
     ("name", "head", "budget"),
     [
         ("a.darshan", DARSHAN, "more than 2048 MiB, the budget of a Darshan log"),
+        ("job.out", STATS, "more than 256 MiB, the budget of the output of a job"),
         ("0.report.json", b'{"format": "stripewise-report"', "the budget of the report of a run"),
         ("jobs.txt", b"JobID|JobIDRaw|User|Submit|Start|End|State\n", "records of the scheduler"),
         ("a.jsonl", b'{"event": "failover", "file_system": "s", "at": 1, "text": "x"}\n',

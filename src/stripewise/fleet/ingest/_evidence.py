@@ -4,18 +4,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
 from stripewise.fleet._of_profile import Origin, source_of
 from stripewise.fleet.ingest._base import Claim, Feed, Reading, RefusedError
-from stripewise.inputs import DARSHAN_LOG
+from stripewise.inputs import DARSHAN_LOG, MPIIO_STATS, RECORDER_FILE, open_input
 from stripewise.readers import container_bytes, is_container, read_evidence
 from stripewise.readers.sources import SOURCES
 
 _KINDS = {"stripewise": "trace", "hdf5-recorder": "recorder"}
 """Names of sources that the tables call otherwise."""
+_BUDGETS = {"darshan": DARSHAN_LOG, "mpiio-stats": MPIIO_STATS}
+"""By the names of sources; other files are of Recorder."""
 _CONTAINER = ".sw"
 _MOST_NOTES = 3
 """Of an input that is there in part; its profile has all of them."""
@@ -27,7 +30,7 @@ class EvidenceFeed(Feed):
 
     name = "evidence"
     summary = "a Darshan log, a trace of Stripewise or Recorder, or output of MPICH_MPIIO_STATS"
-    budget = DARSHAN_LOG  # the largest of its kinds but for containers
+    budget = RECORDER_FILE
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Whether a source does."""
@@ -53,7 +56,12 @@ class EvidenceFeed(Feed):
         """Return how many bytes of a file are its content: a container states its end."""
         if is_container(path):
             return container_bytes(path)
-        return super().content_bytes(path)
+        with open_input(path) as file:
+            size = os.fstat(file.fileno()).st_size
+        if size > min(one.file_bytes for one in _BUDGETS.values()):
+            kind = next((source.name for source in SOURCES if source.recognises(path)), "")
+            _BUDGETS.get(kind, self.budget).check_bytes(size, path)
+        return size
 
     def claim(self, directory: Path, names: Collection[str]) -> Claim | None:
         """Take the containers of a run, or the files of a Recorder."""
