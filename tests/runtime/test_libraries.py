@@ -11,7 +11,8 @@ import pytest
 
 from stripewise.elf import hdf5_names_in_file, mpi_family_of_file
 from stripewise.runtime import _doctor, describe_mpi
-from stripewise.runtime._libraries import IoLibrary, cache_directory, find_libraries
+from stripewise.runtime import _libraries as libraries
+from stripewise.runtime._libraries import IoLibrary, find_hdf5, find_libraries
 
 HEADERS = {
     "adios2_c.h": "",
@@ -24,11 +25,13 @@ HEADERS = {
 
 @pytest.fixture(autouse=True)
 def nothing_around(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No variables, cache or tools of this machine."""
+    """No variables, tools or system libraries of this machine."""
     for name in ("NETCDF", "PNETCDF", "ADIOS2"):
         monkeypatch.delenv(f"{name}_DIR", raising=False)
         monkeypatch.delenv(f"{name}_ROOT", raising=False)
-    monkeypatch.setenv("STRIPEWISE_CACHE", str(tmp_path / "cache"))
+    for name in ("HDF5_DIR", "HDF5_ROOT", "HDF5_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(libraries, "SYSTEM_PREFIXES", (tmp_path / "system",))
     monkeypatch.setenv("PATH", str(tmp_path))
 
 
@@ -40,29 +43,111 @@ def install(prefix: Path, needed: str = "libmpi.so.40") -> Path:
     (prefix / "lib").mkdir(exist_ok=True)
     names = ("libadios2_c_mpi.so", "libadios2_c.so", "libadios2_core_mpi.so", "libnetcdf.so")
     for name in names:
-        (prefix / "lib" / name).write_bytes(b"\x7fELF\0" + needed.encode() + b"\0")
+        library(prefix / "lib" / name, needed)
     return prefix
 
 
+def library(path: Path, needed: str) -> Path:
+    """A file that names what it needs as libraries do."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"\x7fELF\0" + needed.encode() + b"\0")
+    return path
+
+
+def command(path: Path, *lines: str) -> Path:
+    """A command of one case a line: `WORDS) ANSWER`."""
+    cases = "".join(f"{words}) echo '{answer}' ;;\n" for words, answer in map(_parts, lines))
+    path.write_text(f'#!/bin/sh\ncase "$*" in\n{cases}*) exit 1 ;;\nesac\n')
+    path.chmod(0o755)
+    return path
+
+
+def _parts(line: str) -> tuple[str, str]:
+    words, _, answer = line.partition(") ")
+    return words.replace(" ", "\\ "), answer
+
+
 def find(family: str = "openmpi", hdf5: IoLibrary | None = None) -> dict[str, IoLibrary]:
-    found = find_libraries(Path("no-mpicc"), family, "4.1.4", hdf5)
+    found = find_libraries(Path("no-mpicc"), family, hdf5)
     return {library.name: library for library in found}
 
 
-def test_the_cache_is_looked_in(tmp_path: Path) -> None:
+def test_an_installation_is_found_for_its_mpi(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert find() == {}
-    prefix = install(cache_directory() / "adios2-2.99.0-openmpi-4.1.4-gcc12")
+    prefix = install(tmp_path / "own")
+    monkeypatch.setenv("ADIOS2_DIR", str(prefix))
     library = find()["ADIOS2"]
     assert library.version == "2.99.0"
-    assert library.include == prefix / "include"
+    assert library.includes == (prefix / "include",)
     assert [path.name for path in library.libraries] == ["libadios2_c_mpi.so", "libadios2_c.so"]
     assert find("mpich") == {}
 
 
-def test_half_an_installation_is_none(tmp_path: Path) -> None:
-    prefix = install(cache_directory() / "adios2-2.99.0-openmpi-4.1.4-gcc12")
+def test_half_an_installation_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prefix = install(tmp_path / "own")
+    monkeypatch.setenv("ADIOS2_DIR", str(prefix))
     (prefix / "lib/libadios2_c.so").unlink()
     assert find() == {}
+
+
+def test_adios2_as_debian_13_lays_it_out(tmp_path: Path) -> None:
+    """In the system's place, its names with the variant within, one header beside the others."""
+    system, place = tmp_path / "system", tmp_path / "system/lib/x86_64-linux-gnu"
+    config = system / "include/adios2/build/mpi/adios2/common/ADIOSConfig.h"
+    config.parent.mkdir(parents=True)
+    config.write_text('#define ADIOS2_VERSION_STR "2.10.2"\n')
+    (system / "include/adios2_c.h").write_text("")
+    for name in ("c_mpi", "c"):
+        library(place / f"libadios2_mpi_{name}.so", "libadios2_mpi_core.so.2.10")
+    assert find() == {}  # whose MPI it is, cannot be told
+    library(place / "libadios2_mpi_core_mpi.so", "libmpi.so.40")
+    found = find()["ADIOS2"]
+    assert found.version == "2.10.2"
+    assert found.includes == (system / "include", system / "include/adios2/build/mpi")
+    assert [path.name for path in found.libraries] == [
+        "libadios2_mpi_c_mpi.so",
+        "libadios2_mpi_c.so",
+    ]
+    assert find("mpich") == {}
+
+
+def test_a_library_whose_tools_name_a_place_that_is_not_there(tmp_path: Path) -> None:
+    """As Debian 13's pnetcdf.pc does."""
+    (tmp_path / "system/include").mkdir(parents=True)
+    (tmp_path / "system/include/pnetcdf.h").write_text('#define PNETCDF_VERSION "1.14.0"\n')
+    library(tmp_path / "system/lib/libpnetcdf.so", "libmpi.so.40")
+    command(tmp_path / "pkg-config", "--variable=prefix pnetcdf) /build/pnetcdf/tmp/usr")
+    assert find()["PNETCDF"].version == "1.14.0"
+    assert find("mpich") == {}
+
+
+@pytest.mark.parametrize("asked", ["pkg-config", "h5pcc"])
+@pytest.mark.parametrize("flags", ["-lhdf5_mpich", "-lhdf5_mpich_hl -lhdf5_mpich", "-lhdf5"])
+def test_an_hdf5_that_the_compiler_finds_by_itself(flags: str, asked: str, tmp_path: Path) -> None:
+    """As Debian 14 has it: no -L, and the MPI in the library's name."""
+    core = library(tmp_path / "usr" / f"lib{flags.split('-l')[-1]}.so", "libmpich.so.12")
+    include = tmp_path / "include"
+    include.mkdir()
+    (include / "hdf5.h").write_text("")
+    (include / "H5pubconf.h").write_text("#define H5_HAVE_PARALLEL 1\n")
+    (include / "H5public.h").write_text(
+        "#define H5_VERS_MAJOR 2\n#define H5_VERS_MINOR 2\n#define H5_VERS_RELEASE 0\n"
+    )
+    mpicc = command(
+        tmp_path / "mpicc.mpich",
+        "-show) gcc -I/mpich/include -L/mpich/lib -lmpich",
+        f"-print-file-name={core.name}) {core}",
+        "-print-file-name=libhdf5.so) libhdf5.so",  # gcc's answer for what it does not find
+    )
+    words = f"-I{include} -I/mpich/include {flags} -L/mpich/lib -lmpich"
+    if asked == "pkg-config":
+        command(tmp_path / asked, f"--cflags --libs hdf5-mpich) {words}")
+    else:
+        command(tmp_path / "h5pcc.mpich", f"-show) mpicc.mpich {words}")
+    found = find_hdf5(mpicc, "mpich")
+    assert found == IoLibrary("HDF5", "HDF5", "2.2.0", include, (core,))
 
 
 @pytest.mark.parametrize("below", ["", "lib/cmake/adios2", "lib"])
@@ -127,4 +212,4 @@ def test_debian_has_them_for_open_mpi_alone(monkeypatch: pytest.MonkeyPatch) -> 
     assert other is None or other.libraries == ()
     said = _doctor._libraries(mpi).detail
     assert "PnetCDF 1." in said
-    assert "ADIOS2 (set ADIOS2_DIR (built for Open MPI by: make adios2))" in said
+    assert "ADIOS2 (set ADIOS2_DIR (Debian 13, Open MPI only: libadios2-mpi-c-dev))" in said

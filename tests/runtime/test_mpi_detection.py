@@ -27,10 +27,11 @@ def test_probe(text: str, expected: tuple[str, str]) -> None:
 
 
 def test_flags() -> None:
-    words = "-I/usr/include/hdf5/mpich -L/a -lhdf5 /lib/mpich/libhdf5.a".split()
+    words = "-I/usr/include/hdf5/mpich -L/a -lhdf5_x_hl -lhdf5_x /lib/mpich/libhdf5.a".split()
     assert parse_flags(words) == (
         [Path("/usr/include/hdf5/mpich")],
         [Path("/a"), Path("/lib/mpich")],
+        ["hdf5_x", "hdf5"],
     )
 
 

@@ -404,8 +404,8 @@ static void library(char *text, size_t bytes)
 const struct sw_backend sw_backend_adios2 = {
     .name = "adios2",
     .summary = "ADIOS2, engines BP4 and BP5 (not in this build)",
-    .missing = "this kernel was built without ADIOS2; build it for Open MPI with \"make adios2\" "
-               "or set ADIOS2_DIR to one of this MPI, and run \"stripewise runtime build\"",
+    .missing = "this kernel was built without ADIOS2; install it (Debian 13: libadios2-mpi-c-dev, "
+               "Open MPI only) or set ADIOS2_DIR, and run \"stripewise runtime build\"",
     .suffix = ".bp",
     .stores = true,
     .engines = true,

@@ -167,7 +167,7 @@ def _mpi_part(mpi: MpiInstallation) -> Part:
     }
     found = [library for library in (mpi.hdf5, *mpi.libraries) if library]
     for library in found:
-        options[f"SW_{library.name}_INCLUDE"] = str(library.include)
+        options[f"SW_{library.name}_INCLUDE"] = ";".join(map(str, library.includes))
         options[f"SW_{library.name}_LIBRARIES"] = ";".join(map(str, library.libraries))
     titles = ", ".join(f"{library.title} {library.version}" for library in found)
     label = f"{mpi.label} with {titles}" if titles else mpi.label

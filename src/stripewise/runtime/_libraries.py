@@ -17,6 +17,10 @@ from stripewise.runtime._process import ask
 from stripewise.text import text_of
 
 _HDF5_VERSION = re.compile(r"^#\s*define\s+H5_VERS_(?:MAJOR|MINOR|RELEASE)\s+(\d+)", re.MULTILINE)
+_HDF5_PARTS = ("_hl", "_cpp", "_fortran", "_f90cstub", "_tools")
+"""Last words of the names of libraries that come with HDF5 and are not its core."""
+SYSTEM_PREFIXES = (Path("/usr"),)
+"""Where distributions put libraries; what tells of them there may be missing or wrong."""
 _LOADED_MPI = re.compile(r"libmpi(?:ch|_cray)?\.so\.\d+ => (/\S+)")
 
 
@@ -30,6 +34,7 @@ class IoLibrary:
         version: E.g. "4.9.0"; "" if its header does not tell.
         include: Directory of its header.
         libraries: What to link (absolute paths).
+        generated: Directory of headers that depend on the build, where it is another.
     """
 
     name: str
@@ -37,6 +42,12 @@ class IoLibrary:
     version: str
     include: Path
     libraries: tuple[Path, ...]
+    generated: Path | None = None
+
+    @property
+    def includes(self) -> tuple[Path, ...]:
+        """Directories that a compiler must look in."""
+        return (self.include, self.generated) if self.generated else (self.include,)
 
 
 @dataclass(frozen=True)
@@ -51,7 +62,8 @@ class _Kind:
         version: Header and pattern of the version.
         parallel: Header and pattern that show a parallel build; None if the names do.
         remedy: What to do where it is missing.
-        mpi_library: Which of its libraries names the MPI; "": the first one to link.
+        mpi_library: Names of the library that shows the MPI; none: the first one to link.
+        generated: Directories, below that of the headers, of those that depend on the build.
     """
 
     name: str
@@ -62,7 +74,8 @@ class _Kind:
     version: tuple[str, str]
     parallel: tuple[str, str] | None
     remedy: str
-    mpi_library: str = ""
+    mpi_library: tuple[str, ...] = ()
+    generated: tuple[str, ...] = ()
 
 
 _KINDS = (
@@ -98,11 +111,15 @@ _KINDS = (
         "ADIOS2",
         (),
         ("adios2_c.h",),
-        (("libadios2_c_mpi.so",), ("libadios2_c.so",)),
+        (
+            ("libadios2_c_mpi.so", "libadios2_mpi_c_mpi.so"),
+            ("libadios2_c.so", "libadios2_mpi_c.so"),
+        ),
         ("adios2/common/ADIOSConfig.h", r'ADIOS2_VERSION_STR\s+"([^"]+)"'),
         None,
-        "ADIOS2_DIR (built for Open MPI by: make adios2)",
-        "libadios2_core_mpi.so",
+        "ADIOS2_DIR (Debian 13, Open MPI only: libadios2-mpi-c-dev)",
+        ("libadios2_core_mpi.so", "libadios2_mpi_core_mpi.so"),
+        ("adios2/build/mpi",),
     ),
 )
 REMEDIES = {kind.title: kind.remedy for kind in _KINDS}
@@ -117,18 +134,23 @@ def find_hdf5(mpicc: Path, family: str) -> IoLibrary | None:
     """
     for name in ("HDF5_DIR", "HDF5_ROOT", "HDF5_HOME"):
         if root := os.environ.get(name):
-            found = _installation([Path(root, "include")], library_directories(Path(root)))
+            places = library_directories(Path(root))
+            found = _installation(
+                [Path(root, "include")], [path / "libhdf5.so" for path in places]
+            )
             if found:
                 return found
     return _by_pkg_config(mpicc, family) or _by_h5pcc(mpicc)
 
 
-def parse_flags(words: Sequence[str]) -> tuple[list[Path], list[Path]]:
-    """Include and library directories in compiler flags."""
+def parse_flags(words: Sequence[str]) -> tuple[list[Path], list[Path], list[str]]:
+    """Include directories, library directories and names of the HDF5 in compiler flags."""
     includes = [Path(word[2:]) for word in words if word.startswith("-I") and len(word) > 2]
     libraries = [Path(word[2:]) for word in words if word.startswith("-L") and len(word) > 2]
     libraries += [Path(word).parent for word in words if re.search(r"/libhdf5\.(a|so)$", word)]
-    return includes, libraries
+    linked = [word[2:] for word in words if word.startswith("-lhdf5")]
+    names = [name for name in linked if not name.endswith(_HDF5_PARTS)]
+    return includes, libraries, list(dict.fromkeys([*names, "hdf5"]))
 
 
 def _by_pkg_config(mpicc: Path, family: str) -> IoLibrary | None:
@@ -140,7 +162,7 @@ def _by_pkg_config(mpicc: Path, family: str) -> IoLibrary | None:
     theirs = {word for word in words if word.startswith("-I")}
     if ours and not ours & theirs:
         return None
-    return _installation(*parse_flags(words))
+    return _linked(words, mpicc)
 
 
 def _by_h5pcc(mpicc: Path) -> IoLibrary | None:
@@ -154,7 +176,18 @@ def _by_h5pcc(mpicc: Path) -> IoLibrary | None:
     compiler = shutil.which(words[0]) if words else None
     if not compiler or os.path.realpath(compiler) != os.path.realpath(mpicc):
         return None
-    return _installation(*parse_flags(words))
+    return _linked(words, mpicc)
+
+
+def _linked(words: Sequence[str], mpicc: Path) -> IoLibrary | None:
+    """The installation that compiler flags lead to, or that the compiler finds by itself."""
+    includes, places, names = parse_flags(words)
+    files = [f"lib{name}.so" for name in names]
+    candidates = [place / file for place in places for file in files]
+    for file in files:
+        answer = ask([str(mpicc), f"-print-file-name={file}"]).stdout.strip()
+        candidates += [Path(answer)] if answer.startswith("/") else []
+    return _installation(includes, candidates)
 
 
 def _shown(wrapper: Path) -> list[str]:
@@ -166,9 +199,7 @@ def _shown(wrapper: Path) -> list[str]:
 def _installation(includes: Sequence[Path], libraries: Sequence[Path]) -> IoLibrary | None:
     """The installation if its header is there, is a parallel one, and a library too."""
     include = next((path for path in includes if (path / "hdf5.h").is_file()), None)
-    library = next(
-        (path / "libhdf5.so" for path in libraries if (path / "libhdf5.so").exists()), None
-    )
+    library = next((path for path in libraries if path.exists()), None)
     if include is None or library is None:
         return None
     settings = "".join(text_of(path) for path in sorted(include.glob("H5pubconf*.h")))
@@ -178,21 +209,18 @@ def _installation(includes: Sequence[Path], libraries: Sequence[Path]) -> IoLibr
     return IoLibrary("HDF5", "HDF5", version, include, (library,))
 
 
-def find_libraries(
-    mpicc: Path, family: str, version: str, hdf5: IoLibrary | None
-) -> tuple[IoLibrary, ...]:
-    """Look for the libraries of an MPI: variables that name them, the cache, their own tools.
+def find_libraries(mpicc: Path, family: str, hdf5: IoLibrary | None) -> tuple[IoLibrary, ...]:
+    """Look for the libraries of an MPI: variables that name them, their tools, the system's place.
 
     Args:
         mpicc: The MPI's compiler wrapper; a library that loads another copy is passed over.
         family: "mpich" or "openmpi"; a library that links the other one is passed over.
-        version: Of the MPI.
         hdf5: What the kernel links; a NetCDF with another HDF5 is passed over, for two cannot
             live in one program.
     """
     found = []
     for kind in _KINDS:
-        roots = _roots(kind, family, version)
+        roots = _roots(kind)
         candidates = filter(None, (_installed(root, kind, family, hdf5) for root in roots))
         if library := next((one for one in candidates if _same_mpi(one, mpicc)), None):
             found.append(library)
@@ -204,25 +232,18 @@ def library_directories(root: Path) -> list[Path]:
     return [root / "lib", root / "lib64", *sorted(root.glob("lib/*-linux-gnu"))]
 
 
-def cache_directory() -> Path:
-    """Where set-up puts libraries that outlive a checkout (tools/adios2.sh)."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("STRIPEWISE_CACHE") or Path(base, "stripewise"))
-
-
-def _roots(kind: _Kind, family: str, version: str) -> Iterator[Path]:
+def _roots(kind: _Kind) -> Iterator[Path]:
     """Prefixes to look in, the most explicit first; CMake's directories lead to theirs."""
     for what in ("DIR", "ROOT"):
         if value := os.environ.get(f"{kind.title.upper()}_{what}"):
             yield from [Path(value), *list(Path(value).parents)[:3]]
-    if kind.name == "ADIOS2":
-        yield from sorted(cache_directory().glob(f"adios2-*-{family}-{version}-*"), reverse=True)
-        if located := shutil.which("adios2-config"):
-            yield Path(located).resolve().parents[1]
+    if kind.name == "ADIOS2" and (located := shutil.which("adios2-config")):
+        yield Path(located).resolve().parents[1]
     for command in kind.prefix_commands:
         answer = ask(command)
         if not answer.returncode and answer.stdout.strip():
             yield Path(answer.stdout.strip())
+    yield from SYSTEM_PREFIXES
 
 
 def _installed(root: Path, kind: _Kind, family: str, hdf5: IoLibrary | None) -> IoLibrary | None:
@@ -237,10 +258,12 @@ def _installed(root: Path, kind: _Kind, family: str, hdf5: IoLibrary | None) -> 
         libraries = tuple(path for path in found if path)
         if len(libraries) < len(kind.shared):
             continue
-        mpi = place / kind.mpi_library if kind.mpi_library else libraries[0]
+        mpi = _first(place, kind.mpi_library) or libraries[0]
         if mpi_family_of_file(mpi) == family and _same_hdf5(libraries[0], hdf5):
-            version = _find_in(include, kind.version)
-            return IoLibrary(kind.name, kind.title, version, include, libraries)
+            places = [include / name for name in kind.generated]
+            generated = next((path for path in places if path.is_dir()), None)
+            version = _find_in(generated or include, kind.version)
+            return IoLibrary(kind.name, kind.title, version, include, libraries, generated)
     return None
 
 

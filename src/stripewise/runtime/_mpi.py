@@ -139,7 +139,7 @@ def _describe(mpicc: Path) -> MpiInstallation:
     near = [mpiexec] if mpiexec else []
     mpiio = mpiio_components(f"v{version},", near) if family == "openmpi" else ()
     hdf5 = find_hdf5(mpicc, family)
-    libraries = find_libraries(mpicc, family, version, hdf5)
+    libraries = find_libraries(mpicc, family, hdf5)
     return MpiInstallation(family, version, mpicc, mpiexec, hdf5, mpiio, libraries=libraries)
 
 
