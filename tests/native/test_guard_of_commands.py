@@ -140,25 +140,34 @@ def test_a_run_works_in_its_directory_and_reads_all(guard: Guard) -> None:
 
 def test_temporary_files_need_no_leave(guard: Guard, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
-    scratch.mkdir()
+    (scratch / "ompi.node.7").mkdir(parents=True)
     (scratch / "old").write_text("old")
     time.sleep(0.02)
     guard.record.rmdir()
     guard.record.mkdir()
-    text = 'D=$(mktemp -d) && echo x > $D/x && rm -r $D && echo x > "$TMPDIR/new"'
+    text = """
+    D=$(mktemp -d) && mkdir $D/y && echo x > $D/y/x && rm -r $D && echo x > "$TMPDIR/new"
+    mkdir -p "$TMPDIR/ompi.node.7/1" && echo x > "$TMPDIR/ompi.node.7/1/x"
+    """
     plain = {"TMPDIR": str(scratch), "STRIPEWISE_TEMPORARY": ""}
     assert guard.sh(text, **plain).returncode == 0
     assert guard.told == Guarded()
-    guard.sh('rm "$TMPDIR/new" "$TMPDIR/old"', **plain)
-    assert guard.told.changed == (str(scratch / "old"),)
-    assert os.listdir(scratch) == ["old"]
+    guard.sh('rm -r "$TMPDIR"/*', **plain)
+    assert guard.told.changed == (f"{scratch}/old", f"{scratch}/ompi.node.7")
+    assert sorted(os.listdir(scratch)) == ["old", "ompi.node.7"]
+
+
+def test_somebodys_directory_among_temporary_files_takes_nothing(guard: Guard) -> None:
+    scratch = {"TMPDIR": str(guard.user.parent), "STRIPEWISE_TEMPORARY": ""}
+    before = guard.content
+    guard.sh("echo x > $1/new; mkdir $1/folder/new", **scratch)
+    assert guard.content == before
+    assert guard.told.made == (f"{guard.user}/new", f"{guard.user}/folder/new")
 
 
 def test_hidden_directories_of_the_user_take_new_files(guard: Guard) -> None:
     (guard.user / ".cache").mkdir()
     more = {"HOME": str(guard.user), "STRIPEWISE_TEMPORARY": "", "TMPDIR": "/tmp"}
-    if str(guard.user).startswith("/tmp/"):
-        pytest.skip("everything is temporary here")
     assert guard.sh("echo x > ~/.cache/x; echo x > ~/x", **more).returncode != 0
     assert (guard.user / ".cache" / "x").exists()
     assert guard.told.made == (str(guard.user / "x"),)
@@ -182,9 +191,9 @@ def test_what_escapes_the_guard_is_told(guard: Guard, programs: Programs) -> Non
     static = guard.host.directory / "static"
     (guard.host.directory / "x.c").write_text("int main(void) { return 0; }\n")
     built = subprocess.run(["cc", "-static", "-o", static, guard.host.directory / "x.c"])
-    assert guard.sh("env -i /bin/true; /bin/true").returncode == 0
-    (found,) = guard.told.escaped
-    assert found == ("/bin/true", "was started without the environment of the run")
+    assert guard.sh("env -i /bin/true; env -i ls; /bin/true").returncode == 0
+    why = "was started without the environment of the run"
+    assert guard.told.escaped == (("/bin/true", why), ("/bin/ls", why))
     if built.returncode == 0:
         assert guard.sh("./static").returncode == 0
         assert guard.told.escaped[0] == ("./static", "is linked statically")

@@ -215,7 +215,7 @@ def test_links_into_the_outside_are_refused(
 
 def test_files_of_this_run_are_free(host: Host, programs: Programs, precious: Path) -> None:
     made = precious.parent / "made"
-    guard = {"STRIPEWISE_WRITABLE": str(host.directory)}
+    guard = {"STRIPEWISE_WRITABLE": str(host.directory), "TMPDIR": str(precious.parent)}
     assert host.run(programs.executable("guarded"), "creat", made, **guard).returncode == 0
     for how in ("write", "fopen", "rename-over", "unlink"):
         assert host.run(programs.executable("guarded"), how, made, **guard).returncode == 0

@@ -21,9 +21,9 @@ echo x > $U/new || exit 7
 
 
 def test_what_is_not_allowed_is_refused_and_told(cluster):
-    study = SlurmStudy(cluster, "--allow-outside", "{here}.allowed", before=BEFORE)
+    study = SlurmStudy(cluster, before=BEFORE)
     user, allowed = (study.folder.with_suffix(end) for end in (".user", ".allowed"))
-    study.options = ("--allow-outside", str(allowed))
+    study.options = ("--step", "3", "--allow-outside", str(allowed))
     code = f"mkdir {user} {allowed} && echo precious > {user}/old"
     cluster.run("sh", "-c", code, check=True)
     study.start()

@@ -52,6 +52,7 @@ def test_a_program_of_another_mpi_than_mpiexecs(work, compiled, launcher, family
 def test_a_program_that_leaves_temporary_files_of_its_own_names(work, tmp_path):
     """They are new in every run, so nothing is refused: a warning, and the study goes on."""
     script = f"t=$(mktemp {tmp_path}/left.XXXXXX); {WRITE.format('$t')}; {WRITE.format('out.dat')}"
-    done = stripewise("tune", "--trials", "1", "--", "sh", "-c", script, cwd=work)
+    words = ("tune", "--trials", "1", "--", "sh", "-c", script)
+    done = stripewise(*words, cwd=work, more={"TMPDIR": str(tmp_path)})
     assert "refuse" not in done.err, done
     assert len(list(tmp_path.glob("left.*"))) >= 1

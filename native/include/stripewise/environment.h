@@ -26,8 +26,9 @@
 /* Colon separated directories: outside of all of them, changing a file that existed before the
  * run, and making one, fails with EROFS (a trial must not touch the user's files). */
 #define SW_ENV_WRITABLE "STRIPEWISE_WRITABLE"
-/* Colon separated directories in which files may be made all the same; unset: /tmp, /var/tmp, /run,
- * those that TMPDIR, SLURM_TMPDIR and XDG_CACHE_HOME name, and hidden ones in HOME. */
+/* Colon separated directories directly in which files may be made all the same; unset: /tmp,
+ * /var/tmp, those that TMPDIR and SLURM_TMPDIR name, and all below /run, XDG_CACHE_HOME and hidden
+ * directories in HOME. */
 #define SW_ENV_TEMPORARY "STRIPEWISE_TEMPORARY"
 /* A file, to which is added what STRIPEWISE_WRITABLE refused, and which programs it does not reach
  * (hooks/refused.h).  Without STRIPEWISE_DIRECTORY the run begins with the birth of its directory. */

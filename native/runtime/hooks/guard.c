@@ -3,9 +3,9 @@
 /*
  * SW_ENV_WRITABLE: a trial must not touch the user's files.  Outside of the writable directories
  * nothing is made, and an existing file may be changed only if this run made it: its birth (or,
- * where the file system keeps none, its last change) is not older than the run.  Temporary
- * directories and what programs keep for themselves in hidden directories of the user take new
- * files.  Links are followed to the file that would really change.
+ * where the file system keeps none, its last change) is not older than the run.  Directories that
+ * this run made, temporary ones, and hidden ones of the user, in which programs keep what is
+ * theirs, take new files.  Links are followed to the file that would really change.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -26,6 +26,7 @@ struct directories {
 };
 static struct directories writable;
 static struct directories temporary;
+static struct directories caches;
 static struct directories home; /* one, or none */
 
 static void add_directory(struct directories *to, const char *text, size_t bytes)
@@ -59,10 +60,11 @@ static void load_temporary(void)
         add_directories(&temporary, given);
         return;
     }
-    add_directories(&temporary, "/tmp:/var/tmp:/run");
+    add_directories(&temporary, "/tmp:/var/tmp");
     add_variable(&temporary, "TMPDIR");
     add_variable(&temporary, "SLURM_TMPDIR");
-    add_variable(&temporary, "XDG_CACHE_HOME");
+    add_directories(&caches, "/run");
+    add_variable(&caches, "XDG_CACHE_HOME");
     add_variable(&home, "HOME");
 }
 
@@ -95,13 +97,38 @@ static bool is_writable_place(const char *path)
            is_below_one(path, &writable);
 }
 
-/* Whether a directory takes new files of anybody. */
+/* Names of directories in a temporary one in which all programs of a kind meet. */
+static bool is_shared_name(const char *name)
+{
+    static const char *const beginnings[] = {
+        ".", "ompi.", "openmpi-sessions-", "prte.", "pmix", "hsperfdata_", "slurm",
+    };
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A directory in it that was there before is somebody's, and takes nothing. */
+static bool is_temporary(const char *directory)
+{
+    for (size_t i = 0; i < temporary.n; i++) {
+        const char *top = temporary.paths[i];
+        const char *below = directory + strlen(top);
+        if (sw_is_below(directory, top) && (*below == '\0' || is_shared_name(below + 1)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a directory that this run did not make takes new files of anybody. */
 static bool takes_new_files(const char *directory)
 {
     bool is_of_a_program = home.n != 0 && sw_is_below(directory, home.paths[0]) &&
                            strncmp(directory + strlen(home.paths[0]), "/.", 2) == 0;
-    return is_of_a_program || is_writable_place(directory) ||
-           is_below_one(directory, &temporary) || strstr(directory, "/__pycache__") != NULL;
+    return is_of_a_program || is_writable_place(directory) || is_temporary(directory) ||
+           is_below_one(directory, &caches) || strstr(directory, "/__pycache__") != NULL;
 }
 
 static bool made_by_this_run(const struct statx *status)
@@ -153,19 +180,24 @@ static char *last_name(char *path)
 }
 
 /* The real path of the directory that a name would be made in, in sw_scratch[0]; false: there is
- * none.  *name: the name in that directory, a part of `path`. */
-static bool find_directory(int directory, char *path, char **name)
+ * none.  *name: the name in that directory, a part of `path`; *is_ours: this run made it. */
+static bool find_directory(int directory, char *path, char **name, bool *is_ours)
 {
-    char *real = sw_scratch[0];
+    struct statx status;
     *name = last_name(path);
     char first = **name;
     **name = '\0';
     int fd =
         sw_sys_openat(directory, *path != '\0' ? path : ".", O_PATH | O_CLOEXEC | O_DIRECTORY, 0);
     **name = first;
-    bool found = fd >= 0 && sw_real_path(fd, real, sizeof sw_scratch[0]) != 0;
-    if (fd >= 0)
-        sw_sys_close(fd);
+    if (fd < 0)
+        return false;
+    bool found = sw_real_path(fd, sw_scratch[0], sizeof sw_scratch[0]) != 0;
+    *is_ours = sw_sys_statx(fd, "", AT_EMPTY_PATH, STATX_BTIME | STATX_CTIME, &status) == 0 &&
+               made_by_this_run(&status) &&
+               /* without a birth, any file in it that came or went looks like that */
+               ((status.stx_mask & STATX_BTIME) != 0 || is_below_one(sw_scratch[0], &temporary));
+    sw_sys_close(fd);
     return found;
 }
 
@@ -175,6 +207,7 @@ static bool must_not_be_made(const struct sw_place *place, bool follow)
 {
     char *path = sw_scratch[1];
     char *name;
+    bool is_ours;
     size_t bytes = strnlen(place->path, PATH_MAX);
     if (bytes == 0 || bytes == PATH_MAX)
         return false;
@@ -188,7 +221,8 @@ static bool must_not_be_made(const struct sw_place *place, bool follow)
         if (!follow_link(path, target, sizeof sw_scratch[1]))
             return true;
     }
-    if (!find_directory(place->directory, path, &name) || takes_new_files(sw_scratch[0]))
+    if (!find_directory(place->directory, path, &name, &is_ours) || is_ours ||
+        takes_new_files(sw_scratch[0]))
         return false;
     size_t used = strlen(sw_scratch[0]);
     snprintf(sw_scratch[0] + used, sizeof sw_scratch[0] - used, "%s%s",

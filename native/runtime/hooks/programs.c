@@ -124,10 +124,17 @@ static bool begins(const char *path, char *const environment[])
     return true;
 }
 
+/* As the C library has it. */
+static const char *search_path(void)
+{
+    const char *path = getenv("PATH");
+    return path != NULL ? path : "/bin:/usr/bin";
+}
+
 static void search(const char *path, bool searched, char *const environment[])
 {
     char found[PATH_MAX];
-    const char *place = searched && strchr(path, '/') == NULL ? getenv("PATH") : NULL;
+    const char *place = searched && strchr(path, '/') == NULL ? search_path() : NULL;
     if (place == NULL) {
         begins(path, environment);
         return;

@@ -93,6 +93,8 @@ def run_study(
         context = _make_context(options, observer, make_tools, ledger, interrupts, owned.identity)
         context.executor.recover()
         observer.began(str(owned.path), len(ledger.entries))
+        for text in () if ledger.entries else ledger.warnings:  # of the command or script
+            observer.warned(text)
         try:
             return _left(context, keep_in_memory(context, _procedure(context)))
         except (KeyboardInterrupt, Exception) as error:
