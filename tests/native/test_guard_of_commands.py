@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -185,6 +187,30 @@ def test_errors_of_the_kernel_come_through(guard: Guard) -> None:
         assert done.returncode != 0
         assert what in done.stderr
     assert guard.told == Guarded()
+
+
+BY_SLURM = """
+import ctypes, os, subprocess, sys
+name, task, text, user = sys.argv[1:]
+ctypes.CDLL(None).prctl(15, name.encode(), 0, 0, 0)
+if task:
+    os.environ["SLURM_TASK_PID"] = task
+sys.exit(subprocess.run(["sh", "-c", text, "sh", user]).returncode)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "code"),
+    [("slurmstepd", "1", 0), ("slurmstepd", "", 1), ("srun", "", 0), ("other", "1", 1)],
+)
+def test_prologs_of_the_site_are_not_guarded(
+    guard: Guard, name: str, task: str, code: int
+) -> None:
+    text = 'sh -c \'mkdir "$1/a" && rm -r "$1/a"\' sh "$1"'
+    (guard.host.directory / "by.py").write_text(BY_SLURM)
+    quoted = f"{sys.executable} by.py {name} '{task}' {shlex.quote(text)} $1"
+    assert (guard.sh(quoted).returncode != 0) is bool(code)
+    assert bool(guard.told.made) is bool(code)
 
 
 def test_what_escapes_the_guard_is_told(guard: Guard, programs: Programs) -> None:

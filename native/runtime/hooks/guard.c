@@ -68,11 +68,36 @@ static void load_temporary(void)
     add_variable(&home, "HOME");
 }
 
+/* The site's own scripts around a task or step (TaskProlog, SrunEpilog and the like) get its
+ * environment.  Before a task they are started by its process, which is still Slurm's, and its
+ * number is known to them; srun starts nothing else. */
+static bool is_of_slurm(void)
+{
+    char path[40];
+    char name[32] = "";
+    const char *task = getenv("SLURM_TASK_PID");
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)getppid());
+    int fd = sw_sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    ssize_t bytes = sw_sys_read(fd, name, sizeof name - 1);
+    sw_sys_close(fd);
+    name[bytes > 0 ? bytes : 0] = '\0';
+    if (strncmp(name, "slurmstepd", 10) == 0)
+        return task != NULL && atoi(task) != (int)sw_sys_getpid();
+    return strcmp(name, "srun\n") == 0;
+}
+
 static uint32_t load(void)
 {
     const char *value = getenv(SW_ENV_WRITABLE);
     if (value == NULL || *value == '\0')
         return 0;
+    if (is_of_slurm()) { /* and so is what it starts */
+        unsetenv(SW_ENV_WRITABLE);
+        unsetenv(SW_ENV_REFUSED);
+        return 0;
+    }
     add_directories(&writable, value);
     load_temporary();
     sw_refused_load();
