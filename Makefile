@@ -3,7 +3,7 @@
 #
 # Every target does its own set-up and is quick the second time.
 
-.PHONY: all abis adios2 cluster cluster-stop default-to-best demo lustre-mpi peers test test-all test-rest mutation lint docs portal bench bench-effects bench-jobs gallery clean setup setup-dev
+.PHONY: all cluster cluster-stop default-to-best demo lustre-mpi peers test test-all test-rest mutation lint docs portal roots bench bench-effects bench-jobs gallery clean setup setup-dev
 
 BIN := .venv/bin
 
@@ -27,16 +27,9 @@ setup-dev:
 	@tools/bootstrap.sh venv dev
 	@tools/bootstrap.sh native
 
-abis: ## optional: another major version of each MPI, and HDF5 2, for the tests (minutes, once)
-	@tools/bootstrap.sh system build mpi
-	@tools/bootstrap.sh venv
-	@tools/bootstrap.sh abis
-
-adios2: ## optional: ADIOS2 for the kernel's back end, built once into a cache (minutes)
-	@tools/bootstrap.sh system build mpi adios2
-	@tools/bootstrap.sh venv
-	@tools/bootstrap.sh adios2
-	@tools/bootstrap.sh native
+roots: ## optional: Debian 13 and 14 with their MPIs and I/O libraries, for the tests (a minute, once)
+	@tools/bootstrap.sh system roots
+	@tools/roots.sh
 
 lustre-mpi: ## optional: MPICH with ROMIO's Lustre driver, built once into a cache (minutes)
 	@tools/bootstrap.sh system build mpi lustre-mpi
@@ -72,6 +65,7 @@ test-rest: setup-dev ## PART=K/10: a tenth of what `make test` leaves out, the l
 	STRIPEWISE_TEST_SHARE=0.03 $(BIN)/pytest -q tests --rest $(PART) -m mpi --timeout 3000
 
 # COVERAGE="--cov --cov-context=test" also tells `make mutation` which tests execute a line.
+test-all: export STRIPEWISE_TEST_REQUIRED := roots
 test-all: setup-dev roots lustre-mpi ## every test: what a release must pass, in hours
 	@tools/bootstrap.sh system apps
 	rm -f build/durations.jsonl

@@ -5,10 +5,8 @@
 # Make a checkout usable: system packages (apt, when allowed), .venv, native build.
 #   tools/bootstrap.sh system GROUP...   install missing Debian packages of the groups
 #   tools/bootstrap.sh venv EXTRA        create or update .venv with the extra (dev, docs, "")
-#   tools/bootstrap.sh adios2            build ADIOS2 for Open MPI into the cache (tools/adios2.sh)
 #   tools/bootstrap.sh lustre-mpi        MPICH with ROMIO's Lustre driver (tools/lustre-mpi.sh)
 #   tools/bootstrap.sh peers             IOR, mdtest, benchio to compare with (tools/peers.sh)
-#   tools/bootstrap.sh abis              second ABIs for the tests into the cache (tools/abis.sh)
 #   tools/bootstrap.sh native            build library, plug-ins and kernels into .venv
 # Each step does nothing when nothing changed.
 set -eu
@@ -21,11 +19,10 @@ packages() {
     build) echo "python3 python3-venv gcc libc6-dev make cmake pkg-config" ;;
     mpi) echo "mpich libmpich-dev libhdf5-mpich-dev openmpi-bin libopenmpi-dev libhdf5-openmpi-dev
         libnetcdf-mpi-dev libpnetcdf-dev" ;;
-    adios2) echo "g++ ninja-build" ;;
+    roots) echo "bubblewrap" ;;
     lustre-mpi) echo "xz-utils" ;;
     peers) echo "autoconf automake gfortran" ;;
-    cargo) echo "cargo-web" ;;
-    test) echo "gfortran python3-mpi4py python3-h5py-mpi hdf5-tools procps strace util-linux bsdutils
+    test) echo "g++ gfortran python3-mpi4py python3-h5py-mpi hdf5-tools procps strace util-linux bsdutils
         chromium chromium-driver minisign tcl tcsh postgresql-15 slapd ldap-utils prometheus
         victoria-metrics influxdb" ;;
     dev) echo "python3-dev libldap2-dev libsasl2-dev" ;; # bonsai is built from source
@@ -117,15 +114,10 @@ case $step in
 system) system "$@" ;;
 venv) venv "${1:-}" ;;
 native) native ;;
-adios2) exec tools/adios2.sh "$@" ;;
 lustre-mpi) exec tools/lustre-mpi.sh ;;
 peers)
     tools/peers.sh mpich
     exec tools/peers.sh openmpi
-    ;;
-abis)
-    command -v cargo >/dev/null 2>&1 || [ -n "${HDF5_SOURCE:-}" ] || system cargo
-    exec tools/abis.sh mpich openmpi hdf5
     ;;
 *) echo "bootstrap: unknown step '$step'" >&2; exit 2 ;;
 esac

@@ -11,7 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from stacks import allowances, family_of, hdf5_flags, is_openmpi, suite_of, there
+
 from stripewise.runtime import MpiInstallation, describe_mpi
+from support import roots
 from support.built import built
 
 NATIVE = Path(__file__).resolve().parents[2] / "native"
@@ -23,7 +26,7 @@ WARNINGS = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror")
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel of one MPI, and how to start it."""
+    """A kernel of one MPI, and how to start it; `family` may name the stack of a root."""
 
     family: str
     program: Path
@@ -35,8 +38,9 @@ class Kernel:
     ) -> subprocess.CompletedProcess[str]:
         """Run without mpiexec, as one rank: quick."""
         return subprocess.run(
-            [str(program or self.program), *arguments],
+            [*there(self.family, [program or self.program]), *arguments],
             cwd=cwd,
+            env=os.environ | allowances(self.family),
             capture_output=True,
             text=True,
             timeout=PATIENCE_SECONDS,
@@ -55,16 +59,12 @@ class Kernel:
 
         `before` are words that start mpiexec.
         """
-        environment = dict(os.environ)
-        words = [*before, f"mpiexec.{self.family}", "-n", str(n_ranks)]
-        if self.family == "openmpi":
+        environment = os.environ | allowances(self.family)
+        words = [*before, *there(self.family, [f"mpiexec.{family_of(self.family)}"])]
+        words += ["-n", str(n_ranks)]
+        if is_openmpi(self.family):
             words += ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
-            environment |= {
-                "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            }
-            if io:
-                environment["OMPI_MCA_io"] = io
+            environment |= {"OMPI_MCA_io": io} if io else {}
         return subprocess.run(
             [*words, str(self.program), *arguments],
             cwd=cwd,
@@ -76,21 +76,11 @@ class Kernel:
         )
 
 
-def hdf5_flags(family: str) -> list[str]:
-    """What Debian's pkg-config says; empty without parallel HDF5."""
-    if not shutil.which("pkg-config"):
-        return []
-    asked = subprocess.run(
-        ["pkg-config", "--cflags", "--libs", f"hdf5-{family}"], capture_output=True, text=True
-    )
-    return asked.stdout.split() if asked.returncode == 0 else []
-
-
 def library_flags(mpi: MpiInstallation | None) -> list[str]:
     """What the further back ends link, found as `runtime build` does."""
     flags = []
     for library in mpi.libraries if mpi else ():
-        flags += [f"-DSW_HAVE_{library.name}", f"-I{library.include}"]
+        flags += [f"-DSW_HAVE_{library.name}", *(f"-I{path}" for path in library.includes)]
         for path in library.libraries:
             flags += [str(path), f"-Wl,-rpath,{path.parent}"]
     return flags
@@ -115,3 +105,9 @@ def compile_kernel(
     directory = built(f"kernel-{family}", [NATIVE], [*words, *library_flags(mpi), "-lm"])
     names = frozenset(library.name for library in mpi.libraries) if mpi else frozenset()
     return Kernel(family, directory / name, bool(flags), names)
+
+
+def kernel_in_root(stack: str) -> Kernel:
+    """The kernel of a root's Open MPI, with all back ends."""
+    program = roots.runtime(suite_of(stack)) / "bin" / f"stripewise-kernel-{family_of(stack)}"
+    return Kernel(stack, program, True, frozenset({"NETCDF4", "PNETCDF", "ADIOS2"}))

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernel_builds import KERNELS, NATIVE, WARNINGS, hdf5_flags
+from kernel_builds import KERNELS, NATIVE, WARNINGS
+from stacks import hdf5_flags
 
 from support.built import built
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from capture_harness import captured
-from kernel_builds import PATIENCE_SECONDS, hdf5_flags, library_flags
+from kernel_builds import PATIENCE_SECONDS, library_flags
 from runtime_harness import NATIVE, checked, launch, run, run_plain, scratch
+from stacks import hdf5_flags
 
 from stripewise.model import Trace
 from stripewise.readers import read_evidence

@@ -19,11 +19,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from abis import family_of, hdf5_2_flags, is_openmpi, major_of, tool
-from kernel_builds import PATIENCE_SECONDS, hdf5_flags
+from kernel_builds import PATIENCE_SECONDS
+from stacks import allowances, family_of, hdf5_flags, is_openmpi, major_of, suite_of, there, tool
 
 from stripewise.model import IoLayer, Op, RunProfile, SettingsKind
 from stripewise.readers import read_containers
+from support import roots
 
 NATIVE = Path(__file__).resolve().parents[2] / "native"
 PROGRAMS = Path(__file__).parent / "programs"
@@ -61,9 +62,17 @@ def core() -> Path:
     return tree / "libstripewise.so"
 
 
+def library(stack: str) -> Path:
+    """The runtime library for a stack's programs: in a root, the one that was built there."""
+    suite = suite_of(stack)
+    return roots.runtime(suite) / "lib" / "libstripewise.so" if suite else core()
+
+
 @cache
 def plugins(stack: str) -> Path:
     """Directory with the plug-in of a stack's MPI."""
+    if suite := suite_of(stack):
+        return roots.runtime(suite) / "lib" / "plugins"
     family, major = family_of(stack), major_of(stack)
     tree = cmake(
         f"plugin-{family}-{major}",
@@ -82,12 +91,11 @@ def program(stack: str, source: str, *options: str) -> Path:
     label = "".join(c for c in "".join(options) if c.isalnum())
     built = scratch() / f"{Path(source).stem}-{stack}{label}"
     wrapper = tool(stack, "mpif90" if source.endswith(".F90") else "mpicc")
-    flags = []
-    if source.startswith("h5"):
-        flags = hdf5_2_flags() if stack.endswith("+hdf5-2") else hdf5_flags(stack)
-        if not flags:
-            pytest.skip(f"no parallel HDF5 for {stack}")
-    checked([wrapper, "-O1", *options, PROGRAMS / source, "-o", built, *flags])
+    flags = hdf5_flags(stack) if source.startswith("h5") else ()
+    if source.startswith("h5") and not flags:
+        pytest.skip(f"no parallel HDF5 for {stack}")
+    words = [wrapper, "-O1", *options, PROGRAMS / source, "-o", built, *flags]
+    checked(there(stack, words))
     return built
 
 
@@ -163,29 +171,34 @@ def environment(stack: str, io: str = "") -> dict[str, str]:
     """Without anything of Stripewise."""
     plain = {k: v for k, v in os.environ.items() if not k.startswith(("STRIPEWISE_", "LD_PRE"))}
     plain.pop("MPICH_MPIIO_HINTS", None)
-    if is_openmpi(stack):
-        plain |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        if io:
-            plain["OMPI_MCA_io"] = io
+    plain |= allowances(stack)
+    if io and is_openmpi(stack):
+        plain["OMPI_MCA_io"] = io
     return plain
 
 
-def launch(stack: str, n_ranks: int) -> list[str]:
-    """Words that start a program on so many ranks."""
+def launch(stack: str, n_ranks: int, variables: Mapping[str, str] | None = None) -> list[str]:
+    """Words that start a program on so many ranks; in a root, with these variables."""
     words = [tool(stack, "mpiexec"), "-n", str(n_ranks)]
     if is_openmpi(stack):
         words += ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
-    return words
+    return there(stack, words, variables)
 
 
 def run_plain(
-    stack: str, n_ranks: int, command: Sequence[str | Path], cwd: Path, io: str = ""
+    stack: str,
+    n_ranks: int,
+    command: Sequence[str | Path],
+    cwd: Path,
+    io: str = "",
+    variables: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run without the library."""
+    """Run without the library, or with the variables that bring it."""
+    ours = dict(variables or {})
     return subprocess.run(
-        [*launch(stack, n_ranks), *command],
+        [*launch(stack, n_ranks, ours), *command],
         cwd=cwd,
-        env=environment(stack, io),
+        env=environment(stack, io) | ({} if suite_of(stack) else ours),
         capture_output=True,
         text=True,
         errors="replace",
@@ -207,8 +220,8 @@ def run(
     """Run under the library."""
     directory = cwd / f"containers-{uuid.uuid4().hex}"
     directory.mkdir()
-    variables = environment(stack, io) | {
-        "LD_PRELOAD": str(core()),
+    variables = {
+        "LD_PRELOAD": str(library(stack)),
         "STRIPEWISE_DIRECTORY": str(directory),
         "STRIPEWISE_RUN_ID": directory.name,
         "STRIPEWISE_PLUGIN_PATH": str(plugin_path or plugins(stack)),
@@ -216,15 +229,7 @@ def run(
     }
     if configuration:
         variables["STRIPEWISE_CONFIGURATION"] = configuration
-    done = subprocess.run(
-        [*launch(stack, n_ranks), *command],
-        cwd=cwd,
-        env=variables,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=PATIENCE_SECONDS,
-    )
+    done = run_plain(stack, n_ranks, command, cwd, io, variables)
     profile = read_containers(sorted(directory.glob("*.sw")))
     return Ran(done.returncode, done.stdout, done.stderr, profile)
 

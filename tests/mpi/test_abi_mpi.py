@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
-from abis import MPIS, family_of, is_openmpi, major_of, tool
 from runtime_harness import Ran, flat, plugins, program, require, run, run_plain
+from stacks import MPIS, family_of, is_openmpi, major_of, tool
 
 from stripewise.model import (
     Configuration,
@@ -22,9 +23,9 @@ from stripewise.model import (
     SettingsKind,
 )
 from stripewise.readers import cannot_act, observed_files, program_facts
-from stripewise.runtime import describe_mpi
+from support import roots
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.roots]
 
 MPIIO = IoLayer.MPIIO
 BLOCK, BLOCKS = 4096, 64
@@ -41,7 +42,6 @@ AGGREGATORS = (
 
 @pytest.fixture(params=MPIS)
 def mpi(request: pytest.FixtureRequest) -> str:
-    require("cmake")
     tool(request.param, "mpicc")
     return str(request.param)
 
@@ -55,14 +55,13 @@ def strided(mpi: str, where: Path, mode: str, *hints: str, **more: object) -> Ra
     return ran
 
 
-@pytest.mark.extended(keep=1)
 def test_the_plugin_of_that_version_is_loaded(mpi: str, tmp_path: Path) -> None:
     ran = strided(mpi, tmp_path, "collective")
     assert ran.state("plugin_state") == {PluginState.LOADED}
     assert ran.state("world_size") == {2}
     assert ran.ranks() == [0, 1]
     names = {bytes(row["mpi_version"]).decode() for row in ran.profile.processes} - {""}
-    wanted = "Open MPI v5." if is_openmpi(mpi) else "MPICH Version:      5."
+    wanted = f"Open MPI v{major_of(mpi)}." if is_openmpi(mpi) else "MPICH Version:      5."
     assert [wanted in name for name in names] == [True]
     done = ProcessFlag.MPI_INITIALIZED | ProcessFlag.MPI_FINALIZED | ProcessFlag.EXITED
     flags = [int(row["flags"]) for row in ran.profile.processes if row["rank"] >= 0]
@@ -72,11 +71,9 @@ def test_the_plugin_of_that_version_is_loaded(mpi: str, tmp_path: Path) -> None:
 
 def test_the_implementation_is_known_behind_the_abi(tmp_path: Path) -> None:
     """Tunables depend on who does the I/O, not on whose mpi.h the program was compiled with."""
-    require("cmake")
     assert strided("abi-1", tmp_path, "collective").state("mpi_family") == {MpiFamily.MPICH}
 
 
-@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     ("mode", "write"),
     [
@@ -91,7 +88,7 @@ def test_the_implementation_is_known_behind_the_abi(tmp_path: Path) -> None:
     ],
 )
 def test_calls_and_bytes_are_counted(mpi: str, mode: str, write: Op, tmp_path: Path) -> None:
-    if mode.startswith("large") and is_openmpi(mpi):
+    if mode.startswith("large") and mpi == "openmpi-5":
         pytest.skip("Open MPI 5 speaks MPI 3.1: no MPI_Count variants")
     ran = strided(mpi, tmp_path, mode)
     for record in ran.records(MPIIO, "out.dat"):
@@ -105,11 +102,9 @@ def test_calls_and_bytes_are_counted(mpi: str, mode: str, write: Op, tmp_path: P
     assert ran.profile.io_seconds > 0
 
 
-@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("mode", ["collective", "large"])
 @pytest.mark.parametrize("mpi", [mpi for mpi in MPIS if not is_openmpi(mpi)])
 def test_hints_change_who_writes_and_how_much(mpi: str, mode: str, tmp_path: Path) -> None:
-    require("cmake")
     before = strided(mpi, tmp_path, mode)
     assert before.writers("out.dat") == {0}
     configuration = flat("file *.dat 0", *AGGREGATORS)
@@ -122,7 +117,6 @@ def test_hints_change_who_writes_and_how_much(mpi: str, mode: str, tmp_path: Pat
 
 def test_hints_that_open_mpi_5_drops_are_seen_to_be(tmp_path: Path) -> None:
     """Its ROMIO takes none at MPI_File_open, not even the program's own; and says so."""
-    require("cmake")
     configuration = flat("file *.dat 0", *AGGREGATORS[:2])
     hint = "cb_buffer_size=65536"
     ran = strided(
@@ -138,7 +132,6 @@ def test_hints_that_open_mpi_5_drops_are_seen_to_be(tmp_path: Path) -> None:
     assert line.startswith("cb_nodes=2 on out.dat: the MPI made it 1")
 
 
-@pytest.mark.extended(keep=1)
 def test_the_programs_own_hints_stay(mpi: str, tmp_path: Path) -> None:
     configuration = flat("file *.dat 0", *AGGREGATORS)
     hint = "cb_buffer_size=131072"
@@ -149,7 +142,6 @@ def test_the_programs_own_hints_stay(mpi: str, tmp_path: Path) -> None:
         assert ran.largest_write("out.dat") == 131072
 
 
-@pytest.mark.extended(keep=1)
 def test_the_file_is_the_same_as_without(mpi: str, tmp_path: Path) -> None:
     command = [program(mpi, "strided.c"), "out.dat", "collective", str(BLOCK), str(BLOCKS)]
     assert run_plain(mpi, 2, command, tmp_path).returncode == 0
@@ -158,7 +150,6 @@ def test_the_file_is_the_same_as_without(mpi: str, tmp_path: Path) -> None:
     assert (tmp_path / "out.dat").read_bytes() == expected
 
 
-@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("mode", ["missing", "handler", "comms"])
 def test_errors_are_the_programs_own(mpi: str, mode: str, tmp_path: Path) -> None:
     command = [program(mpi, "errors.c"), mode, "out.dat"]
@@ -170,7 +161,6 @@ def test_errors_are_the_programs_own(mpi: str, mode: str, tmp_path: Path) -> Non
 
 def test_a_plugin_of_the_other_library_is_not_loaded(tmp_path: Path) -> None:
     """Both say MPICH 5; the wrong one would bring a second MPI into the process."""
-    require("cmake")
     name = f"libstripewise-mpi-{family_of('abi-1')}-{major_of('abi-1')}.so"
     image = (plugins("mpich-5") / "libstripewise-mpi-mpich-5.so").read_bytes()
     mark = b"stripewise-plugin-mark\0\0"
@@ -182,7 +172,6 @@ def test_a_plugin_of_the_other_library_is_not_loaded(tmp_path: Path) -> None:
     assert any("an MPI library that the program does not use" in n for n in ran.profile.notes)
 
 
-@pytest.mark.extended(keep=1)
 def test_without_that_version_the_message_names_it(mpi: str, tmp_path: Path) -> None:
     family = "openmpi" if is_openmpi(mpi) else "mpich"
     require(f"mpicc.{family}")
@@ -193,17 +182,30 @@ def test_without_that_version_the_message_names_it(mpi: str, tmp_path: Path) -> 
     assert any(wanted in note for note in ran.profile.notes)
 
 
-@pytest.mark.extended(keep=1)
-def test_the_build_knows_its_wrapper(mpi: str) -> None:
-    found = describe_mpi(tool(mpi, "mpicc"))
-    assert found is not None
-    assert (found.family, found.major, found.problem) == (family_of(mpi), major_of(mpi), "")
-    assert found.mpiexec == Path(tool(mpi, "mpiexec"))
-    assert found.mpiio == (("ompio", ROMIO_OF_5) if is_openmpi(mpi) else ())
-    assert found.libraries == ()  # those on PATH load Debian's MPI
+DETECT = """
+import json
+from stripewise.runtime import detect_mpis
+print(json.dumps([
+    [mpi.version, mpi.mpiexec.name, mpi.mpiio, mpi.problem, mpi.hdf5.version,
+     [library.title for library in mpi.libraries]] for mpi in detect_mpis()]))
+"""
 
 
-@pytest.mark.extended(keep=1)
+@pytest.mark.parametrize(
+    ("suite", "mpich", "openmpi", "mpiio", "hdf5"),
+    [("trixie", "4.", "5.", ["ompio", ROMIO_OF_5], "1.14."), ("forky", "5.", "6.", [], "2.")],
+)
+def test_the_build_knows_what_a_debian_has(
+    suite: str, mpich: str, openmpi: str, mpiio: list[str], hdf5: str
+) -> None:
+    first, second = json.loads(roots.python(suite, DETECT))
+    assert first[1:4] == ["mpiexec.mpich", [], ""]
+    assert second[1:4] == ["mpiexec.openmpi", mpiio, ""]
+    assert (first[0].startswith(mpich), second[0].startswith(openmpi)) == (True, True)
+    assert all(found[4].startswith(hdf5) for found in (first, second))
+    assert (first[5], second[5]) == ([], ["NetCDF", "PnetCDF", "ADIOS2"])
+
+
 @pytest.mark.parametrize("binding", ["WITH_F08", "WITH_MODULE"])
 def test_fortran(mpi: str, binding: str, tmp_path: Path) -> None:
     writer = program(mpi, "writer.F90", f"-D{binding}")

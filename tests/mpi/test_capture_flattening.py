@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import abis
 import pytest
 from runtime_harness import FAMILIES, NATIVE, plugins, program, require, run_plain
+from stacks import MPIS, family_of, major_of
 
 pytestmark = pytest.mark.mpi
 
@@ -17,7 +17,7 @@ TYPES = 1000
 
 def check(stack: str, seed: int, where: Path) -> None:
     built = program(stack, "flatten.c", f"-I{NATIVE / 'include'}", "-ldl")
-    plugin = next(plugins(stack).glob("libstripewise-mpi-*.so"))
+    plugin = plugins(stack) / f"libstripewise-mpi-{family_of(stack)}-{major_of(stack)}.so"
     command = [built, plugin, "view.dat", str(seed), str(TYPES), "fortran"]
     ran = run_plain(stack, 1, command, where)
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -35,7 +35,7 @@ def test_datatypes_are_taken_apart_as_the_mpi_does(stack: str, seed: int, tmp_pa
     check(stack, seed, tmp_path)
 
 
-@pytest.mark.extended(keep=1)
-@pytest.mark.parametrize("stack", abis.MPIS)
+@pytest.mark.roots
+@pytest.mark.parametrize("stack", MPIS)
 def test_under_other_abis(stack: str, tmp_path: Path) -> None:
     check(stack, 3, tmp_path)

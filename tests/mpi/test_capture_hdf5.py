@@ -7,9 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from abis import HDF5_2
 from capture_harness import Call, calls, captured
 from runtime_harness import FAMILIES, program, require, run, run_plain
+from stacks import CASE_OF_HDF5_2
 from test_runtime_errors import normalised
 
 from stripewise.model import EventFlag, IoLayer, Op, OpenBit, ShapeKind, Trace
@@ -97,7 +97,7 @@ def check_metadata(found: list[Call], rank: int, trace: Trace) -> None:
 
 
 @pytest.mark.extended(keep=1)
-@pytest.mark.parametrize("stack", [*FAMILIES, HDF5_2])
+@pytest.mark.parametrize("stack", [*FAMILIES, CASE_OF_HDF5_2])
 def test_selections_datasets_and_metadata(stack: str, tmp_path: Path) -> None:
     trace = captured(
         family(stack), 2, [program(stack, "h5selections.c"), "out.h5"], tmp_path, mode="all"
@@ -147,7 +147,7 @@ def moved(trace: Trace, name: str) -> list[tuple[int, ShapeKind, int]]:
 
 
 @pytest.mark.extended(keep=1)
-@pytest.mark.parametrize("stack", [*FAMILIES, HDF5_2])
+@pytest.mark.parametrize("stack", [*FAMILIES, CASE_OF_HDF5_2])
 def test_odd_transfers_leave_no_error_behind(stack: str, tmp_path: Path) -> None:
     """The program itself checks HDF5's error stack and handler after each."""
     writer = program(family(stack), "h5odd.c")

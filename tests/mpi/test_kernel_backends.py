@@ -9,22 +9,20 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from kernel_builds import KERNELS, Kernel, compile_kernel
+from kernel_builds import KERNELS, Kernel, compile_kernel, kernel_in_root
 from kernel_readers import Shapes, Steps, read_steps
+from stacks import ADIOS2_2_12
 
 KernelOf = Callable[[str], Kernel]
 
 pytestmark = pytest.mark.mpi
 
 NEEDS = {"netcdf4": "NETCDF4", "pnetcdf": "PNETCDF", "adios2": "ADIOS2"}
-REMEDIES = {
-    "netcdf4": "Debian: libnetcdf-mpi-dev",
-    "pnetcdf": "Debian: libpnetcdf-dev",
-    "adios2": "make adios2",
-}
+PACKAGES = {"netcdf4": "libnetcdf-mpi-dev", "pnetcdf": "libpnetcdf-dev"}
 BACKENDS = {
     "posix": ["--backend", "posix"],
     "mpiio": ["--backend", "mpiio", "--mode", "collective"],
@@ -93,8 +91,16 @@ OF_RANKS = {
 }
 
 
+def cases(*backends: str) -> list[Any]:
+    """Parameters; where there is ADIOS2 with MPI, is a root."""
+    return [
+        pytest.param(name, marks=pytest.mark.roots) if name.startswith("adios2") else name
+        for name in backends
+    ]
+
+
 @pytest.fixture(scope="module")
-def kernel() -> Kernel:
+def own_kernel() -> Kernel:
     """Open MPI's, with every library that is here."""
     made = compile_kernel("openmpi", libraries=True)
     if made is None:
@@ -102,10 +108,19 @@ def kernel() -> Kernel:
     return made
 
 
+@pytest.fixture
+def kernel(request: pytest.FixtureRequest) -> Kernel:
+    """This machine's, or that of a root."""
+    if request.node.get_closest_marker("roots"):
+        return kernel_in_root(ADIOS2_2_12)
+    own: Kernel = request.getfixturevalue("own_kernel")
+    return own
+
+
 def need(kernel: Kernel, backend: str) -> None:
     library = backend.partition("-")[0]
     if library in NEEDS and NEEDS[library] not in kernel.libraries:
-        pytest.skip(f"no {library} for Open MPI here; {REMEDIES[library]}")
+        pytest.skip(f"no {library} for Open MPI here; Debian: {PACKAGES[library]}")
     if library == "hdf5" and not kernel.hdf5:
         pytest.skip("no parallel HDF5 for Open MPI")
 
@@ -151,7 +166,7 @@ def assert_same(found: Steps, expected: Steps) -> None:
 
 @pytest.mark.extended(keep=3)
 @pytest.mark.parametrize("n_ranks", OF_RANKS)
-@pytest.mark.parametrize("backend", NEW)
+@pytest.mark.parametrize("backend", cases(*NEW))
 def test_every_element_arrives(backend: str, n_ranks: int, kernel: Kernel, tmp_path: Path) -> None:
     need(kernel, backend)
     for name in OF_RANKS[n_ranks]:
@@ -160,7 +175,7 @@ def test_every_element_arrives(backend: str, n_ranks: int, kernel: Kernel, tmp_p
         assert_same(found, formula(REQUESTS[name]))
 
 
-@pytest.mark.extended(keep=1)
+@pytest.mark.roots
 @pytest.mark.parametrize("name", ["cyclic", "strided", "btio"])
 def test_one_array_is_equal_through_all_libraries(
     name: str, kernel: Kernel, tmp_path: Path
@@ -176,7 +191,7 @@ def test_one_array_is_equal_through_all_libraries(
 
 
 @pytest.mark.extended(keep=1)
-@pytest.mark.parametrize("backend", ["netcdf4", "pnetcdf", "adios2-bp5", "adios2-bp4"])
+@pytest.mark.parametrize("backend", cases("netcdf4", "pnetcdf", "adios2-bp5", "adios2-bp4"))
 def test_nothing_stays_without_keep(backend: str, kernel: Kernel, tmp_path: Path) -> None:
     need(kernel, backend)
     words = [*BACKENDS[backend], "--size", "5,6,7", "--steps", "3", "--fsync", "--verify"]
@@ -185,7 +200,7 @@ def test_nothing_stays_without_keep(backend: str, kernel: Kernel, tmp_path: Path
 
 
 @pytest.mark.extended(keep=1)
-@pytest.mark.parametrize("backend", ["netcdf4", "pnetcdf", "adios2-bp5", "adios2-bp4"])
+@pytest.mark.parametrize("backend", cases("netcdf4", "pnetcdf", "adios2-bp5", "adios2-bp4"))
 def test_old_output_is_replaced(backend: str, kernel: Kernel, tmp_path: Path) -> None:
     need(kernel, backend)
     (tmp_path / "out").write_bytes(b"x" * 100_000)
@@ -196,6 +211,7 @@ def test_old_output_is_replaced(backend: str, kernel: Kernel, tmp_path: Path) ->
     assert kernel.alone([*words, "--size", "5,6,7"], cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.roots
 def test_a_bp_output_is_not_made_through_a_link(kernel: Kernel, tmp_path: Path) -> None:
     need(kernel, "adios2")
     (tmp_path / "out").symlink_to("nothing")
@@ -204,7 +220,7 @@ def test_a_bp_output_is_not_made_through_a_link(kernel: Kernel, tmp_path: Path) 
     assert "adios2_open(out): File exists" in done.stderr
 
 
-@pytest.mark.extended(keep=1)
+@pytest.mark.roots
 @pytest.mark.parametrize("stranger", ["notes.txt", "data.0.bak", "data.x", "sub"])
 def test_a_directory_with_anything_else_in_it_is_left_alone(
     stranger: str, kernel: Kernel, tmp_path: Path
@@ -223,7 +239,7 @@ def test_a_directory_with_anything_else_in_it_is_left_alone(
     )
 
 
-@pytest.mark.extended(keep=1)
+@pytest.mark.roots
 @pytest.mark.parametrize("names", [[], ["data.0"], ["data.0", "md.0"], ["md.idx"]])
 def test_only_a_directory_with_its_index_is_an_output(
     names: list[str], kernel: Kernel, tmp_path: Path
@@ -258,7 +274,9 @@ def test_old_output_stays_where_a_pass_cannot_begin(
 
 @pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("case", ["no directory", "absent", "foreign"])
-@pytest.mark.parametrize("backend", ["netcdf4-collective", "pnetcdf-collective", "adios2-bp5"])
+@pytest.mark.parametrize(
+    "backend", cases("netcdf4-collective", "pnetcdf-collective", "adios2-bp5")
+)
 def test_failed_calls_are_told_and_end_all_ranks(
     backend: str, case: str, kernel: Kernel, tmp_path: Path
 ) -> None:
@@ -279,7 +297,7 @@ def test_failed_calls_are_told_and_end_all_ranks(
 
 
 @pytest.mark.extended(keep=1)
-@pytest.mark.parametrize("backend", ["pnetcdf", "adios2-bp5"])
+@pytest.mark.parametrize("backend", cases("pnetcdf", "adios2-bp5"))
 def test_a_full_disk_is_told_beforehand(backend: str, kernel: Kernel, tmp_path: Path) -> None:
     need(kernel, backend)  # afterwards, the one would not tell and the other wait for ever
     words = [*BACKENDS[backend], "--size", "128,128,128", "--steps", "999999"]
@@ -290,7 +308,7 @@ def test_a_full_disk_is_told_beforehand(backend: str, kernel: Kernel, tmp_path: 
 
 
 @pytest.mark.extended(keep=1)
-@pytest.mark.parametrize("backend", ["netcdf4", "pnetcdf", "adios2-bp5", "adios2-bp4"])
+@pytest.mark.parametrize("backend", cases("netcdf4", "pnetcdf", "adios2-bp5", "adios2-bp4"))
 def test_files_of_another_shape_are_not_read(backend: str, kernel: Kernel, tmp_path: Path) -> None:
     need(kernel, backend)
     words = [*BACKENDS[backend], "--file", "out", "--keep", "--steps", "2", "--size", "5,6,7"]
@@ -311,6 +329,7 @@ def test_hints_reach_pnetcdf_and_are_reported(kernel: Kernel, tmp_path: Path) ->
     assert result["provenance"]["io_library"].startswith("PnetCDF 1.")
 
 
+@pytest.mark.roots
 def test_engine_and_parameters_are_told(kernel: Kernel, tmp_path: Path) -> None:
     need(kernel, "adios2")
     words = ["--backend", "adios2", "--parameter", "AggregationType=EveryoneWrites", "--keep"]
@@ -329,7 +348,7 @@ def test_engine_and_parameters_are_told(kernel: Kernel, tmp_path: Path) -> None:
     [
         ("--backend netcdf4", "built without parallel NetCDF"),
         ("--backend pnetcdf", "built without PnetCDF"),
-        ("--backend adios2", "built without ADIOS2; build it for Open MPI with"),
+        ("--backend adios2", "built without ADIOS2; install it (Debian 13: libadios2-mpi-c-dev"),
         ("--backend posix --engine BP4", "it has no engines; leave out --engine"),
         ("--backend mpiio --parameter a=b", "it has no engines"),
         ("--engine HDF5", "--engine 'HDF5': give BP4 or BP5"),

@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 
 import pytest
-from abis import HDF5_2
 from runtime_harness import FAMILIES, flat, program, require, run, run_plain
+from stacks import CASE_OF_HDF5_2
 
 pytestmark = pytest.mark.mpi
 
@@ -67,7 +67,7 @@ def test_fatal_errors_stay_fatal(family: str, tmp_path: Path) -> None:
 
 @pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("configuration", ["", PROPERTIES], ids=["counted", "adopted"])
-@pytest.mark.parametrize("stack", [*FAMILIES, HDF5_2])
+@pytest.mark.parametrize("stack", [*FAMILIES, CASE_OF_HDF5_2])
 def test_error_stacks_of_hdf5(stack: str, configuration: str, tmp_path: Path) -> None:
     require("cmake")
     command = [program(stack, "h5errors.c"), "out.h5"]

@@ -9,8 +9,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from abis import HDF5_2, tool
 from runtime_harness import FAMILIES, Ran, flat, program, require, run, run_plain
+from stacks import CASE_OF_HDF5_2, tool
 
 from stripewise.model import IoLayer, Op, ProcessFlag
 
@@ -22,7 +22,7 @@ WRITES = (Op.WRITE, Op.WRITE_COLLECTIVE)
 READS = (Op.READ, Op.READ_COLLECTIVE)
 
 
-@pytest.fixture(params=[*FAMILIES, HDF5_2])
+@pytest.fixture(params=[*FAMILIES, CASE_OF_HDF5_2])
 def stack(request: pytest.FixtureRequest) -> str:
     require("cmake")
     tool(request.param, "mpicc")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from io_libraries import FAMILY, library_program
 from runtime_harness import flat, run
+from stacks import ADIOS2_2_12
 
 from stripewise.model import VerificationStatus
 from stripewise.verify import Reference
@@ -17,8 +18,9 @@ from stripewise.workspace import OutputSet
 pytestmark = pytest.mark.mpi
 
 CASES = {
-    "pnetcdf": ("pnwriter.c", "out.nc", "pnetcdf nc_var_align_size 65536"),
+    "pnetcdf": (FAMILY, "pnwriter.c", "out.nc", "pnetcdf nc_var_align_size 65536"),
     "adios2": (
+        ADIOS2_2_12,
         "adwriter.c",
         "out.bp",
         "adios2 AggregationType TwoLevelShm",
@@ -28,15 +30,15 @@ CASES = {
 
 
 @pytest.mark.extended(keep=1)
-@pytest.mark.parametrize("library", CASES)
+@pytest.mark.parametrize("library", ["pnetcdf", pytest.param("adios2", marks=pytest.mark.roots)])
 def test_layout_settings_keep_the_content(library: str, tmp_path: Path) -> None:
-    source, output, *settings = CASES[library]
+    stack, source, output, *settings = CASES[library]
     directories = [tmp_path / name for name in ("first", "second", "candidate")]
     for directory in directories:
         directory.mkdir()
         configuration = flat("file * 0", *settings) if directory.name == "candidate" else ""
-        command = [library_program(source), output]
-        ran = run(FAMILY, 2, command, directory, configuration=configuration)
+        command = [library_program(source, stack), output]
+        ran = run(stack, 2, command, directory, configuration=configuration)
         assert (ran.code, ran.err) == (0, "")
         for containers in directory.glob("containers-*"):
             containers.rename(tmp_path / containers.name)
