@@ -72,7 +72,7 @@ class Served:
 def serving(
     connections: int = 100, certificate: Path | None = None, app: Any = application
 ) -> Iterator[Served]:
-    room = Room(connections, 10 * connections, 1000, 64)
+    room = Room(connections, 10 * connections, 1000, 10)
     settings = ServerSettings(certificate=certificate, key=certificate)
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -201,6 +201,19 @@ def test_where_all_places_are_taken_the_oldest_that_is_idle_makes_room() -> None
         assert said(held[0]) == b""
 
 
+def test_where_all_send_slowly_the_slowest_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_server, "_BODY_PATIENCE", 0.0)
+    half = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nabc"
+    with serving(connections=3) as served:
+        held = [served.connect(half) for _ in range(3)]
+        poll(lambda: len(served.server.server_state.tasks) == 3)
+        heard = said(served.connect((HEAD + b"connection: close\r\n\r\n") % b""))
+        assert heard.startswith(b"HTTP/1.1 200")
+        assert said(held[0]) == b""
+        held[1].sendall(b"defghij")
+        assert held[1].recv(100).startswith(b"HTTP/1.1 200")
+
+
 def test_where_all_places_are_at_work_a_new_client_is_told_when_to_come_again() -> None:
     let = threading.Event()
 
@@ -253,12 +266,12 @@ def poll(is_so: Any) -> None:
 @pytest.mark.parametrize(
     ("soft", "hard", "wanted"),
     [
-        (1024, 524288, Room(1000, 1640, 1640, 512)),
-        (4096, 4096, Room(1000, 1640, 4096, 512)),
-        (resource.RLIM_INFINITY, resource.RLIM_INFINITY, Room(1000, 1640, -1, 512)),
-        (256, resource.RLIM_INFINITY, Room(1000, 1640, 1640, 512)),
-        (256, 1024, Room(598, 1024, 1024, 298)),
-        (200, 200, Room(48, 200, 200, 24)),
+        (1024, 524288, Room(1000, 1384, 1384, 64)),
+        (4096, 4096, Room(1000, 1384, 4096, 64)),
+        (resource.RLIM_INFINITY, resource.RLIM_INFINITY, Room(1000, 1384, -1, 64)),
+        (256, resource.RLIM_INFINITY, Room(1000, 1384, 1384, 64)),
+        (256, 1024, Room(672, 1024, 1024, 56)),
+        (200, 200, Room(56, 200, 200, 4)),
     ],
 )
 def test_descriptors_are_bounded(
@@ -272,7 +285,7 @@ def test_descriptors_are_bounded(
 def test_too_few_descriptors_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     limits(monkeypatch, 130, 130)
     with pytest.raises(
-        ConfigurationError, match=r"^130 open files are too few.*1640.*LimitNOFILE"
+        ConfigurationError, match=r"^130 open files are too few.*1384.*LimitNOFILE"
     ):
         make_room(ServerSettings(requests_at_once=8))
 
@@ -290,7 +303,7 @@ def limits(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int) -> None:
 def test_the_unit_of_systemd_has_limits_in_which_the_portal_fits() -> None:
     path = Path(__file__).parents[2] / "deploy" / "systemd" / "stripewise-portal.service"
     told = dict(line.split("=", 1) for line in path.read_text().splitlines() if "=" in line)
-    assert int(told["LimitNOFILE"]) >= 1640
+    assert int(told["LimitNOFILE"]) >= 1384
     assert {"MemoryMax", "TasksMax", "LogRateLimitBurst", "TimeoutStopSec"} <= set(told)
 
 

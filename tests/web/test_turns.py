@@ -185,6 +185,22 @@ def test_logins_that_hang_hold_up_no_page() -> None:
     run(test)
 
 
+def test_files_of_the_portals_own_are_bounded_and_hold_up_no_page() -> None:
+    async def test(portal: Portal, turns: Turns) -> None:
+        files = [Caller("/static/portal.css") for _ in range(100)]
+        tasks = [one.call(turns) for one in files]
+        await settle()
+        assert len(portal.within) == _turns._FILES_AT_ONCE
+        tasks.append(Caller("/jobs").call(turns))
+        await settle()
+        assert portal.within[-1] == "/jobs"
+        portal.open.set()
+        await asyncio.gather(*tasks)
+        assert {one.status for one in files} == {200}
+
+    run(test)
+
+
 def test_who_waits_too_long_is_told_when_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_turns, "WAIT_SECONDS", 0.001)
 

@@ -30,7 +30,13 @@ SLOWEST_BYTES_PER_SECOND = 16_384
 HANDSHAKE_SECONDS = 10.0
 _OPEN_SECONDS = 5
 _BACKLOG = 512
-"""Connections that are taken at once; 200 browsers that come together wait in the kernel."""
+"""Connections that wait in the kernel until they are taken."""
+_AT_ONCE = 64
+"""Connections that are taken in one round of the event loop."""
+_ROUNDS = 4
+"""Rounds from taking a connection until one that makes room for it is closed."""
+_BODY_PATIENCE = 1.0
+"""Seconds after which a client whose request is not whole makes room for others, if need be."""
 _SPARE = 64
 """Descriptors for all else: the listener, the log, files of the portal, programs that ask LDAP."""
 _OF_DATABASE = 4
@@ -57,13 +63,13 @@ class Room:
         connections: Of clients, open at a time.
         descriptors: That are used at most.
         limit: On descriptors, of this process.
-        backlog: Connections that the kernel keeps until they are taken.
+        at_once: Connections that are taken in one round.
     """
 
     connections: int
     descriptors: int
     limit: int
-    backlog: int
+    at_once: int
 
 
 def make_room(settings: ServerSettings) -> Room:
@@ -74,22 +80,21 @@ def make_room(settings: ServerSettings) -> Room:
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     fixed = _SPARE + _OF_DATABASE * settings.database_connections
-    wanted = settings.connections + min(_BACKLOG, settings.connections) + fixed
+    connections, at_once = settings.connections, min(_AT_ONCE, settings.connections)
+    wanted = connections + _ROUNDS * at_once + fixed
     infinite = resource.RLIM_INFINITY
     if soft != infinite and soft < wanted:
         soft = wanted if hard == infinite else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    if soft == infinite or soft >= wanted:
-        connections, backlog = settings.connections, min(_BACKLOG, settings.connections)
-    else:  # a third for those that come at once
-        backlog = min(_BACKLOG, (soft - fixed) // 3)
-        connections = soft - fixed - backlog
+    if soft != infinite and soft < wanted:
+        at_once = max(1, min(at_once, (soft - fixed) // (4 * _ROUNDS)))
+        connections = soft - fixed - _ROUNDS * at_once
     if connections < min(_FEWEST, settings.connections):
         raise ConfigurationError(
             f"{soft} open files are too few for the portal: let this user open "
             f"{wanted} (ulimit -n, LimitNOFILE), or lower requests_at_once in [server]"
         )
-    return Room(connections, connections + backlog + fixed, soft, backlog)
+    return Room(connections, connections + _ROUNDS * at_once + fixed, soft, at_once)
 
 
 class BoundedProtocol(H11Protocol):
@@ -97,7 +102,8 @@ class BoundedProtocol(H11Protocol):
 
     uvicorn bounds only how long a connection lies idle between two requests.  A client that sends
     its request byte by byte, or never takes the answer, is cut off here.  Where there are as many
-    connections as may be, the one that has sent nothing for longest makes room for a new one.
+    connections as may be, the one whose request is awaited for
+    longest makes room for a new one.
     """
 
     room: Room
@@ -106,8 +112,8 @@ class BoundedProtocol(H11Protocol):
     def __init__(self, coming: WeakSet[asyncio.Protocol], **words: Any) -> None:
         super().__init__(**words)
         self.coming = coming
-        self.waits_since: float | None = None
-        self._awaited = ""
+        self.awaited = ""
+        self.waits_since = 0.0
         self._read_timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
 
@@ -150,11 +156,16 @@ class BoundedProtocol(H11Protocol):
 
     def _make_room(self) -> bool:
         others: Any = self.connections - {self}
-        idle = [one for one in others
-                if one.waits_since and not one.transport.get_write_buffer_size()]  # fmt: skip
-        if not idle:
+        now = time.monotonic()
+        slow = [
+            (one.awaited == "body", one.waits_since, id(one), one)
+            for one in others
+            if one.awaited and not one.transport.get_write_buffer_size()
+            if one.awaited == "head" or now - one.waits_since > _BODY_PATIENCE
+        ]
+        if not slow:
             return False
-        oldest = min(idle, key=lambda one: one.waits_since)
+        oldest = min(slow)[-1]
         self.connections.discard(oldest)
         oldest.transport.abort()
         return True
@@ -162,12 +173,9 @@ class BoundedProtocol(H11Protocol):
     def _watch(self) -> None:
         """Set the time until which what is awaited of the client has to be there."""
         awaited = "" if self.transport.is_closing() else self._what_is_awaited()
-        if awaited == self._awaited and awaited != "head":
+        if awaited == self.awaited:
             return
-        if awaited == "head" and self.waits_since is not None:
-            return
-        self._awaited = awaited
-        self.waits_since = time.monotonic() if awaited == "head" else None
+        self.awaited, self.waits_since = awaited, time.monotonic()
         self._stop(self._read_timer)
         self._read_timer = None
         if awaited:
@@ -189,7 +197,7 @@ class BoundedProtocol(H11Protocol):
         if is_answering:  # whoever waits for the rest of it learns that there is none
             cycle.disconnected = True
             cycle.message_event.set()
-        if self._awaited == "head" or (is_answering and not cycle.response_started):
+        if self.awaited == "head" or (is_answering and not cycle.response_started):
             self.transport.write(_LATE)
         self.transport.close()
         self._watch_answer()
@@ -231,17 +239,19 @@ class _Server(uvicorn.Server):
                 self._protocol,
                 sock=listener,
                 ssl=self.config.ssl,
-                backlog=self.config.backlog,
+                backlog=self._room.at_once,
                 ssl_handshake_timeout=HANDSHAKE_SECONDS if is_secure else None,
                 ssl_shutdown_timeout=HANDSHAKE_SECONDS if is_secure else None,
             )
             for listener in sockets or ()
         ]
+        for listener in sockets or ():
+            listener.listen(_BACKLOG)
         self.started = True
 
     def _protocol(self) -> asyncio.Protocol:
         held = len(self.server_state.connections) + len(self._coming)
-        if held >= self._room.connections + self._room.backlog:
+        if held >= self._room.connections + 2 * self._room.at_once:
             raise ConnectionAbortedError("there is no room")  # closes the socket
         kind: Callable[..., asyncio.Protocol] = self.config.http_protocol_class
         made = kind(self._coming, config=self.config, server_state=self.server_state, app_state={})
@@ -268,7 +278,6 @@ def make_server(app: Any, settings: ServerSettings, room: Room) -> uvicorn.Serve
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        backlog=room.backlog,
         timeout_graceful_shutdown=_OPEN_SECONDS,
         ssl_certfile=settings.certificate,
         ssl_keyfile=settings.key,

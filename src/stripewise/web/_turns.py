@@ -15,6 +15,7 @@ from stripewise.web._settings import LOGINS_AT_ONCE, ServerSettings
 
 WAIT_SECONDS = 30.0
 """How long a request waits for its turn; it is refused then: browsers and proxies give up too."""
+_FILES_AT_ONCE = 16
 
 
 class Turns:
@@ -23,22 +24,24 @@ class Turns:
     As many as have a connection to the database; a request that waited for a connection within
     would hold a thread meanwhile.  The turn begins when the request is there as a whole and ends
     when its answer is made, so that no client takes one by being slow.  A client that has gone
-    meanwhile gives its turn to the next.  Files of the portal's own need none.
+    meanwhile gives its turn to the next.  Files of the portal's own have turns for themselves:
+    each is a descriptor.
     """
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         self.app = app
         self._pages = asyncio.Semaphore(settings.requests_at_once)
         self._logins = asyncio.Semaphore(LOGINS_AT_ONCE)
+        self._files = asyncio.Semaphore(_FILES_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http" or scope["path"].startswith("/static/"):
+        if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         client = _Client(receive)
         await client.read()
-        turns = self._logins if _is_login(scope) else self._pages
+        turns = self._turns_for(scope)
         answer: list[Message] = []
 
         async def keep(message: Message) -> None:
@@ -56,6 +59,11 @@ class Turns:
             client.forget()
         for message in answer:
             await send(message)
+
+    def _turns_for(self, scope: Scope) -> asyncio.Semaphore:
+        if scope["path"].startswith("/static/"):
+            return self._files
+        return self._logins if _is_login(scope) else self._pages
 
 
 async def _turn(turns: asyncio.Semaphore, client: _Client) -> bool:
