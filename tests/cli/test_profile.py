@@ -98,3 +98,22 @@ def test_exit_codes(tmp_path, capsys):
     assert run("profile", "--json", "--csv", nothing) == 2
     assert run("profile") == 2
     capsys.readouterr()
+
+
+def test_a_damaged_block_is_shown_as_unknown_and_fails(job_output, capsys):
+    job_output.write_text(BLOCK.replace("|   total bytes for writes", "|   total b"))
+    assert run("profile", job_output) == 9
+    told = capsys.readouterr()
+    assert "total WRITE         unknown" in told.out
+    assert "0 B" not in told.out
+    assert told.err.count("\n") == 1
+    assert "damaged: 1 block is cut off or damaged" in told.err
+    assert run("profile", "--json", job_output) == 9
+    figures = json.loads(capsys.readouterr().out)["figures"]
+    assert figures["write_bytes"] is None
+    assert figures["missing"]["write_bytes"] == "1 block is cut off or damaged"
+    assert run("profile", "--csv", job_output) == 9
+    names, row = (line.split(",") for line in capsys.readouterr().out.splitlines())
+    cells = dict(zip(names, row, strict=False))
+    assert (cells["write_bytes"], cells["elapsed_seconds"]) == ("", "")
+    assert "write_bytes: 1 block is cut off or damaged" in row[-1]

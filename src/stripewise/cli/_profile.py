@@ -139,10 +139,11 @@ def command(
             findings_only=findings_only,
         )
     if profile.damaged:
-        raise TraceError(
+        note(
             f"{', '.join(map(str, paths))}: damaged: {diagnosis.figures.why_missing}; amounts are"
             " unknown, or the least that they can be"
         )
+        click.get_current_context().exit(TraceError.exit_code)
 
 
 def _try(diagnosis: Diagnosis, number: int, paths: Sequence[Path], *, as_json: bool) -> None:

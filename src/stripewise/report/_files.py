@@ -68,15 +68,16 @@ def _compare(path: str, first: ObservedFile | None, second: ObservedFile | None)
 def _observed(file: ObservedFile | None) -> dict[str, str]:
     if file is None:
         return {}
+    amounts = ((file.amount("write_bytes"), "written"), (file.amount("read_bytes"), "read"))
     moved = [
-        f"{format_bytes(size)} {verb}"
-        for size, verb in ((file.write_bytes, "written"), (file.read_bytes, "read"))
-        if size
+        f"{amount.words(format_bytes)} {verb}"
+        for amount, verb in amounts
+        if amount.value or not amount.is_exact
     ]
     rows = {
         "Interface of the program": file.interface or "unknown",
         "Program asked for": ", ".join(moved) or "nothing",
-        "I/O time (slowest rank)": format_seconds(file.io_seconds),
+        "I/O time (slowest rank)": file.amount("io_seconds").words(format_seconds),
     }
     if file.readers:
         rows["Ranks that issued system reads"] = str(file.readers)
