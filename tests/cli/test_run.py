@@ -84,6 +84,9 @@ def test_json_is_the_last_line(scratch: Path) -> None:
     assert lines[0] == "hello"
     found = json.loads(lines[-1])
     assert (found["exit_code"], found["seen"], found["state"]) == (0, False, "dropped")
+    for name in ("io_seconds", "read_bytes", "write_bytes"):
+        assert found[name] is found["facts"][name] is None  # nothing was seen: it is not zero
+        assert "no process" in found["missing"][name]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])

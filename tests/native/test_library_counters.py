@@ -89,6 +89,7 @@ def test_asynchronous_requests(host: Host, programs: Programs) -> None:
 def test_shared_mappings_are_said(host: Host, programs: Programs) -> None:
     host.check(programs.executable("mapped"))
     assert has(host.profile.processes[0], ProcessFlag.USES_SHARED_MMAP)
+    assert "memory mappings" in host.profile.write_amount.why
 
 
 def test_mappings_of_left_out_files_are_not(host: Host, programs: Programs) -> None:

@@ -59,7 +59,7 @@ class Observation:
             "seen": self.run.handshake.ok,
             "state": str(self.run.handshake.state),
             "files": [with_unknown(dict(vars(file)), file) for file in self.files],
-            "facts": asdict(self.facts),
+            "facts": asdict(self.facts) | {name: amount.value for name, amount in amounts.items()},
             "could_not_act": list(self.could_not_act),
             "warnings": list(self.warnings),
             "errors": list(self.errors),
@@ -143,7 +143,8 @@ def observed_lines(seen: Observation, *, everything: bool) -> list[str]:
     if seen.run.handshake.state in _UNSEEN:
         return []
     lines = [headline(seen)]
-    if why := reasons(amount.why for amount in _amounts(seen.run).values()):
+    whys = (amount.why for amount in _amounts(seen.run).values())
+    if why := reasons(why for why in whys if why not in seen.warnings):
         lines.append(f"   {'unknown':<10} {printable(why)}")
     shown = seen.files if everything else seen.files[:_SHOWN_FILES]
     for file in shown:
