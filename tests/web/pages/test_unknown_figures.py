@@ -85,8 +85,16 @@ def test_the_page_of_a_job_says_why_to_those_who_may_read_names(filled: SurveyPo
     figures = filled.data("manager", f"/jobs/{key}")["figures"]
     assert figures["read_bytes"] is None
     assert figures["missing"]["read_bytes"] == "not all of the run is known"
-    for form in ("", "?as=json", "?as=csv"):
+    for form in ("", "?as=json", "?as=csv", "?as=csv&table=history"):
         assert "secret" not in filled.get("manager", f"/jobs/{key}{form}").text
+
+
+def test_jobs_are_compared_by_what_is_known(filled: SurveyPortal) -> None:
+    with filled.engine.connect() as connection:
+        keys = dict(connection.execute(select(Job.raw_id, Job.id)).tuples().all())
+    page = filled.get("ann", f"/jobs/compare?a={keys[2]}&b={keys[3]}").text
+    assert f'title="{NO_ESTIMATE}">unknown' in page
+    assert "at least 5.00 s" in page
 
 
 def test_the_api_says_null_and_why(filled: SurveyPortal) -> None:

@@ -14,7 +14,7 @@ from stripewise.fleet.queries._changes import RunFacts
 from stripewise.fleet.queries._jobs import COLUMNS, with_names
 from stripewise.fleet.queries._load import rates_in_hours
 from stripewise.fleet.queries._period import total
-from stripewise.fleet.queries._viewer import Viewer, jobs_of, without_paths
+from stripewise.fleet.queries._viewer import Viewer, jobs_of, veiled, without_paths
 from stripewise.fleet.tables import Job, JobFile, JobIo, JobSource, SettingRow
 from stripewise.text import size_text
 
@@ -51,7 +51,7 @@ def list_runs(connection: Connection, viewer: Viewer, job: Row) -> list[Row]:
     after = connection.execute(
         is_after.order_by(Job.start_at, Job.id).limit(MOST_RUNS)
     ).all()  # fmt: skip
-    return [dict(one._mapping) for one in (*reversed(before), *after)]
+    return [veiled(viewer, dict(one._mapping)) for one in (*reversed(before), *after)]
 
 
 def facts_of_runs(

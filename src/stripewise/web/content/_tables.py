@@ -134,13 +134,17 @@ class Facts(Block):
 
 @dataclass(frozen=True)
 class Compared:
-    """One figure of several things; each value is written as `kind` says, None is not known."""
+    """One figure of several things; each value is written as `kind` says, None is not known.
+
+    `whys` says of each value why it is not known, or the least; (): nothing is said.
+    """
 
     name: str
     title: str
     values: Sequence[Any]
     kind: str = "text"
     note: str = ""
+    whys: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,13 @@ def _blocks(rows: Sequence[Row], first: RunFacts, second: RunFacts) -> list[Bloc
         if name != "io_seconds"
     ]
     of_rows = [
-        Compared(name, title, [_value(row, name) for row in rows], kind)
+        Compared(
+            name,
+            title,
+            [_value(row, name) for row in rows],
+            kind,
+            whys=[row["missing"].get(name, "") for row in rows],
+        )
         for name, title, kind in _OF_ROW
     ]
     nothing = ["No recorded figure differs by more than a fifth."]
