@@ -11,7 +11,7 @@ from typing import Any
 
 
 def calls_and_peak(work: Callable[[], object]) -> tuple[int, int]:
-    """Return how many functions are called, and the most bytes held, the second time it is done."""
+    """Return how many functions the second round of some work calls, and its most bytes."""
     work()
     count = 0
 
