@@ -107,6 +107,7 @@ def test_derived_types_fall_back_to_the_system_calls(tmp_path: Path) -> None:
     notes = " ".join(evidence.profile.notes)
     assert "1 MPI-IO calls use derived datatypes" in notes
     assert "1 file views are derived datatypes" in notes
+    assert "derived datatypes" in evidence.profile.write_amount.why
 
 
 def test_contiguous_views_place_pointer_calls(tmp_path: Path) -> None:
