@@ -101,7 +101,8 @@ def compile_kernel(
     name = f"stripewise-kernel-{family}"
     sources = [str(path) for path in sorted(KERNELS.rglob("*.c"))]
     define = ["-DSW_HAVE_HDF5"] if flags else []
-    words = [wrapper, *WARNINGS, *extra, *define, *sources, "-o", name, *flags]
+    words = [wrapper, *WARNINGS, *extra, *define, f"-I{NATIVE / 'include'}", *sources]
+    words += ["-o", name, *flags]
     directory = built(f"kernel-{family}", [NATIVE], [*words, *library_flags(mpi), "-lm"])
     names = frozenset(library.name for library in mpi.libraries) if mpi else frozenset()
     return Kernel(family, directory / name, bool(flags), names)

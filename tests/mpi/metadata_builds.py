@@ -96,7 +96,8 @@ def metadata_kernel(family: str) -> MetadataKernel:
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     program = directory / f"stripewise-metadata-{family}"
     sources = [str(path) for path in (*sorted(METADATA.glob("*.c")), *_SHARED)]
-    words = [f"mpicc.{family}", *WARNINGS, *_CHECKED, f"-I{KERNELS}", *sources]
+    include = f"-I{KERNELS.parent / 'include'}"
+    words = [f"mpicc.{family}", *WARNINGS, *_CHECKED, include, f"-I{KERNELS}", *sources]
     words += ["-o", str(program), "-lm"]
     subprocess.run(words, check=True)
     return MetadataKernel(family, program)

@@ -34,7 +34,7 @@ def replay_program(stack: str, *extra: str) -> Path:
     flags = hdf5_flags(stack)
     define = ["-DSW_HAVE_HDF5"] if flags else []
     pnetcdf = [f for f in library_flags(describe_mpi(f"mpicc.{stack}")) if "pnetcdf" in f.lower()]
-    where = ["-I/usr/include"] if pnetcdf else []
+    where = [f"-I{NATIVE / 'include'}", *(["-I/usr/include"] if pnetcdf else [])]
     words = [f"mpicc.{stack}", *WARNINGS, *extra, *define, *where, *map(str, sources)]
     checked([*words, "-o", built, *flags, *pnetcdf, "-lm"])
     return built
