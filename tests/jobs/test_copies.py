@@ -30,14 +30,14 @@ SHELLS = [name for name in ("dash", "bash", "busybox") if shutil.which(name)]
 class Job:
     """A directory, fast storage, and a script."""
 
-    def __init__(self, top: Path, *names: str, place: str = "$FAST", **given) -> None:
+    def __init__(self, top: Path, place: str = "$FAST", **given) -> None:
         self.top, self.work, self.fast, self.results = top, top / "w", top / "f", top / "r"
         for path in (self.work, self.fast, top / "study"):
             path.mkdir(exist_ok=True)
         self.program = top / "study" / "copies"
         self.variables: dict[str, str] = {}
         given = {"source": self.work, "results": self.results, "variable": "FAST", **given}
-        self.program.write_bytes(copies_program(place, names=names, **given))
+        self.program.write_bytes(copies_program(place, **given))
 
     def begin(self, code: str, number: int = 7, shell: str = "sh") -> subprocess.Popen[str]:
         script = self.top / f"script-{number}"
@@ -74,7 +74,7 @@ def contents(top: Path) -> dict[str, str]:
 
 @pytest.fixture
 def job(tmp_path: Path) -> Job:
-    made = Job(tmp_path, "in", "d", "gone")
+    made = Job(tmp_path, left_out=("other",))
     (made.work / "in").write_text("in\n")
     (made.work / "other").write_text("other\n")
     (made.work / "d").mkdir()
@@ -117,7 +117,7 @@ def test_an_output_that_a_job_before_left_beside_the_script(job) -> None:
 
 
 def test_a_result_that_somebody_changed_meanwhile_stays(job) -> None:
-    code, _, err = job.run(f"mkdir {job.results}; echo mine > {job.results}/out; echo new > out")
+    code, _, err = job.run(f"echo mine > {job.results}/out; echo new > out")
     assert (code, job.got) == (0, {"out": "mine\n", "out.stripewise-7": "new\n"})
     assert err.startswith(f"stripewise: {job.results}/out was changed meanwhile: the result is in")
 
@@ -134,7 +134,7 @@ def test_two_jobs_at_a_time(job) -> None:
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names(tmp_path, name, shell) -> None:
-    job = Job(tmp_path, name, f"d{name}")
+    job = Job(tmp_path)
     (job.work / name).write_text("in")
     (job.work / f"d{name}").mkdir()
     (job.work / f"d{name}" / name).write_text("deep")
@@ -151,7 +151,7 @@ def test_hostile_names(tmp_path, name, shell) -> None:
 def test_hostile_directories(tmp_path, name) -> None:
     top = tmp_path / f"top{name}"
     top.mkdir()
-    job = Job(top, ".", source=top / "w", results=top / f"r{name}")
+    job = Job(top, source=top / "w", results=top / f"r{name}")
     (job.work / "in").write_text("in")
     job.fast.rename(top / f"f{name}")
     job.fast = top / f"f{name}"
@@ -254,21 +254,34 @@ def test_inputs_that_have_no_room(job) -> None:
     code, out, err = job.run("echo ran")
     assert (code, out) == (1, "")
     assert "not all inputs could be copied" in err
-    assert not job.results.exists()
+    assert not job.got
 
 
-def test_results_that_have_no_room_stay_where_they_are(job) -> None:
+def test_results_that_could_not_be_written(job) -> None:
+    """That is known before a job's time is spent."""
     job.results.write_text("a file in the way")
-    begun = job.begin("echo x > out")
+    code, out, err = job.run("echo ran")
+    assert (code, out) == (1, "")
+    assert (
+        err == f"stripewise: {job.results}: nothing can be written there, so that results "
+        "would be lost\n"
+    )
+
+
+@pytest.mark.parametrize("outlives", [True, False])
+def test_results_that_have_no_room_stay_where_they_are(tmp_path, outlives) -> None:
+    job = Job(tmp_path, outlives=outlives)
+    begun = job.begin(f"echo x > out; rmdir {job.results}; echo in the way > {job.results}")
     _, err = begun.communicate()
     assert begun.returncode == 1
-    assert f"not all results could be copied to {job.results}: they are in {job.fast}/" in err
+    where = f"they are in {job.fast}/" if outlives else "what is not there is lost with the burst"
+    assert f"not all results could be copied to {job.results}: {where}" in err
     (kept,) = job.fast.glob("*/*/out")
     assert kept.read_text() == "x\n"
 
 
 def test_some_files_alone(job) -> None:
-    job = Job(job.top, "in", results=job.work, stays=True)
+    job = Job(job.top, results=None, files=("in",))
     _, out, _ = job.run(
         "pwd; echo $SLURM_SUBMIT_DIR; echo more >> $FAST/in; echo new > $FAST/out; echo here > log"
     )
@@ -283,7 +296,7 @@ def test_some_files_alone(job) -> None:
 
 
 def test_links_lead_to_these_files(job) -> None:
-    job = Job(job.top, "in", results=job.work, stays=True, links=True)
+    job = Job(job.top, results=None, files=("in", "out"), links=True)
     links = job.top / "links"
     links.write_bytes(links_program("FAST", ["in", "out"]))
     _, out, err = job.run(f"sh {links} sh -c 'readlink in; echo more >> in; echo new > out'")
@@ -314,7 +327,7 @@ def test_several_nodes_cannot_share_storage_of_one(job, kind, nodes) -> None:
 
 
 def test_the_study_knows_the_same_file_systems() -> None:
-    text = copies_program("/x", source=Path("/a"), results=Path("/b"), names=()).decode()
+    text = copies_program("/x").decode()
     (line,) = re.findall(r"\n +(bcachefs .*)\) ;;\n", text)
     assert tuple(line.split(" | ")) == LOCAL_TYPES
 
@@ -336,3 +349,70 @@ def test_the_script_starts_itself_again_once_in_each_job(tmp_path, shell) -> Non
         environment = {"PATH": os.environ["PATH"], "SLURM_JOB_ID": "7", **inherited}
         done = subprocess.run([script, "a;b"], env=environment, capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (4, "around\na;b\n"), done
+
+
+def at_once(job: Job, *codes: str) -> list[str]:
+    """Run jobs that all have copied their inputs before any of them goes on; what they said."""
+    gate = job.top / "gate"
+    begun = [
+        job.begin(
+            f"echo > {job.top}/began-{n}; until [ -e {gate} ]; do sleep 0.02; done; {code}", n
+        )
+        for n, code in enumerate(codes, 1)
+    ]
+    for number in range(1, len(codes) + 1):
+        wait_for(job.top / f"began-{number}")
+    gate.touch()
+    return [one.communicate(timeout=60)[1] for one in begun]
+
+
+def test_elements_of_an_array_that_run_at_once(tmp_path) -> None:
+    """Each brings back its own results, also where old ones lie; nothing of another's is lost."""
+    job = Job(tmp_path, source=None, results=None)
+    for name in ("r.1", "r.2", "r.3", "all", "same"):
+        (job.work / name).write_text("OLD\n")
+    edit = "sed -i s/OLD/new/ same; echo {0} >> all; echo {0} > r.{0}"
+    said = at_once(job, *(edit.format(n) for n in (1, 2, 3)))
+    got = contents(job.work)
+    assert [got[f"r.{n}"] for n in (1, 2, 3)] == ["1\n", "2\n", "3\n"]
+    assert got["same"] == "new\n", "all of them changed it so"
+    mine = [text for name, text in got.items() if name.startswith("all")]
+    assert sorted(mine) == ["OLD\n1\n", "OLD\n2\n", "OLD\n3\n"]
+    assert sum("all was changed meanwhile" in text for text in said) == 2
+    assert len(got) == 7
+    job.check_nothing_is_left()
+
+
+def test_what_was_moved_here_meanwhile_stays(tmp_path) -> None:
+    """Files that the job never had are not among those that its script removed."""
+    job = Job(tmp_path, source=None, results=None)
+    for name in ("gone", "stays"):
+        (job.work / name).write_text(name)
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "gone").write_text("another")
+    code, _, err = job.run(f"mv {tmp_path}/old {job.work}/case; rm gone")
+    assert code == 0
+    moved = "removed.stripewise-7/gone"
+    assert contents(job.work) == {"stays": "stays", "case/gone": "another", moved: "gone"}
+    assert "what the script removed is in" in err
+
+
+def test_a_place_that_somebody_cleans_up(tmp_path) -> None:
+    """Inputs that vanish there, since they are old, were not removed by the script."""
+    job = Job(tmp_path, source=None, results=None)
+    (job.work / "in").write_text("in")
+    os.utime(job.work / "in", (1, 1))
+    job.run(f"find {job.fast} -type f -mtime +1 -delete; [ ! -e in ] && echo x > out")
+    assert contents(job.work) == {"in": "in", "out": "x\n"}
+
+
+def test_a_system_whose_find_knows_no_times_of_change(tmp_path) -> None:
+    job = Job(tmp_path, source=None, results=None)
+    (job.work / "in").write_text("in")
+    (tmp_path / "bin").mkdir()
+    find = tmp_path / "bin" / "find"
+    find.write_text('#!/bin/sh\ncase "$*" in *-newerc*) exit 1 ;; esac\nexec /usr/bin/find "$@"\n')
+    find.chmod(0o700)
+    job.variables = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+    assert job.run("sleep 0.01; echo new > out")[0] == 0
+    assert contents(job.work) == {"in": "in", "out": "new\n"}

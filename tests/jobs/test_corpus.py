@@ -23,7 +23,6 @@ HEADER = Changes(
 )
 COMMANDS = Changes(
     exports={"SW_A": "it's $(touch canary)\n# <<< stripewise\n`x` \\", "SW_B": ""},
-    directory="SW_DIRECTORY",
 )
 
 
@@ -85,7 +84,7 @@ def _all_changes(script: JobScript) -> list[Changes]:
     changes = [HEADER, Changes(drop_burst_buffer=True)]
     if script.kind in ("sh", "csh"):
         exports = {"SW_B": "x!'y"} if script.kind == "csh" else COMMANDS.exports
-        changes.append(Changes(exports=exports, directory=COMMANDS.directory))
+        changes.append(Changes(exports=exports))
     for launch in script.launches:
         if not launch.problem and not launch.read_twice:
             changes.append(Changes(wrap=WRAP, step=launch.number))

@@ -182,23 +182,14 @@ def test_settings_reach_the_ranks(sandbox: Sandbox) -> None:
         wrap=("w",),
         job=JobSettings(ranks=4, ranks_per_node=2, threads=3),
         exports={"SW_VALUE": value},
-        directory="SW_DIRECTORY",
     )
     changed = rewrite(JobScript.parse(text), changes)
     ((call, _),) = sandbox.run(changed)[0].items()
-    expected = ["srun", "3", value, sandbox.directory]
+    expected = ["srun", "3", value, f"{sandbox.directory}/work"]
     expected += ["--ntasks-per-node=2", "-N2", "--ntasks=4", "-c3", "w", "./a", "b c"]
     assert [word.decode() for word in call] == expected
     assert b"\n#SBATCH --ntasks=4\n" in changed
     assert revert(changed) == text
-
-
-@pytest.mark.parametrize("shell", ["bash", "sh"])
-def test_a_directory_that_is_not_set_ends_the_script(shell: str, sandbox: Sandbox) -> None:
-    text = f"#!/bin/{shell}\nsrun ./a\n".encode()
-    calls, code, _ = sandbox.run(rewrite(JobScript.parse(text), Changes(directory="SW_NO_DIR")))
-    assert not calls
-    assert code
 
 
 @pytest.mark.parametrize(

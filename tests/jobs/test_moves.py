@@ -124,13 +124,13 @@ def test_the_script_works_in_the_other_directory(tmp_path: Path, shell: str) -> 
     script = JobScript.parse(f'#!/bin/{shell}\nsrun() {{ echo "$@"; }}\n{text}'.encode())
     moves = moves_to(script.moves, Lead.NAMED, here, {})
     assert len(moves) == 5
-    changed = rewrite(script, Changes(moved=moves, wrap=("w",), directory="BB"))
+    changed = rewrite(script, Changes(moved=moves, wrap=("w",)))
     assert revert(changed) == script.data
     done = subprocess.run(
         [shell],
         input=changed,
-        cwd=here,
-        env={"PATH": "/usr/bin:/bin", "SLURM_SUBMIT_DIR": str(here), "BB": str(there)},
+        cwd=there,
+        env={"PATH": "/usr/bin:/bin", "SLURM_SUBMIT_DIR": str(there)},
         capture_output=True,
         check=True,
     )

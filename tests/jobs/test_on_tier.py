@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Job scripts on a tier: which lines, in which order, and what is refused."""
+"""Job scripts on a tier: which lines, which files are no inputs, and what is refused."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from stripewise.errors import UsageError
-from stripewise.jobs import JobScript, OnTier, revert, script_on_tier
-from stripewise.jobs._on_tier import MOST_STAGED
+from stripewise.jobs import JobScript, OnTier, copies_note, copies_on_tier, revert, script_on_tier
+from stripewise.jobs._staged import logs_of
 from stripewise.tiers import Pool, TierRequest, find_tier
 
 GIB = 1 << 30
@@ -23,47 +23,68 @@ def on(tier: str = "datawarp", **given) -> OnTier:
     return OnTier(find_tier(tier), request, POOL, **given)
 
 
-def test_copies_stand_behind_the_allocation() -> None:
-    inputs = {"a": False, "d": True}
-    request = {"stage_out": Path("/res")}
-    lines = on(inputs=inputs, source=Path("/w"), request=request).lines
-    assert [line.split()[1] for line in lines] == ["jobdw", "stage_in", "stage_in", "stage_out"]
-    assert [line.split()[2] for line in lines[1:3]] == ["type=file", "type=directory"]
-    text = script_on_tier(SCRIPT, on(inputs=inputs, source=Path("/w"), request=request))
-    assert [line for line in text.decode().splitlines() if line.startswith("#DW")] == list(lines)
+@pytest.mark.parametrize("tier", ["datawarp", "rabbit"])
+def test_the_batch_system_copies_nothing(tier) -> None:
+    """The job does: what such lines name may be gone, or be somebody's by then."""
+    made = on(tier, results=Path("/res"), request={"stage_in": Path("/in")})
+    (line,) = made.lines
+    assert line.split()[1] == "jobdw"
+    text = script_on_tier(SCRIPT, made, within=("sh", "/copies"))
+    assert [one for one in text.decode().splitlines() if one.startswith("#DW")] == [line]
+    assert b"|| exec sh /copies " in text
     assert revert(text) == SCRIPT.data
 
 
-def test_a_directory_that_is_named_takes_the_place_of_single_copies() -> None:
-    lines = on(inputs={"a": False}, request={"stage_in": Path("/in")}).lines
-    assert [line.split()[2] for line in lines] == ["type=scratch", "type=directory"]
+def test_lines_of_a_script_stay_as_they_are() -> None:
+    lines = on(own=True, request={"stage_in": Path("/in"), "stage_out": Path("/out")}).lines
+    assert [line.split()[1] for line in lines] == ["jobdw", "stage_in", "stage_out"]
 
 
-def test_too_many_files() -> None:
-    inputs = {f"f{n}": False for n in range(MOST_STAGED + 1)}
-    with pytest.raises(UsageError, match="--stage-in"):
-        _ = on(inputs=inputs, source=Path("/w")).lines
-
-
-def test_rabbit_copies_files_too() -> None:
-    lines = on("rabbit", inputs={"a": False}, source=Path("/w")).lines
-    assert lines[1] == "#DW copy_in source=/w/a destination=$DW_JOB_stripewise/a"
-
-
-def test_lua_copies_no_single_files() -> None:
-    request = {"template": ("#BB_LUA c={capacity}",), "variable": "BB"}
-    with pytest.raises(UsageError, match="--stage-in"):
-        _ = on("lua", inputs={"a": False}, source=Path("/w"), request=request).lines
-
-
-def test_where_the_job_goes() -> None:
-    assert on().variable == "DW_JOB_STRIPED"
-    assert on(is_hybrid=True).variable == ""
-    assert on(own=True).variable == ""
-    assert OnTier(find_tier("none")).variable == ""
-    assert on("directory", request={"directory": "$TMPDIR"}).variable == "", "its program does"
+def test_who_copies() -> None:
+    assert on().copies
     assert on("directory", request={"directory": "$TMPDIR"}).copies
-    assert not on().copies
+    assert not on(own=True).copies
+    assert not OnTier(find_tier("none")).copies
+    assert (
+        copies_note(on()) == "what the job changes is copied to where its inputs are when it ends"
+    )
+    assert r"to /r\x0a when" in copies_note(on(results=Path("/r\n")))
+
+
+@pytest.mark.parametrize(
+    ("tier", "request_", "shared"),
+    [
+        ("datawarp", {}, "yes"),
+        ("datawarp", {"access": "private"}, ""),
+        ("rabbit", {"type": "xfs"}, ""),
+        ("rabbit", {}, "yes"),
+        ("directory", {"directory": "/flash"}, ""),
+        ("lua", {"variable": "BB"}, ""),
+    ],
+)
+def test_which_storage_all_nodes_see(tier, request_, shared) -> None:
+    text = copies_on_tier(on(tier, request=request_), SCRIPT).decode()
+    assert f"\nshared={shared}\n" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "logs"),
+    [
+        ("", ["slurm-*.out"]),
+        ("-J wave -o %x-%4j.log -e 100%%-%A_%a.err", ["wave-*.log", "100%-*_*.err"]),
+        ("-o logs/%j.out", ["logs/*.out"]),
+        ("-o %x.o%j", ["run.sh.o*"]),
+        ("-o %j", []),  # would be any file
+        ("-o ./job.out", ["job.out"]),
+        ("-o /dev/null -e ../o.%j -o a\\b%j", []),
+        ("-o named.log", []),
+    ],
+)
+def test_logs_of_a_script(options, logs) -> None:
+    text = f"#!/bin/sh\n#SBATCH {options}\n# not used.log\ngrep x named.log\nsrun ./a\n"
+    found = logs_of(JobScript.parse(text.encode(), "run.sh"))
+    assert found[1:] == tuple(logs) or (not options and found == tuple(logs))
+    assert found[0] == "slurm-*.out"
 
 
 def test_nothing_is_asked_for() -> None:

@@ -47,7 +47,7 @@ CHANGES = st.builds(
         max_size=3,
     ),
     job=st.builds(JobSettings, ranks=st.one_of(st.none(), st.just(7))),
-    directory=st.sampled_from(["", "SW_D"]),
+    within=st.sampled_from([(), ("sh", "it's")]),
     exports=st.dictionaries(st.sampled_from(["A", "B_1"]), st.text(max_size=9), max_size=2),
     notes=st.lists(st.text(max_size=9), max_size=2).map(tuple),
 )

@@ -189,12 +189,7 @@ def test_a_comment_of_csh_never_ends_in_a_backslash() -> None:
     assert revert(changed) == script.data
 
 
-def test_csh_goes_to_the_directory() -> None:
-    changed = rewrite(_parse("srun ./a\n", "tcsh"), Changes(directory="SW_D"))
-    assert b'\ncd "$SW_D" || exit 1\n' in changed
-
-
-@pytest.mark.parametrize("changes", [Changes(directory="D"), Changes(exports={"A": "b"})])
+@pytest.mark.parametrize("changes", [Changes(within=("sh", "D")), Changes(exports={"A": "b"})])
 def test_no_commands_in_scripts_for_no_shell(changes: Changes) -> None:
     with pytest.raises(UsageError, match="write the launch line in a shell script"):
         rewrite(_parse("x\n", "python"), changes)

@@ -30,13 +30,11 @@ CONVERTED = """#!/bin/bash -x
 #SBATCH -J btio
 #SBATCH -o btio_out_%j
 #SBATCH -e btio_err_%j
-# >>> stripewise: 8 lines added
+# >>> stripewise: 6 lines added
 #DW jobdw type=scratch access_mode=striped capacity=200GiB
 #DW stage_in type=directory source=/project/k01/run destination=$DW_JOB_STRIPED
 #DW stage_out type=directory destination=/project/k01/back source=$DW_JOB_STRIPED
 # 1 burst buffer node
-cd "${DW_JOB_STRIPED:?}" || exit 1
-export SLURM_SUBMIT_DIR="$PWD"
 export MPICH_ENV_DISPLAY=1
 export MPICH_MPIIO_HINTS='btio.nc:cb_nodes=64 *:x'
 # <<< stripewise
@@ -81,7 +79,6 @@ def test_the_script_is_converted() -> None:
         wrap=("env", "LD_PRELOAD=libdarshan.so"),
         options={"time": "384"},
         directives=DIRECTIVES,
-        directory="DW_JOB_STRIPED",
         exports={"MPICH_ENV_DISPLAY": "1", "MPICH_MPIIO_HINTS": "btio.nc:cb_nodes=64 *:x"},
         notes=("1 burst buffer node",),
     )

@@ -80,7 +80,7 @@ def submit(cluster, script: Path) -> str:
     code = 'cd "$1" && exec sbatch --wait --output="$2" "$3"'
     done = cluster.run("sh", "-c", code, "sh", str(folder), str(out), str(script))
     assert "Submitted" in done.stdout, done
-    until(lambda: not list((cluster.directory / "bb").iterdir()), 60, lambda: "the stage-out")
+    until(lambda: not list((cluster.directory / "bb").iterdir()), 60, lambda: "the teardown")
     return out.read_text()
 
 
@@ -96,7 +96,7 @@ def test_the_tuned_script(cluster, kernel, first):
     assert len(links) == 4 or (first and links), "a task of another node removed it already"
     assert ("the program replaced its link" in said) is bool(first)
     listed = said.rpartition("\ntotal ")[2]
-    assert (" btio.dat\n" in listed) is bool(first), "it is there before the stage-out"
+    assert (" btio.dat\n" in listed) is bool(first), "it is there before it is copied back"
     result = folder / "btio.dat"
     assert stat.S_ISREG(result.lstat().st_mode)
     assert result.stat().st_size == 32**3 * 40

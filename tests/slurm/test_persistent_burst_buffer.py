@@ -92,34 +92,24 @@ def test_a_script_that_is_given_one(cluster, instance):
 
 
 @pytest.mark.extended
-def test_a_converted_script_keeps_its_files_in_a_place_of_its_own(cluster, instance):
+def test_a_converted_script_leaves_the_rest_as_it_was(cluster, instance):
     folder = cluster.scratch / "converted"
     cluster.run("mkdir", str(folder), check=True)
-    (folder / "in").mkdir()
-    (folder / "in" / "name").write_text("input\n")
+    (folder / "name").write_text("input\n")
     script = folder / "run.sh"
     script.write_text("#!/bin/sh\n#SBATCH -N 1 -t 1\nsrun -n 1 sh -c 'cat name; pwd; echo x >out'")
-    for path in (folder / "in", folder / "in" / "name", script):
+    for path in (folder / "name", script):
         os.chown(path, cluster.user.uid, cluster.user.gid)
     main = "from stripewise.cli import main; main()"
-    words = ("--stage-in", f"{folder}/in", "--stage-out", f"{folder}/results")
-    words = ("convert", "run.sh", "--persistent", "mine", *words, "-o", "run.tuned.sh")
+    words = ("convert", "run.sh", "--persistent", "mine", "-o", "run.tuned.sh")
     before = contents(instance)
     done = cluster.run(sys.executable, "-c", main, *words, cwd=folder)
     assert done.returncode == 0, done
-    said, place = _submit_tuned(cluster, folder, instance)
-    assert said == f"input\n{place}\n"
-    assert (folder / "results" / "out").read_text() == "x\n"
-    left = {name: text for name, text in contents(instance).items() if "run-" not in name}
-    assert left == before
-
-
-def _submit_tuned(cluster, folder: Path, instance: Path) -> tuple[str, Path]:
-    """Run the tuned script to the end of its stage-out; return what it said, and its place."""
     out = folder / "tuned.out"
     done = cluster.run("sbatch", "--wait", f"--output={out}", "run.tuned.sh", cwd=folder)
     assert done.returncode == 0, (done, out.read_text())
-    there = lambda: any(path.stat().st_size for path in folder.glob("*results/out"))  # noqa: E731
-    until(there, 60, lambda: "the stage-out")
-    (place,) = instance.glob("run-*")
-    return out.read_text(), place
+    said, place = out.read_text().splitlines()
+    assert said == "input"
+    assert place.startswith(f"{instance}/stripewise-")
+    assert (folder / "out").read_text() == "x\n"
+    assert contents(instance) == before

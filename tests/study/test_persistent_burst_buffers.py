@@ -87,7 +87,7 @@ def test_a_script_without_lines_on_a_chosen_one(cluster, instance) -> None:
     assert contents(instance) == before
     made = (cluster.work / "run.tuned.sh").read_text()
     assert "\n#DW persistentdw name=mine\n" in made
-    assert '\ncd "${DW_PERSISTENT_STRIPED_mine:?}/run-' in made
+    assert "/run.stripewise/tuned.copies " in made
     result = json.loads((cluster.work / "run.stripewise" / "result.json").read_text())
     assert result["configuration"]["job"]["burst_buffer_nodes"] == 3
     assert cluster.run("convert", "--revert", "run.tuned.sh", "--print").out == SCRIPT

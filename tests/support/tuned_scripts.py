@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -43,7 +44,8 @@ class Left:
 
     def __init__(self, top: Path, folder: str = "work", name: str = "run.sh") -> None:
         self.top, self.work, self.study = top, top / folder, top / "study"
-        for path in (self.work, self.study, top / "rt" / "bin", top / "bin", top / "bb"):
+        folders = (self.work, self.study, top / "rt" / "bin", top / "bin", top / "bb")
+        for path in (*folders, top / "inputs"):
             path.mkdir(parents=True)
         self._program(top / "rt" / "bin" / "stripewise-task", TASK)
         self._program(top / "bin" / "srun", SRUN)
@@ -71,12 +73,15 @@ class Left:
             runtime=self.runtime,
             script_path=self.script,
             study=self.study,
-            snapshot=InputSnapshot(self.study, self.work, self.entries),
+            snapshot=InputSnapshot(self.top / "inputs", self.work, self.entries),
             **given,
         )
 
     def run(self, path: Path) -> list[str]:
-        """Run the script from its directory; return what srun and the tasks saw."""
+        """Run the script from its directory; return what srun and the tasks saw.
+
+        The directory of the job on the burst buffer, of which nothing is left, is BB.
+        """
         record = self.top / "record"
         record.unlink(missing_ok=True)
         environment = {
@@ -88,14 +93,15 @@ class Left:
             "BB": "bb",
             "SLURM_SUBMIT_DIR": str(self.work),
         }
-        if not (self.top / "bb" / "solve").exists():
-            (self.top / "bb" / "solve").symlink_to(self.work / "solve")
         done = subprocess.run(
             ["bash", path], cwd=self.work, env=environment, capture_output=True, text=True
         )
         assert done.returncode == 0, done
         assert not list(self.top.rglob("canary*"))
-        return record.read_text("utf-8", "surrogateescape").splitlines()
+        assert not list((self.top / "bb").iterdir())
+        said = record.read_text("utf-8", "surrogateescape")
+        there = re.escape(f"{self.top}/bb") + r"/stripewise-0-[0-9]+/work\b"
+        return re.sub(there, "BB", said).splitlines()
 
 
 def job(**given) -> Configuration:

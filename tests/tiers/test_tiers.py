@@ -201,7 +201,7 @@ def test_a_lua_line_whose_staging_is_not_wanted_is_left_out() -> None:
         (("#BB_LUA {nodes.__class__}",), "BB", ""),
         (("#BB_LUA {node}",), "BB", "there are {capacity}"),
         (("rm -rf /",), "BB", "begins with #"),
-        (("#BB_LUA x",), "B B", "name the one"),
+        (("#BB_LUA x",), "B B", "name the variable"),
     ],
 )
 def test_templates(template: tuple[str, ...], variable: str, said: str) -> None:

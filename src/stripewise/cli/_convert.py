@@ -39,9 +39,11 @@ from stripewise.errors import StorageError, UsageError
 @click.option("--access", type=click.Choice(["striped", "private"]), default="striped",
               show_default=True, help="Access mode of the burst buffer.")  # fmt: skip
 @click.option("--stage-in", default="", metavar="DIR",
-              help="Directory that is copied to the burst buffer before the job.")  # fmt: skip
+              help="Directory whose files the job works with  "
+              "[default: that in which it begins]")  # fmt: skip
 @click.option("--stage-out", default="", metavar="DIR",
-              help="Directory to which the burst buffer is copied after the job.")  # fmt: skip
+              help="Directory to which the job copies what it changed; --stage-in needs it  "
+              "[default: that in which it begins]")  # fmt: skip
 @file_option("--template", help="The site's directives, with --tier lua.")
 @click.option("--place", default="", metavar="DIR",
               help="With --tier directory, where it is in the job, such as '$TMPDIR' or "
@@ -61,9 +63,10 @@ def command(
 ) -> None:
     """Write SCRIPT as a job that works on a burst buffer, or take changes out again.
 
-    Adds the directives for so many nodes, copies in and out, and a line that goes to the burst
-    buffer.  With --tier directory, a file beside the script copies its files.  Nothing is run or
-    submitted.  All that is added stands between marks.
+    Adds the directives for so many nodes, and a line that starts the script again in a directory
+    of its own there: a file beside the new script copies inputs there when the job begins, and
+    what the job changed back when it ends.  Nothing is run or submitted.  All that is added
+    stands between marks.
     """
     is_directory = tier == "directory"
     ways = [reverts, bb_nodes is not None or is_directory, bool(asked["persistent"])]

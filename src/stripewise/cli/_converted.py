@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 
 from stripewise.cli._common import note
@@ -16,14 +17,15 @@ from stripewise.jobs import (
     Lead,
     Move,
     OnTier,
+    check_parts,
+    check_staging,
+    copies_note,
     copies_on_tier,
-    kept_notes,
     missing_cpus,
     moves_to,
-    place_of_script,
-    results_place,
     script_on_tier,
     scripts_in,
+    sharing_note,
 )
 from stripewise.slurm import (
     Slurm,
@@ -33,8 +35,16 @@ from stripewise.slurm import (
     parse_burst,
 )
 from stripewise.text import printable
-from stripewise.tiers import Pool, Tier, TierRequest, find_tier, tier_of_words, variable_of
-from stripewise.workspace import STUDY_SUFFIX
+from stripewise.tiers import (
+    Pool,
+    Tier,
+    TierRequest,
+    check_absolute,
+    check_there,
+    find_tier,
+    tier_of_words,
+    variable_of,
+)
 
 
 def converted(
@@ -72,50 +82,69 @@ def converted(
     if not nodes and not persistent:
         return script_on_tier(parsed, OnTier(tier)), b""
     if has_own:
-        _check_own(parsed, own, persistent)
-    request = _request(script, tier, own if has_own else None, nodes, asked)
+        _check_own(parsed, own, persistent, asked)
+        check_parts(parsed, tier)
+    request = _request(tier, own if has_own else None, nodes, asked)
+    source, results = (_path(asked[name]) for name in ("stage_in", "stage_out"))
+    if not has_own:
+        check_staging(parsed, tier, request, source=source, results=results)
     if persistent:
         _check_there(tier.name, persistent)
         pools: tuple[Pool, ...] = ()
     else:
         pools = _pools(tier, nodes, request.pool, int(str(asked["granularity"])))
-    on = OnTier(tier, request, tier.check(request, pools), own=has_own)
-    if on.copies:
-        return _with_copies(parsed, script, on, program)
-    if not has_own and not on.variable:
+    pool = tier.check(request, pools)
+    if has_own:
+        return script_on_tier(parsed, OnTier(tier, request, pool, own=True)), b""
+    if not tier.directory_text(request):
         raise UsageError(
             f"--tier {tier.name}: name the environment variable that holds the directory in the "
             "job with --place, such as --place '$TMPDIR'"
         )
-    notes = kept_notes(on)
-    for text in notes:
+    for path in filter(None, (source, results)):
+        check_absolute(path)
+    if source:
+        check_there(source)
+    if results and results != source:
+        note(f"what a job leaves in {printable(str(results))}, the next one does not find")
+    if text := sharing_note(parsed, tier, request):
         note(text)
-    if not (has_own or persistent) and request.stage_out is None:
-        note("what the job leaves on the burst buffer is lost: --stage-out DIR copies it to DIR")
-    moved = {} if has_own else _moved(parsed, on.variable)
-    return script_on_tier(parsed, on, moved=moved, notes=notes), b""
+    moved = _moved(parsed)
+    on = OnTier(
+        tier,
+        request,
+        pool,
+        source=source or (Path.cwd() if moved else None),
+        results=results,
+        left_out=(escape(program.stem), f"{escape(program.name)}*"),
+    )
+    data = script_on_tier(
+        parsed, on, moved=moved, within=("sh", str(program)), notes=(copies_note(on),)
+    )
+    return data, copies_on_tier(on, parsed)
 
 
-def _moved(script: JobScript, variable: str) -> dict[Move, Path]:
-    """Return the moves that name this directory; note those that leave the burst buffer.
-
-    Args:
-        script: The user's.
-        variable: Names the directory of the burst buffer; "": the job goes there otherwise.
-    """
-    here, ours = Path.cwd(), [variable]
-    there = f"${variable}" if variable else "$SLURM_SUBMIT_DIR"
+def _moved(script: JobScript) -> dict[Move, Path]:
+    """Return the moves that name this directory; note those that leave the burst buffer."""
+    here = Path.cwd()
     for lead, verb in ((Lead.ELSEWHERE, "leaves"), (Lead.UNKNOWN, "may leave")):
-        for move in moves_to(script.moves, lead, here, os.environ, ours):
+        for move in moves_to(script.moves, lead, here, os.environ):
             note(
                 f"{script.name}, line {move.line}: `{printable(move.text)}` {verb} the burst "
-                f"buffer, where the job works: go to {there} there"
+                "buffer, where the job works: go to $SLURM_SUBMIT_DIR there"
             )
-    return moves_to(script.moves, Lead.NAMED, here, os.environ, ours)
+    return moves_to(script.moves, Lead.NAMED, here, os.environ)
 
 
-def _check_own(script: JobScript, own: TierRequest, persistent: str) -> None:
-    """Refuse a persistent burst buffer beside lines of the script, or for another size."""
+def _check_own(
+    script: JobScript, own: TierRequest, persistent: str, asked: Mapping[str, object]
+) -> None:
+    """Refuse what the script's own lines say otherwise."""
+    if asked["stage_in"] or asked["stage_out"]:
+        raise UsageError(
+            f"--stage-in, --stage-out: {script.name} has lines for a burst buffer of its own, "
+            "which say what is copied: change these lines, or take them out of the script"
+        )
     if persistent:
         raise UsageError(
             f"--persistent {printable(persistent)}: {script.name} has lines for a burst buffer of "
@@ -129,48 +158,19 @@ def _check_own(script: JobScript, own: TierRequest, persistent: str) -> None:
 
 
 def _request(
-    script: Path, tier: Tier, own: TierRequest | None, nodes: int, asked: Mapping[str, object]
+    tier: Tier, own: TierRequest | None, nodes: int, asked: Mapping[str, object]
 ) -> TierRequest:
     base = own or TierRequest(access=str(asked["access"]))
-    place, persistent = str(asked["place"]), str(asked["persistent"])
+    place = str(asked["place"])
     return replace(
         base,
         nodes=nodes,
-        persistent=persistent,
-        place=place_of_script(script) if persistent else base.place,
+        persistent=str(asked["persistent"]),
         pool=str(asked["pool"]) or base.pool,
-        stage_in=_path(asked["stage_in"]) or base.stage_in,
-        stage_out=_path(asked["stage_out"]) or base.stage_out,
         template=_template(asked["template"]) or base.template,
         directory=place,
         variable=variable_of(place) if tier.name == "lua" else base.variable,
     )
-
-
-def _with_copies(
-    parsed: JobScript, script: Path, on: OnTier, program: Path
-) -> tuple[bytes, bytes]:
-    """Return a script that copies its files by itself, and the program that does so."""
-    assert on.request is not None
-    results = on.request.stage_out or results_place(script.absolute())
-    inputs = _beside(script, {script.name, program.name, program.stem, results.name})
-    request = replace(on.request, stage_out=results)
-    on = replace(on, request=request, inputs=inputs, source=script.absolute().parent)
-    notes = (f"results are copied to {results} when the job ends",)
-    data = script_on_tier(
-        parsed, on, moved=_moved(parsed, ""), within=("sh", str(program)), notes=notes
-    )
-    return data, copies_on_tier(on)
-
-
-def _beside(script: Path, left_out: set[str]) -> dict[str, bool]:
-    """Return what lies beside a script, name to whether it is a directory; no studies."""
-    with os.scandir(script.absolute().parent) as entries:
-        return {
-            one.name: one.is_dir()
-            for one in entries
-            if one.name not in left_out and not one.name.endswith(STUDY_SUFFIX)
-        }
 
 
 def _template(path: object) -> tuple[str, ...]:

@@ -32,15 +32,16 @@ if TYPE_CHECKING:
     from stripewise.jobs._moves import moves_to as moves_to
     from stripewise.jobs._on_tier import OnTier as OnTier
     from stripewise.jobs._on_tier import check_tier_options as check_tier_options
+    from stripewise.jobs._on_tier import copies_note as copies_note
     from stripewise.jobs._on_tier import copies_on_tier as copies_on_tier
-    from stripewise.jobs._on_tier import kept_notes as kept_notes
-    from stripewise.jobs._on_tier import place_of_script as place_of_script
-    from stripewise.jobs._on_tier import results_place as results_place
     from stripewise.jobs._on_tier import script_on_tier as script_on_tier
     from stripewise.jobs._options import JobOption as JobOption
     from stripewise.jobs._quoting import quote as quote
     from stripewise.jobs._resources import JobResources as JobResources
     from stripewise.jobs._rewrite import rewrite as rewrite
     from stripewise.jobs._script import JobScript as JobScript
+    from stripewise.jobs._staged import check_parts as check_parts
+    from stripewise.jobs._staged import check_staging as check_staging
+    from stripewise.jobs._staged import sharing_note as sharing_note
 else:
     __getattr__, __all__ = lazy_exports(__name__)

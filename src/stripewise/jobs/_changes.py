@@ -26,11 +26,6 @@ class Changes:
             out, and "" is for options without a value.
         job: Ranks, ranks per node and threads go into the launch line, and into the #SBATCH
             options where these say them; its environment and its burst buffer are not used.
-        directory: Name of an environment variable: the script goes to that directory first, and
-            SLURM_SUBMIT_DIR names it from then on.
-        place: Directory below it, which is made and gone to; "": that directory itself.
-        folders: Directories that are made below the place.
-        stays: The place is made, and the script does not go there.
         within: Words of a program that starts the script, as its argument, in another directory;
             the script calls it first, unless it did.
         moved: Moves of the script that go to the directory that it is submitted from, or below, by
@@ -46,10 +41,6 @@ class Changes:
     drop_burst_buffer: bool = False
     options: Mapping[str, str | None] = field(default_factory=dict)
     job: JobSettings = field(default_factory=JobSettings)
-    directory: str = ""
-    place: str = ""
-    folders: tuple[str, ...] = ()
-    stays: bool = False
     within: tuple[str, ...] = ()
     moved: Mapping[Move, Path] = field(default_factory=dict)
     exports: Mapping[str, str] = field(default_factory=dict)

@@ -5,54 +5,73 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from stripewise.jobs._quoting import quote
-from stripewise.jobs._shell_parts import names_function, shell_parts
+from stripewise.jobs._shell_parts import shell_parts
 
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
+_WILD = re.compile(r"\*|\?|\[[!^]?[A-Za-z0-9-]+\]|\[[*?\[]\]")
+_EVERYTHING = ("*", ".[!.]*", "..?*")
+OURS = ("*.stripewise", "*.stripewise-*", ".stripewise-*")
+"""Studies, results beside those that somebody changed meanwhile, and copies that are under way."""
 
 
 def copies_program(
     place: str,
     *,
-    source: Path,
-    results: Path,
-    names: Iterable[str],
+    source: Path | None = None,
+    results: Path | None = None,
+    files: Iterable[str] = (),
+    left_out: Iterable[str] = (),
+    folders: Iterable[str] = (),
     variable: str = "",
-    stays: bool = False,
     links: bool = False,
+    shared: bool = False,
+    outlives: bool = False,
 ) -> bytes:
     """Return a shell script that runs a job script with its files on fast storage.
 
-    It makes a directory there that no other job has, copies inputs to it, runs its arguments
-    there, copies back what is new or changed, and removes the directory.  It does so when the
-    script fails or is ended by a signal, too.
+    It makes a directory there that no other job has, copies inputs to it as they are when the job
+    begins, runs its arguments there, copies back what they changed, and removes the directory.
+    It does so when the script fails or is ended by a signal, too.
 
     Args:
         place: Directory on that storage, perhaps with environment variables.
-        source: Directory of the inputs.
-        results: Directory for what is new or changed; what others changed in it meanwhile stays.
-        names: Inputs, relative to their directory; ".": all that is in it.
+        source: Directory of the inputs; None: that in which the job begins.
+        results: Directory for what is changed; what others changed in it meanwhile stays.  None:
+            where the inputs are.
+        files: Names of the large files, in which * and ? are any; with these the script works
+            where it is, and only they lie there.  None of them: all files do.
+        left_out: Names below the directory of the inputs, in which * and ? are any ("[*]" is a
+            *), that are no inputs.
+        folders: Directories that are made there before the script begins.
         variable: Of the job's environment, that names the directory in the script; "": none.
-        stays: The script works where it is: only some files lie there.
         links: Links of `links_program` lead to these files.
+        shared: All nodes of the job see that storage, whatever it is.
+        outlives: That storage is there after the job.
 
     Raises:
         UsageError: A name holds a NUL.
     """
+    globs, apart = tuple(files), (*OURS, *left_out)
     return "\n".join(
         (
             "#!/bin/sh",
-            f"place={_expanded(place)}",
-            f"from={quote(str(source))}",
-            f"to={quote(str(results))}",
+            f"source={quote(str(source or ''))}",
+            f"results={quote(str(results or ''))}",
             f"variable={variable}",
-            f"stays={'yes' if stays else ''}",
+            f"stays={'yes' if globs else ''}",
+            f"shared={'yes' if shared else ''}",
+            f"outlives={'yes' if outlives else ''}",
             # what links stood for was renamed by them: then only its content says its age
             f"newer={'-newer' if links else '-newermc'}",
-            *names_function(f'"$1" {quote(name)}' for name in names),
+            f"expand_place() {{ printf '%s\\n' {_expanded(place)}; }}",
+            f'inputs() {{ "$1" {_below("from", globs or _EVERYTHING)}; }}',
+            *_left_out(apart),
+            f"remove_logs() {{ {_remove_logs(apart)}; }}",
+            f"make_folders() {{ {_make_folders(folders)}; }}",
             *shell_parts("command", "copies"),
         )
     ).encode("utf-8", "surrogateescape")
@@ -66,3 +85,38 @@ def _expanded(text: str) -> str:
         parts.append(f'"${{{found[1] or found[2]}:?is not set in this job}}"')
         at = found.end()
     return "".join((*parts, quote(text[at:]) if at < len(text) else ""))
+
+
+def _pattern(glob: str) -> str:
+    """Return a name with * and ? and [...] as a shell reads it; all else is quoted."""
+    parts, at = [], 0
+    for found in _WILD.finditer(glob):
+        parts += [_literal(glob[at : found.start()]), found[0].replace("[^", "[!")]
+        at = found.end()
+    return "".join((*parts, _literal(glob[at:])))
+
+
+def _literal(text: str) -> str:
+    return quote(text) if text else ""
+
+
+def _below(variable: str, globs: Iterable[str]) -> str:
+    return " ".join(f'"${variable}"/{_pattern(glob)}' for glob in globs)
+
+
+def _left_out(globs: Iterable[str]) -> Iterator[str]:
+    yield "is_left_out() {"
+    yield "    case $1 in"
+    yield from (f"        ({_pattern(glob)}) return 0 ;;" for glob in globs)
+    yield from ("    esac", "    return 1", "}")
+
+
+def _remove_logs(globs: Iterable[str]) -> str:
+    """Return the command that removes those that were copied with the directory they are in."""
+    deep = [glob for glob in globs if "/" in glob]
+    return f"rm -rf {_below('work', deep)}" if deep else ":"
+
+
+def _make_folders(folders: Iterable[str]) -> str:
+    made = " ".join(f'"$work"/{quote(name)}' for name in folders)
+    return f"mkdir -p {made}" if made else ":"

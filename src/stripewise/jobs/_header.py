@@ -11,7 +11,6 @@ from stripewise.errors import UsageError
 from stripewise.jobs._changes import Changes
 from stripewise.jobs._directives import is_directive_line
 from stripewise.jobs._edits import Edit
-from stripewise.jobs._moves import SUBMITTED_FROM
 from stripewise.jobs._options import (
     canonical_name,
     header_lines,
@@ -25,7 +24,6 @@ from stripewise.jobs._systems import is_foreign_line
 from stripewise.text import printable
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_PLACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 IN_PLACE = "STRIPEWISE_IN_PLACE"
 """Variable with the number of the job whose script works in a directory of its own already."""
 _CODING = re.compile(rb"[ \t\f]*#.*?coding[:=]")
@@ -133,32 +131,13 @@ def _note(line: str) -> bytes:
 
 
 def _commands(script: JobScript, changes: Changes) -> Iterator[bytes]:
-    if (changes.directory or changes.exports or changes.within) and script.kind not in (
-        "sh",
-        "csh",
-    ):
+    if (changes.exports or changes.within) and script.kind not in ("sh", "csh"):
         raise UsageError(
             f"{script.name}: the script is for no shell, so no directory and no variables can be "
             "set in it; write the launch line in a shell script"
         )
     if changes.within:
         yield _bytes(_start_again(script.kind, changes.within))
-    if changes.directory:
-        # sh takes a variable that is not set for "", and stays where it is; csh ends by itself
-        name = _checked_name(changes.directory)
-        is_csh = script.kind == "csh"
-        top = f"${name}" if is_csh else f"${{{name}:?}}"
-        there = f'"{top}/{_checked_place(changes.place)}"' if changes.place else f'"{top}"'
-        made = [_checked_place(name) for name in changes.folders] or [""] * bool(changes.place)
-        for name in made:
-            yield _bytes(f"mkdir -p {there}{name and '/'}{name} || exit 1")
-        if not changes.stays:
-            yield _bytes(f"cd {there} || exit 1")
-            # many scripts go there by themselves
-            form = (
-                f'setenv {SUBMITTED_FROM} "$cwd"' if is_csh else f'export {SUBMITTED_FROM}="$PWD"'
-            )
-            yield _bytes(form)
     yield from _exports(script.kind, changes.exports)
 
 
@@ -187,14 +166,6 @@ def _checked_name(name: str) -> str:
             "and _ only"
         )
     return name
-
-
-def _checked_place(place: str) -> str:
-    if not _PLACE.fullmatch(place):
-        raise UsageError(
-            f"{printable(place)!r} is no place below a directory: write letters, digits, - and _"
-        )
-    return place
 
 
 def _bytes(text: str) -> bytes:

@@ -14,7 +14,7 @@ REPLACED = ".replaced"
 """Ends the name of the file in which the program's names stand whose link it replaced."""
 
 
-def links_program(variable: str, names: Iterable[str], below: str = "") -> bytes:
+def links_program(variable: str, names: Iterable[str]) -> bytes:
     """Return a shell script that runs its arguments while links lead files elsewhere.
 
     It makes a link for each name in the job's directory: an input that is there is set aside, and
@@ -25,15 +25,12 @@ def links_program(variable: str, names: Iterable[str], below: str = "") -> bytes
     Args:
         variable: Names the directory on the burst buffer, in the job.
         names: Relative to the job's directory.
-        below: Where the files lie below that directory; "": in it.
 
     Raises:
         UsageError: A name holds a NUL.
     """
     calls = [f'"$1" {number} {quote(name)}' for number, name in enumerate(names, 1)]
     place = f"place=${{{variable}:?names no directory on the burst buffer}}"
-    if below:
-        place += f"/{quote(below)}"
     lines = ["#!/bin/sh", place, *names_function(calls), *shell_parts("command", "links")]
     return "\n".join(lines).encode("utf-8", "surrogateescape")
 

@@ -4,11 +4,8 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from hashlib import sha256
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stripewise.errors import UsageError
@@ -17,11 +14,10 @@ from stripewise.jobs._copies import copies_program
 from stripewise.jobs._moves import Move
 from stripewise.jobs._rewrite import rewrite
 from stripewise.jobs._script import JobScript
+from stripewise.jobs._staged import logs_of
 from stripewise.model import JobSettings
-from stripewise.tiers import Pool, Tier, TierRequest, check_path
-
-MOST_STAGED = 200
-"""So many lines of staging at most; more make the script unreadable (assumed)."""
+from stripewise.text import printable
+from stripewise.tiers import Pool, Tier, TierRequest
 
 
 @dataclass(frozen=True)
@@ -32,124 +28,72 @@ class OnTier:
         tier / pool: Kind of tier, and where its nodes come from.
         request: What the job asks for; None: it uses none.
         own: The script has lines of its own for the tier, and goes to its directory by itself.
-        inputs: Name to whether it is a directory: copied to the tier before the job, one by one,
-            where the request names no directory.
-        source: The directory that they are in.
+        source: Directory of the inputs; None: that in which the job begins.
+        results: Directory for what the job changes; None: where the inputs are.
+        files: Globs of the large files that alone lie on the tier, and the job works where it is;
+            none: all files of the job do, and it works there.
+        left_out: Globs of files that are no inputs.
         folders: Directories that the job makes there for its large files.
-        is_hybrid: Only some files lie on the tier; the job works where it is.
     """
 
     tier: Tier
     request: TierRequest | None = None
     pool: Pool | None = None
     own: bool = False
-    inputs: Mapping[str, bool] = field(default_factory=dict)
-    source: Path = Path()
+    source: Path | None = None
+    results: Path | None = None
+    files: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
-    is_hybrid: bool = False
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The directives.
-
-        Raises:
-            UsageError: Too much would be staged, or what the tier cannot name.
-        """
+        """The directives; they copy nothing, but for those that the script has itself."""
         if self.request is None or self.keeps_lines:
             return ()
-        if self.copies:
-            return self.tier.directives(self.request, self.pool)
-        for path in (self.request.stage_in, self.request.stage_out):
-            if path is not None:
-                check_path(path)
-        lines = self.tier.directives(self.request, self.pool)
-        if self.request.stage_in is not None or not self.inputs:
-            return lines
-        staged = tuple(
-            self.tier.staged(self.request, self.source / name, name, is_directory=is_directory)
-            for name, is_directory in self.inputs.items()
-        )
-        if len(staged) > MOST_STAGED:
-            raise UsageError(
-                f"{len(staged)} files would be staged in one by one: put them into a directory, "
-                "and name it with --stage-in"
-            )
-        return (*lines[:1], *staged, *lines[1:])
+        request = self.request
+        if not self.own:
+            request = replace(request, stage_in=None, stage_out=None)
+        return self.tier.directives(request, self.pool)
 
     @property
     def copies(self) -> bool:
         """Whether the job itself copies its files, by the program of `copies_on_tier`."""
-        return self.request is not None and self.tier.copies_itself
+        return self.request is not None and not self.own
 
     @property
     def keeps_lines(self) -> bool:
         """Whether the script's own lines stay as they are: what they name has a size already."""
         return self.own and self.request is not None and bool(self.request.persistent)
 
-    @property
-    def variable(self) -> str:
-        """Name of the variable whose directory the job goes to; "" if it stays where it is."""
-        if self.request is None or self.own or self.is_hybrid or self.copies:
-            return ""
-        return self.tier.directory_variable(self.request)
 
-    @property
-    def place(self) -> str:
-        """Directory below that of the variable which the job makes first; "": none."""
-        return "" if self.request is None or self.own else self.request.place
-
-    @property
-    def hybrid_variable(self) -> str:
-        """Name of the variable below which a job makes directories that it does not go to."""
-        if self.request is None or not (self.is_hybrid and (self.place or self.folders)):
-            return ""
-        return self.tier.directory_variable(self.request)
-
-
-def results_place(script: Path) -> Path:
-    """Return the directory to which a job copies its results, if the user names none.
-
-    Inputs beside the script, which may have been changed meanwhile, are not written over.
-    """
-    return script.with_name(f"{script.stem}.results")
-
-
-def place_of_script(path: Path) -> str:
-    """Return the name of a script's directory on a burst buffer that outlives jobs.
-
-    Scripts of the same name in other directories have other ones.
-    """
-    name = re.sub(r"[^A-Za-z0-9_]+", "_", path.stem)[:40]
-    return f"{name}-{sha256(os.fsencode(path.absolute())).hexdigest()[:8]}"
-
-
-def copies_on_tier(on: OnTier, *, links: bool = False) -> bytes:
+def copies_on_tier(on: OnTier, script: JobScript, *, links: bool = False) -> bytes:
     """Return the program that starts a script of such a job, and copies its files.
 
     Args:
-        on: How the job uses the tier; its request says where results go.
+        on: How the job uses the tier.
+        script: The user's.
         links: Links lead to its large files.
     """
     assert on.request is not None
-    assert on.request.stage_out is not None
-    whole = on.request.stage_in
     return copies_program(
         on.tier.directory_text(on.request),
-        source=whole or on.source,
-        results=on.request.stage_out,
-        names=(".",) if whole else on.inputs,
+        source=on.source,
+        results=on.results,
+        files=on.files,
+        left_out=(*logs_of(script), *on.left_out),
+        folders=on.folders,
         variable=on.tier.directory_variable(on.request),
-        stays=on.is_hybrid,
         links=links,
+        shared=on.tier.is_shared(on.request) is True,
+        outlives=on.tier.copies_itself or bool(on.request.persistent),
     )
 
 
-def kept_notes(on: OnTier) -> tuple[str, ...]:
-    """Return what is to be said of files that stay on a persistent burst buffer after the job."""
-    if on.request is None or on.own or not on.request.persistent:
-        return ()
-    there = f"${on.tier.directory_variable(on.request)}/{on.request.place}"
-    return (f"files stay in {there} after the job: remove that when you do not need them",)
+def copies_note(on: OnTier) -> str:
+    """Return a comment for people: what is copied back, and where to."""
+    to = printable(str(on.results)) if on.results else "where its inputs are"
+    return f"what the job changes is copied to {to} when it ends"
 
 
 def check_tier_options(script: JobScript) -> None:
@@ -211,11 +155,7 @@ def script_on_tier(
         drop_burst_buffer=bool(script.burst_buffer)
         and (on.request is None or (on.own and not on.keeps_lines)),
         job=replace(resources, burst_buffer_nodes=None, burst_buffer_files=None),
-        directory=on.variable or on.hybrid_variable,
-        place=on.place,
-        folders=on.folders,
-        stays=on.is_hybrid,
-        moved=(moved or {}) if (on.variable or within) and not on.is_hybrid else {},
+        moved=(moved or {}) if within and not on.files else {},
         within=within,
         exports=exports or {},
         notes=notes,

@@ -2,36 +2,144 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# A job script works in a directory of its own on fast storage: inputs are copied there, and what
-# is new or changed is copied back when it ends, however that is.  Above this stand command.sh,
-# `names`, which calls a function with the name of each input, and the variables
-#   place   directory on the fast storage        variable  that is to name the job's own; may be ""
-#   from    directory of the inputs              stays     the script works where it is, if not ""
-#   to      directory for the results            newer     how find tells that a file is older than the job
+# A job script works in a directory of its own on fast storage: inputs are copied there when it
+# begins, and what it changed is copied back when it ends, however that is.  Above this stand
+# command.sh, the functions
+#   inputs        calls its argument with the paths of all that may be an input
+#   is_left_out   whether a path below `from` is no input: a log, or a file of ours
+#   make_folders  makes directories that the program needs for its outputs
+# and the variables
+#   place     directory on the fast storage        variable  that is to name the job's own; may be ""
+#   source    directory of the inputs              stays     the script works where it is, if not ""
+#   results   directory for what is changed        newer     how find tells that a file is older than the job
+#   shared    all nodes see the storage, if not ""   outlives  it is there after the job, if not ""
+# Without `source` inputs are those of the directory in which the job begins; without `results`,
+# what is changed goes to where inputs come from.
 # Usage: sh FILE SCRIPT [ARGUMENT...]
 # shellcheck disable=SC2154,SC2317,SC3013
 
-place=${place%/}
 job=${SLURM_JOB_ID:-0}
 
 say() { printf 'stripewise: %s\n' "$1" >&2; }
 
+there_is() { [ -e "$1" ] || [ -L "$1" ]; }
+
+is_input() { there_is "$1" && [ "$1" != "$to" ] && ! is_left_out "${1#"$from"/}"; }
+
+for_parts() { # what calls of this file for one part of it know from there
+    export from to own work mark copy self job newer real_from real_work
+}
+
+# --- before the script ---------------------------------------------------------------------
+
 check_shared() { # as the study does, see launch/_staging.py
-    [ "${SLURM_JOB_NUM_NODES:-1}" -gt 1 ] || return 0
+    nodes=${SLURM_JOB_NUM_NODES:-1}
+    if [ "${SLURM_HET_SIZE:-1}" -gt "$nodes" ]; then nodes=$SLURM_HET_SIZE; fi
+    if [ -n "$shared" ] || [ "$nodes" -le 1 ]; then return 0; fi
     case $(stat -f -c %T "$place/." 2>/dev/null) in
         bcachefs | btrfs | ext2/ext3 | f2fs | jfs | overlayfs | ramfs | reiserfs | tmpfs | xfs | zfs) ;;
         *) return 0 ;;
     esac
-    say "$place is storage of each node, which the $SLURM_JOB_NUM_NODES nodes of the job cannot \
+    say "$place is storage of each node, which the $nodes nodes of the job cannot \
 share: ask for one node, or name a place that all nodes see"
     exit 1
 }
 
-bring() {
-    if [ -e "$from/$1" ]; then cp -RHp "$from/$1" "$work/" || is_whole=; fi
+bring_all() {
+    is_first=1
+    for entry do
+        if [ -n "$is_first" ]; then set -- && is_first=; fi
+        is_input "$entry" || continue
+        set -- "$@" "$entry"
+        if [ $# -ge 100 ]; then
+            cp -RPp "$@" "$work/" || is_whole=
+            set --
+        fi
+    done
+    if [ $# -gt 0 ] && [ -z "$is_first" ]; then cp -RPp "$@" "$work/" || is_whole=; fi
 }
 
-is_as_it_was() { # an input that the script did not change
+bring_files() { # large ones alone
+    for entry do
+        if ! is_input "$entry" || ! [ -f "$entry" ]; then continue; fi
+        name=${entry#"$from"/}
+        case $name in */*) mkdir -p "$work/${name%/*}" ;; esac
+        cp -Lp "$entry" "$work/$name" || is_whole=
+        if [ -L "$entry" ]; then keep_name "$name"; fi
+    done
+}
+
+keep_name() { # tells whether the script writes to this copy, or puts another file in its place
+    case $1 in */*) mkdir -p "$own/linked/${1%/*}" ;; *) mkdir -p "$own/linked" ;; esac
+    ln "$work/$1" "$own/linked/$1" 2>/dev/null
+}
+
+settle() { # links lead where they led: in the copy, or outside; files outside are copied
+    for link do
+        name=${link#./}
+        real=$(readlink -f "$from/$name" && echo .)
+        real=${real%?.}
+        case $real in
+            "$real_from"/*)
+                wanted=$real_work/${real#"$real_from"/}
+                [ "$(readlink -f "$link")" != "$wanted" ] || continue
+                if ! there_is "$wanted"; then wanted=$real; fi
+                ;;
+            *)
+                wanted=$real
+                if [ -f "$real" ]; then
+                    rm "$link" && cp -p "$real" "$link" || return 1
+                    keep_name "$name"
+                    continue
+                fi
+                [ -n "$real" ] || continue
+                ;;
+        esac
+        rm "$link" && ln -s "$wanted" "$link" || return 1
+    done
+}
+
+lacking() { # what could not be copied of what the job can read
+    for path do
+        [ ! -r "$path" ] || cmp -s "$path" "$work/${path#"$from"/}" || echo lacking
+    done
+}
+
+find_lacking() {
+    for entry do
+        if ! is_input "$entry" || { [ -n "$stays" ] && ! [ -f "$entry" ]; }; then continue; fi
+        find "$entry" -type f -exec sh -c 'sh "$self" --lacking "$@"' sh {} + 2>/dev/null
+    done
+}
+
+stage_in() {
+    is_whole=1
+    if [ -n "$stays" ]; then inputs bring_files; else inputs bring_all; fi
+    chmod u+rwx "$work"
+    if [ -z "$is_whole" ] && [ -n "$(inputs find_lacking)" ]; then return 1; fi
+    make_folders && remove_logs || return 1
+    if [ -z "$stays" ]; then
+        (cd "$work" && find . -type l -exec sh -c 'sh "$self" --settle "$@"' sh {} +) || return 1
+    fi
+    (cd "$work" && find . -type f -o -type l) >"$own/names" || return 1
+    touch -t 197001020000 "$own/oldest" && : >"$own/begun" || return 1
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do
+        : >"$own/later" # what the script changes must be newer than `begun`, by any clock
+        [ -z "$(find "$own/later" -newer "$own/begun")" ] || return 0
+        sleep 0.05 2>/dev/null || sleep 1
+    done
+}
+
+# --- after the script ----------------------------------------------------------------------
+
+was_changed() { # since the job began; also where find cannot tell
+    there_is "$1" || return 1
+    older=$(find "$mark" -prune "$newer" "$1") || return 0
+    [ -z "$older" ]
+}
+
+is_as_it_was() { # an input that the script did not change, where find cannot tell
+    if [ -n "$since" ]; then return 1; fi
     if [ -L "$1" ]; then
         [ -L "$from/$1" ] && [ "$(readlink "$1" && echo .)" = "$(readlink "$from/$1" && echo .)" ]
     else
@@ -39,63 +147,191 @@ is_as_it_was() { # an input that the script did not change
     fi
 }
 
-was_changed() { # since the job began; also where find cannot tell
-    [ -e "$1" ] || return 1
-    older=$(find "$mark" -prune "$newer" "$1") || return 0
-    [ -z "$older" ]
+is_there() { # the same file, or the same link, already
+    if [ -L "$to/$1" ]; then
+        [ -L "./$1" ] && [ "$(readlink "$to/$1" && echo .)" = "$text." ]
+    else
+        [ -z "$text" ] && [ -f "$to/$1" ] && cmp -s "./$1" "$to/$1"
+    fi
 }
 
-target_of() { # not what somebody else changed since the job began
-    target=$to/${1#./}
+alone() { # no other job of this script does so at the same time
+    if [ -w "$self" ] && command -v flock >/dev/null; then
+        (flock -w 60 8 && "$@") 8<>"$self"
+    else
+        "$@"
+    fi
+}
+
+put() { # in the place of the target, but not of what somebody else changed since the job began
+    target=$to/$1
     if [ -d "$target" ] && ! [ -L "$target" ]; then
         target=$target.stripewise-$job
     elif was_changed "$target"; then
+        if is_there "$1"; then
+            rm -f "$copy"
+            return
+        fi
         say "$target was changed meanwhile: the result is in $target.stripewise-$job"
         target=$target.stripewise-$job
     fi
+    if [ -L "$target" ]; then rm -f "$target"; fi # mv would follow one to a directory
+    mv -f "$copy" "$target"
+}
+
+write_through() { # to the file that a link leads to, as the script would have done
+    real=$(readlink -f "$to/$1" && echo .)
+    ! was_changed "${real%?.}" && cp "./$1" "$to/$1"
+}
+
+make_place() {
+    case $1 in */*) [ -d "$to/${1%/*}" ] || mkdir -p "$to/${1%/*}" ;; esac
+}
+
+back_link() {
+    text=$(readlink "./$1" && echo .)
+    text=${text%.}
+    case $text in # the directory of the job goes away
+        "$work"/*) text=$to/${text#"$work"/} ;;
+        "$real_work"/*) text=$to/${text#"$real_work"/} ;;
+    esac
+    if is_there "$1"; then return 0; fi
+    make_place "$1" && rm -f "$copy" && ln -s "${text%?}" "$copy" && alone put "$1"
+}
+
+back_file() {
+    text=
+    if is_there "$1"; then
+        if ! was_changed "$to/$1"; then touch -c -m -r "./$1" "$to/$1" 2>/dev/null; fi
+        if [ -x "./$1" ] && ! [ -x "$to/$1" ]; then chmod +x "$to/$1"; fi
+        return 0
+    fi
+    if [ "$to" = "$from" ] && [ -L "$to/$1" ] && [ "./$1" -ef "$own/linked/$1" ]; then
+        if alone write_through "$1"; then return; fi
+    fi
+    make_place "$1" && cp -Pp "./$1" "$copy" && alone put "$1"
 }
 
 copy_back() {
     failed=0
     for file do
-        if is_as_it_was "$file"; then continue; fi
-        target_of "$file"
-        mkdir -p "${target%/*}" && cp -Pp "$file" "$to/.stripewise-$job-copy" &&
-            mv -f "$to/.stripewise-$job-copy" "$target" || failed=1
+        name=${file#./}
+        if is_as_it_was "$name"; then continue; fi
+        if [ -L "$file" ]; then back_link "$name"; else back_file "$name"; fi || failed=1
     done
     return "$failed"
 }
 
-make_folders() {
+copy_folders() {
     for file do
         [ -d "$from/$file" ] || mkdir -p "$to/${file#./}" || return 1
     done
 }
 
-if [ "$1" = --back ]; then
-    shift
-    copy_back "$@"
-    exit
-elif [ "$1" = --folders ]; then
-    shift
-    make_folders "$@"
-    exit
-fi
+take_out() { # what the script removed, as far as it was there and nobody changed it since
+    for path do
+        name=${path#"$from"/}
+        if there_is "$work/$name" || is_left_out "$name"; then continue; fi
+        grep -Fxq -e "./$name" "$own/names" || continue # the user may have moved others here
+        alone take_aside "$name" || return 1
+    done
+}
+
+take_aside() {
+    if was_changed "$from/$1"; then return 0; fi
+    there=$from/removed.stripewise-$job/$1
+    mkdir -p "${there%/*}" && mv -f "$from/$1" "$there"
+}
+
+find_removed() {
+    is_first=1
+    for entry do
+        if [ -n "$is_first" ]; then set -- && is_first=; fi
+        is_input "$entry" || continue
+        if ! [ -d "$entry" ] || [ -L "$entry" ]; then
+            take_out "$entry" || return 1
+        elif [ -z "$stays" ]; then
+            set -- "$@" "$entry"
+        fi
+        if [ $# -ge 100 ]; then
+            find_removed_below "$@" || return 1
+            set --
+        fi
+    done
+    if [ $# -eq 0 ] || [ -n "$is_first" ]; then return 0; fi
+    find_removed_below "$@"
+}
+
+find_removed_below() {
+    find "$@" \( -type f -o -type l \) -exec sh -c 'sh "$self" --removed "$@"' sh {} +
+}
+
+stage_out() {
+    since=
+    if find "$own/begun" -newercm "$own/begun" >/dev/null 2>&1; then since=-newercm; fi
+    export since
+    cd "$work" || return 1
+    # find would take {} in a path for one of its files
+    # shellcheck disable=SC2016
+    find . -type d ${since:+"$since" "$own/begun"} \
+        -exec sh -c 'sh "$self" --folders "$@"' sh {} + &&
+        find . \( -type f -o -type l \) ${since:+"$since" "$own/begun"} \
+            -exec sh -c 'sh "$self" --back "$@"' sh {} + || return 1
+    if [ "$to" != "$from" ]; then return 0; fi
+    [ -f "$own/oldest" ] || return 0 # somebody cleans up there: who removed what is not known
+    inputs find_removed || return 1
+    if [ -d "$from/removed.stripewise-$job" ]; then
+        say "what the script removed is in $from/removed.stripewise-$job: remove that when you do not need it"
+    fi
+}
+
+# --- one part of it ------------------------------------------------------------------------
+
+case $1 in
+    --settle | --lacking | --back | --folders | --removed)
+        part=$1
+        shift
+        case $part in
+            --settle) settle "$@" ;;
+            --lacking) lacking "$@" ;;
+            --back) copy_back "$@" ;;
+            --folders) copy_folders "$@" ;;
+            --removed) take_out "$@" ;;
+        esac
+        exit
+        ;;
+esac
+
+# --- the whole -----------------------------------------------------------------------------
 
 case $0 in /*) self=$0 ;; *) self=$PWD/$0 ;; esac
 case $1 in /*) script=$1 ;; *) script=$PWD/$1 ;; esac
 shift
+place=$(expand_place && echo .) || exit 1
+place=${place%?.}
+place=${place%/}
 [ -d "$place" ] || { say "$place: there is no such directory in this job"; exit 1; }
 check_shared
+from=${source:-$PWD}
+from=${from%/}
+to=${results:-$from}
+to=${to%/}
+if [ "$to" -ef "$from" ]; then to=$from; fi
+[ -d "$from" ] || { say "$from: there is no such directory to copy to the job's own"; exit 1; }
+real_from=$(cd "$from" && pwd -P && echo .)
+real_from=${real_from%?.}
 own=$place/stripewise-$job-$$ mark=$self.$job-$$
-work=$own/work
+work=$own/work copy=$to/.stripewise-$job-copy
 trap 'rm -rf "$own" "$mark"; exit 143' HUP INT TERM
-mkdir -m 700 "$own" || exit 1
-is_whole=1
-mkdir "$work" && : >"$mark" || is_whole=
-names bring
-chmod u+rwx "$work"
-if [ -z "$is_whole" ]; then
+mkdir -m 700 "$own" && mkdir "$work" || exit 1
+real_work=$(cd "$work" && pwd -P && echo .)
+real_work=${real_work%?.}
+if ! { mkdir -p "$to" && [ -w "$to" ]; } 2>/dev/null; then
+    say "$to: nothing can be written there, so that results would be lost"
+    rm -rf "$own"
+    exit 1
+fi
+if ! { : >"$mark" && (for_parts && stage_in); }; then
     say "not all inputs could be copied to $own: is there room?"
     rm -rf "$own" "$mark"
     exit 1
@@ -117,17 +353,15 @@ if [ -n "$session" ] && kill -s TERM -- "-$child" 2>/dev/null; then # what the s
     done
     kill -s KILL -- "-$child" 2>/dev/null
 fi
-export self mark # find would take {} in a path for one of its files
-# shellcheck disable=SC2016
-mkdir -p "$to" && cd "$work" &&
-    find . -type d -exec sh -c 'sh "$self" --folders "$@"' sh {} + &&
-    find . \( -type f -o -type l \) -exec sh -c 'sh "$self" --back "$@"' sh {} +
-is_back=$?
+(for_parts && stage_out)
+is_back=$? left=
 rm -f "$mark"
 if [ "$is_back" != 0 ]; then
-    say "not all results could be copied to $to: they are in $work on $(uname -n)"
+    if [ -n "$outlives" ]; then left="they are in $work on $(uname -n)"; fi
+    say "not all results could be copied to $to: ${left:-what is not there is lost with the burst buffer}"
     [ "$code" != 0 ] || code=1
 else
-    cd / && rm -rf "$own"
+    cd / || exit 1
+    rm -rf "$own" 2>/dev/null || { chmod -R u+rwX "$own" && rm -rf "$own"; }
 fi
 exit "$code"

@@ -139,7 +139,7 @@ class ScriptJobs(JobPlan):
         _write(path, rewrite(self.script, changes))
         return (str(path), *self.words)
 
-    def write_links(self, job: JobSettings, path: Path, below: str = "") -> tuple[str, ...]:
+    def write_links(self, job: JobSettings, path: Path) -> tuple[str, ...]:
         """Write what makes the links of a hybrid run; return the words before the launcher.
 
         There are none where no links are wanted, or no file of the job is known to be large.
@@ -147,7 +147,6 @@ class ScriptJobs(JobPlan):
         Args:
             job: Of the run.
             path: File to write.
-            below: Where the files lie below the burst buffer's directory; "": in it.
 
         Raises:
             OSError: It cannot be written.
@@ -157,7 +156,7 @@ class ScriptJobs(JobPlan):
         if not self.links or asked is None or not names:
             return ()
         variable = self.tier.directory_variable(asked) or STAGE_VARIABLE
-        _write(path, links_program(variable, names, below))
+        _write(path, links_program(variable, names))
         return ("sh", str(path))
 
     def stage(self, request: RunRequest) -> Stage | None:
@@ -167,8 +166,10 @@ class ScriptJobs(JobPlan):
         if asked is None:
             return None
         stage = Stage(self.tier.directory_variable(asked))
-        if self.tier.copies_itself:
-            stage = replace(stage, directory=asked.directory, may_be_local=True)
+        if not stage.variable or self.tier.copies_itself:
+            stage = replace(stage, directory=asked.directory)
+        if self.tier.is_shared(asked) is None:
+            stage = replace(stage, may_be_local=True)
         if job.burst_buffer_files is None:
             copies = self.tier.copied_in(asked)
             if self.instead:

@@ -20,7 +20,17 @@ from stripewise.slurm import (
 )
 from stripewise.study._job_options import JobOptions
 from stripewise.text import printable
-from stripewise.tiers import Pool, Tier, TierRequest, find_tier, ladder, tier_of_words, variable_of
+from stripewise.tiers import (
+    Pool,
+    Tier,
+    TierRequest,
+    check_absolute,
+    check_there,
+    find_tier,
+    ladder,
+    tier_of_words,
+    variable_of,
+)
 
 _PLUGINS = ("datawarp", "lua")
 """Of Slurm; the tiers have their names."""
@@ -49,6 +59,8 @@ def tier_of_job(
         if name == "lua" and not job.template and not has_own:
             name = "none"
     tier = find_tier(name)
+    if script.resources.is_heterogeneous and tier.markers and _is_choice_free(job, has_own):
+        tier = find_tier("none")
     if has_own and tier.name != of_script.name:
         raise UsageError(
             f"--tier {job.tier}: {script.name} has directives for {of_script.name}; leave --tier "
@@ -67,6 +79,11 @@ def tier_of_job(
     if base.persistent:
         base = replace(base, nodes=nodes_of_persistent(base.persistent, tier.name, known))
     return tier, pools, base if has_own else None, base
+
+
+def _is_choice_free(job: JobOptions, has_own: bool) -> bool:
+    """Whether neither the user nor the script asks for a burst buffer."""
+    return job.tier == "auto" and not (has_own or job.persistent or job.bb_nodes)
 
 
 def check_own(script: JobScript, tier: Tier, own: TierRequest) -> None:
@@ -111,7 +128,6 @@ def checked_pool(
     tier: Tier,
     pools: tuple[Pool, ...],
     own: TierRequest | None,
-    origin: Path,
 ) -> Pool | None:
     """Choose the pool; refuse what no run could have, and what run.tuned.sh could not say.
 
@@ -132,18 +148,11 @@ def checked_pool(
             why = "stages by itself" if own is not None else f"has nothing for --tier {tier.name}"
             raise UsageError(f"--stage-in, --stage-out: the script {why}: leave them out")
         return tier.check(replace(ask, nodes=1), pools)
-    if tier.name == "lua" and not (job.stage_in and "{stage_out}" in " ".join(ask.template)):
-        raise UsageError(
-            "--tier lua: run.tuned.sh needs --stage-in DIR, and a --template with {stage_in} and "
-            "{stage_out}, so that it finds its inputs and keeps its results"
-        )
-    staged = replace(
-        ask,
-        nodes=1,
-        stage_in=Path(job.stage_in) if job.stage_in else None,
-        stage_out=Path(job.stage_out) if job.stage_out else origin.absolute(),
-    )
-    return tier.check(staged, pools)
+    for path in (Path(name) for name in (job.stage_in, job.stage_out) if name):
+        check_absolute(path)
+    if job.stage_in:
+        check_there(Path(job.stage_in))
+    return tier.check(replace(ask, nodes=1), pools)
 
 
 def _check_place(tier: Tier, ask: TierRequest) -> None:
@@ -152,7 +161,7 @@ def _check_place(tier: Tier, ask: TierRequest) -> None:
     Raises:
         UsageError: With the remedy.
     """
-    given = ask.directory if tier.copies_itself else tier.directory_variable(ask)
+    given = ask.directory if tier.copies_itself else tier.directory_text(ask)
     if tier.name in ("directory", "lua") and not given:
         raise UsageError(
             f"--tier {tier.name}: say which directory it is in each job with --place, such as "

@@ -15,14 +15,14 @@ from stripewise.jobs import (
     JobScript,
     LaunchLine,
     Lead,
-    OnTier,
+    check_parts,
+    check_staging,
     check_tier_options,
     is_rewritten,
     missing_cpus,
     moves_to,
-    place_of_script,
-    results_place,
     scripts_in,
+    sharing_note,
 )
 from stripewise.launch import ScriptJobs
 from stripewise.slurm import Slurm, options_of_variables
@@ -154,8 +154,12 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
         check_tier_options(script)
     if own is not None:
         check_own(script, tier, own)
+        check_parts(script, tier)
     ask = asked_of_tier(job, base, tier, options.origin, is_own=own is not None)
-    pool = checked_pool(job, ask, tier, pools, own, options.origin)
+    pool = checked_pool(job, ask, tier, pools, own)
+    if own is None and tier.name != "none":
+        source, results = (Path(name) if name else None for name in (job.stage_in, job.stage_out))
+        check_staging(script, tier, ask, source=source, results=results)
     here, ours = options.origin.absolute(), [tier.directory_variable(ask)]
     outside, effects = outside_of_script(script, options, ours)
     check_place(script, launch, here, ours, effects)
@@ -218,6 +222,14 @@ def _warnings(options: StudyOptions, jobs: ScriptJobs) -> tuple[str, ...]:
     found = [*script.notes, *overridden(script)]
     if script.resources.array:
         found.append(f"{script.name} is an array of jobs: the first element is tuned")
+    is_free = options.job is not None and options.job.tier == "auto"
+    if script.resources.is_heterogeneous and jobs.tier.name == "none" and is_free:
+        found.append(
+            f"{script.name} is a heterogeneous job: no burst buffer is tried, as Slurm gives one "
+            "to a single part of such a job"
+        )
+    if jobs.own is None and jobs.tier.name != "none":
+        found += filter(None, [sharing_note(script, jobs.tier, jobs.ask)])
     if jobs.wall_seconds is None:
         found.append(f"{script.name} has no time limit: give it one with #SBATCH --time")
     if _unknown_nodes(script, script.launch(jobs.step)):
@@ -233,33 +245,4 @@ def _warnings(options: StudyOptions, jobs: ScriptJobs) -> tuple[str, ...]:
     found += where_unclear(script, options.origin.absolute(), ours)
     if script.problem:
         found.append(f"{script.name}: {script.problem}")
-    if problem := _unstaged(options, jobs):
-        found.append(f"no script for the burst buffer can be written in the end: {problem}")
     return tuple(found)
-
-
-def _unstaged(options: StudyOptions, jobs: ScriptJobs) -> str:
-    """Return why the files beside the script, or results, cannot be staged; "" if they can.
-
-    The study copies them itself and would fail only with the script that it leaves.
-    """
-    job = options.job
-    if job is None or jobs.own is not None or jobs.tier.name == "none":
-        return ""
-    path = Path(job.script)
-    results = Path(job.stage_out) if job.stage_out else results_place(options.origin / path)
-    request = replace(jobs.ask, nodes=jobs.ask.nodes or 1, stage_out=results)
-    if request.persistent:
-        request = replace(request, place=place_of_script(options.origin / path))
-    if job.stage_in:
-        request = replace(request, stage_in=Path(job.stage_in))
-    left_out = {path.name, f"{path.stem}.tuned{path.suffix}", options.study_directory.name}
-    try:
-        with os.scandir(options.origin) as entries:
-            inputs = {one.name: one.is_dir() for one in entries if one.name not in left_out}
-        _ = OnTier(jobs.tier, request, jobs.pool, inputs=inputs, source=options.origin).lines
-    except UsageError as error:
-        return str(error)
-    except OSError:
-        return ""
-    return ""

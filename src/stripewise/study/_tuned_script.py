@@ -5,23 +5,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
+from glob import escape
 from pathlib import Path
 
 from stripewise.errors import StorageError, UsageError
 from stripewise.formats import get
 from stripewise.jobs import (
     OnTier,
+    check_staging,
+    copies_note,
     copies_on_tier,
     is_rewritten,
-    kept_notes,
-    place_of_script,
-    results_place,
     script_on_tier,
 )
-from stripewise.launch import STAGE_VARIABLE, ScriptJobs, is_below, redirect_pair
+from stripewise.launch import STAGE_VARIABLE, ScriptJobs, redirect_pair
 from stripewise.model import Configuration, JobSettings
 from stripewise.outputs import write_file
 from stripewise.runtime import (
@@ -74,9 +73,8 @@ def write_tuned_script(
         script_path: The user's script; the new one is written beside it.
         study: The study's directory, which takes what the tasks read.
         snapshot: Inputs of the study.
-        stage_in: Directory that the user named; "": that of the job.
-        stage_out: For the results; "": one of their own beside the script, or the job's where only
-            large files are on the burst buffer.
+        stage_in: Directory of the inputs that the user named; "": that in which a job begins.
+        stage_out: For what a job changes; "": where its inputs are.
         is_cray: The program has Cray MPICH, which applies hints by itself.
         notes: Comments for people.
 
@@ -88,28 +86,33 @@ def write_tuned_script(
     hints = get("mpich-hints").write(configuration).text.strip()
     exports = jobs.hints(_of_tasks(jobs, configuration)) if is_cray else {}
     wrap: tuple[str, ...] = ()
-    hybrid = job.burst_buffer_files is not None
-    own_place = results_place(script_path)
-    results = Path(stage_out) if stage_out else snapshot.source if hybrid else own_place
-    left_out = {script_path.name, target.name, own_place.name}
-    on = _on_tier(jobs, job, snapshot, stage_in, results, left_out)
-    if on.request is not None and on.request.persistent and not on.own:
-        on = replace(on, request=replace(on.request, place=place_of_script(script_path)))
-    if hybrid and not jobs.links:
-        on = replace(on, folders=_folders(job, snapshot, on))
-    around = jobs.write_links(job, study / LINKS_FILE, on.place)
+    on = _on_tier(jobs, job, snapshot)
+    if on.copies:
+        on = replace(
+            on,
+            source=Path(stage_in) if stage_in else snapshot.source if jobs.moved else None,
+            results=Path(stage_out) if stage_out else None,
+            left_out=(escape(target.name), *_left_out(snapshot, study)),
+        )
+        check_staging(
+            jobs.script,
+            jobs.tier,
+            jobs.ask,
+            source=Path(stage_in) if stage_in else None,
+            results=on.results,
+        )
+    around = jobs.write_links(job, study / LINKS_FILE)
     within: tuple[str, ...] = ()
     if on.copies:
         within = ("sh", str(study / COPIES_FILE))
-        _write_private(study / COPIES_FILE, copies_on_tier(on, links=bool(around)))
+        copies = copies_on_tier(on, jobs.script, links=bool(around))
+        _write_private(study / COPIES_FILE, copies)
+        notes = (*notes, copies_note(on))
     if not exports and not _of_tasks(jobs, configuration).is_empty:
         path = study / TASK_FILE
         variables = configured_environment(runtime, configuration, study)
         write_task_file(path, variables, expanded=_redirected(jobs, job, on), preload=runtime.core)
         wrap = (str(task_program(runtime)), str(path), "--")
-    if on.request is not None and not on.own:
-        notes = (*notes, f"results are copied to {on.request.stage_out} when the job ends")
-    notes = (*notes, *kept_notes(on))
     text = script_on_tier(
         jobs.script,
         on,
@@ -134,57 +137,50 @@ def _of_tasks(jobs: ScriptJobs, configuration: Configuration) -> Configuration:
     return replace(configuration, job=replace(configuration.job, **lines))  # type: ignore[arg-type]
 
 
-def _on_tier(
-    jobs: ScriptJobs,
-    job: JobSettings,
-    snapshot: InputSnapshot,
-    stage_in: str,
-    results: Path,
-    left_out: set[str],
-) -> OnTier:
-    """Return how the job uses the tier; the scripts themselves are not copied to it."""
+def _on_tier(jobs: ScriptJobs, job: JobSettings, snapshot: InputSnapshot) -> OnTier:
+    """Return how the job uses the tier."""
     asked = jobs.asked(job)
     if asked is None:
         return OnTier(jobs.tier)
     if jobs.own is not None:
         own = replace(jobs.own, nodes=asked.nodes)
         return OnTier(jobs.tier, own, jobs.pool, own=True)
-    hybrid = job.burst_buffer_files is not None
-    source = snapshot.source
-    request = replace(
-        asked,
-        stage_in=Path(stage_in) if stage_in else None,
-        stage_out=results,
-    )
-    inputs = {  # what a link leads to is copied, as it was for the runs
-        name: (source / name).is_dir() if entry.kind == "link" else entry.kind == "directory"
-        for name, entry in snapshot.entries.items()
-        if "/" not in name and name not in left_out
-    }
-    if hybrid:
-        inputs = {n: d for n, d in inputs.items() if not d and _matches(n, job)}
-    return OnTier(jobs.tier, request, jobs.pool, inputs=inputs, source=source, is_hybrid=hybrid)
+    files = tuple(filter(None, (job.burst_buffer_files or "").split(",")))
+    return OnTier(jobs.tier, asked, jobs.pool, files=files, folders=_folders(jobs, files))
 
 
-def _matches(name: str, job: JobSettings) -> bool:
-    return any(fnmatchcase(name, glob) for glob in (job.burst_buffer_files or "").split(","))
+def _left_out(snapshot: InputSnapshot, study: Path) -> Iterator[str]:
+    """Yield what was beside the script when the study began, and runs did without.
+
+    It is what the user did not name with --input; what came since is an input.
+    """
+    taken = {name.partition("/")[0] for name in snapshot.entries}
+    try:
+        began = snapshot.directory.stat().st_mtime_ns
+        with os.scandir(snapshot.source) as entries:
+            for one in entries:
+                there = one.stat(follow_symlinks=False).st_ctime_ns
+                if one.name not in taken and there < began and one.path != str(study):
+                    yield escape(one.name)
+    except OSError:
+        return
 
 
-def _folders(job: JobSettings, snapshot: InputSnapshot, on: OnTier) -> tuple[str, ...]:
+def _folders(jobs: ScriptJobs, files: Sequence[str]) -> tuple[str, ...]:
     """Return the directories of the large files of a hybrid job, which it makes on the tier.
 
     Raises:
-        UsageError: They cannot be there when the program begins.
+        UsageError: Their names are not known before the job.
     """
-    below = [glob for glob in (job.burst_buffer_files or "").split(",") if "/" in glob]
-    folders = tuple(dict.fromkeys(os.path.dirname(glob) for glob in below))
-    is_input = any(is_below(name, below) for name in snapshot.entries)
-    if below and (is_input or on.copies or any(set(name) & set("*?[") for name in folders)):
+    folders = tuple(dict.fromkeys(filter(None, map(os.path.dirname, files))))
+    wild = [name for name in folders if set(name) & set("*?[") or ".." in name.split("/")]
+    if wild and not jobs.links:
         raise UsageError(
-            f"the large files {', '.join(below)} lie in directories, which a burst buffer has not "
-            "before the job: let the program use them beside the script, or give --hybrid links"
+            f"the large files {', '.join(files)} lie in directories whose names are not known "
+            "before the job, which has to make them on the burst buffer: let the program use "
+            "them beside the script, or give --hybrid links"
         )
-    return folders
+    return folders if not jobs.links else ()
 
 
 def _redirected(jobs: ScriptJobs, job: JobSettings, on: OnTier) -> Mapping[str, str]:
@@ -193,7 +189,7 @@ def _redirected(jobs: ScriptJobs, job: JobSettings, on: OnTier) -> Mapping[str, 
         return {}
     variable = jobs.tier.directory_variable(on.request) or STAGE_VARIABLE
     globs = job.burst_buffer_files.split(",")
-    here, there = "%{SLURM_SUBMIT_DIR}", "/".join(filter(None, (f"%{{{variable}}}", on.place)))
+    here, there = "%{SLURM_SUBMIT_DIR}", f"%{{{variable}}}"
     pairs = (redirect_pair(glob, here, there) for glob in globs)
     return {"STRIPEWISE_REDIRECT": ":".join(pairs)}
 

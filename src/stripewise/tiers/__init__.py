@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from stripewise.tiers._base import Pool as Pool
     from stripewise.tiers._base import Tier as Tier
     from stripewise.tiers._base import TierRequest as TierRequest
-    from stripewise.tiers._checks import check_path as check_path
+    from stripewise.tiers._checks import check_absolute as check_absolute
+    from stripewise.tiers._checks import check_there as check_there
     from stripewise.tiers._directory import expand_directory as expand_directory
     from stripewise.tiers._directory import variable_of as variable_of
     from stripewise.tiers._ladder import ladder as ladder

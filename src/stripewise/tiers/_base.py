@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stripewise.errors import UsageError
 from stripewise.tiers._checks import check_persistent, check_pool, check_staging
 from stripewise.tiers._words import copied_of
 
@@ -129,25 +128,10 @@ class Tier(ABC):
             pool: That `check` chose; None where nothing is allocated by size.
         """
 
-    def staged(
-        self, request: TierRequest, source: Path, name: str, *, is_directory: bool = False
-    ) -> str:
-        """Return the line that copies one file or directory to the tier before the job.
-
-        Args:
-            request: Of the job.
-            source: Absolute path.
-            name: Below the job's place in the tier.
-            is_directory: Whether it is a directory.
-
-        Raises:
-            UsageError: The tier copies whole directories alone, or a line cannot hold the name.
-        """
-        del request, source, is_directory
-        raise UsageError(
-            f"{name}: the tier {self.name} cannot copy single files: name a directory with "
-            "--stage-in"
-        )
+    def is_shared(self, request: TierRequest) -> bool | None:
+        """Whether all nodes of a job see the same storage; None: that is not known before."""
+        del request
+        return None
 
     def copied_in(self, request: TierRequest) -> tuple[tuple[str, str], ...]:
         """Return what a script's own lines copy to the tier: sources, and their places there.

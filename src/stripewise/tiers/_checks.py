@@ -116,6 +116,19 @@ def check_path(path: Path) -> None:
         )
 
 
+def check_absolute(path: Path) -> None:
+    """Refuse a directory whose name depends on where a job begins.
+
+    Raises:
+        UsageError: With the remedy.
+    """
+    if not path.is_absolute():
+        raise UsageError(
+            f"{printable(str(path))}: a copied directory needs an absolute path, such as "
+            "$PWD/results"
+        )
+
+
 def check_there(path: Path) -> None:
     """Refuse a directory that is not there.
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from stripewise.errors import UsageError
 from stripewise.tiers._base import Pool, Tier, TierRequest
-from stripewise.tiers._checks import check_path
 from stripewise.tiers._sizes import burst_size_text
 from stripewise.tiers._stages import Line, directives_of, with_stage, with_stages
 from stripewise.tiers._words import below, capacity_of, options_of
@@ -65,14 +64,9 @@ class DataWarpTier(Tier):
         if request.stage_out:
             yield f"#DW stage_out type=directory source={there} destination={request.stage_out}"
 
-    def staged(
-        self, request: TierRequest, source: Path, name: str, *, is_directory: bool = False
-    ) -> str:
-        """Return a stage_in line."""
-        check_path(source)
-        kind = "directory" if is_directory else "file"
-        there = below(self.directory_variable(request), request.place)
-        return f"#DW stage_in type={kind} source={source} destination={there.rstrip('/')}/{name}"
+    def is_shared(self, request: TierRequest) -> bool:
+        """Whether it is striped over the nodes, or outlives the job."""
+        return bool(request.persistent) or request.access != "private"
 
     def directory_variable(self, request: TierRequest) -> str:
         """Return DW_JOB_STRIPED and its kin."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from stripewise.errors import UsageError
 from stripewise.text import printable
 from stripewise.tiers._base import Pool, Tier, TierRequest
-from stripewise.tiers._checks import check_persistent, check_there
+from stripewise.tiers._checks import check_persistent
 
 _WORD = "[A-Za-z_][A-Za-z0-9_]*"
 _VARIABLE = re.compile(rf"\$(?:({_WORD})|\{{({_WORD})\}})")
@@ -38,10 +38,10 @@ class DirectoryTier(Tier):
         return "/".join(part for part in (request.directory.rstrip("/"), request.place) if part)
 
     def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
-        """Check that it is a path that a job can find, and what the job is to copy.
+        """Check that it is a path that a job can find.
 
         Raises:
-            UsageError: It is none, or a directory is not there.
+            UsageError: It is none.
         """
         check_persistent(self, request)
         text = request.directory
@@ -50,13 +50,6 @@ class DirectoryTier(Tier):
                 f"{printable(text)!r}: the directory of a tier is an absolute path or begins "
                 "with an environment variable of the job (/local/$SLURM_JOB_ID, $TMPDIR)"
             )
-        for path in filter(None, (request.stage_in, request.stage_out)):
-            if not path.is_absolute():
-                raise UsageError(
-                    f"{printable(str(path))}: a copied directory needs an absolute path"
-                )
-        if request.stage_in:
-            check_there(request.stage_in)
         return None
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from stripewise.errors import UsageError
+from stripewise.text import printable
 from stripewise.tiers._base import Pool, Tier, TierRequest
 from stripewise.tiers._sizes import burst_size_text
 from stripewise.tiers._words import capacity_of, options_of
@@ -44,6 +45,10 @@ class LuaTier(Tier):
         """Return the variable that the site's script sets."""
         return request.variable
 
+    def directory_text(self, request: TierRequest) -> str:
+        """Return the directory of that variable, or the one that the site's lines name."""
+        return super().directory_text(request) or request.directory
+
     def read(self, words: Sequence[Sequence[str]]) -> TierRequest | None:
         """Return a request whose template is the script's own lines."""
         lines = [line for line in words if line and line[0] in self.markers]
@@ -57,15 +62,16 @@ class LuaTier(Tier):
         )
 
     def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
-        """Also check the template and the variable."""
+        """Also check the template, and the variable or directory."""
         if not request.template:
             raise UsageError("burst_buffer/lua needs the site's lines: give a template")
         for line in request.template:
             _check_line(line)
-        if not _VARIABLE.fullmatch(request.variable):
+        if not (_VARIABLE.fullmatch(request.variable) or request.directory.startswith("/")):
             raise UsageError(
-                f"{request.variable!r} is no environment variable: name the one in which the "
-                "site's script leaves the directory of the burst buffer"
+                f"{printable(request.variable or request.directory)!r} is no environment variable "
+                "and no absolute path: name the variable in which the site's script leaves the "
+                "directory of the burst buffer, or that directory"
             )
         asked = set(_PLACEHOLDER.findall(" ".join(request.template)))
         sized = asked & {"capacity", "nodes"}

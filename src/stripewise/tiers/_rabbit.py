@@ -9,11 +9,9 @@ documented.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from stripewise.errors import UsageError
 from stripewise.tiers._base import Pool, Tier, TierRequest
-from stripewise.tiers._checks import check_path
 from stripewise.tiers._sizes import burst_size_text
 from stripewise.tiers._stages import Line, directives_of, with_stage, with_stages
 from stripewise.tiers._words import below, capacity_of, options_of
@@ -55,13 +53,9 @@ class RabbitTier(Tier):
         if request.stage_out:
             yield f"#DW copy_out source={there} destination={request.stage_out}"
 
-    def staged(
-        self, request: TierRequest, source: Path, name: str, *, is_directory: bool = False
-    ) -> str:
-        """Return a copy_in line, the same for files and directories."""
-        check_path(source)
-        there = below(self.directory_variable(request), request.place)
-        return f"#DW copy_in source={source} destination={there.rstrip('/')}/{name}"
+    def is_shared(self, request: TierRequest) -> bool:
+        """Whether it is no file system of each node."""
+        return bool(request.persistent) or request.type in ("", "lustre", "gfs2")
 
     def directory_variable(self, request: TierRequest) -> str:
         """Return DW_JOB_ or DW_PERSISTENT_ and the name, with _ for each -."""
