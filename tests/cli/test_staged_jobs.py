@@ -18,6 +18,8 @@ import pytest
 
 from support.job_cluster import JobCluster, as_datawarp
 
+pytestmark = pytest.mark.extended(keep=1)
+
 HEAD = "#!/bin/bash\n#SBATCH --nodes=1 --time=10\n"
 WAYS = {
     "datawarp": ("--bb-nodes", "1"),
