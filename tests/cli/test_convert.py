@@ -59,7 +59,9 @@ def test_the_script_of_the_slides(cluster, tmp_path) -> None:
     assert done.out == "wrote run.bb.sh\n"
     assert [line for line in made.read_text().splitlines() if line.startswith("#DW")] == [
         "#DW jobdw type=scratch access_mode=striped capacity=1471GiB pool=wlm_pool",
+        f"#DW stage_out type=directory source=$DW_JOB_STRIPED/ destination={made}.unsaved",
     ]
+    assert "\n#SBATCH --signal=B:TERM@180\n" in made.read_text(), "in time for its copies"
     assert stat.S_IMODE(made.stat().st_mode) == 0o750
     assert subprocess.run(["bash", "-n", made], capture_output=True).stderr == b""
     assert run(made, tmp_path) == ["-n", "1024", "--hint=nomultithread", "./wrf.exe"]

@@ -35,6 +35,40 @@ def test_the_batch_system_copies_nothing(tier) -> None:
     assert revert(text) == SCRIPT.data
 
 
+def test_what_a_job_leaves_that_slurm_ends_is_saved() -> None:
+    """Slurm takes the burst buffer at once; the job itself leaves nothing there."""
+    made = on(unsaved=Path("/u"))
+    assert made.lines[1:] == (
+        "#DW stage_out type=directory source=$DW_JOB_STRIPED/ destination=/u",
+    )
+    assert b"\nunsaved=/u\n" in copies_on_tier(made, SCRIPT)
+    for other in (
+        on(unsaved=Path("/a b")),
+        on(unsaved=Path("/u"), request={"persistent": "x"}),
+        on(unsaved=Path("/u"), request={"access": "private"}),
+        on("directory", unsaved=Path("/u"), request={"directory": "/f"}),
+    ):
+        assert not [line for line in other.lines if "stage_out" in line]
+        assert b"\nunsaved=''\n" in copies_on_tier(other, SCRIPT)
+
+
+@pytest.mark.parametrize(
+    ("tier", "options", "early"),
+    [
+        ("datawarp", "-t 2:00:00", True),
+        ("datawarp", "-t 10", False),
+        ("datawarp", "", False),
+        ("datawarp", "-t 2:00:00 --signal=USR1@60", False),
+        ("directory", "-t 2:00:00", False),
+    ],
+)
+def test_long_jobs_end_in_time_for_their_copies(tier, options, early) -> None:
+    script = JobScript.parse(f"#!/bin/sh\n#SBATCH -N 1 {options}\nsrun ./a\n".encode(), "x")
+    made = on(tier, request={"directory": "/flash"})
+    text = script_on_tier(script, made, within=("sh", "/copies"))
+    assert (b"\n#SBATCH --signal=B:TERM@180\n" in text) is early
+
+
 def test_lines_of_a_script_stay_as_they_are() -> None:
     lines = on(own=True, request={"stage_in": Path("/in"), "stage_out": Path("/out")}).lines
     assert [line.split()[1] for line in lines] == ["jobdw", "stage_in", "stage_out"]

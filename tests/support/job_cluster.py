@@ -109,7 +109,7 @@ def prepared(cluster: JobCluster, writer: Path) -> JobCluster:
 def as_datawarp(script: Path, directory: Path) -> subprocess.CompletedProcess[str]:
     """Run a script as Slurm would: stage in, run it in its directory, stage out."""
     place = directory / "bb-run"
-    place.mkdir()
+    place.mkdir(0o700)
     lines = [line.split() for line in script.read_text().splitlines() if line.startswith("#DW")]
     stages = [dict(word.partition("=")[::2] for word in line) for line in lines]
 

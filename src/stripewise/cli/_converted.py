@@ -116,7 +116,8 @@ def converted(
         pool,
         source=source or (Path.cwd() if moved else None),
         results=results,
-        left_out=(escape(program.stem), f"{escape(program.name)}*"),
+        left_out=(escape(program.stem), f"{escape(program.stem)}.*"),
+        unsaved=program.with_suffix(".unsaved"),
     )
     data = script_on_tier(
         parsed, on, moved=moved, within=("sh", str(program)), notes=(copies_note(on),)

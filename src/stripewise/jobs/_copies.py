@@ -30,6 +30,7 @@ def copies_program(
     links: bool = False,
     shared: bool = False,
     outlives: bool = False,
+    unsaved: Path | None = None,
 ) -> bytes:
     """Return a shell script that runs a job script with its files on fast storage.
 
@@ -51,6 +52,7 @@ def copies_program(
         links: Links of `links_program` lead to these files.
         shared: All nodes of the job see that storage, whatever it is.
         outlives: That storage is there after the job.
+        unsaved: Directory to which the batch system copies what is left there; None: it does not.
 
     Raises:
         UsageError: A name holds a NUL.
@@ -65,6 +67,7 @@ def copies_program(
             f"stays={'yes' if globs else ''}",
             f"shared={'yes' if shared else ''}",
             f"outlives={'yes' if outlives else ''}",
+            f"unsaved={quote(str(unsaved or ''))}",
             # what links stood for was renamed by them: then only its content says its age
             f"newer={'-newer' if links else '-newermc'}",
             f"expand_place() {{ printf '%s\\n' {_expanded(place)}; }}",

@@ -17,7 +17,12 @@ from stripewise.jobs._script import JobScript
 from stripewise.jobs._staged import logs_of
 from stripewise.model import JobSettings
 from stripewise.text import printable
-from stripewise.tiers import Pool, Tier, TierRequest
+from stripewise.tiers import Pool, Tier, TierRequest, is_plain_path
+
+LONG_SECONDS = 3600
+"""A shorter job would lose much of its time by an early end (assumed)."""
+COPYING_SECONDS = 180
+"""Before the limit of a long job, for the copies of what it changed (assumed)."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,8 @@ class OnTier:
             none: all files of the job do, and it works there.
         left_out: Globs of files that are no inputs.
         folders: Directories that the job makes there for its large files.
+        unsaved: Directory for what a job leaves there that Slurm ends before its files are copied
+            back: Slurm takes its burst buffer at once.
     """
 
     tier: Tier
@@ -45,15 +52,27 @@ class OnTier:
     files: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
+    unsaved: Path | None = None
+
+    @property
+    def saves(self) -> bool:
+        """Whether the batch system copies what is left: the job itself leaves nothing there."""
+        request = self.request
+        if request is None or self.own or request.persistent or self.unsaved is None:
+            return False
+        if not (self.tier.copy_in and self.tier.is_shared(request)):
+            return False
+        return is_plain_path(self.unsaved)
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The directives; they copy nothing, but for those that the script has itself."""
+        """The directives; they copy what is left by a job that Slurm ends, and nothing else."""
         if self.request is None or self.keeps_lines:
             return ()
         request = self.request
         if not self.own:
-            request = replace(request, stage_in=None, stage_out=None)
+            left = self.unsaved if self.saves else None
+            request = replace(request, stage_in=None, stage_out=left)
         return self.tier.directives(request, self.pool)
 
     @property
@@ -87,7 +106,21 @@ def copies_on_tier(on: OnTier, script: JobScript, *, links: bool = False) -> byt
         links=links,
         shared=on.tier.is_shared(on.request) is True,
         outlives=on.tier.copies_itself or bool(on.request.persistent),
+        unsaved=on.unsaved if on.saves else None,
     )
+
+
+def early_end(script: JobScript, on: OnTier) -> dict[str, str | None]:
+    """Return the option that ends a long job in time for its copies, if it has none itself.
+
+    At its limit Slurm takes the burst buffer of a job at once (seen: Slurm 22.05).
+    """
+    seconds = script.resources.wall_seconds or 0
+    if not on.copies or not on.tier.markers or seconds < LONG_SECONDS:
+        return {}
+    if any(option.name == "signal" for option in script.options):
+        return {}
+    return {"signal": f"B:TERM@{COPYING_SECONDS}"}
 
 
 def copies_note(on: OnTier) -> str:
@@ -151,7 +184,7 @@ def script_on_tier(
         around=around,
         step=step,
         directives=on.lines,
-        options=options or {},
+        options={**early_end(script, on), **(options or {})},
         drop_burst_buffer=bool(script.burst_buffer)
         and (on.request is None or (on.own and not on.keeps_lines)),
         job=replace(resources, burst_buffer_nodes=None, burst_buffer_files=None),

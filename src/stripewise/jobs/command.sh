@@ -8,7 +8,7 @@
 
 run_command() {
     exec 9<&0 # a command in the background has no input otherwise
-    heard='' child=''
+    heard='' child='' ended=''
     for signal in HUP INT TERM USR1 USR2; do
         # shellcheck disable=SC2064
         trap "heard=$signal; tell" "$signal"
@@ -30,6 +30,7 @@ run_command() {
     done
 }
 
-tell() { # whom the signal was meant for, once it is there
+tell() { # whom the signal was meant for, once it is there; `ended`: it was to end
+    case $heard in HUP | INT | TERM) ended=yes ;; esac
     if [ -n "$child" ]; then kill -s "$heard" "$child" 2>/dev/null; fi
 }

@@ -13,6 +13,7 @@
 #   source    directory of the inputs              stays     the script works where it is, if not ""
 #   results   directory for what is changed        newer     how find tells that a file is older than the job
 #   shared    all nodes see the storage, if not ""   outlives  it is there after the job, if not ""
+#   unsaved   directory to which the batch system copies what a job that is killed leaves there; or ""
 # Without `source` inputs are those of the directory in which the job begins; without `results`,
 # what is changed goes to where inputs come from.
 # Usage: sh FILE SCRIPT [ARGUMENT...]
@@ -238,7 +239,7 @@ take_out() { # what the script removed, as far as it was there and nobody change
 }
 
 take_aside() {
-    if was_changed "$from/$1"; then return 0; fi
+    if was_changed "$from/$1" || ! [ -f "$own/oldest" ]; then return 0; fi
     there=$from/removed.stripewise-$job/$1
     mkdir -p "${there%/*}" && mv -f "$from/$1" "$there"
 }
@@ -277,8 +278,8 @@ stage_out() {
         -exec sh -c 'sh "$self" --folders "$@"' sh {} + &&
         find . \( -type f -o -type l \) ${since:+"$since" "$own/begun"} \
             -exec sh -c 'sh "$self" --back "$@"' sh {} + || return 1
-    if [ "$to" != "$from" ]; then return 0; fi
-    [ -f "$own/oldest" ] || return 0 # somebody cleans up there: who removed what is not known
+    # who removed what is not known where somebody cleans up, or takes the storage from a job that ends
+    if [ "$to" != "$from" ] || [ -n "$ended" ] || ! [ -f "$own/oldest" ]; then return 0; fi
     inputs find_removed || return 1
     if [ -d "$from/removed.stripewise-$job" ]; then
         say "what the script removed is in $from/removed.stripewise-$job: remove that when you do not need it"
@@ -312,6 +313,11 @@ place=${place%?.}
 place=${place%/}
 [ -d "$place" ] || { say "$place: there is no such directory in this job"; exit 1; }
 check_shared
+for left in "$unsaved"/stripewise-*; do
+    if [ -n "$unsaved" ] && [ -d "$left" ]; then
+        say "a job before this one was killed; what it had not copied back is in $left"
+    fi
+done
 from=${source:-$PWD}
 from=${from%/}
 to=${results:-$from}
@@ -357,7 +363,12 @@ fi
 is_back=$? left=
 rm -f "$mark"
 if [ "$is_back" != 0 ]; then
-    if [ -n "$outlives" ]; then left="they are in $work on $(uname -n)"; fi
+    rm -f "$copy"
+    if [ -n "$outlives" ]; then
+        left="they are in $work on $(uname -n)"
+    elif [ -n "$unsaved" ]; then
+        left="what is not there comes to $unsaved/${own##*/}/work"
+    fi
     say "not all results could be copied to $to: ${left:-what is not there is lost with the burst buffer}"
     [ "$code" != 0 ] || code=1
 else

@@ -34,6 +34,7 @@ from stripewise.workspace import InputSnapshot
 TASK_FILE = "tuned.task"
 LINKS_FILE = "tuned.links"
 COPIES_FILE = "tuned.copies"
+UNSAVED = "unsaved"
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ def write_tuned_script(
             source=Path(stage_in) if stage_in else snapshot.source if jobs.moved else None,
             results=Path(stage_out) if stage_out else None,
             left_out=(escape(target.name), *_left_out(snapshot, study)),
+            unsaved=study / UNSAVED,
         )
         check_staging(
             jobs.script,

@@ -108,12 +108,18 @@ def check_path(path: Path) -> None:
     """
     if not path.is_absolute():
         raise UsageError(f"{printable(str(path))}: a staged directory needs an absolute path")
-    if not _PATH.fullmatch(str(path)) or printable(str(path)) != str(path):
+    if not is_plain_path(path):
         raise UsageError(
             f"{printable(str(path))!r} cannot be staged: directives cannot quote white space, "
             "quotes, $, \\ and control characters; name a directory without them with --stage-in "
             "(for results: --stage-out), or use a link"
         )
+
+
+def is_plain_path(path: Path) -> bool:
+    """Whether a directive can hold a path."""
+    text = str(path)
+    return bool(_PATH.fullmatch(text)) and printable(text) == text
 
 
 def check_absolute(path: Path) -> None:
