@@ -32,20 +32,21 @@ def findings(view: JobView, pairs: Sequence[Row]) -> list[Block]:
 def seconds(view: JobView) -> list[Block]:
     """Return the I/O seconds by reason: by kind of call, and by finding."""
     row = view.row
-    parts = [
-        Part(name, title, row[f"{name}_seconds"], name)
-        for name, title in (("read", "reading"), ("write", "writing"), ("meta", "metadata"))
-        if row[f"{name}_seconds"] is not None
-    ]
+    titles = {"read": "reading", "write": "writing", "meta": "metadata"}
+    known = [name for name in titles if row[f"{name}_seconds"] is not None]
+    parts = [Part(name, titles[name], row[f"{name}_seconds"], name) for name in known]
     found: list[Block] = []
     if parts:
         note = (
             "Time of the slowest rank in each of the three, which need not be the same rank: "
             "they need not add up to the I/O time."
         )
+        unknown = [title for name, title in titles.items() if name not in known]
+        if unknown:
+            note += f" The time of {' and '.join(unknown)} is not known."
         whole = row["io_seconds"] or 0.0
         rest = whole - sum(part.value for part in parts)
-        if rest > _LEAST_REST * whole:
+        if rest > _LEAST_REST * whole and not unknown:
             parts.append(Part("names", "calls by name, such as stat", rest, "rest"))
             note += (
                 " Calls by name, on files that were not opened, take at least what the three "
