@@ -14,7 +14,7 @@ import pytest
 
 from support.slurm_study import until
 
-pytestmark = [pytest.mark.slurm, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slurm, pytest.mark.extended(keep=1), pytest.mark.timeout(600)]
 
 MAIN = "from stripewise.cli import main; main()"
 ARRAY = r"""#!/bin/bash
