@@ -120,4 +120,4 @@ def test_notes_on_a_script_for_two_systems(place) -> None:
     assert "line 7: #SBATCH behind the first command is not read" in said.out
     done = place.run("convert", "run.sh", "--bb-nodes", "1", "--print")
     assert "taken for Slurm's" in done.err
-    assert done.out.index("#PBS -l") < done.out.index("cd ")
+    assert done.out.index("#PBS -l") < done.out.index("# >>> stripewise")
