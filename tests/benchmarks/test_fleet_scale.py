@@ -19,6 +19,7 @@ import fleet_scale_data
 JOBS = 300
 
 
+@pytest.mark.extended
 def test_the_database_is_filled_and_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = create_engine(str(tmp_path / "fleet.sqlite"))
     initialise(engine)

@@ -62,6 +62,7 @@ def test_the_command_of_a_campaign_has_these_options(name):
     ).cases
 
 
+@pytest.mark.extended
 def test_the_page_has_every_item_with_its_pictures(tmp_path):
     kinds = {"array3d": lambda: campaigns.array3d(2, (1, 2)), "mdtest": campaigns.metadata}
 

@@ -34,6 +34,7 @@ def campaign(monkeypatch, tmp_path):
     return directory
 
 
+@pytest.mark.extended
 def test_a_description_is_advised_on_in_every_form(capsys, tmp_path):
     for form in ("text", "html", "markdown", "json", "module", "profile"):
         file = tmp_path / f"advice.{form}"

@@ -222,6 +222,7 @@ def expected(trace, path, writing):
     return found
 
 
+@pytest.mark.extended
 @settings(max_examples=150, deadline=None)
 @given(seeds)
 def test_every_figure_is_that_of_single_calls(seed):

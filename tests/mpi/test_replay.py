@@ -96,6 +96,7 @@ def test_ranks_alone_and_in_groups(family: str, tmp_path: Path) -> None:
         assert (found.directory / name).stat().st_size == (tmp_path / name).stat().st_size
 
 
+@pytest.mark.extended
 def test_variables_of_pnetcdf(tmp_path: Path, kernel_of: Callable[[str], Kernel]) -> None:
     require("mpicc.openmpi", "mpiexec.openmpi")
     from kernel_builds import compile_kernel

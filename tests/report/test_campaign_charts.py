@@ -17,6 +17,7 @@ from stripewise.report._campaign_over_time import relative_runs, slow_targets, t
 from stripewise.report._campaign_path import narrowest, stages_of
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("name", list(campaigns.ALL))
 def test_every_chart_becomes_a_picture(name, tmp_path):
     campaign = campaigns.ALL[name]()

@@ -73,7 +73,7 @@ def resumed(tmp_path, no_fsync):
     return go_on
 
 
-@pytest.mark.extended(keep=1)
+@pytest.mark.extended
 @pytest.mark.parametrize("share", [0.3, 0.7, 1.0])
 def test_every_mutation_is_refused_in_one_line_or_harmless(resumed, share):
     resumed(trials=4)

@@ -47,6 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Record(path.absolute()))
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what was not asked for; keep together what shares dear fixtures."""
     for item in items:

@@ -41,6 +41,7 @@ def models(tmp_path_factory):
     return fit_models(*find_evidence(options.directory), place / "models").models
 
 
+@pytest.mark.extended(keep=1)
 @pytest.mark.parametrize("name", ["btio", "vorpal", "gcrm"])
 def test_recorded_configurations_are_ranked(models, name):
     """Also those of btio, whose cells on diagonals the training has not seen."""

@@ -57,7 +57,7 @@ def test_the_load_is_known_before_and_after(connection: Connection, back: int) -
         assert one.gaps == 0
 
 
-@pytest.mark.extended(keep=1)
+@pytest.mark.extended
 def test_the_hour_in_which_it_moved_counts_it_once(connection: Connection) -> None:
     found = load_of(connection, moves(90), period="week")
     assert found.width_seconds == 3600

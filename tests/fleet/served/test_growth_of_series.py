@@ -55,7 +55,7 @@ def contents(connection: Connection) -> tuple[list[Any], dict[Any, Any]]:
     return sorted(samples), rollups
 
 
-@pytest.mark.extended(keep=1)
+@pytest.mark.extended
 @ON_A_DATABASE
 @given(first=records, second=records)
 def test_many_at_once_give_what_each_gives(

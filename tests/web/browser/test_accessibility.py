@@ -40,7 +40,7 @@ def address_of(path: str, browser: Browser) -> str:
     return found
 
 
-@pytest.mark.extended(keep=3)
+@pytest.mark.extended(keep=2)
 @pytest.mark.parametrize("path", [*paths(), *FURTHER])
 def test_page_is_open_to_all(admin: Browser, path: str) -> None:
     address = address_of(path, admin)

@@ -90,7 +90,7 @@ def test_what_proves_nothing_is_nobody(world: World, everything: list[str], who:
             assert _told(_ask(world, made, one, who)) == nobody, one
 
 
-@pytest.mark.extended(keep=1)
+@pytest.mark.extended
 @pytest.mark.parametrize("who", STRANGERS)
 def test_not_theirs_and_not_there_are_one_answer_and_one_work(
     world: World, everything: list[str], who: str
