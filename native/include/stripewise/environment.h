@@ -31,7 +31,8 @@
  * directories in HOME. */
 #define SW_ENV_TEMPORARY "STRIPEWISE_TEMPORARY"
 /* A file, to which is added what STRIPEWISE_WRITABLE refused, and which programs it does not reach
- * (hooks/refused.h).  Without STRIPEWISE_DIRECTORY the run begins with the birth of its directory. */
+ * (hooks/refused.h).  Without STRIPEWISE_DIRECTORY the run begins with the birth of its directory.
+ */
 #define SW_ENV_REFUSED "STRIPEWISE_REFUSED"
 /* A directory: files in it that the program removes get a second name in
  * .stripewise-removed there, so that they can be compared with those of other runs. */

@@ -61,7 +61,7 @@ SW_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[]
                        const posix_spawnattr_t *attributes, char *const arguments[],              \
                        char *const environment[])                                                 \
     {                                                                                             \
-        sw_program_starts(path, searched, environment);                                                     \
+        sw_program_starts(path, searched, environment);                                           \
         return sw_posix()->name(child, path, actions, attributes, arguments, environment);        \
     }
 
