@@ -36,7 +36,8 @@ def tune(cluster: JobCluster, disk: Path, place: str) -> Said:
     """Tune a script that fills the disk of its study."""
     filling = FILLS.format(here=cluster.work.parent, place=place)
     cluster.write(SCRIPT.replace("srun", filling))
-    return cluster.tune(*WORDS, "--study-dir", str(disk / "study"))
+    outside = ("--allow-outside", str(cluster.work.parent), "--allow-outside", str(disk))
+    return cluster.tune(*WORDS, *outside, "--study-dir", str(disk / "study"))
 
 
 def finished(disk: Path) -> dict[str, str]:

@@ -59,7 +59,7 @@ def test_links_take_the_place_of_redirection(cluster, tmp_path) -> None:
     assert (cluster.work / "out.dat").stat().st_size == 4 * 65536
     assert os.lstat(cluster.work / "out.old").st_ino == before
     assert not [path for path in cluster.work.iterdir() if path.is_symlink()]
-    assert sorted(path.name for path in (tmp_path / "bb-run").iterdir()) == ["out.dat", "out.old"]
+    assert list((tmp_path / "bb-run").iterdir()) == []  # the job has brought all of it back
     again = cluster.work / "out.dat"
     again.write_bytes(b"an older result")
     shutil.rmtree(tmp_path / "bb-run")
