@@ -39,7 +39,8 @@ class Tuner:
             os.login_tty(inside)
             signal.signal(signal.SIGHUP, signal.SIG_IGN if nohup else signal.SIG_DFL)
 
-        words = [sys.executable, "-c", MAIN, "tune", *WORDS]
+        outside = ("--allow-outside", str(cluster.work.parent))
+        words = [sys.executable, "-c", MAIN, "tune", *WORDS, *outside]
         self.process = subprocess.Popen(words, cwd=cluster.work, preexec_fn=begin)
         os.close(inside)
         self._reader = threading.Thread(target=self._read)
