@@ -117,7 +117,7 @@ def _draw(room: str, path: Path, top: Path, draw: random.Random) -> Fault | None
 
 
 class _Behaviour(ast.NodeTransformer):
-    """Take out what no test can notice: annotations and docstrings."""
+    """Take out what no test can notice: annotations, and what is for type checkers alone."""
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None
