@@ -10,7 +10,12 @@ import pytest
 
 from stripewise.errors import ConfigurationError, UsageError
 from stripewise.surfaces import RecordedTunable, RecordingOptions, SurfaceRole
-from stripewise.surfaces._recording_plan import plan_runs, possible_points, recorded_tunables
+from stripewise.surfaces._recording_plan import (
+    count_runs,
+    plan_runs,
+    possible_points,
+    recorded_tunables,
+)
 from stripewise.testing.strategy_suite import romio_facts
 
 FACTS = replace(romio_facts(), collective_bytes=1 << 26, independent_bytes=0)
@@ -43,6 +48,13 @@ def test_rounds_are_fresh_permutations():
     assert len({str(order) for order in rounds}) == 5
     assert runs == plan_runs(points, 5, 3, 0)
     assert runs != plan_runs(points, 5, 4, 0)
+
+
+@pytest.mark.parametrize("every", [0, 1, 4, 5, 20])
+@pytest.mark.parametrize("repeats", [1, 3, 5])
+def test_runs_are_counted_as_they_are_planned(repeats, every):
+    points, _ = possible_points(TUNABLES, FACTS)
+    assert count_runs(len(points), repeats, every) == len(plan_runs(points, repeats, 0, every))
 
 
 def test_the_default_stands_in_between():

@@ -43,6 +43,13 @@ input_option = click.option(
     metavar="PATH",
     help="File or directory that the program reads, instead of this whole directory (repeatable).",
 )
+allow_outside_option = click.option(
+    "--allow-outside",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Let runs change this file or directory of yours, which no copy holds (repeatable).",
+)
 file_option = partial(click.option, metavar="FILE", type=click.Path(path_type=Path))
 directory_option = partial(click.option, metavar="DIR", type=click.Path(path_type=Path))
 program_argument = click.argument(

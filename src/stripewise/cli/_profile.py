@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from stripewise.cli._common import (
+    allow_outside_option,
     evidence_argument,
     examples,
     file_option,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     help="Apply the lines of finding N to the traced program and measure the gain in 6 pairs.",
 )
+@allow_outside_option
 @evidence_argument
 def command(
     paths: tuple[Path, ...],
@@ -75,6 +77,7 @@ def command(
     mpiio_stats: bool,
     findings_only: bool,
     number: int | None,
+    allow_outside: tuple[Path, ...],
 ) -> None:
     """Show what a run did to its files, how long it took and why, and what to do about it.
 
@@ -97,6 +100,8 @@ def command(
         print_profile,
     )
 
+    if allow_outside and number is None:
+        raise UsageError("--allow-outside goes with --try, which runs the program; leave it out")
     if as_json + as_csv + mpiio_stats > 1:
         raise UsageError("--json, --csv and --mpiio-stats exclude each other: choose one")
     evidence = read_evidence(paths)
@@ -104,7 +109,7 @@ def command(
     profile = evidence.profile
     diagnosis = diagnose(evidence, patterns, storage_of_files(profile.paths, profile.hosts).costs)
     if number is not None:
-        _try(diagnosis, number, paths, as_json=as_json)
+        _try(diagnosis, number, paths, allow_outside, as_json=as_json)
         return
     if html is not None:
         from stripewise.report import render_profile_html
@@ -146,7 +151,14 @@ def command(
         click.get_current_context().exit(TraceError.exit_code)
 
 
-def _try(diagnosis: Diagnosis, number: int, paths: Sequence[Path], *, as_json: bool) -> None:
+def _try(
+    diagnosis: Diagnosis,
+    number: int,
+    paths: Sequence[Path],
+    allow_outside: Sequence[Path],
+    *,
+    as_json: bool,
+) -> None:
     """Run the traced program with and without the lines of a finding, and compare.
 
     A trace carries a command: only the user's own is run.
@@ -163,7 +175,8 @@ def _try(diagnosis: Diagnosis, number: int, paths: Sequence[Path], *, as_json: b
     found = diagnosis.findings[number - 1]
     claim = found.cost_seconds or 0.0
     note(f"runs in a sandbox: {diagnosis.command}")
-    tried = try_lines(shlex.split(diagnosis.command), found.lines)
+    command = shlex.split(diagnosis.command)
+    tried = try_lines(command, found.lines, allow_outside=allow_outside)
     holds = tried.holds(claim)
     if as_json:
         print_json({**asdict(tried), "code": found.code, "claim_seconds": claim, "holds": holds})

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ import click
 
 from stripewise.cli._common import (
     EXIT_INTERRUPTED,
+    allow_outside_option,
     answer,
     directory_option,
     examples,
@@ -24,6 +26,7 @@ from stripewise.cli._common import (
     program_argument,
 )
 from stripewise.cli._on import emulation_options, study_storage
+from stripewise.cli._scripts import ProgramCommand, refuse_dry_run
 from stripewise.cli._tune_words import Duration, Numbers
 
 if TYPE_CHECKING:
@@ -48,6 +51,7 @@ def command() -> None:
 
 @command.command(
     "record",
+    cls=ProgramCommand,
     context_settings={"allow_interspersed_args": False},
     epilog=examples(
         "stripewise surface record -o a.jsonl --vary mpiio.romio_ds_write=disable \\",
@@ -93,12 +97,18 @@ def command() -> None:
     "--timeout", type=Duration(), metavar="TIME", help="Time limit of one run, such as 90s."
 )
 @input_option
+@allow_outside_option
 @directory_option(
     "--work-dir",
     help="Directory for the runs: they write in FILE.stripewise there, which is removed at the "
     "end  [default: the directory of FILE]",
 )
 @click.option("--resume", is_flag=True, help="Continue an interrupted recording.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Show what would be run, and which of your own files it would change; run nothing.",
+)
 @click.option(
     "--ranks-per-node",
     type=Numbers(),
@@ -110,7 +120,12 @@ def command() -> None:
 @json_option
 @program_argument
 def record(
-    as_json: bool, program: tuple[str, ...], vary: tuple[str, ...], spec: Path | None, **given: Any
+    as_json: bool,
+    program: tuple[str, ...],
+    vary: tuple[str, ...],
+    spec: Path | None,
+    dry_run: bool,
+    **given: Any,
 ) -> None:
     """Run COMMAND under every configuration of the given values, several times each.
 
@@ -118,10 +133,14 @@ def record(
     order, so that drift of the machine affects all of them alike.  Every run is in FILE as soon
     as it has ended.  Configurations in which a setting cannot act beside another are left out
     and counted.
+
+    Every run works in a copy of this directory.  A command that would change other files of
+    yours is refused, unless --allow-outside names them.
     """
     from stripewise.cli._vary import parse_spec, parse_vary
     from stripewise.surfaces import RecordingOptions
 
+    refuse_dry_run(program, never=True)
     storage = study_storage(given)
     given.pop("ranks_per_node")
     options = RecordingOptions(
@@ -134,10 +153,22 @@ def record(
         work_directory=given.pop("work_dir"),
         **given,
     )
-    _show(_record(options, as_json), options.output, as_json)
+    if dry_run:
+        _show_plan(options, as_json)
+    else:
+        _show(_record(options), options.output, as_json)
 
 
-def _record(options: RecordingOptions, as_json: bool) -> Surface:
+def _show_plan(options: RecordingOptions, as_json: bool) -> None:
+    from stripewise.cli._surface_progress import SurfaceProgress
+    from stripewise.report import recording_ahead_json, recording_ahead_lines
+    from stripewise.surfaces import plan_recording
+
+    plan = plan_recording(options, SurfaceProgress(sys.stderr))
+    answer(as_json, lambda: recording_ahead_json(plan), lambda: recording_ahead_lines(plan))
+
+
+def _record(options: RecordingOptions) -> Surface:
     from stripewise.cli._surface_progress import SurfaceProgress
     from stripewise.surfaces import record_surface
 
@@ -146,9 +177,10 @@ def _record(options: RecordingOptions, as_json: bool) -> Surface:
         return record_surface(options, progress)
     except KeyboardInterrupt:
         progress.close()
+        words = [word for path in options.allow_outside for word in ("--allow-outside", str(path))]
         note(
             "interrupted; no finished run is lost; go on with: stripewise surface record "
-            f"-o {options.output} --resume"
+            + shlex.join(["-o", str(options.output), "--resume", *words])
         )
         click.get_current_context().exit(EXIT_INTERRUPTED)
     finally:

@@ -105,7 +105,7 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Run COMMAND unmodified and record what it does to its files, call by call.
+    """Run COMMAND unmodified, in place, and record what it does to its files, call by call.
 
     The trace is a directory with one file per node, which only its owner can read; a file takes at
     most 1 GiB (STRIPEWISE_RUN_BYTES), and processes beyond that are only counted.  Equal calls

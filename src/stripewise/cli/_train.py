@@ -12,6 +12,7 @@ import click
 
 from stripewise.cli._common import (
     EXIT_INTERRUPTED,
+    allow_outside_option,
     answer,
     examples,
     file_option,
@@ -129,6 +130,7 @@ if TYPE_CHECKING:
     "directory",
     help="Directory of the training.  [default: one named after the storage]",
 )
+@allow_outside_option
 @json_option
 @click.pass_context
 def command(
@@ -172,7 +174,8 @@ def _kept(fits: Fits) -> int:
         return 0
 
 
-_RUNS, _SIMULATIONS = ("family", "mpiexec", "launcher_options", "noise"), ("stack",)
+_RUNS = ("family", "mpiexec", "launcher_options", "noise", "allow_outside")
+_SIMULATIONS = ("stack",)
 
 
 def _check(
@@ -253,6 +256,7 @@ def _options(
         vary=parse_vary(vary),
         launcher=launcher,
         kernel=kernel,
+        allow_outside=tuple(path.absolute() for path in given.pop("allow_outside")),
         **given,
     )
 

@@ -13,6 +13,7 @@ import click
 
 from stripewise.cli._common import (
     EXIT_INTERRUPTED,
+    allow_outside_option,
     answer,
     directory_option,
     echo,
@@ -146,13 +147,7 @@ _numbers_option = partial(click.option, type=Numbers(), default=(), metavar="N,N
     help="Values to try for a tunable instead of its usual ones, such as 1MiB,4MiB (repeatable).",
 )
 @input_option
-@click.option(
-    "--allow-outside",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    help="Let runs change this file or directory of yours, which no copy holds (repeatable).",
-)
+@allow_outside_option
 @_numbers_option("--ranks", help="Numbers of ranks to try as well.")
 @_numbers_option(
     "--ranks-per-node",

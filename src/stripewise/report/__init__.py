@@ -86,6 +86,8 @@ if TYPE_CHECKING:
     from stripewise.report._simulation_tuned import simulated_study_json as simulated_study_json
     from stripewise.report._simulation_tuned import simulated_study_lines as simulated_study_lines
     from stripewise.report._summary import summary_lines as summary_lines
+    from stripewise.report._surface import recording_ahead_json as recording_ahead_json
+    from stripewise.report._surface import recording_ahead_lines as recording_ahead_lines
     from stripewise.report._surface import surface_lines as surface_lines
     from stripewise.report._surface import surface_to_json as surface_to_json
     from stripewise.report._surface_picture import draw_surface as draw_surface

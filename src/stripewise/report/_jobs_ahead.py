@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 from stripewise.strategies import last_text, reach_text
-from stripewise.study import JobsAhead, use_text
+from stripewise.study import JobsAhead, OutsideUse, use_text
 from stripewise.text import plural, printable
 
 
@@ -40,13 +40,27 @@ def job_plan_lines(plan: JobsAhead) -> Iterator[str]:
     yield f" cost            {_cost(plan)}"
     if plan.budget is not None:
         yield f" budget          {plan.budget:g} node-hours"
-    for use in plan.outside:
-        yield f" outside         {use_text(use)}{', as allowed' if use.allowed else ''}"
-    if plan.allow:
-        yield f" to allow this   {plan.allow}; tune refuses to begin without it"
-    for text in plan.warnings:
-        yield f" warning         {text}"
+    yield from outside_lines(plan.outside, plan.allow, plan.warnings, "tune")
     yield " nothing was submitted"
+
+
+def outside_lines(
+    uses: Iterable[OutsideUse], allow: str, warnings: Iterable[str], command: str
+) -> Iterator[str]:
+    """Yield the lines on what runs would do to the user's own files, and on what is not known.
+
+    Args:
+        uses: As far as it is known.
+        allow: Options that would allow all of it; "": it is allowed.
+        warnings: For the user.
+        command: Of Stripewise, that asks for the options.
+    """
+    for use in uses:
+        yield f" outside         {use_text(use)}{', as allowed' if use.allowed else ''}"
+    if allow:
+        yield f" to allow this   {allow}; {command} refuses to begin without it"
+    for text in warnings:
+        yield f" warning         {text}"
 
 
 def _cost(plan: JobsAhead) -> str:

@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
 from stripewise.model import RunStatus, to_json
+from stripewise.report._jobs_ahead import outside_lines
 from stripewise.report._phrases import facts_phrase
 from stripewise.report._summary import labelled, line
 from stripewise.report._text import (
@@ -18,7 +21,14 @@ from stripewise.report._text import (
     format_value,
     plural,
 )
-from stripewise.surfaces import KnobEffect, Landscape, Spot, Surface, SurfaceRole
+from stripewise.surfaces import (
+    KnobEffect,
+    Landscape,
+    RecordingAhead,
+    Spot,
+    Surface,
+    SurfaceRole,
+)
 from stripewise.text import printable
 
 _MACHINE = {
@@ -31,6 +41,37 @@ _MACHINE = {
     "hdf5": "HDF5 {}",
     "date": "{}",
 }
+
+
+def recording_ahead_json(plan: RecordingAhead) -> dict[str, Any]:
+    """Return what a recording would run as a JSON document."""
+    data: dict[str, Any] = {
+        "dry_run": True,
+        "command": list(plan.command),
+        "most_configurations": plan.most_configurations,
+        "repeats": plan.repeats,
+        "most_runs": plan.most_runs,
+        "done": plan.done,
+        "outside": [asdict(use) for use in plan.outside.uses],
+        "allow": plan.outside.remedy_text,
+        "warnings": list(plan.outside.warnings),
+    }
+    return data
+
+
+def recording_ahead_lines(plan: RecordingAhead) -> Iterator[str]:
+    """Yield the lines on what a recording would run."""
+    done = f", {plan.done} of them done" if plan.done else ""
+    yield line("command", command_line(plan.command))
+    yield line(
+        "configurations",
+        f"at most {plan.most_configurations}, each {plural(plan.repeats, 'time')}; those that "
+        "cannot act on the program are left out once a run was seen",
+    )
+    yield line("runs", f"at most {plan.most_runs}{done}")
+    outside = plan.outside
+    yield from outside_lines(outside.uses, outside.remedy_text, outside.warnings, "surface record")
+    yield " nothing was run"
 
 
 def surface_lines(surface: Surface, name: str) -> list[str]:

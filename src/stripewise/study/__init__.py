@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from stripewise.study._observer import Observer as Observer
     from stripewise.study._options import NO_MACHINE as NO_MACHINE
     from stripewise.study._options import StudyOptions as StudyOptions
+    from stripewise.study._outside import Outside as Outside
+    from stripewise.study._outside import OutsideUse as OutsideUse
+    from stripewise.study._outside import outside_of_command as outside_of_command
     from stripewise.study._outside import use_text as use_text
     from stripewise.study._simulated import NoFiles as NoFiles
     from stripewise.study._simulated import simulated_workload as simulated_workload

@@ -7,7 +7,6 @@ from __future__ import annotations
 import itertools
 import os
 import platform
-import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
@@ -54,7 +53,7 @@ from stripewise.study._job_tools import (
 from stripewise.study._ledger import Ledger
 from stripewise.study._looking import look, look_first, what_was_written
 from stripewise.study._options import CLASSES, NO_MACHINE, StudyOptions
-from stripewise.study._outside import outside_of_command
+from stripewise.study._outside import checked_command
 from stripewise.study._prepared_job import PreparedJob
 from stripewise.study._tools import Compare, Tools
 from stripewise.tunables import Layer, Space, Tunable, find_space, get
@@ -73,9 +72,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         get(name)
     texts = resource_warnings(options)
     if options.job is None:
-        outside = outside_of_command(options, options.command)
-        outside.check(shlex.join(options.command))
-        texts = [*texts, *outside.told]
+        texts = [*texts, *checked_command(options).told]
     for text in texts:
         ledger.warn(text)
     runtime = find_runtime()

@@ -117,6 +117,17 @@ def outside_of_command(options: StudyOptions, command: Sequence[str]) -> Outside
     return _judged(effects_of_words(command, around), options, "the command")
 
 
+def checked_command(options: StudyOptions) -> Outside:
+    """Return what the command does outside of the runs' copies, all of it allowed.
+
+    Raises:
+        UsageError: With every line that is not, and the remedy.
+    """
+    outside = outside_of_command(options, options.command)
+    outside.check(shlex.join(options.command))
+    return outside
+
+
 def check_commands(options: StudyOptions) -> None:
     """Refuse commands that would change files of the user's which no run may change.
 

@@ -21,6 +21,7 @@ from stripewise.study._interrupts import Interrupts
 from stripewise.study._local_tools import open_workspace
 from stripewise.study._looking import look, look_first
 from stripewise.study._options import StudyOptions
+from stripewise.study._outside import checked_command
 from stripewise.study._tools import FirstLook
 from stripewise.tunables import build_configuration
 
@@ -36,6 +37,7 @@ class SingleRuns:
         options: Command, its origin and inputs, `sync` and time limit.
         interrupts: Signals.
         runs_left: That the policy allows; None: any number.
+        outside: What the command does outside of the places; nothing that is not allowed.
         timeout_seconds: Of a run; None until the first one has shown how long it takes.
     """
 
@@ -45,7 +47,12 @@ class SingleRuns:
     runs_left: int | None = None
 
     def __post_init__(self) -> None:
-        """Remove what a killed session left; take the snapshot, or find it again."""
+        """Remove what a killed session left; take the snapshot, or find it again.
+
+        Raises:
+            UsageError: The command would change files of the user's which no run may change.
+        """
+        self.outside = checked_command(self.options)
         if "runs" in self.home.names():
             sweep(self.home.path / "runs")
         self.home.remove("runs")

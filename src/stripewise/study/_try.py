@@ -12,6 +12,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from stripewise.errors import ProgramError, UsageError
+from stripewise.jobs import check_command
 from stripewise.owned import OwnedDirectory
 from stripewise.study._options import StudyOptions
 from stripewise.study._single_runs import SingleRuns
@@ -64,25 +65,36 @@ def with_lines(command: Sequence[str], lines: Sequence[str]) -> tuple[str, ...]:
     return ("sh", "-c", "\n".join([*lines, 'exec "$@"']), "sh", *command)
 
 
-def try_lines(command: Sequence[str], lines: Sequence[str], pairs: int = PAIRS) -> Tried:
+def try_lines(
+    command: Sequence[str],
+    lines: Sequence[str],
+    pairs: int = PAIRS,
+    allow_outside: Sequence[Path] = (),
+) -> Tried:
     """Run a program with and without some lines, in pairs, each run in a sandbox of its own.
 
-    The user's files cannot be changed.  One run of each comes first and does not count.
+    No other files of the user's can be changed than those that are allowed.  One run of each comes
+    first and does not count.
 
     Args:
         command: The program as it was traced.
         lines: Of the finding.
         pairs: How many.
+        allow_outside: Files and directories of the user's that runs may change.
 
     Raises:
-        UsageError: The lines cannot be applied.
+        UsageError: The lines cannot be applied; or the command would change other files of the
+            user's, runs a job script on this host, or submits jobs.
         ProgramError: A run failed.
     """
     changed = with_lines(command, lines)
+    check_command(command, Path.cwd(), "profile --try")
     home = OwnedDirectory.take(Path.cwd() / f"try.{uuid4().hex[:8]}{STUDY_SUFFIX}", "study")
     order = random.Random(0)
     try:
-        options = StudyOptions(tuple(command), home.path, sync=False)
+        options = StudyOptions(
+            tuple(command), home.path, sync=False, allow_outside=tuple(allow_outside)
+        )
         runs = {
             after: SingleRuns(home, replace(options, command=words))
             for after, words in ((False, options.command), (True, changed))

@@ -19,6 +19,7 @@ from stripewise.runtime import (
     mpiexec_words,
 )
 from stripewise.study._options import StudyOptions
+from stripewise.study._outside import check_commands
 
 RunStudy = Callable[[StudyOptions], StudyResult]
 
@@ -90,7 +91,12 @@ def tune_replay(
 
     Returns:
         The result of the replay, and that of the program unless there was nothing to confirm.
+
+    Raises:
+        UsageError: The program would change files of the user's which no run may change.
     """
+    if not options.resume:
+        check_commands(options)  # before hours of replays
     found = run(replay_options(options, trace))
     deciding = confirmation(options, found)
     return found, run(deciding) if deciding is not None else None

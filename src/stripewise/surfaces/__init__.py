@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from stripewise.surfaces._landscape import KnobEffect as KnobEffect
     from stripewise.surfaces._landscape import Landscape as Landscape
     from stripewise.surfaces._landscape import Spot as Spot
+    from stripewise.surfaces._recording import RecordingAhead as RecordingAhead
     from stripewise.surfaces._recording import RecordingObserver as RecordingObserver
+    from stripewise.surfaces._recording import plan_recording as plan_recording
     from stripewise.surfaces._recording import record_surface as record_surface
     from stripewise.surfaces._recording_plan import RecordingOptions as RecordingOptions
     from stripewise.surfaces._recording_plan import possible_points as possible_points

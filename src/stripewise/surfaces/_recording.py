@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stripewise.errors import PolicyError, ProgramError, StripewiseError, StudyError
@@ -14,9 +14,17 @@ from stripewise.jobs import check_command
 from stripewise.model import MOST_ATTEMPTS, Measurement, ProgramFacts
 from stripewise.owned import OwnedDirectory
 from stripewise.policy import Policy, load_policy
-from stripewise.study import Interrupts, SingleRuns, StudyOptions
+from stripewise.study import (
+    Interrupts,
+    Outside,
+    SingleRuns,
+    StudyOptions,
+    outside_of_command,
+)
 from stripewise.surfaces._recording_plan import (
     RecordingOptions,
+    count_points,
+    count_runs,
     plan_runs,
     planned_points,
     possible_points,
@@ -64,37 +72,24 @@ def record_surface(
     """Measure every configuration of a subspace, or go on doing so; return the surface.
 
     Raises:
-        UsageError: A tunable or a value does not exist.
+        UsageError: A tunable or a value does not exist; or the command would change files of the
+            user's which no run may change, runs a job script on this host, or submits jobs.
         PolicyError: The policy forbids a tunable, or so many runs.
         StudyError: The file exists, is of another recording or machine, or is in use.
         ProgramError: The program fails unchanged, or cannot be seen.
         StorageError: No room.
         KeyboardInterrupt: A signal came; `resume` goes on from here.
     """
-    recorded_tunables(options.vary)  # before anything is run
     observer = observer or RecordingObserver()
-    known = known_surface(options)
-    if known is not None:
-        for text in ignored_options(known, options):
-            observer.noted(text)
-        options = options_of(known, options)
-    if options.command:
-        check_command(options.command, options.origin, "surface record")
-    policy = load_policy()
-    _check_allowed(policy, known.tunables if known is not None else options.vary)
+    options, known, policy = _checked(options, observer)
     interrupts = Interrupts()
     with _work_directory(options) as owned, interrupts.caught():
         directory = owned.path
-        how = StudyOptions(
-            options.command,
-            directory,
-            options.origin,
-            inputs=options.inputs,
-            sync=options.sync,
-            timeout_seconds=options.timeout_seconds,
-            storage=options.storage,
+        runs = SingleRuns(
+            owned, _study_options(options, directory), interrupts, _runs_left(policy, known)
         )
-        runs = SingleRuns(owned, how, interrupts, _runs_left(policy, known))
+        for text in runs.outside.told:
+            observer.noted(text)
         measurement, seen = runs.first()
         warm = _made(SurfaceRun({}, 0.0, 0.0, role=SurfaceRole.WARM_UP), measurement)
         about = provenance_of(options, seen.facts, directory, runs.timeout_seconds)
@@ -104,6 +99,86 @@ def record_surface(
             check_same(known, seen.facts, about, options.output)
         _record(options.output, policy, known, warm, runs, observer)
     return Surface.load(options.output)
+
+
+def plan_recording(
+    options: RecordingOptions, observer: RecordingObserver | None = None
+) -> RecordingAhead:
+    """Say what a recording would run; nothing is run.
+
+    Raises:
+        UsageError: A tunable or a value does not exist, or the command cannot be recorded.
+        PolicyError: The policy forbids a tunable.
+        StudyError: The file exists, or is of another recording.
+    """
+    options, known, _ = _checked(options, observer or RecordingObserver())
+    if known is not None:
+        how, points = known.plan, known.plan["configurations"]
+        repeats, every = how["repeats"], how["control_every"]
+    else:
+        points = count_points(recorded_tunables(options.vary))
+        points = min(options.configurations or points, points)
+        repeats, every = options.repeats, options.control_every
+    done = {run.sequence for run in known.runs} - {0} if known is not None else ()
+    return RecordingAhead(
+        command=options.command,
+        most_configurations=points,
+        repeats=repeats,
+        most_runs=count_runs(points, repeats, every),
+        done=len(done),
+        outside=outside_of_command(_study_options(options), options.command),
+    )
+
+
+@dataclass(frozen=True)
+class RecordingAhead:
+    """What a recording would run.
+
+    Attributes:
+        command: Of each run.
+        most_configurations: Those that cannot act are left out once a run was seen.
+        repeats: Runs of each.
+        most_runs: In all, without the warm-up.
+        done: Of them, in the file already.
+        outside: What the command does outside of the runs' copies.
+    """
+
+    command: tuple[str, ...]
+    most_configurations: int
+    repeats: int
+    most_runs: int
+    done: int
+    outside: Outside
+
+
+def _checked(
+    options: RecordingOptions, observer: RecordingObserver
+) -> tuple[RecordingOptions, Surface | None, Policy]:
+    """Return the options that hold, the recording to go on with, and the policy."""
+    recorded_tunables(options.vary)
+    known = known_surface(options)
+    if known is not None:
+        for text in ignored_options(known, options):
+            observer.noted(text)
+        options = options_of(known, options)
+    if options.command:
+        check_command(options.command, options.origin, "surface record")
+    policy = load_policy()
+    _check_allowed(policy, known.tunables if known is not None else options.vary)
+    return options, known, policy
+
+
+def _study_options(options: RecordingOptions, directory: Path | None = None) -> StudyOptions:
+    return StudyOptions(
+        options.command,
+        directory,
+        options.origin,
+        inputs=options.inputs,
+        allow_outside=options.allow_outside,
+        sync=options.sync,
+        timeout_seconds=options.timeout_seconds,
+        storage=options.storage,
+    )
 
 
 def _check_allowed(policy: Policy, names: Iterable[str]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 from pathlib import Path
 from random import Random
 
@@ -44,6 +45,8 @@ class RecordingOptions:
         resume: Go on with an interrupted recording.
         storage: To be emulated in every run; None: what is there is used.
         configurations: So many of the subspace, spread over it; 0: all of them.
+        allow_outside: Files and directories outside of the copies that runs may change, relative
+            to `origin`.
     """
 
     command: tuple[str, ...]
@@ -60,6 +63,7 @@ class RecordingOptions:
     resume: bool = False
     storage: EmulationOptions | None = None
     configurations: int = 0
+    allow_outside: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         if self.resume:
@@ -86,6 +90,18 @@ def recorded_tunables(vary: Mapping[str, Sequence[Value]]) -> dict[str, Recorded
     }
 
 
+def count_points(tunables: Mapping[str, RecordedTunable]) -> int:
+    """Return the number of configurations, whether they can act or not.
+
+    Raises:
+        UsageError: There are far too many.
+    """
+    total = prod(len(knob.values) + 1 for knob in tunables.values())
+    if total > MOST_CONFIGURATIONS:
+        raise UsageError(f"{total} configurations are too many to measure; vary fewer tunables")
+    return total
+
+
 def possible_points(
     tunables: Mapping[str, RecordedTunable], facts: ProgramFacts
 ) -> tuple[list[Settings], int]:
@@ -94,11 +110,7 @@ def possible_points(
     Raises:
         UsageError: There are far too many.
     """
-    total = 1
-    for knob in tunables.values():
-        total *= len(knob.values) + 1
-    if total > MOST_CONFIGURATIONS:
-        raise UsageError(f"{total} configurations are too many to measure; vary fewer tunables")
+    total = count_points(tunables)
     ladders = [((name, None), *((name, v) for v in k.values)) for name, k in tunables.items()]
     points = [
         {name: value for name, value in point if value is not None} for point in product(*ladders)
@@ -136,3 +148,9 @@ def plan_runs(
                 plan({}, SurfaceRole.CONTROL)
             plan(settings, SurfaceRole.POINT)
     return runs
+
+
+def count_runs(points: int, repeats: int, control_every: int) -> int:
+    """Return how many runs `plan_runs` orders for so many configurations."""
+    runs = points * repeats
+    return runs + ((runs - 1) // control_every if control_every else 0)

@@ -47,6 +47,8 @@ class TrainingOptions:
         stack: Simulated: software stack; "": that of the storage's users.
         transport: Variant of the network; "": the default.
         noise: Emulated: runs vary as those of the storage do.
+        allow_outside: Files and directories of the user's that runs may change, absolute: where
+            the launcher is a script that does.
     """
 
     directory: Path
@@ -65,6 +67,7 @@ class TrainingOptions:
     stack: str = ""
     transport: str = ""
     noise: bool = False
+    allow_outside: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.kernels or not self.ranks:

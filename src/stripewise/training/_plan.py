@@ -23,7 +23,7 @@ WORST, LEAST_SECONDS = 5.0, 5.0
 """A run is cut off after so many times as long as the first one, after so many seconds at least:
 a configuration that is so bad need not be known better (assumed)."""
 _FORMAT, _VERSION = "stripewise-training", 1
-_NOT_COMPARED = frozenset({"directory", "budget_seconds"})
+_NOT_COMPARED = frozenset({"directory", "budget_seconds", "allow_outside"})
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,11 @@ def first_run(
     home = OwnedDirectory.take(directory.path / _FIRST, "recording")
     origin = _origin(directory)
     how = StudyOptions(
-        command_of(options, cell), home.path, origin, storage=options.emulation(cell.ranks)
+        command_of(options, cell),
+        home.path,
+        origin,
+        storage=options.emulation(cell.ranks),
+        allow_outside=options.allow_outside,
     )
     try:
         with interrupts.caught():
@@ -72,6 +76,7 @@ def record_cell(
         resume=exists,
         storage=options.emulation(cell.ranks),
         configurations=cell.configurations,
+        allow_outside=options.allow_outside,
     )
     return record_surface(recording, observer)
 
