@@ -29,13 +29,15 @@ def work(cluster, request) -> Path:
     return folder / "work"
 
 
-def convert(cluster, work: Path, code: str, options: str = "") -> subprocess.CompletedProcess[str]:
+def convert(
+    cluster, work: Path, code: str, options: str = "", place: str = ""
+) -> subprocess.CompletedProcess[str]:
     """Convert the script for a place that the job's environment names."""
     (work / "run.sh").write_text(SCRIPT.format(code=code, options=options))
     (work / "in put").write_text("input\n")
     for path in work.iterdir():
         os.chown(path, cluster.user.uid, cluster.user.gid)
-    place = str(work.parent / "$PLACE")
+    place = place or str(work.parent / "$PLACE")
     words = ("convert", "run.sh", "--tier", "directory", "--place", place)
     return cluster.run(sys.executable, "-c", MAIN, *words, cwd=work)
 
@@ -105,8 +107,8 @@ def test_a_job_at_its_time_limit(cluster, work):
 
 
 def test_several_nodes_are_refused(cluster, work):
-    """The place is below /tmp, as is all of this cluster."""
-    done = convert(cluster, work, ":", "--nodes=2")
+    """Each node has a /tmp of its own."""
+    done = convert(cluster, work, ":", "--nodes=2", place="/tmp/$PLACE")
     assert done.returncode == 2, done
     assert "name a place that all of them see" in done.stderr
     assert not (work / "run.bb.sh").exists()
