@@ -60,13 +60,25 @@ def made(fault: Fault) -> Iterator[None]:
     for stale in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
         stale.unlink()
     try:
-        if fault.native:
-            _run([sys.executable, "-m", "stripewise", "runtime", "build"], 600)
+        _built(fault)
         yield
     finally:
         path.write_bytes(before)
         for stale in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
             stale.unlink()
+        _built(fault)
+
+
+def _built(fault: Fault) -> None:
+    """Build the library from the sources as they are, where a fault is in C.
+
+    Raises:
+        RuntimeError: With what the compiler said.
+    """
+    if fault.native:
+        code, text = _run([sys.executable, "-m", "stripewise", "runtime", "build"], 600)
+        if code:
+            raise RuntimeError(f"{fault.path}, {fault.what}: {text}")
 
 
 def _run(command: list[str], seconds: float) -> tuple[int, str]:
@@ -95,7 +107,7 @@ def _first_failure(tests: list[str], scratch: Path, seconds: float) -> str:
     if not tests:
         return ""
     scratch.write_text("\n".join(tests))
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "--all", "-x", "-q", "-p", "no:cacheprovider"]
     code, text = _run([*command, "--no-header", "--tb=no", "-rfE", f"@{scratch}"], seconds)
     if code == 0:
         return ""
