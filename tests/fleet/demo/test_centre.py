@@ -29,6 +29,7 @@ from stripewise.fleet.tables import (
     CampaignFigure,
     CampaignRow,
     FileSystem,
+    FindingRow,
     Job,
     JobLoad,
     JobServed,
@@ -47,7 +48,7 @@ pytestmark = pytest.mark.extended
 UNTIL = 1_790_000_000
 JOBS = 240
 FIGURES = ("io_seconds", "io_share", "read_bytes", "write_bytes", "meta_operations",
-           "file_count", "finding_count", "avoidable_seconds", "bytes_per_second")  # fmt: skip
+           "file_count", "finding_count", "bytes_per_second")  # fmt: skip
 
 
 def _empty(path: Path) -> Engine:
@@ -90,7 +91,13 @@ def test_most_jobs_have_a_profile_and_others_say_why_not(made: Any, rows: Any) -
         else:
             assert job.no_data_reason in reasons
             assert all(getattr(job, name) is None for name in FIGURES), "unknown is not zero"
+            assert job.avoidable_seconds is None
     assert {job.state for job in found} >= {"COMPLETED", "FAILED", "TIMEOUT", "CANCELLED"}
+    costs = select(JobSource.job_id, FindingRow.cost_seconds).join(FindingRow)
+    unpriced = {job for job, cost in rows(costs) if cost is None}
+    unsaid = {job.id for job in seen if job.avoidable_seconds is None}
+    assert unsaid
+    assert unsaid <= unpriced
 
 
 def test_figures_of_a_job_are_those_of_its_document(rows: Any) -> None:
