@@ -26,6 +26,9 @@ ALTERNATIVES = (("sqlite", "postgresql"), ("mpich", "openmpi"))
 HOMES = {"lustre_mpi": 0, "roots": 5}
 """Marks of tests for which something is built for minutes, and the part of ten that has it."""
 
+LONGEST_NAME = 80
+"""Characters of a case's name that are shown."""
+
 TOGETHER = ("tests/web/security", "tests/web/browser", "tests/web/pages", "tests/slurm")
 """Folders whose fixtures take long: one process has all tests of each."""
 
@@ -39,6 +42,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--record", metavar="FILE", type=Path, help="write the seconds of tests and fixtures"
     )
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a case by its text; a long one by how it begins, and by what tells it from others."""
+    if not isinstance(val, str | bytes) or len(val) <= LONGEST_NAME:
+        return None  # pytest knows a name
+    data = val.encode("utf-8", "surrogatepass") if isinstance(val, str) else val
+    begin = data[:LONGEST_NAME].decode("ascii", "backslashreplace")
+    return f"{begin}...{zlib.crc32(data):08x}"
 
 
 def pytest_configure(config: pytest.Config) -> None:
