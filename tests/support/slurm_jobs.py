@@ -57,6 +57,11 @@ class Jobs:
         until(lambda: self.launcher.poll(handle) or (request.directory / "began").exists())
         return request, handle
 
+    def comes_back(self) -> None:
+        """Wait until the agent of a job that Slurm began anew waits for orders."""
+        path = Path(self.fake.jobs[-1]["directory"])
+        until(lambda: any(spool.agent() and spool.is_idle for spool in pool._POOLS[path].live))
+
     def waits(self, handle: Handle, said: str) -> str:
         """Wait until it is said so of a run that does not begin; return all that is said."""
         until(lambda: self.launcher.wait(handle, 0.2) or said in self.launcher.describe(handle))
