@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from stripewise.machines import Exchange, Interval, Stack, StorageCosts, interpolated
-from stripewise.machines._requests import measure_costs
+from stripewise.machines._requests import _exchange, measure_costs
 
+PHASES = ("open", "transfer", "close")
 COST = Interval(1e-6, 2e-6, 4e-6)
 TABLE = {1024: COST, 1 << 20: COST.scaled(100)}
 
@@ -95,5 +96,47 @@ def test_a_slow_machine_is_not_measured_for_ever(tmp_path, monkeypatch):
     assert measure_costs(tmp_path, kernel(tmp_path, "")).exchange == ()
 
 
-def test_a_kernel_that_fails_is_left_out(tmp_path):
-    assert measure_costs(tmp_path, kernel(tmp_path, "no JSON")).exchange == ()
+def step(operation, **changed):
+    phases = {name: {"min_seconds": 0.1, "max_seconds": 0.1} for name in PHASES}
+    return {"operation": operation, "bytes": 1000, "phases": phases, **changed}
+
+
+def said(*steps, **more):
+    return json.dumps({"steps": steps, **more})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no JSON",
+        "[]",
+        "{}",
+        said(),  # what a kernel says that could not open its file
+        said(step("write")),
+        said(step("read")),
+        said(step("write"), step("read", bytes=0)),
+        said(step("write"), {"operation": "read"}),
+        said(step("write"), step("read", phases={})),
+        said("write", "read"),
+        '{"steps": 7}',
+        said(step("write"), step("read")) + "\nE\nexit 1\ncat <<'E'",
+    ],
+    ids="no-json list nothing no-steps no-reads no-writes no-bytes no-figures no-phases words "
+    "number failed".split(),
+)
+def test_a_kernel_that_fails_is_left_out(tmp_path, text):
+    (stack,) = kernel(tmp_path, text)
+    assert _exchange(stack, tmp_path) is None
+
+
+def test_kernels_find_their_file_in_a_directory_with_a_colon(tmp_path):
+    """ROMIO takes what stands before a colon for the name of a file system."""
+    place = tmp_path / "a:b"
+    place.mkdir()
+    (stack,) = kernel(tmp_path, said(step("write"), step("read")))
+    program = tmp_path / "kernel"
+    check = 'case "$*" in *:*) exit 1;; esac\ntest "$(basename "$PWD")" = a:b || exit 1\n'
+    program.write_text(program.read_text().replace("\n", f"\n{check}", 1))
+    found = _exchange(stack, place)
+    assert found is not None
+    assert found.read[64].middle == pytest.approx(1e-4)

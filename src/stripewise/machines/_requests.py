@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from stripewise.machines._costs import MIB, Exchange, Interval, StorageCosts, interval_of
 
@@ -51,6 +51,14 @@ class Stack:
     ranks: int
     collective: bool = True
     environment: Mapping[str, str] = field(default_factory=dict)
+
+
+class _Step(NamedTuple):
+    """A step of the kernel: seconds to open and close the file, and for each byte of all ranks."""
+
+    operation: str
+    opening: float
+    a_byte: float
 
 
 def measure_costs(work: Path, stacks: Sequence[Stack] = ()) -> StorageCosts:
@@ -154,41 +162,53 @@ def _exchange(stack: Stack, directory: Path) -> Exchange | None:
     mode = "collective" if stack.collective else "independent"
     write: dict[int, Interval] = {}
     read: dict[int, Interval] = {}
-    every: list[Mapping[str, Any]] = []
+    every: list[_Step] = []
     for piece in PIECES:
         elements = piece // 8
         rows = _EXCHANGED_BYTES // piece
         options = ["--pattern", "array3d", "--type", "double", "--halo", "0"]
         options += ["--mode", mode, "--op", "write-read", "--steps", str(_STEPS)]
         options += ["--grid", f"1,1,{stack.ranks}", "--size", f"1,{rows},{elements * stack.ranks}"]
-        options += ["--file", os.fspath(directory / "exchange.dat"), "--json", "-"]
+        options += ["--file", "exchange.dat", "--json", "-"]
         try:
-            done = subprocess.run(
-                [*stack.words, *options],
-                env=os.environ | dict(stack.environment),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_TIMEOUT_SECONDS,
-                check=False,
-            )
-            steps = json.loads(done.stdout)["steps"]
-        except (OSError, subprocess.SubprocessError, ValueError, KeyError):
+            steps = _steps([*stack.words, *options], stack.environment, directory)
+        except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError):
             return None
         every += steps
-        write[piece] = _seconds_a_byte(steps, "write")
-        read[piece] = _seconds_a_byte(steps, "read")
-    opening = interval_of(
-        [sum(step["phases"][name]["min_seconds"] for name in ("open", "close")) for step in every]
-    )
+        transfers = [[s.a_byte for s in steps if s.operation == op] for op in ("write", "read")]
+        if not all(transfers):
+            return None
+        write[piece], read[piece] = map(interval_of, transfers)
+    opening = interval_of([step.opening for step in every])
     return Exchange(stack.name, stack.ranks, stack.collective, opening, write, read)
 
 
-def _seconds_a_byte(steps: Sequence[Mapping[str, Any]], operation: str) -> Interval:
-    """Return the cost of a byte of all ranks in the transfers of the kernel's steps."""
-    return interval_of(
-        [
-            step["phases"]["transfer"]["max_seconds"] / step["bytes"]
-            for step in steps
-            if step["operation"] == operation
-        ]
+def _steps(words: Sequence[str], variables: Mapping[str, str], directory: Path) -> list[_Step]:
+    """Run the kernel and return what its steps took.
+
+    It works in the directory: ROMIO takes what stands before a colon in a name for the kind of a
+    file system, also where that is in the name of a directory.
+
+    Raises:
+        OSError: It cannot be started.
+        SubprocessError: It fails, or takes too long.
+        ValueError, LookupError, TypeError: What it prints is not what it prints at its end.
+    """
+    done = subprocess.run(
+        words,
+        cwd=directory,
+        env=os.environ | dict(variables),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=_TIMEOUT_SECONDS,
+        check=True,
     )
+    found = []
+    for step in json.loads(done.stdout)["steps"]:
+        phases = step["phases"]
+        opening = sum(float(phases[name]["min_seconds"]) for name in ("open", "close"))
+        if not step["bytes"] > 0:
+            raise ValueError("a step without bytes")
+        a_byte = phases["transfer"]["max_seconds"] / step["bytes"]
+        found.append(_Step(step["operation"], opening, a_byte))
+    return found
