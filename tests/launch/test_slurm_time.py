@@ -26,12 +26,12 @@ def test_the_time_limit_of_the_job_is_that_of_its_first_run(jobs):
 
 @pytest.mark.extended
 def test_a_run_for_which_the_rest_is_too_short_goes_to_another_job(jobs):
-    times = {"SLURM_JOB_START_TIME": "100", "SLURM_JOB_END_TIME": "108"}
-    jobs.fake.set(environment=times)
+    jobs.fake.set(environment={"SLURM_JOB_START_TIME": "100", "SLURM_JOB_END_TIME": "400"})
     jobs.launch(PlainJobs(margin_seconds=2.0))
-    first = jobs.launcher.submit(jobs.runs.shell("sleep 2.5", timeout_seconds=5.0))
+    first = jobs.launcher.submit(jobs.runs.shell(":", timeout_seconds=5.0))
     assert jobs.end(first).status is RunStatus.OK
-    second = jobs.launcher.submit(jobs.runs.shell(":", timeout_seconds=5.0))
+    jobs.fake.set(environment={"SLURM_JOB_START_TIME": "100", "SLURM_JOB_END_TIME": "1000"})
+    second = jobs.launcher.submit(jobs.runs.shell(":", timeout_seconds=298.0))
     assert jobs.end(second).status is RunStatus.OK
     assert len(jobs.fake.jobs) == 2
     assert jobs.launcher.collect(same_handle(second)).status is RunStatus.OK

@@ -107,7 +107,7 @@ def test_connections_are_bounded(sink: PrometheusSink, monkeypatch: pytest.Monke
         assert is_ended(further)
     for connection in held:
         connection.close()
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while True:
         with contextlib.suppress(OSError, http.client.HTTPException):
             if ask(sink)[0] == 200:
@@ -126,8 +126,7 @@ def test_slow_clients_are_ended(monkeypatch: pytest.MonkeyPatch, certificate: di
         assert is_ended(raw(plain))
         assert is_ended(raw(plain, b"GET / HTTP/1.1\r\nX: "))
         assert is_ended(raw(tls))
-        time.sleep(2 * 0.6)
-        got = 0
+        got = 0  # it came before the silent ones, and was ended before them
         with contextlib.suppress(ConnectionError):
             while piece := unread.recv(1 << 20):
                 got += len(piece)
@@ -165,7 +164,7 @@ def test_it_leaves_no_thread_behind():
         held = raw(sink)
         ask(sink)
     assert is_ended(held)
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while set(threading.enumerate()) - before:
         assert time.monotonic() < end
         time.sleep(0.01)
