@@ -55,7 +55,7 @@ def test_a_port_that_is_taken_is_named(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_who_comes_before_the_portal_has_begun_waits() -> None:
     with _listening("127.0.0.1", 0) as listener:
-        socket.create_connection(listener.getsockname(), timeout=5).close()
+        socket.create_connection(listener.getsockname(), timeout=60).close()
 
 
 @pytest.mark.usefixtures("database")

@@ -222,11 +222,11 @@ def test_a_secret_key_with_a_password(tmp_path):
 def test_the_program_minisign_reads_and_writes_the_same(send, signer, tmp_path):
     path = send(pack())
     words = ["minisign", "-V", "-q", "-p", signer.public, "-m", path]
-    subprocess.run(words, check=True, timeout=20)
+    subprocess.run(words, check=True, timeout=60)
     path.with_name("it.pack.minisig").unlink()
     for flags in (["-S"], ["-S", "-l"]):
         subprocess.run(["minisign", *flags, "-s", signer.secret, "-m", path], check=True,
-                       timeout=20, capture_output=True)  # fmt: skip
+                       timeout=60, capture_output=True)  # fmt: skip
         assert read_pack(path, [str(signer.public)]).pack == decode_pack(path.read_bytes(), "x")
 
 

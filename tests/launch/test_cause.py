@@ -96,7 +96,7 @@ def test_a_killed_mpi_program(runs, mpiexec, victim, monkeypatch, eventually):
     time.sleep(0.2)
     pid = int((request.directory / "pid.1").read_text())
     os.kill(parent(mpiexec, pid) if victim == "mpiexec" else pid, signal.SIGKILL)
-    assert runs.launcher.wait(handle, 30)
+    assert runs.launcher.wait(handle, 60)
     outcome = runs.launcher.collect(handle)
     assert outcome.status is RunStatus.FAILED
     assert outcome.cause is SIGNAL, (outcome.exit_code, outcome.said)

@@ -70,7 +70,7 @@ def test_jobs_wait_for_nodes_and_end_in_any_order(queue, runs):
     requests = [runs.request("/bin/sh", "-c", script, str(number)) for number in range(8)]
     launcher = queue(nodes=2, most_pending_seconds=2.0, seed=waiting(0.9, *requests[:2]))
     handles = [launcher.submit(request) for request in requests]
-    assert all(launcher.wait(handle, 30) for handle in handles)
+    assert all(launcher.wait(handle, 60) for handle in handles)
     lines = log.read_text().split()
     in_flight = 0
     for line in lines:
@@ -95,7 +95,7 @@ def test_looks_are_bounded(queue, runs):
     launcher = queue()
     handle = launcher.submit(runs.shell("sleep 1"))
     begun, before = time.monotonic(), launcher.looks
-    assert launcher.wait(handle, 30)
+    assert launcher.wait(handle, 60)
     waited = time.monotonic() - begun
     assert launcher.looks - before <= waited / launcher.poll_seconds + 2
 
@@ -137,7 +137,7 @@ def test_a_job_whose_worker_is_killed_says_nothing(queue, runs, eventually):
     handle = launcher.submit(request)
     eventually((request.directory / "began").exists)
     os.kill(int(handle.data["supervisor_pid"]), signal.SIGKILL)
-    assert launcher.wait(handle, 30)
+    assert launcher.wait(handle, 60)
     outcome = launcher.collect(handle)
     assert outcome.cause is FailureCause.SIGNAL
     assert runs.left() == []

@@ -93,7 +93,7 @@ place = Path({str(tmp_path)!r}, sys.argv[1])
 place.mkdir()
 handle = launcher.submit(RunRequest(sys.argv[1], ("/bin/true",), place, place / "record"))
 if sys.argv[2] == "wait":
-    assert launcher.wait(handle, 30)
+    assert launcher.wait(handle, 60)
 """
     for how, states in (("wait", ("COMPLETED",)), ("leave", ("CANCELLED", "COMPLETED"))):
         jobs.fake.set(hold=how == "leave")

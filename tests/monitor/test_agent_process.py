@@ -46,7 +46,7 @@ def test_it_runs_until_it_is_ended(tmp_path: Path, number: signal.Signals) -> No
         process.send_signal(signal.SIGHUP)
         wait_until(lambda: "restart to change it" in log.read_text())
         process.send_signal(number)
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     assert rounds(tmp_path)[-1]["collector"] == "stopped"
     assert of(tmp_path, "counts")[0]["server"] == "oss1"
     said = log.read_text()
@@ -62,7 +62,7 @@ def test_it_ends_in_time_though_a_collector_hangs(tmp_path: Path) -> None:
     with running("--config", configuration(tmp_path), log=log, STRIPEWISE_TEST_HANG=1) as process:
         wait_until(lambda: of(tmp_path, "counts"), 60)
         process.terminate()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     assert "without waiting for hangs" in log.read_text()
     assert rounds(tmp_path)[-1]["collector"] == "stopped"
 
@@ -79,7 +79,7 @@ def test_it_tells_systemd(tmp_path: Path) -> None:
             process.terminate()
             while heard.recv(100) != b"STOPPING=1":
                 pass
-            assert process.wait(30) == 0
+            assert process.wait(60) == 0
 
 
 @pytest.mark.extended
@@ -97,7 +97,7 @@ def test_it_does_not_stay_root(tmp_path: Path) -> None:
         wait_until(lambda: of(state, "counts"), 60)
         status = Path(f"/proc/{process.pid}/status").read_text()
         process.terminate()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     assert "\nUid:\t65534\t65534\t65534\t65534\n" in status
     assert "\nCapEff:\t0000000000000004\n" in status
     assert "\nNoNewPrivs:\t1\n" in status

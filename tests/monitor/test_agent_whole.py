@@ -78,7 +78,7 @@ def agent(tmp_path: Path) -> Iterator[Agent]:
         wait_until(lambda: 'stripewise_sink_ok{server="oss1",sink="prometheus"}' in found.values())
         yield found
         process.terminate()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     assert "the agent has ended" in log.read_text()
 
 

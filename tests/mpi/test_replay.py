@@ -118,7 +118,7 @@ def test_the_time_between_calls_scales(
     again = [*prepare(family, build_plan(captured(family, 2, words, tmp_path)), tmp_path)]
     again += ["--json", "-", "--compute"]
     elapsed, computed = {}, {}
-    for factor in ("keep", "0.5", "none"):
+    for factor in ("keep", "0.1", "none"):
         done = run_plain(family, 2, [*again, factor], tmp_path)
         assert done.returncode == 0, done.stderr
         result = json.loads(done.stdout)
@@ -126,7 +126,7 @@ def test_the_time_between_calls_scales(
         computed[factor] = result["phases"]["compute"]["seconds"]
     assert elapsed["keep"] >= computed["keep"] > 0.55
     assert computed["none"] == 0.0
-    assert 0.25 < computed["0.5"] < computed["keep"]
+    assert 0.05 < computed["0.1"] < computed["keep"]  # six times the one on a quiet host
 
 
 @pytest.mark.extended(keep=1)

@@ -189,7 +189,7 @@ def test_killed_processes_leave_nothing_that_blocks(emulate: Emulate) -> None:
         env=storage.environment(1),
         stdout=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while storage.counters["writes"] < 2:
         assert time.monotonic() < deadline
         time.sleep(0.01)

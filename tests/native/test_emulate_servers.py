@@ -318,7 +318,7 @@ def test_a_killed_process_leaves_what_it_did_and_nothing_locked(emulate: Emulate
     with subprocess.Popen(
         words, cwd=storage.host.directory, env=environment, stdout=subprocess.DEVNULL
     ) as process:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             found = read_servers(storage.file).targets[0].writes.samples
             if found == 3:

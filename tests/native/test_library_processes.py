@@ -167,7 +167,7 @@ def test_second_preloaded_tool(host: Host, programs: Programs, order: str) -> No
 def test_preloaded_allocator(host: Host, programs: Programs, order: str) -> None:
     allocator = str(programs.shared("allocator", "-fno-builtin"))
     both = [str(host.library), allocator] if order == "before" else [allocator, str(host.library)]
-    done = host.run(programs.executable("plain"), timeout=10, LD_PRELOAD=":".join(both))
+    done = host.run(programs.executable("plain"), LD_PRELOAD=":".join(both))
     assert done.returncode == 0
     assert operations(host.record("plain"), Op.WRITE) == 10
 

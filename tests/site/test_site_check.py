@@ -197,10 +197,10 @@ def script(path: Path, text: str) -> str:
 
 def test_a_command_that_does_not_end_is_ended(tmp_path: Path) -> None:
     """Also where it left a child behind that holds its output open."""
-    slow = script(tmp_path / "slow", f"sleep 60 & echo $! > {tmp_path}/pid; sleep 60")
+    slow = script(tmp_path / "slow", f"sleep 600 & echo $! > {tmp_path}/pid; sleep 600")
     began = time.monotonic()
     answer = LocalHost(limit_seconds=2).ask(slow)
-    assert time.monotonic() - began < 50
+    assert time.monotonic() - began < 300
     assert (answer.exit_code, answer.problem) == (None, "no answer within 2 s")
     child = int((tmp_path / "pid").read_text())
     for _ in range(1200):
@@ -211,10 +211,10 @@ def test_a_command_that_does_not_end_is_ended(tmp_path: Path) -> None:
 
 
 def test_what_is_left_in_the_background_holds_nobody_up(tmp_path: Path) -> None:
-    leaves = script(tmp_path / "leaves", "sleep 30 & echo done")
+    leaves = script(tmp_path / "leaves", "sleep 600 & echo done")
     began = time.monotonic()
     assert LocalHost().ask(leaves).text == "done\n"
-    assert time.monotonic() - began < 25
+    assert time.monotonic() - began < 300
 
 
 def test_absence_and_failure_are_facts(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ class FakeSlurm:
         """Return a client that asks as often as a test needs it."""
         given = {"poll_seconds": 0.05, "status_per_minute": 6000, "actions_per_minute": 6000}
         limiter = RateLimiter(**{**given, **bounds})
-        return Slurm(limiter=limiter, environment=self.environment, timeout_seconds=20)
+        return Slurm(limiter=limiter, environment=self.environment, timeout_seconds=60)
 
     @property
     def jobs(self) -> list[dict]:
@@ -98,7 +98,7 @@ class FakeSlurm:
 
     def end(self) -> None:
         """Kill whatever is left."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while (left := self.processes()) and time.monotonic() < deadline:
             for pid in left:
                 _processes.send(pid, 9)

@@ -58,4 +58,4 @@ def serving(database: Path | str, *words: str) -> Iterator[str]:
         yield found[0]
     finally:
         server.terminate()
-        server.wait(30)
+        server.wait(60)

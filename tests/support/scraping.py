@@ -37,7 +37,7 @@ def ask(
     sink: PrometheusSink, path: str = "/metrics", method: str = "GET", **headers: str
 ) -> tuple[int, bytes, dict[str, str]]:
     """Ask without TLS, and return status, body and headers."""
-    connection = http.client.HTTPConnection("127.0.0.1", sink.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", sink.port, timeout=60)
     return asked(connection, path, method, headers)
 
 
@@ -54,7 +54,7 @@ def asked(
 
 def raw(sink: PrometheusSink, data: bytes = b"") -> socket.socket:
     """Connect, and send something."""
-    found = socket.create_connection(("127.0.0.1", sink.port), timeout=20)
+    found = socket.create_connection(("127.0.0.1", sink.port), timeout=60)
     found.sendall(data)
     return found
 
@@ -72,5 +72,5 @@ def ask_tls(sink: PrometheusSink, server: str, client: dict[str, str] | None = N
     context = ssl.create_default_context(cafile=server)
     if client:
         context.load_cert_chain(client["certificate"], client["key"])
-    connection = http.client.HTTPSConnection("127.0.0.1", sink.port, timeout=20, context=context)
+    connection = http.client.HTTPSConnection("127.0.0.1", sink.port, timeout=60, context=context)
     return asked(connection, "/metrics", "GET", {})[0]

@@ -143,7 +143,7 @@ class Slapd:
         """Stop it."""
         if self._process is not None:
             self._process.terminate()
-            self._process.wait(30)
+            self._process.wait(60)
             self._process = None
 
 

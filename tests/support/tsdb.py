@@ -138,10 +138,10 @@ class Database:
             return
         (process.kill if kill else process.terminate)()
         try:
-            process.wait(30)
+            process.wait(60)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait(30)
+            process.wait(60)
 
     def ask(
         self, path: str, data: bytes | None = None, headers: Mapping[str, str] | None = None,

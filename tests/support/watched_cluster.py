@@ -238,4 +238,4 @@ job_interval_seconds = 5.0
         assert agent.poll() is None, (watched.directory / "agent.log").read_text()
     finally:
         agent.terminate()
-        agent.wait(30)
+        agent.wait(60)

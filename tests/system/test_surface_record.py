@@ -39,7 +39,7 @@ def test_killed_and_gone_on_with(work, command):
     child = start(*record, *more, cwd=work)
     wait_until(lambda: len(points(path)) >= 3, "three runs")
     child.send_signal(signal.SIGKILL)
-    child.wait(timeout=30)
+    child.wait(timeout=60)
     child.stdout.close()
     child.stderr.close()
     known = points(path)

@@ -31,7 +31,7 @@ def test_killed_and_gone_on_with(work, mpich):
     child = start(*TRAIN, cwd=work)
     wait_until(lambda: len(points(work)) >= 1, "a run")
     child.send_signal(signal.SIGKILL)
-    child.wait(timeout=30)
+    child.wait(timeout=60)
     child.stdout.close()
     child.stderr.close()
     known = points(work)

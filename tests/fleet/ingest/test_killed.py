@@ -53,7 +53,7 @@ def done(engine: Engine) -> int:
 
 def kill_when_it_has_begun(process: subprocess.Popen[bytes], engine: Engine, wait: float) -> None:
     """Kill an ingest so long after its first rows are there that it is at work."""
-    before, end = done(engine), time.monotonic() + 30
+    before, end = done(engine), time.monotonic() + 60
     while done(engine) == before and process.poll() is None and time.monotonic() < end:
         time.sleep(0.02)
     time.sleep(wait)

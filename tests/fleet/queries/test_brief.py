@@ -58,14 +58,14 @@ def test_many_who_ask_at_once_wait_for_one_answer(engine: Engine) -> None:
     asked, together, found = Asked(), threading.Barrier(4), []
 
     def go() -> None:
-        together.wait(30)
+        together.wait(60)
         found.append(ask(engine, asked))
 
     threads = [threading.Thread(target=go) for _ in range(4)]
     for one in threads:
         one.start()
     for one in threads:
-        one.join(30)
+        one.join(60)
     assert found == [1, 1, 1, 1]
 
 

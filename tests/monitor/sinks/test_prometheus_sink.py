@@ -277,5 +277,5 @@ def test_ipv6():
     except OSError:
         pytest.skip("no IPv6 on this machine")
     with serving(listen="[::1]:0") as sink:
-        connection = http.client.HTTPConnection("::1", sink.port, timeout=20)
+        connection = http.client.HTTPConnection("::1", sink.port, timeout=60)
         assert asked(connection, "/metrics", "GET", {})[0] == 200

@@ -99,7 +99,7 @@ def scraped_by(server: tsdb.Database, sink: PrometheusSink) -> None:
     check_scraped(server)
     sink.take(made_round([Reading(READ, ODD, 8)], 1))
     server.wait_for("lustre_target_read_bytes_total == 8")
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while server.query('lustre_target_read_bytes_total{target="OST0000"}'):
         assert time.monotonic() < end
         time.sleep(0.2)
