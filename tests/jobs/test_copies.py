@@ -100,6 +100,14 @@ def test_what_is_new_or_changed_comes_back(job, shell) -> None:
     assert contents(job.work) == {"in": "in\n", "other": "other\n", "d/x": "x\n"}
 
 
+def test_hidden_inputs(job) -> None:
+    for name in (".rc", "..x", ".git/config"):
+        (job.work / name).parent.mkdir(exist_ok=True)
+        (job.work / name).write_text(name)
+    assert job.run("cat .rc ..x .git/config; echo more >> .rc")[1] == ".rc..x.git/config"
+    assert job.got == {".rc": ".rcmore\n"}
+
+
 def test_modes_and_times_are_kept(job) -> None:
     (job.work / "in").chmod(0o750)
     os.utime(job.work / "in", (1, 1))
@@ -416,3 +424,80 @@ def test_a_system_whose_find_knows_no_times_of_change(tmp_path) -> None:
     job.variables = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
     assert job.run("sleep 0.01; echo new > out")[0] == 0
     assert contents(job.work) == {"in": "in", "out": "new\n"}
+
+
+IN_PLACES_OF_OTHERS = {
+    "d to e": ("mkdir d; echo 1 > d/a; mkdir -p d/s/t; echo 2 > d/s/a", "mv d e"),
+    "d and e": (
+        "mkdir d e; echo 1 > d/a; echo 2 > e/a",
+        "[ -e t ] || { mv d t; mv e d; mv t e; }; touch t",
+    ),
+    "d below e": ("mkdir -p d/s e; echo 1 > d/s/a", "mv d e/"),
+    "file to directory": ("echo old > out", "rm out; mkdir out; echo new > out/f"),
+    "directory to file": ("mkdir -p out/s; echo old > out/f", "rm -r out; echo new > out"),
+    "directory to link": ("mkdir d e; echo 1 > d/x", "rm -r d; ln -s e d"),
+    "link to directory": (
+        "mkdir e; echo 1 > e/x; ln -s e latest", "rm latest; mkdir latest; echo 2 > latest/x"
+    ),
+    "directories": ("mkdir -p e/f g/h; echo 1 > g/h/x", "rm -r e g"),
+    "names of a file": ("echo a > a; ln a b; mkdir d; ln a d/c", "echo more >> a; cat b"),
+    "one of two names": ("echo a > a; ln a b", "cp a t; echo more >> t; mv t a; echo x >> b"),
+    "modes": (
+        "mkdir d; touch a b; chmod 755 b",
+        "umask 77; mkdir -p e/f; touch e/f/x; mkdir -m 2775 g; chmod 750 d; chmod 600 a b",
+    ),
+    "read-only": ("mkdir d; touch d/x", "mkdir e; echo 1 > e/y; chmod 555 d e; chmod 400 e/y"),
+}  # fmt: skip
+
+
+@pytest.mark.extended(keep=6)
+@pytest.mark.parametrize("case", IN_PLACES_OF_OTHERS)
+def test_a_directory_looks_as_it_would_without_fast_storage(tmp_path, case) -> None:
+    before, script = IN_PLACES_OF_OTHERS[case]
+    seen = []
+    for way in ("plain", "fast"):
+        (tmp_path / way).mkdir()
+        job = Job(tmp_path / way, source=None, results=None)
+        make = f"{before}; find . -type f -exec touch -d 2005-05-05 {{}} +"
+        subprocess.run(["bash", "-c", make], cwd=job.work, check=True)
+        said = []
+        for number in (1, 2):
+            if way == "plain":
+                done = subprocess.run(
+                    ["bash", "-c", script], cwd=job.work, capture_output=True, text=True
+                )
+                said.append((done.returncode, done.stdout))
+            else:
+                said.append(job.run(script, number)[:2])
+        shutil.rmtree(job.work / "removed.stripewise-1", ignore_errors=True)
+        shutil.rmtree(job.work / "removed.stripewise-2", ignore_errors=True)
+        seen.append((said, looks(job.work)))
+    assert seen[0] == seen[1]
+
+
+def looks(top: Path) -> dict[str, tuple[str, str]]:
+    """What there is below a directory, with its modes and contents."""
+    return {
+        str(p.relative_to(top)): (
+            "" if p.is_symlink() else stat.filemode(p.stat().st_mode),
+            os.readlink(p) if p.is_symlink() else p.read_text() if p.is_file() else "",
+        )
+        for p in top.rglob("*")
+    }
+
+
+def test_what_is_in_the_way_and_was_changed_meanwhile_stays(tmp_path) -> None:
+    job = Job(tmp_path, source=None, results=None, outlives=True)
+    (job.work / "d").mkdir()
+    (job.work / "d" / "x").write_text("x")
+    code, _, err = job.run(f"echo mine > {job.work}/d/y; rm -r d; echo new > d")
+    assert (code, (job.work / "d" / "y").read_text()) == (0, "mine\n")
+    assert (job.work / "d.stripewise-7").read_text() == "new\n"
+    assert "d is a directory, which was changed meanwhile" in err
+    (job.work / "f").write_text("f")
+    begun = job.begin(f"echo mine > {job.work}/f; rm f; mkdir f; echo new > f/x", 8)
+    _, err = begun.communicate()
+    assert (begun.returncode, (job.work / "f").read_text()) == (1, "mine\n")
+    assert "f was changed meanwhile, and is in the way of a directory" in err
+    (left,) = job.fast.glob("*/work/f/x")
+    assert left.read_text() == "new\n"

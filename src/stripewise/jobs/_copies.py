@@ -12,7 +12,7 @@ from stripewise.jobs._quoting import quote
 from stripewise.jobs._shell_parts import shell_parts
 
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
-_WILD = re.compile(r"\*|\?|\[[!^]?[A-Za-z0-9-]+\]|\[[*?\[]\]")
+_WILD = re.compile(r"\*|\?|\[[!^]?[A-Za-z0-9.-]+\]|\[[*?\[]\]")
 _EVERYTHING = ("*", ".[!.]*", "..?*")
 OURS = ("*.stripewise", "*.stripewise-*", ".stripewise-*")
 """Studies, results beside those that somebody changed meanwhile, and copies that are under way."""

@@ -20,6 +20,8 @@
 # shellcheck disable=SC2154,SC2317,SC3013
 
 job=${SLURM_JOB_ID:-0}
+line_end='
+'
 
 say() { printf 'stripewise: %s\n' "$1" >&2; }
 
@@ -28,7 +30,7 @@ there_is() { [ -e "$1" ] || [ -L "$1" ]; }
 is_input() { there_is "$1" && [ "$1" != "$to" ] && ! is_left_out "${1#"$from"/}"; }
 
 for_parts() { # what calls of this file for one part of it know from there
-    export from to own work mark copy self job newer real_from real_work
+    export from to own work mark copy self job newer line_end real_from real_work
 }
 
 # --- before the script ---------------------------------------------------------------------
@@ -46,19 +48,25 @@ share: ask for one node, or name a place that all nodes see"
     exit 1
 }
 
-bring_all() {
-    is_first=1
+in_parts() { # calls a function with some of the paths at a time, but for those that are no inputs
+    part=$1 is_first=1
+    shift
     for entry do
         if [ -n "$is_first" ]; then set -- && is_first=; fi
         is_input "$entry" || continue
         set -- "$@" "$entry"
         if [ $# -ge 100 ]; then
-            cp -RPp "$@" "$work/" || is_whole=
+            "$part" "$@" || return 1
             set --
         fi
     done
-    if [ $# -gt 0 ] && [ -z "$is_first" ]; then cp -RPp "$@" "$work/" || is_whole=; fi
+    if [ $# -eq 0 ] || [ -n "$is_first" ]; then return 0; fi
+    "$part" "$@"
 }
+
+bring_all() { in_parts bring "$@"; }
+
+bring() { cp -RPp "$@" "$work/" || is_whole=; }
 
 bring_files() { # large ones alone
     for entry do
@@ -73,6 +81,23 @@ bring_files() { # large ones alone
 keep_name() { # tells whether the script writes to this copy, or puts another file in its place
     case $1 in */*) mkdir -p "$own/linked/${1%/*}" ;; *) mkdir -p "$own/linked" ;; esac
     ln "$work/$1" "$own/linked/$1" 2>/dev/null
+}
+
+find_several() { in_parts find_several_below "$@"; }
+
+find_several_below() {
+    find "$@" -type f -links +1 -exec sh -c 'sh "$self" --several "$@"' sh {} + 2>/dev/null
+}
+
+name_again() { # the names of one file are names of one copy
+    for path do
+        name=${path#"$from"/}
+        if ! [ -f "$work/$name" ] || ! number=$(stat -c %i "$path"); then continue; fi
+        first=$own/several/$number
+        if [ -e "$first" ]; then ln -f "$first" "$work/$name"; else ln "$work/$name" "$first"; fi
+        keep_name "$name"
+    done 2>/dev/null
+    return 0
 }
 
 settle() { # links lead where they led: in the copy, or outside; files outside are copied
@@ -122,7 +147,11 @@ stage_in() {
     if [ -z "$stays" ]; then
         (cd "$work" && find . -type l -exec sh -c 'sh "$self" --settle "$@"' sh {} +) || return 1
     fi
-    (cd "$work" && find . -type f -o -type l) >"$own/names" || return 1
+    if [ -z "$stays" ]; then mkdir "$own/several" && inputs find_several; fi
+    find "$own/several" -type f -exec stat -c '%i %h' {} + >"$own/numbers" 2>/dev/null
+    (cd "$work" && find . -type f -o -type l -o -type d) >"$own/names" || return 1
+    (cd "$work" && find . -type d -exec stat -c "inode %i %n${line_end}mode %a %n" {} +) \
+        >"$own/folders" 2>/dev/null
     touch -t 197001020000 "$own/oldest" && : >"$own/begun" || return 1
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do
         : >"$own/later" # what the script changes must be newer than `begun`, by any clock
@@ -135,7 +164,10 @@ stage_in() {
 
 was_changed() { # since the job began; also where find cannot tell
     there_is "$1" || return 1
-    older=$(find "$mark" -prune "$newer" "$1") || return 0
+    by=$newer
+    # where it has several names, what is done to others of them changes it too
+    if [ -e "$own/linked/${1#"$to"/}" ] && ! [ -L "$1" ]; then by=-newer; fi
+    older=$(find "$mark" -prune "$by" "$1") || return 0
     [ -z "$older" ]
 }
 
@@ -164,10 +196,20 @@ alone() { # no other job of this script does so at the same time
     fi
 }
 
+set_aside() { # what the script put something else in the place of; not what somebody else changed
+    if was_changed "$to/$1"; then return 1; fi
+    changed=$(find "$to/$1" "${since:--newer}" "$mark") && [ -z "$changed" ] || return 1
+    aside=$to/removed.stripewise-$job/$1
+    mkdir -p "${aside%/*}" && mv -f "$to/$1" "$aside"
+}
+
 put() { # in the place of the target, but not of what somebody else changed since the job began
     target=$to/$1
     if [ -d "$target" ] && ! [ -L "$target" ]; then
-        target=$target.stripewise-$job
+        if ! set_aside "$1"; then
+            say "$target is a directory, which was changed meanwhile: the result is in $target.stripewise-$job"
+            target=$target.stripewise-$job
+        fi
     elif was_changed "$target"; then
         if is_there "$1"; then
             rm -f "$copy"
@@ -176,11 +218,25 @@ put() { # in the place of the target, but not of what somebody else changed sinc
         say "$target was changed meanwhile: the result is in $target.stripewise-$job"
         target=$target.stripewise-$job
     fi
+    if [ -f "$target" ] && [ -f "./$1" ] && ! [ -w "${target%/*}" ]; then
+        cp "./$1" "$target" && rm -f "$copy"
+        return
+    fi
     if [ -L "$target" ]; then rm -f "$target"; fi # mv would follow one to a directory
     mv -f "$copy" "$target"
 }
 
-write_through() { # to the file that a link leads to, as the script would have done
+has_its_names() { # no other file was put in the place of one of them
+    number=$(stat -c '%i' "./$1" 2>/dev/null) || return 0
+    names=$(sed -n "s/^$number //p" "$own/numbers")
+    [ -z "$names" ] || [ "$(stat -c %h "./$1")" -ge "$names" ]
+}
+
+take_mode() {
+    mode=$(stat -c %a "./$1" 2>/dev/null) && chmod "$mode" "$to/$1" 2>/dev/null
+}
+
+write_through() { # to the file that a link leads to, or that has other names, as the script would have done
     real=$(readlink -f "$to/$1" && echo .)
     ! was_changed "${real%?.}" && cp "./$1" "$to/$1"
 }
@@ -203,11 +259,12 @@ back_link() {
 back_file() {
     text=
     if is_there "$1"; then
-        if ! was_changed "$to/$1"; then touch -c -m -r "./$1" "$to/$1" 2>/dev/null; fi
-        if [ -x "./$1" ] && ! [ -x "$to/$1" ]; then chmod +x "$to/$1"; fi
+        if was_changed "$to/$1"; then return 0; fi
+        touch -c -m -r "./$1" "$to/$1" 2>/dev/null
+        take_mode "$1"
         return 0
     fi
-    if [ "$to" = "$from" ] && [ -L "$to/$1" ] && [ "./$1" -ef "$own/linked/$1" ]; then
+    if [ "$to" = "$from" ] && [ "./$1" -ef "$own/linked/$1" ] && has_its_names "$1"; then
         if alone write_through "$1"; then return; fi
     fi
     make_place "$1" && cp -Pp "./$1" "$copy" && alone put "$1"
@@ -223,16 +280,51 @@ copy_back() {
     return "$failed"
 }
 
-copy_folders() {
-    for file do
-        [ -d "$from/$file" ] || mkdir -p "$to/${file#./}" || return 1
+copy_folders() { # before what is in them: a file must not get to where a link leads
+    for folder do
+        name=${folder#./}
+        if [ "$folder" = . ] || { [ -d "$to/$name" ] && ! [ -L "$to/$name" ]; }; then continue; fi
+        if there_is "$to/$name"; then
+            if ! alone set_aside "$name"; then
+                say "$to/$name was changed meanwhile, and is in the way of a directory of that name"
+                return 1
+            fi
+        elif [ -d "$from/$name" ] && ! [ -L "$from/$name" ]; then
+            continue
+        fi
+        mkdir -p "$to/$name" || return 1
+        take_mode "$name"
+        chmod u+rwx "$to/$name"
     done
+}
+
+is_as_begun() { # a folder, whose name or mode may have changed
+    case $2 in *"$line_end"*) return 1 ;; esac
+    fact=$(stat -c "$1 %n" "$2" 2>/dev/null) && grep -Fxq -e "$fact" "$own/folders"
+}
+
+back_moved() { # what is in folders that got another name is as old as it was
+    for folder do
+        if [ "$folder" = . ] || is_as_begun "inode %i" "$folder"; then continue; fi
+        find "$folder" -type d -exec sh -c 'sh "$self" --folders "$@"' sh {} + &&
+            find "$folder" \( -type f -o -type l \) ! "$since" "$own/begun" \
+                -exec sh -c 'sh "$self" --back "$@"' sh {} + || return 1
+    done
+}
+
+set_modes() {
+    for folder do
+        if [ "$folder" = . ] || is_as_begun "mode %a" "$folder"; then continue; fi
+        if [ -d "$to/${folder#./}" ]; then take_mode "${folder#./}"; fi
+    done
+    return 0
 }
 
 take_out() { # what the script removed, as far as it was there and nobody changed it since
     for path do
         name=${path#"$from"/}
         if there_is "$work/$name" || is_left_out "$name"; then continue; fi
+        if [ -d "$path" ] && ! [ -L "$path" ]; then continue; fi
         grep -Fxq -e "./$name" "$own/names" || continue # the user may have moved others here
         alone take_aside "$name" || return 1
     done
@@ -244,27 +336,26 @@ take_aside() {
     mkdir -p "${there%/*}" && mv -f "$from/$1" "$there"
 }
 
-find_removed() {
-    is_first=1
-    for entry do
-        if [ -n "$is_first" ]; then set -- && is_first=; fi
-        is_input "$entry" || continue
-        if ! [ -d "$entry" ] || [ -L "$entry" ]; then
-            take_out "$entry" || return 1
-        elif [ -z "$stays" ]; then
-            set -- "$@" "$entry"
-        fi
-        if [ $# -ge 100 ]; then
-            find_removed_below "$@" || return 1
-            set --
-        fi
+take_folders_out() { # those in which there still is something stay
+    for path do
+        name=${path#"$from"/}
+        if there_is "$work/$name" || is_left_out "$name"; then continue; fi
+        if grep -Fxq -e "./$name" "$own/names"; then rmdir "$path" 2>/dev/null; fi
     done
-    if [ $# -eq 0 ] || [ -n "$is_first" ]; then return 0; fi
-    find_removed_below "$@"
+    return 0
 }
 
+find_removed() { in_parts find_removed_below "$@"; }
+
 find_removed_below() {
-    find "$@" \( -type f -o -type l \) -exec sh -c 'sh "$self" --removed "$@"' sh {} +
+    if [ -n "$stays" ]; then
+        take_out "$@"
+        return
+    fi
+    find "$@" \( -type f -o -type l \) -exec sh -c 'sh "$self" --removed "$@"' sh {} + || return 1
+    for path do # some are gone now
+        [ ! -d "$path" ] || find "$path" -depth -type d -exec sh -c 'sh "$self" --emptied "$@"' sh {} +
+    done
 }
 
 stage_out() {
@@ -278,26 +369,38 @@ stage_out() {
         -exec sh -c 'sh "$self" --folders "$@"' sh {} + &&
         find . \( -type f -o -type l \) ${since:+"$since" "$own/begun"} \
             -exec sh -c 'sh "$self" --back "$@"' sh {} + || return 1
+    if [ -n "$since" ]; then
+        find . -type d "$since" "$own/begun" -exec sh -c 'sh "$self" --moved "$@"' sh {} + || return 1
+    fi
+    find_all_removed || return 1
+    find . -type d ${since:+"$since" "$own/begun"} -exec sh -c 'sh "$self" --modes "$@"' sh {} +
+    if [ -d "$to/removed.stripewise-$job" ]; then
+        say "what the script removed is in $to/removed.stripewise-$job: remove that when you do not need it"
+    fi
+}
+
+find_all_removed() {
     # who removed what is not known where somebody cleans up, or takes the storage from a job that ends
     if [ "$to" != "$from" ] || [ -n "$ended" ] || ! [ -f "$own/oldest" ]; then return 0; fi
-    inputs find_removed || return 1
-    if [ -d "$from/removed.stripewise-$job" ]; then
-        say "what the script removed is in $from/removed.stripewise-$job: remove that when you do not need it"
-    fi
+    inputs find_removed
 }
 
 # --- one part of it ------------------------------------------------------------------------
 
 case $1 in
-    --settle | --lacking | --back | --folders | --removed)
+    --settle | --several | --lacking | --back | --folders | --moved | --modes | --removed | --emptied)
         part=$1
         shift
         case $part in
             --settle) settle "$@" ;;
+            --several) name_again "$@" ;;
             --lacking) lacking "$@" ;;
             --back) copy_back "$@" ;;
             --folders) copy_folders "$@" ;;
+            --moved) back_moved "$@" ;;
+            --modes) set_modes "$@" ;;
             --removed) take_out "$@" ;;
+            --emptied) take_folders_out "$@" ;;
         esac
         exit
         ;;
