@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, LargeBinary, MetaData, Table, func, s
 from stripewise.fleet._partitions import make_months
 from stripewise.fleet._schema import _configuration, check, current, initialise, newest
 from stripewise.fleet._store import Writer
-from stripewise.fleet.tables import Base, Job
+from stripewise.fleet.tables import Base, Job, JobPattern
 from support.fleet_records import job, jobs_of, source
 
 FIRST = json.loads((Path(__file__).parent / "data" / "tables-0001.json").read_text())
@@ -48,8 +48,12 @@ def test_zeros_that_stood_for_unknown_are_unknown(empty_engine: Engine) -> None:
         ))  # fmt: skip
         connection.execute(text("UPDATE job SET read_bytes = 0 WHERE id IN (1, 2)"))
         connection.execute(text("UPDATE job_source SET is_partial = true WHERE job_id = 1"))
+        connection.execute(text("UPDATE job_pattern SET moved_bytes = 0"))
     initialise(empty_engine)
     with empty_engine.connect() as connection:
+        for pattern in connection.execute(select(JobPattern.__table__)):
+            assert pattern.moved_bytes is None
+            assert "does not tell" in pattern.missing["moved_bytes"]
         rows = {row.id: row for row in connection.execute(select(Job.__table__))}
     assert (rows[1].avoidable_seconds, rows[1].avoidable_node_seconds) == (None, None)
     assert rows[1].missing["avoidable_seconds"] == "no finding has an estimate"

@@ -12,8 +12,10 @@ from sqlalchemy import Connection
 
 from stripewise.diagnosis import diagnose, profile_to_json
 from stripewise.fleet._documents import join
+from stripewise.fleet._figures import _largest
 from stripewise.fleet._of_profile import (
     Origin,
+    _pattern_rows,
     file_class,
     file_system,
     form_of,
@@ -21,9 +23,10 @@ from stripewise.fleet._of_profile import (
     record_of,
     source_of,
 )
+from stripewise.fleet._records import known_amount
 from stripewise.fleet._store import Writer
 from stripewise.machines import storage_of_files
-from stripewise.model import Evidence
+from stripewise.model import Amount, Evidence, total
 from stripewise.patterns import find_patterns
 from stripewise.readers import read_evidence
 from stripewise.text import finite
@@ -193,3 +196,42 @@ def test_names_that_follow_from_others() -> None:
     assert form_of("irregular") == "irregular"
     assert file_system("/scratch2/x", ORIGIN.mounts) == "/scratch2"
     assert file_system("relative", ()) == ""
+
+
+def pattern_rows_of(*files: dict[str, Any], names: tuple[str, ...] = ("/s/a.h5",)) -> Any:
+    """Rows of one pattern of writes on each of some files."""
+    one = {"writing": True, "notation": "<1D, (BLOCK), (4)>", "dataset": "d", "element_bytes": 8}
+    patterns = [{**one, "file": name} for name in names]
+    return _pattern_rows({"findings": [], "files": list(files), "patterns": patterns})
+
+
+@pytest.mark.parametrize(
+    ("file", "names", "moved", "why"),
+    [
+        ({"write_bytes": 7}, ("/s/a.h5",), 7, ""),
+        ({"write_bytes": None, "missing": {"write_bytes": "x"}}, ("/s/a.h5",), None, "x"),
+        ({"write_bytes": 7, "missing": {"write_bytes": "x"}}, ("/s/a.h5",), 7, "x"),
+        ({"write_bytes": 0}, ("/s/a.h5",), None, "not told"),
+        ({"write_bytes": 7}, ("/s/b.h5",), None, "the profile does not list all files"),
+        ({"write_bytes": 7}, ("/s/a.h5", "/s/a1.h5"), 7, "the profile does not list all files"),
+    ],
+)
+def test_what_a_pattern_moved_is_not_zero_where_it_is_not_known(file, names, moved, why) -> None:
+    rows = pattern_rows_of({"path": "/s/a.h5", **file}, names=names)
+    amounts = [known_amount(row, "moved_bytes") for row in rows]
+    assert total(amounts) == Amount(moved, why)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "largest"),
+    [
+        ([("a", Amount(5)), ("b", Amount(3))], "a"),
+        ([("a", Amount(5)), ("b", Amount(None, "x"))], ""),
+        ([("a", Amount(5, "x")), ("b", Amount(3))], "a"),
+        ([("a", Amount(5)), ("b", Amount(3, "x"))], ""),
+        ([("a", Amount(None, "x"))], "a"),
+        ([], ""),
+    ],
+)
+def test_no_pattern_moved_most_where_another_may_have(patterns, largest) -> None:
+    assert _largest(patterns) == largest

@@ -89,14 +89,27 @@ def _told(connection: Connection, job_id: int, sources: Sequence[Any]) -> list[T
     query = query.join(JobSource, JobSource.id == FindingRow.source_id).where(*of_job)
     for source_id, code, seconds in connection.execute(query.order_by(FindingRow.number)):
         findings[source_id].append((code, seconds))
-    largest = select(JobPattern.source_id, JobPattern.form).where(JobPattern.number == 0)
-    largest = largest.join(JobSource, JobSource.id == JobPattern.source_id).where(*of_job)
-    forms = {source_id: form for source_id, form in connection.execute(largest)}
+    columns = (JobPattern.source_id, JobPattern.form, JobPattern.moved_bytes, JobPattern.missing)
+    patterns: dict[int, list[tuple[str, Amount]]] = defaultdict(list)
+    every = select(*columns).join(JobSource, JobSource.id == JobPattern.source_id).where(*of_job)
+    for source_id, form, moved, missing in connection.execute(every.order_by(JobPattern.number)):
+        patterns[source_id].append(
+            (form, Amount.of(moved, (missing or {}).get("moved_bytes", "")))
+        )
     return [
         Told(row.kind, row.program_id, row.start_at, row.end_at, _figures(unpack(row.document)),
-             findings[row.id], forms.get(row.id, ""))
+             findings[row.id], _largest(patterns[row.id]))
         for row in sources
     ]  # fmt: skip
+
+
+def _largest(patterns: Sequence[tuple[str, Amount]]) -> str:
+    """Return the form that moved most; "" where it is not known which one did."""
+    for form, amount in patterns:
+        others = (other.most for name, other in patterns if name != form)
+        if amount.least >= max(others, default=0.0):
+            return form
+    return ""
 
 
 def _figures(document: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -18,12 +18,13 @@ from stripewise.diagnosis import diagnose, profile_to_json
 from stripewise.fleet._documents import split
 from stripewise.fleet._records import Row, SourceRecord, known_amount
 from stripewise.machines import storage_of_files
-from stripewise.model import Evidence, total
+from stripewise.model import Amount, Evidence, total
 from stripewise.patterns import find_patterns
 from stripewise.readers import file_family
 from stripewise.text import finite, printable
 
 LONGEST_NAME = 255
+_NOT_LISTED = "the profile does not list all files"
 _UID = re.compile(r"uid (\d{1,10})", re.ASCII)
 _JOB_ID = re.compile(r"0*[1-9]\d{0,17}", re.ASCII)
 _WORD = re.compile(r"\S+")
@@ -191,11 +192,12 @@ def _pattern_rows(document: Mapping[str, Any]) -> tuple[Row, ...]:
             lost[name] = max(lost.get(name, cost), cost)
     moved = {one["path"]: one for one in document["files"]}
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+    amounts: dict[tuple[Any, ...], list[Amount]] = defaultdict(list)
     counted: set[tuple[Any, ...]] = set()
     for one in document["patterns"]:
         name, form = file_class(one["file"]), form_of(one["notation"])
         key = (name, one["writing"], form)
-        row = rows.setdefault(
+        rows.setdefault(
             key,
             {
                 "file_class": name,
@@ -204,15 +206,25 @@ def _pattern_rows(document: Mapping[str, Any]) -> tuple[Row, ...]:
                 "form": form,
                 "notation": printable(one["notation"]),
                 "element_bytes": one["element_bytes"],
-                "moved_bytes": 0,
                 "lost_seconds": lost.get(name),
             },
         )
-        file = moved.get(one["file"])
-        if file is not None and (key, one["file"]) not in counted:
+        if (key, one["file"]) not in counted:
             counted.add((key, one["file"]))
-            row["moved_bytes"] += file["write_bytes" if one["writing"] else "read_bytes"] or 0
-    return tuple(sorted(rows.values(), key=lambda row: -row["moved_bytes"]))
+            amounts[key].append(_moved(moved.get(one["file"]), one["writing"]))
+    for key, row in rows.items():
+        amount = total(amounts[key])
+        row["moved_bytes"] = amount.value
+        row["missing"] = {"moved_bytes": amount.why} if amount.why else {}
+    return tuple(sorted(rows.values(), key=lambda row: -(row["moved_bytes"] or 0)))
+
+
+def _moved(file: Row | None, writing: bool) -> Amount:
+    """Return what was moved in a file that has a pattern: where nothing is told, it is unknown."""
+    if file is None:
+        return Amount.of(None, _NOT_LISTED)
+    amount = known_amount(file, "write_bytes" if writing else "read_bytes")
+    return Amount.of(amount.value or None, amount.why)
 
 
 def _finding_row(one: Row) -> Row:

@@ -18,7 +18,7 @@ from stripewise.fleet.queries import (
     program_pairs,
     savings_ledger,
 )
-from stripewise.fleet.queries._savings import visible_settings
+from stripewise.fleet.queries._savings import _Sum, visible_settings
 from stripewise.fleet.tables import PairedRun, Program, Project
 from support.survey_world import CONFIGURATION, NOW, proved, ran, staff, store, user
 
@@ -45,7 +45,7 @@ def test_later_runs_with_all_settings_count(connection: Connection) -> None:
     [row] = savings_ledger(connection, staff(), PERIOD).projects
     assert row == {
         "project": "p1", "program": "ocean", "run_count": 2, "saved_seconds": 60.0,
-        "saved_node_seconds": 300.0,
+        "saved_node_seconds": 300.0, "missing": {},
     }  # fmt: skip
 
 
@@ -127,3 +127,18 @@ def test_settings_are_for_the_owner_and_the_staff(filled: Connection) -> None:
             assert (found.configuration, found.hints) == (CONFIGURATION, "export A=1")
     for other in (0, -1, key + 1, 1 << 70):
         assert pair_settings(filled, staff(), other) is None
+
+
+def test_what_is_not_known_of_a_saving_is_not_zero() -> None:
+    """A run without nodes, and one after a proof that does not tell what it saves."""
+    both = _Sum()
+    both.add(30.0, 2)
+    both.add(30.0, None)
+    assert both.figures == {
+        "saved_seconds": 60.0, "saved_node_seconds": 60.0,
+        "missing": {"saved_node_seconds": "the nodes of a run are not known"},
+    }  # fmt: skip
+    unknown = _Sum()
+    unknown.add(None, 2)
+    assert (unknown.run_count, unknown.figures["saved_seconds"]) == (1, None)
+    assert set(unknown.figures["missing"]) == {"saved_seconds", "saved_node_seconds"}

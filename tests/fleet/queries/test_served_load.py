@@ -303,3 +303,13 @@ def test_loads_of_jobs_that_come_before_their_record_count_once(connection: Conn
     settle(connection, [1])
     assert isinstance(load("1", FIRST), Load)
     assert top_of(connection, STAFF).seen.write_bytes == 10.0
+
+
+def test_what_servers_do_not_tell_of_a_job_is_not_zero(connection: Connection) -> None:
+    jobs(connection, {"ann": 1000, "bob": 5000})
+    store_loads(connection, [load("1", FIRST + HOUR, moved_bytes=None)])
+    found = top_of(connection, STAFF)
+    users = {one.name: one for one in found.users}
+    assert users["ann"].moved.words(str) == "at least 1000.0"
+    assert users["bob"].moved.is_exact
+    assert not found.seen.moved.is_exact

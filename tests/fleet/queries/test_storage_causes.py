@@ -161,3 +161,55 @@ def test_mounts_are_names_of_the_file_system(connection: Connection) -> None:
 def test_a_year_is_too_long(connection: Connection) -> None:
     with pytest.raises(UsageError, match="hour, day, week, month"):
         top_of(connection, STAFF, "year")
+
+
+def test_whoever_is_not_all_known_is_neither_zero_nor_first(connection: Connection) -> None:
+    used_by(connection, {"ann": (3000, 0), "bob": (1000, 0)})
+    io = {"file_system": "/scratch", "cumulated_seconds": 1.0, "meta_operations": 30,
+          "file_count": 1, "read_bytes": None, "write_bytes": 500}  # fmt: skip
+    why = {"read_bytes": "damaged"}
+    told = figures(read_bytes=None, write_bytes=500, missing=why)
+    profile = source("p", 9, told=told, user="cyd", start_at=NOW - 3600.0, end_at=NOW - 3000.0,
+                     io=({**io, "missing": why},))  # fmt: skip
+    made = job(9, NOW - 3610, user="cyd", uid=9, start_at=NOW - 3600, end_at=NOW - 3000)
+    Writer(connection).store([made, profile])
+    found = top_of(connection, STAFF)
+    users = {one.name: one for one in found.users}
+    assert [one.name for one in found.users] == ["ann", "bob", "cyd"]
+    assert users["cyd"].read_bytes is None
+    assert users["cyd"].moved.words(str) == "at least 500.0"
+    assert users["cyd"].missing == {"read_bytes": "of 1 job not all is known"}
+    assert users["ann"].moved.is_exact
+    assert found.seen.moved.words(str) == "at least 4500.0"
+    row = next(row for row in found.jobs if row["user"] == "cyd")
+    assert (row["read_bytes"], list(row["missing"])) == (None, ["read_bytes"])
+
+
+def test_a_user_of_whom_nothing_is_known_is_listed_behind_many_others(
+    connection: Connection,
+) -> None:
+    used_by(connection, {f"u{number}": (1000 * number, 10) for number in range(1, 14)})
+    told = figures(read_bytes=None, write_bytes=None,
+                   missing={"read_bytes": "x", "write_bytes": "x"})  # fmt: skip
+    io = {"file_system": "/scratch", "cumulated_seconds": 1.0, "meta_operations": 0,
+          "file_count": 1, "read_bytes": None, "write_bytes": None,
+          "missing": {"read_bytes": "x", "write_bytes": "x"}}  # fmt: skip
+    profile = source("p", 99, told=told, user="cyd", start_at=NOW - 3600.0, end_at=NOW - 3000.0,
+                     io=(io,))  # fmt: skip
+    made = job(99, NOW - 3610, user="cyd", uid=99, start_at=NOW - 3600, end_at=NOW - 3000)
+    Writer(connection).store([made, profile])
+    last = top_of(connection, STAFF).users[-1]
+    assert (last.name, last.moved.value) == ("cyd", None)
+
+
+def test_bytes_of_a_job_that_are_on_no_known_file_system_are_not_zero(
+    connection: Connection,
+) -> None:
+    io = {"file_system": "/scratch", "cumulated_seconds": 1.0, "meta_operations": 30,
+          "file_count": 1, "read_bytes": 0, "write_bytes": 0}  # fmt: skip
+    profile = source("p", 9, told=figures(read_bytes=700, write_bytes=0), user="cyd",
+                     start_at=NOW - 3600.0, end_at=NOW - 3000.0, io=(io,))  # fmt: skip
+    made = job(9, NOW - 3610, user="cyd", uid=9, start_at=NOW - 3600, end_at=NOW - 3000)
+    Writer(connection).store([made, profile])
+    (user,) = top_of(connection, STAFF).users
+    assert (user.read_bytes, user.write_bytes) == (None, 0.0)

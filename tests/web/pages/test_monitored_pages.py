@@ -164,6 +164,17 @@ def test_what_jobs_moved_is_told_apart_from_what_is_of_no_job(engine: Engine) ->
     )
 
 
+def test_a_share_says_of_what_it_is_one(engine: Engine) -> None:
+    """Most of what is seen is of no known job, and of the whole it is a small part."""
+    loaded(engine)
+    start = NOW - 7200
+    with engine.execution_options(writing=True).begin() as connection:
+        store_loads(connection, [load("2", start, moved_bytes=1_000_000_000),
+                                 load("", start, moved_bytes=990_000)])  # fmt: skip
+    lead = Portal(engine, STAFF).data(TOP, name="scratch")["lead"]
+    assert "of no known job. ann moved most: 75.0 % of that, with and without a known job" in lead
+
+
 # ---- the monitoring itself -----------------------------------------------------------------
 
 

@@ -7,8 +7,10 @@ from sqlalchemy import Engine
 
 from stripewise.errors import UsageError
 from stripewise.fleet._records import EventRecord
+from stripewise.fleet._store import Writer
 from stripewise.fleet.queries import NOBODY
 from stripewise.web.content import Chart, Notice
+from support.fleet_records import figures, job, source
 from support.storage_pages import Portal, page_at, stored
 from support.storage_samples import DAY, NOW, STAFF, campaign, series, targets, used_by
 
@@ -234,6 +236,29 @@ def test_a_look_of_staff_is_audited(engine: Engine) -> None:
     assert [(row["name"], row["moved_share"]) for row in data["users"]["rows"]] == [
         ("ann", 0.75), ("bob", 0.25)
     ]  # fmt: skip
+
+
+def test_nobody_moved_most_where_not_all_is_known(engine: Engine) -> None:
+    made(engine)
+    with engine.execution_options(writing=True).begin() as connection:
+        used_by(connection, {"ann": (3000, 0), "bob": (1000, 0)})
+        told = figures(read_bytes=None, write_bytes=0, missing={"read_bytes": "damaged"})
+        io = {"file_system": "/scratch", "cumulated_seconds": 1.0, "meta_operations": 30,
+              "file_count": 1, "read_bytes": None, "write_bytes": 0}  # fmt: skip
+        profile = source("p", 9, told=told, user="cyd", start_at=NOW - 3600.0,
+                         end_at=NOW - 3000.0, io=(io,))  # fmt: skip
+        record = job(9, NOW - 3610, user="cyd", uid=9, start_at=NOW - 3600, end_at=NOW - 3000)
+        Writer(connection).store([record, profile])
+    data = Portal(engine, STAFF).data(TOP, name="scratch")
+    assert data["lead"] == (
+        "Over the last day, 3 jobs that you see moved at least 3.91 KiB. As far as is known, ann "
+        "moved most: 75.0 % of what is known (of 1 job not all is known)."
+    )
+    row = data["users"]["rows"][-1]
+    assert (row["name"], row["read_bytes"], row["moved_share"]) == ("cyd", None, None)
+    assert set(row["missing"]) == {"read_bytes", "moved_share"}
+    assert data["sums"]["missing"] == {"seen_bytes": "of 1 job not all is known"}
+    assert "unknown" in Portal(engine, STAFF).html(TOP, name="scratch")
 
 
 # ---- benchmarks ----------------------------------------------------------------------------

@@ -230,7 +230,7 @@ def test_a_manager_sees_a_proof_without_its_settings(filled: SurveyPortal) -> No
     assert not row["settings_url"]
     assert _rows(data, "projects") == [
         {"program": "ocean", "project": "p1", "run_count": 1, "saved_seconds": 30.0,
-         "saved_node_seconds": 60.0, "url": "/programs/ocean"},
+         "saved_node_seconds": 60.0, "missing": {}, "url": "/programs/ocean"},
     ]  # fmt: skip
     assert data["totals"]["saved_node_seconds"] == 60.0
     assert _rows(filled.data("bob", "/savings"), "pairs") == []

@@ -48,6 +48,7 @@ class _Speedup(_Loose):
 
 class _Figures(_Loose):
     io_seconds: float | None
+    missing: dict[str, str] = Field(default_factory=dict)
 
 
 class _Pattern(_Loose):
@@ -130,8 +131,11 @@ class StudyFeed(Feed):
 def _columns(result: _Result, file: Path) -> dict[str, Any]:
     configuration = _configuration(result, file)
     before, after = result.baseline.io_seconds, result.best.io_seconds
+    missing = {**result.baseline.missing, **result.best.missing}
     gain = result.speedup
-    saved = before - after if before is not None and after is not None else 0.0
+    saved = None
+    if before is not None and after is not None and "io_seconds" not in missing:
+        saved = before - after
     hints = without_stripewise(configuration, result.facts.mpi_family)
     made_at = _moment(result.provenance.get("date", "")) or int(file.stat().st_mtime)
     return {

@@ -151,7 +151,12 @@ def _source(connection: Connection, about: dict[str, Any], shows: bool) -> Sourc
         figures,
         document if shows else None,
         [_shown(row, shows) for row in _rows(connection, JobIo, key, ())],
-        _rows(connection, JobPattern, key, () if shows else ("file_class", "dataset")),
+        [
+            _shown(row, shows)
+            for row in _rows(
+                connection, JobPattern, key, () if shows else ("file_class", "dataset")
+            )
+        ],
         _rows(connection, FindingRow, key, () if shows else ("phrase",)),
         _setting_rows(connection, key, shows),
     )

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select, true
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, or_, select, true
 
 from stripewise.fleet.queries._job import Row
 from stripewise.fleet.queries._period import rows_of
@@ -46,7 +46,9 @@ def program_pairs(connection: Connection, viewer: Viewer, program_id: int) -> Se
     Each row has `shows_settings`: whether the viewer may have them.
     """
     query = pairs_of(viewer).where(PairedRun.program_id == program_id)
-    query = query.order_by(PairedRun.saved_seconds.desc(), PairedRun.id).limit(MOST_PAIRS)
+    saved = PairedRun.saved_seconds
+    unknown_last = case((saved.is_(None), 1), else_=0)
+    query = query.order_by(unknown_last, saved.desc(), PairedRun.id).limit(MOST_PAIRS)
     return [marked(viewer, row) for row in rows_of(connection.execute(query))]
 
 

@@ -20,6 +20,8 @@ from stripewise.fleet.tables import (
     Program,
     SettingRow,
 )
+from stripewise.model import Amount
+from stripewise.text import plural
 
 MOST_POINTS = 1000
 """Jobs in a chart: of more, every n-th is shown."""
@@ -92,8 +94,9 @@ def program_findings(
 def program_patterns(
     connection: Connection, viewer: Viewer, program_id: int, period: Period
 ) -> Sequence[Row]:
-    """Return patterns by what is lost: form, is_write, job_count, moved_bytes, lost_seconds.
+    """Return patterns by what is lost.
 
+    Rows have form, is_write, job_count, moved_bytes, lost_seconds and `missing`.
     Profiles of several kinds may tell of one run: of each job the kind counts that has most.
     """
     shape = (JobPattern.form, JobPattern.is_write)
@@ -101,6 +104,7 @@ def program_patterns(
         viewer, program_id, period, Job.id, *shape,
         func.max(JobPattern.lost_seconds).label("lost"),
         func.sum(cast(JobPattern.moved_bytes, Double)).label("moved"),
+        func.max(case((JobPattern.missing.is_not(None), 1), else_=0)).label("partly"),
     )  # fmt: skip
     kinds = (
         jobs.join(JobSource, JobSource.job_id == Job.id)
@@ -108,7 +112,7 @@ def program_patterns(
         .group_by(Job.id, JobSource.kind, *shape)
         .subquery()
     )
-    most = (func.max(kinds.c[name]).label(name) for name in ("lost", "moved"))
+    most = (func.max(kinds.c[name]).label(name) for name in ("lost", "moved", "partly"))
     each = (
         select(kinds.c.form, kinds.c.is_write, *most)
         .group_by(kinds.c.id, kinds.c.form, kinds.c.is_write)
@@ -120,10 +124,20 @@ def program_patterns(
         each.c.is_write,
         func.count().label("job_count"),
         func.sum(each.c.moved).label("moved_bytes"),
+        func.sum(each.c.partly).label("partly"),
         seconds.label("lost_seconds"),
     ).group_by(each.c.form, each.c.is_write)
     rows = rows_of(connection.execute(_costliest(query, seconds, each.c.form)))
-    return [{**row, "moved_bytes": int(row["moved_bytes"])} for row in rows]
+    return [_with_moved(row) for row in rows]
+
+
+def _with_moved(row: Row) -> Row:
+    """Return a row of patterns; jobs of which not all is known make its bytes the least."""
+    partly, told = row["partly"], {name: row[name] for name in row if name != "partly"}
+    why = f"of {plural(partly, 'job')} not all is known" if partly else ""
+    amount = Amount.of(row["moved_bytes"], why)
+    moved = None if amount.value is None else int(amount.value)
+    return {**told, "moved_bytes": moved, "missing": {"moved_bytes": why} if why else {}}
 
 
 def program_settings(

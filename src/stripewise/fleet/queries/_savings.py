@@ -19,8 +19,11 @@ from stripewise.fleet.queries._period import Period, rows_of
 from stripewise.fleet.queries._viewer import Viewer, jobs_of
 from stripewise.fleet.tables import Job, JobSource, PairedRun, Project, SettingRow
 from stripewise.formats import matches
+from stripewise.model import Amount, Figured, reasons, total
 from stripewise.tunables import hint_text
 
+_NOT_PROVED = "how much a proof saves in a run is not known"
+_NO_NODES = "the nodes of a run are not known"
 MOST_LEDGER_PAIRS = 2000
 """Pairs of one ledger, the newest: each program with a pair is searched for later runs."""
 Settings = tuple[tuple[str, Mapping[str, str]], ...]
@@ -28,7 +31,7 @@ Settings = tuple[tuple[str, Mapping[str, str]], ...]
 
 
 @dataclass(frozen=True)
-class Saving:
+class Saving(Figured):
     """What one pair has saved.
 
     Attributes:
@@ -36,26 +39,39 @@ class Saving:
         is_traceable: Its settings can be seen in profiles; otherwise later runs are not known.
         run_count: Later runs with its settings.
         saved_seconds: Of I/O, if each of them saved what the pair saved.
-        saved_node_seconds: The same by their nodes; of runs whose nodes are known.
+        saved_node_seconds: The same by their nodes.
+        missing: Which of these is not known, or is the least, and why.
     """
 
     pair: Row
     is_traceable: bool
     run_count: int = 0
-    saved_seconds: float = 0.0
-    saved_node_seconds: float = 0.0
+    saved_seconds: float | None = 0.0
+    saved_node_seconds: float | None = 0.0
+    missing: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
 class _Sum:
     run_count: int = 0
-    seconds: float = 0.0
-    node_seconds: float = 0.0
+    seconds: list[Amount] = field(default_factory=list)
+    node_seconds: list[Amount] = field(default_factory=list)
 
-    def add(self, seconds: float, nodes: int | None) -> None:
+    def add(self, seconds: float | None, nodes: int | None) -> None:
         self.run_count += 1
-        self.seconds += seconds
-        self.node_seconds += seconds * (nodes or 0)
+        self.seconds.append(Amount.of(seconds, "" if seconds is not None else _NOT_PROVED))
+        known = Amount.of(None, _NO_NODES) if not nodes else Amount.of(nodes)
+        both = None if seconds is None or not nodes else seconds * nodes
+        self.node_seconds.append(Amount.of(both, reasons((self.seconds[-1].why, known.why))))
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What was saved, and what is missing of it."""
+        sums = {
+            "saved_seconds": total(self.seconds), "saved_node_seconds": total(self.node_seconds)
+        }  # fmt: skip
+        missing = {name: amount.why for name, amount in sums.items() if amount.why}
+        return {**{name: amount.value for name, amount in sums.items()}, "missing": missing}
 
 
 @dataclass(frozen=True)
@@ -119,7 +135,7 @@ def savings_ledger(connection: Connection, viewer: Viewer, period: Period) -> Sa
                 for one in (sums[pair["id"]], projects[run.project, pair["program"]]):
                     one.add(pair["saved_seconds"], run.node_count)
     savings = [_saving(row, bool(wanted[row["id"]]), sums) for row in pairs]
-    savings.sort(key=lambda one: -one.saved_seconds)
+    savings.sort(key=lambda one: -one.amount("saved_seconds").least)
     return SavingsLedger(savings, _by_project(projects), len(rows) <= MOST_LEDGER_PAIRS)
 
 
@@ -188,14 +204,12 @@ def _saving(pair: Row, is_traceable: bool, sums: Mapping[int, _Sum]) -> Saving:
     if pair["id"] not in sums:
         return found
     one = sums[pair["id"]]
-    return replace(found, run_count=one.run_count, saved_seconds=one.seconds,
-                   saved_node_seconds=one.node_seconds)  # fmt: skip
+    return replace(found, run_count=one.run_count, **one.figures)
 
 
 def _by_project(sums: Mapping[tuple[str | None, str | None], _Sum]) -> list[dict[str, Any]]:
     rows = [
-        {"project": project, "program": program, "run_count": one.run_count,
-         "saved_seconds": one.seconds, "saved_node_seconds": one.node_seconds}
+        {"project": project, "program": program, "run_count": one.run_count, **one.figures}
         for (project, program), one in sums.items()
-    ]  # fmt: skip
-    return sorted(rows, key=lambda row: -row["saved_seconds"])
+    ]
+    return sorted(rows, key=lambda row: -(row["saved_seconds"] or 0.0))

@@ -22,6 +22,7 @@ SERVED_PERIODS = ("hour", "day")
 """A week of all rows of all servers is too much to add up for one page."""
 _LATE_SHARE = 0.1
 _AMOUNTS = ("read_bytes", "write_bytes", "meta_operations")
+_PARTLY = tuple(f"{name}_partly" for name in _AMOUNTS)
 
 
 def covers(connection: Connection, file_system_id: int, period: LoadPeriod) -> bool:
@@ -51,7 +52,7 @@ def served_each(
     one = (
         select(
             *(amounts.c.job_id, _person().label("person_id")),
-            *(amounts.c[name] for name in _AMOUNTS),
+            *(amounts.c[name] for name in (*_AMOUNTS, *_PARTLY)),
         )
         .select_from(amounts)
         .join(JobTag, JobTag.id == amounts.c.tag_id)
@@ -64,6 +65,7 @@ def served_each(
         select(
             *(one.c.job_id.label("id"), *owners),
             *(func.sum(one.c[name]).label(name) for name in _AMOUNTS),
+            *(func.max(one.c[name]).label(name) for name in _PARTLY),
         )
         .select_from(one)
         .outerjoin(Job, Job.id == one.c.job_id)
@@ -90,12 +92,18 @@ def _amounts(file_system_id: int, period: LoadPeriod) -> Any:
         mine = case((JobLoad.kind == kind, cast(column, Double)), else_=0.0)
         return func.sum(func.coalesce(mine, 0.0))
 
+    def partly(kind: str, column: Any) -> Any:
+        return func.max(case((and_(JobLoad.kind == kind, column.is_(None)), 1), else_=0))
+
     return (
         select(
             *(JobLoad.tag_id, JobLoad.job_id),
             total("read", JobLoad.moved_bytes).label("read_bytes"),
             total("write", JobLoad.moved_bytes).label("write_bytes"),
             total("metadata", JobLoad.operations).label("meta_operations"),
+            partly("read", JobLoad.moved_bytes).label("read_bytes_partly"),
+            partly("write", JobLoad.moved_bytes).label("write_bytes_partly"),
+            partly("metadata", JobLoad.operations).label("meta_operations_partly"),
         )
         .where(
             JobLoad.file_system_id == file_system_id,

@@ -10,11 +10,11 @@ run do not count twice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import Connection, Double, Select, and_, case, cast, func, select
+from sqlalchemy import Connection, Double, Select, and_, case, cast, func, or_, select
 
 from stripewise.errors import UsageError
 from stripewise.fleet._samples import DAY
@@ -22,7 +22,13 @@ from stripewise.fleet.queries._everybody import floored, is_mixed
 from stripewise.fleet.queries._jobs import with_names
 from stripewise.fleet.queries._served_top import covers, moved_in, served_each
 from stripewise.fleet.queries._storage_load import LoadPeriod
-from stripewise.fleet.queries._viewer import FEWEST_USERS, Viewer, jobs_of, visible
+from stripewise.fleet.queries._viewer import (
+    FEWEST_USERS,
+    Viewer,
+    is_not_all_known,
+    jobs_of,
+    visible,
+)
 from stripewise.fleet.tables import (
     Cluster,
     FileSystem,
@@ -33,6 +39,8 @@ from stripewise.fleet.tables import (
     Program,
     Project,
 )
+from stripewise.model import Amount, Figured, total
+from stripewise.text import plural
 
 TOP_PERIODS = ("hour", "day", "week", "month")
 """A year of all jobs is too much to look through for one page."""
@@ -41,26 +49,43 @@ _LONGEST_RUN = 31 * DAY
 """Jobs that ran for longer are not found; the index is by their start."""
 _OWNERS = ("person_id", "unix_group", "project_id")
 _AMOUNTS = ("read_bytes", "write_bytes", "meta_operations")
+_PARTLY = tuple(f"{name}_partly" for name in _AMOUNTS)
+"""1 where not all is known of an amount of a job, else 0."""
+_NO_TELLING = "not all of it is known"
 
 
 @dataclass(frozen=True)
-class Share:
+class Share(Figured):
     """What somebody's jobs did to a file system.
 
     Attributes:
         name: Of a user, Unix group or project; None: not known.
         jobs: How many.
         read_bytes / write_bytes / meta_operations: Within the time.
+        missing: Which of these are not known, or are the least, and why.
     """
 
     name: str | None
     jobs: int
-    read_bytes: float
-    write_bytes: float
-    meta_operations: float
+    read_bytes: float | None
+    write_bytes: float | None
+    meta_operations: float | None
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def moved(self) -> Amount:
+        """Bytes read and written."""
+        return total(map(self.amount, ("read_bytes", "write_bytes")))
 
 
 _NOTHING = Share(None, 0, 0.0, 0.0, 0.0)
+
+
+def _share(jobs: int, amounts: Iterable[Amount]) -> Share:
+    by_name = dict(zip(_AMOUNTS, amounts, strict=True))
+    missing = {name: amount.why for name, amount in by_name.items() if amount.why}
+    known = {name: amount.value for name, amount in by_name.items()}
+    return Share(None, jobs, **known, missing=missing)
 
 
 @dataclass(frozen=True)
@@ -68,8 +93,9 @@ class Top:
     """Who causes the load, as far as a viewer may know.
 
     Attributes:
-        users / groups / projects: Of the jobs that the viewer sees; those that move most bytes
-            and those with most metadata operations, the former first.
+        users / groups / projects: Of the jobs that the viewer sees; those that move most bytes,
+            as far as is known, those with most metadata operations, and those of whom not all
+            is known; the first of these first, those of whom nothing is known last.
         jobs: The same of single jobs: rows with id, raw_id, name, user, project, program,
             cluster, start_at, and the amounts.
         seen: All that the viewer sees.
@@ -95,8 +121,13 @@ class Top:
         """What is of no job or user that is known; None: not known, or of others too."""
         if self.whole is None or not self.by_servers:
             return None
-        return Share(None, 0, *(max(getattr(self.whole, name) - getattr(self.seen, name), 0.0)
-                                for name in _AMOUNTS))  # fmt: skip
+        return _share(0, (_rest(self.whole.amount(n), self.seen.amount(n)) for n in _AMOUNTS))
+
+
+def _rest(whole: Amount, part: Amount) -> Amount:
+    """Return a whole without a part; of which not all is known, nor is the rest."""
+    why = whole.why or part.why
+    return Amount.of(None, why) if why else Amount(max(whole.least - part.least, 0.0))
 
 
 def view_top(
@@ -117,7 +148,7 @@ def view_top(
         seen = _each(jobs_of(viewer, *_columns(names, period)), names, period).subquery()
         hidden = _hidden(viewer, names, period)
     owners = [seen.c[name] for name in _OWNERS]
-    sums = [func.sum(seen.c[name]) for name in _AMOUNTS]
+    sums = [func.sum(seen.c[name]) for name in (*_AMOUNTS, *_PARTLY)]
     count = func.count(seen.c.id)
     query = select(*owners, count, *sums).group_by(*owners, seen.c.id.is_(None))
     rows = connection.execute(query).all()
@@ -151,14 +182,18 @@ def _columns(names: Sequence[str], period: LoadPeriod) -> list[Any]:
     share = case(
         (end > Job.start_at, cast(within, Double) / cast(end - Job.start_at, Double)), else_=1.0
     )
-    amounts = []
+    amounts, flags = [], []
     for name in _AMOUNTS:
         column = cast(getattr(JobIo, name), Double)
         here = func.sum(case((JobIo.file_system.in_(names), column), else_=0.0))
         part = here / func.nullif(func.sum(column), 0.0)
         amount = func.coalesce(share * getattr(Job, name) * part, 0.0)
         amounts.append(amount.label(name))
-    return [Job.id, *(getattr(Job, name) for name in _OWNERS), *amounts]
+        whole = getattr(Job, name)
+        elsewhere = and_(whole > 0, func.coalesce(func.sum(column), 0.0) == 0.0)
+        partly = case((or_(is_not_all_known(whole), elsewhere), 1), else_=0)
+        flags.append(partly.label(f"{name}_partly"))
+    return [Job.id, *(getattr(Job, name) for name in _OWNERS), *amounts, *flags]
 
 
 def _each(query: Select[Any], names: Sequence[str], period: LoadPeriod) -> Select[Any]:
@@ -190,28 +225,36 @@ def _greater(one: Any, other: int) -> Any:
 
 def _added(rows: Sequence[Any], place: int | None) -> dict[Any, Share]:
     """Add up rows by one of their owners; None: all of them, which have the key None."""
-    found: dict[Any, Share] = {}
+    found: dict[Any, list[float]] = {}
     for row in rows:
         key = None if place is None else row[place]
-        jobs, *amounts = row[len(_OWNERS) :]
-        old = found.get(key, _NOTHING)
-        found[key] = Share(None, old.jobs + jobs,
-                           *(getattr(old, name) + amount
-                             for name, amount in zip(_AMOUNTS, amounts, strict=True)))  # fmt: skip
-    return found
+        sums = row[len(_OWNERS) :]
+        old = found.get(key, [0.0] * len(sums))
+        found[key] = [one + other for one, other in zip(old, sums, strict=True)]
+    return {key: _of_sums(*sums) for key, sums in found.items()}
+
+
+def _of_sums(jobs: float, *sums: float) -> Share:
+    """Return a share of the sums of its amounts, and in how many rows these are not whole."""
+    counts = sums[len(_AMOUNTS) :]
+    whys = [f"of {plural(int(n), 'job')} not all is known" if n else "" for n in counts]
+    return _share(int(jobs), map(Amount.of, sums, whys))
 
 
 def _most(rows: Sequence[Any], place: int) -> list[tuple[Any, Share]]:
-    """Return the owners that move most or ask most, the former first, with their shares."""
+    """Return the owners that move most or ask most, and those of whom not all is known."""
     shares = _added(rows, place)
 
-    def moved(key: Any) -> float:
-        return -shares[key].read_bytes - shares[key].write_bytes
+    def moved(key: Any) -> tuple[bool, float]:
+        amount = shares[key].moved
+        return amount.value is None, -amount.least
 
     def asked(key: Any) -> float:
-        return -shares[key].meta_operations
+        return -shares[key].amount("meta_operations").least
 
-    keys = {*sorted(shares, key=moved)[:TOP], *sorted(shares, key=asked)[:TOP]}
+    partly = [key for key in shares if not shares[key].moved.is_exact]
+    several = (sorted(shares, key=moved), sorted(shares, key=asked), sorted(partly, key=moved))
+    keys = {key for ordered in several for key in ordered[:TOP]}
     return [(key, shares[key]) for key in sorted(keys, key=moved)]
 
 
@@ -227,16 +270,38 @@ def _jobs(connection: Connection, seen: Any) -> list[dict[str, Any]]:
         select(
             *(Job.id, Job.raw_id, Job.name, Job.start_at, Cluster.name.label("cluster")),
             *(Person.name.label("user"), Project.name.label("project")),
-            *(Program.name.label("program"), *(seen.c[name] for name in _AMOUNTS)),
+            *(Program.name.label("program"), *(seen.c[name] for name in (*_AMOUNTS, *_PARTLY))),
         )
         .select_from(seen)
         .join(Job, Job.id == seen.c.id)
     )
     found: dict[int, dict[str, Any]] = {}
-    for order in (seen.c.read_bytes + seen.c.write_bytes, seen.c.meta_operations):
+    partly = seen.c.read_bytes_partly + seen.c.write_bytes_partly
+    for order in (seen.c.read_bytes + seen.c.write_bytes, seen.c.meta_operations, partly):
         for row in connection.execute(query.order_by(order.desc(), Job.id).limit(TOP)):
-            found[row.id] = dict(row._mapping)
-    return sorted(found.values(), key=lambda row: -row["read_bytes"] - row["write_bytes"])
+            if order is not partly or row.read_bytes_partly + row.write_bytes_partly:
+                found[row.id] = _job_row(dict(row._mapping))
+    return sorted(found.values(), key=_place)
+
+
+def _job_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a job with its amounts, and which of them are not, or not all, known."""
+    amounts = {
+        name: Amount.of(row[name], _NO_TELLING if row[partly] else "")
+        for name, partly in zip(_AMOUNTS, _PARTLY, strict=True)
+    }
+    missing = {name: amount.why for name, amount in amounts.items() if amount.why}
+    known = {name: amount.value for name, amount in amounts.items()}
+    return {
+        **{name: row[name] for name in row if name not in _PARTLY},
+        **known,
+        "missing": missing,
+    }
+
+
+def _place(row: Mapping[str, Any]) -> tuple[bool, float]:
+    moved = [row["read_bytes"], row["write_bytes"]]
+    return all(one is None for one in moved), -sum(one or 0.0 for one in moved)
 
 
 def _hidden(viewer: Viewer, names: Sequence[str], period: LoadPeriod) -> Any:
@@ -251,17 +316,19 @@ def _others(connection: Connection, each: Any) -> Share | None:
     moved = each.c.read_bytes + each.c.write_bytes
     of_users = (
         select(func.count(each.c.id).label("jobs"), func.sum(moved).label("moved"))
-        .add_columns(*(func.sum(each.c[name]).label(name) for name in _AMOUNTS))
+        .add_columns(*(func.sum(each.c[name]).label(name) for name in (*_AMOUNTS, *_PARTLY)))
         .where(each.c.person_id.is_not(None))
         .group_by(each.c.person_id)
         .subquery()
     )
     mixed = [is_mixed(of_users.c[name]) for name in ("jobs", "moved", "meta_operations")]
-    sums = [func.sum(of_users.c[name]) for name in ("jobs", *_AMOUNTS)]
+    sums = [func.sum(of_users.c[name]) for name in ("jobs", *_AMOUNTS, *_PARTLY)]
     row = connection.execute(select(func.count(), and_(*mixed), *sums)).one()
     if row[0] < FEWEST_USERS or not row[1]:
         return None
-    return Share(None, floored(int(row[2])), *map(_rough, row[3:]))
+    amounts, flags = row[3 : 3 + len(_AMOUNTS)], row[3 + len(_AMOUNTS) :]
+    whys = [_NO_TELLING if partly else "" for partly in flags]
+    return _share(floored(int(row[2])), map(Amount.of, map(_rough, amounts), whys))
 
 
 def _rough(value: float) -> float:

@@ -205,6 +205,7 @@ class JobPattern(Base):
     Attributes:
         form: Without sizes: "<3D, (BLOCK, *, *)>".
         notation: With them.
+        moved_bytes: In files of the class, as far as `missing` does not say otherwise.
         lost_seconds: What findings about these files expect to gain.
     """
 
@@ -220,8 +221,9 @@ class JobPattern(Base):
     form: Mapped[Name]
     notation: Mapped[Words]
     element_bytes: Mapped[Long]
-    moved_bytes: Mapped[Long]
+    moved_bytes: Mapped[Long | None]
     lost_seconds: Mapped[Real | None]
+    missing: Mapped[Missing | None]
 
 
 class FindingRow(Base):
@@ -261,7 +263,7 @@ class PairedRun(Base):
         digest: Of the study.
         speedup / low / high: Median of the ratios of I/O time, and its interval at 95 %.
         pair_count: Pairs that were run.
-        saved_seconds: Of I/O in one run.
+        saved_seconds: Of I/O in one run; NULL: not known.
         configuration: TOML.
         hints: The same as lines that need no Stripewise; "" if they cannot say it.
         verification: What comparing the outputs gave.
@@ -279,7 +281,7 @@ class PairedRun(Base):
     high: Mapped[Real | None]
     pair_count: Mapped[int]
     elapsed_speedup: Mapped[Real | None]
-    saved_seconds: Mapped[Real]
+    saved_seconds: Mapped[Real | None]
     node_count: Mapped[int | None]
     rank_count: Mapped[int | None]
     pattern: Mapped[Name | None]

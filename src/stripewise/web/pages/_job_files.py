@@ -90,7 +90,7 @@ def patterns(view: JobView) -> list[Block]:
         for source in view.counted
         for one in source.patterns
     ]
-    rows.sort(key=lambda one: (-(one["lost_seconds"] or 0.0), -one["moved_bytes"]))
+    rows.sort(key=lambda one: (-(one["lost_seconds"] or 0.0), -(one["moved_bytes"] or 0)))
     columns = [
         Column("form", "Pattern", "code", link="jobs_url"),
         Column("notation", "With sizes", "code"),

@@ -74,10 +74,12 @@ def proof_words(pair: Row) -> str:
             f" ({written(pair['low'], 'factor')} to {written(pair['high'], 'factor')}, 95 %)"
         )
     number = pair["pair_count"]
+    saved = ""
+    if pair["saved_seconds"] is not None:
+        saved = f"; they saved {written(pair['saved_seconds'], 'seconds')} of I/O in a run"
     return (
         f"Tuned settings made the I/O of this program {speedup} as fast{interval} in {number} "
-        f"pair{'s'[: number != 1]} of runs, {written(pair['made_at'], 'day')}; they saved "
-        f"{written(pair['saved_seconds'], 'seconds')} of I/O in a run."
+        f"pair{'s'[: number != 1]} of runs, {written(pair['made_at'], 'day')}{saved}."
     )
 
 

@@ -13,6 +13,7 @@ from stripewise.fleet.queries import (
     pair_settings,
     savings_ledger,
 )
+from stripewise.model import Amount, total
 from stripewise.web._words import written
 from stripewise.web.content import Block, Content, Download, Fact, Facts, Table
 from stripewise.web.pages._base import Asked, Page
@@ -69,20 +70,24 @@ def _row(one: Saving) -> dict[str, object]:
         "run_count": one.run_count if known else None,
         "regained_seconds": one.saved_seconds if known else None,
         "regained_node_seconds": one.saved_node_seconds if known else None,
+        "missing": {name.replace("saved", "regained"): why for name, why in one.missing.items()},
     }
+
+
+def _sum(ledger: SavingsLedger, name: str) -> Amount:
+    return total(one.amount(name) for one in ledger.savings)
 
 
 def _facts(ledger: SavingsLedger) -> Facts:
     runs = sum(one.run_count for one in ledger.savings)
+    seconds, nodes = _sum(ledger, "saved_seconds"), _sum(ledger, "saved_node_seconds")
     return Facts(
         "totals",
         "",
         [
-            Fact("saved_seconds", "Regained", sum(one.saved_seconds for one in ledger.savings),
-                 "hours", "of I/O time"),
-            Fact("saved_node_seconds", "Regained",
-                 sum(one.saved_node_seconds for one in ledger.savings), "node-seconds",
-                 "where the nodes of runs are known"),
+            Fact("saved_seconds", "Regained", seconds.value, "hours", "of I/O time",
+                 why=seconds.why),
+            Fact("saved_node_seconds", "Regained", nodes.value, "node-seconds", why=nodes.why),
             Fact("run_count", "Later runs with proved settings", runs, "count"),
             Fact("pair_count", "Proofs", len(ledger.savings), "count"),
         ],
@@ -104,10 +109,12 @@ def _lead(ledger: SavingsLedger, period: Period) -> str:
     runs = sum(one.run_count for one in ledger.savings)
     if not runs:
         return f"{proofs}; no later run with these settings is known {period.text}."
-    seconds = written(sum(one.saved_seconds for one in ledger.savings), "hours")
+    seconds = _sum(ledger, "saved_seconds")
+    about = "" if seconds.why else "about "
     return (
-        f"{counted(runs, 'later run')} {period.text} used proved settings and regained about "
-        f"{seconds} of I/O time."
+        f"{counted(runs, 'later run')} {period.text} used proved settings and regained {about}"
+        f"{'an ' if seconds.value is None else ''}{written(seconds.value, 'hours', seconds.why)}"
+        f"{' amount' if seconds.value is None else ''} of I/O time."
     )
 
 

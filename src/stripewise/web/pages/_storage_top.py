@@ -16,6 +16,7 @@ from stripewise.fleet.queries import (
     find_file_system,
     view_top,
 )
+from stripewise.model import NOTHING, Amount, total
 from stripewise.text import plural, printable
 from stripewise.web._urls import address
 from stripewise.web._words import written
@@ -36,12 +37,14 @@ _NONE = "No job that you see used this file system in this time, as far as {} te
 _NOTE = (
     "From profiles of jobs: what ran without one is not in it. A job's amounts are taken to be "
     "even over its run; the part that lies in this time counts. Shares are of the jobs that you "
-    "see."
+    "see, as far as their amounts are known."
 )
 _SERVED_NOTE = (
     "By the servers' counters of jobs, exact to the interval; programs outside of jobs count for "
-    "their user where the servers know it. Shares are of what you see."
+    "their user where the servers know it. Shares are of what you see, as far as it is known."
 )
+_NAMES = ("read_bytes", "write_bytes", "meta_operations")
+_ALL = "the file system"
 
 
 class StorageTop(Page):
@@ -77,21 +80,43 @@ class StorageTop(Page):
 
 def _lead(name: str, top: Top, period: LoadPeriod) -> str:
     seen = top.seen
-    if not seen.jobs and not _moved(seen):
+    if not seen.jobs and seen.moved == NOTHING:
         return (
             f"{_when(period)}, no job that you see used {printable(name)}, as far as "
             f"{_source(top)} tell."
         )
     jobs = plural(seen.jobs, "job")
-    moved = written(seen.read_bytes + seen.write_bytes, "bytes")
-    text = f"{_when(period)}, {jobs} that you see moved {moved}"
-    if top.outside is not None and _moved(top.outside):
-        text += f", {_outside(top)}"
-    text += "."
-    if len(top.users) > 1 and (best := top.users[0]).name and _moved(seen):
-        share = written(_moved(best) / _moved(seen), "share")
-        text += f" {printable(best.name)} moved most: {share} of it."
-    return text
+    text = f"{_when(period)}, {jobs} that you see moved {_amount_text(seen.moved)}"
+    if outside := _outside(top):
+        text += f", {outside}"
+    return f"{text}.{_most(top)}"
+
+
+def _amount_text(moved: Amount) -> str:
+    if moved.value is None:
+        return "an unknown amount"
+    return written(moved.value, "bytes", moved.why)
+
+
+def _most(top: Top) -> str:
+    """Say who moved most, and of what that is which share; "" if nobody that is known did."""
+    if len(top.users) < 2 or not (seen := top.seen.moved).value:
+        return ""
+    best, moved = top.users[0], top.users[0].moved
+    if not best.name:
+        return f" Of no known user are {written(moved.least / seen.value, 'share')} of it."
+    whole = top.whole and top.whole.moved.value
+    if not seen.is_exact:
+        share = written(moved.least / seen.value, "share")
+        return (
+            f" As far as is known, {printable(best.name)} moved most: {share} of what is known "
+            f"({seen.why})."
+        )
+    text = f" {printable(best.name)} moved most: {written(moved.least / seen.value, 'share')} of "
+    text += "it" if not _outside(top) else "that, with and without a known job"
+    if whole:
+        text += f", {written(min(moved.least / whole, 1.0), 'share')} of all that {_ALL} moved"
+    return f"{text}."
 
 
 def _source(top: Top) -> str:
@@ -111,43 +136,56 @@ def _sums(top: Top, is_staff: bool) -> Facts:
     )  # fmt: skip
     items = [
         Fact("seen_jobs", "Jobs that you see", seen.jobs, "count"),
-        Fact("seen_bytes", "They moved", _moved(seen), "bytes", _outside(top)),
-        Fact("seen_meta_operations", "Metadata operations", seen.meta_operations, "count"),
+        _fact("seen_bytes", "They moved", seen.moved, "bytes", _outside(top)),
+        _fact("seen_meta_operations", "Metadata operations", _operations(seen)),
     ]
     if not is_staff:
         items += [
             Fact("other_jobs", "All other jobs", others and others.jobs, "count", note),
-            Fact("other_bytes", "Moved by the others", others and _moved(others), "bytes"),
-            Fact("other_meta_operations", "Metadata operations of the others",
-                 others and others.meta_operations, "count"),
+            _fact("other_bytes", "Moved by the others", others.moved if others else None, "bytes"),
+            _fact("other_meta_operations", "Metadata operations of the others",
+                  _operations(others) if others else None),
         ]  # fmt: skip
     items += _whole(top, is_staff)
     return Facts("sums", "All together", items)
 
 
+def _fact(
+    name: str, title: str, amount: Amount | None, kind: str = "count", note: str = ""
+) -> Fact:
+    """Return a figure with why it is not, or not all, known; None: it is not shown."""
+    if amount is None:
+        return Fact(name, title, None, kind, note)
+    return Fact(name, title, amount.value, kind, note, why=amount.why)
+
+
+def _operations(one: Share) -> Amount:
+    return one.amount("meta_operations")
+
+
 def _outside(top: Top) -> str:
     """Say how much of what was moved is of no job."""
-    if top.outside is None or not _moved(top.outside):
+    if top.outside is None or top.outside.moved == NOTHING:
         return ""
-    return f"with {written(_moved(top.outside), 'bytes')} of no known job"
+    return f"with {_amount_text(top.outside.moved)} of no known job"
 
 
 def _whole(top: Top, is_staff: bool) -> list[Fact]:
     """Return what the file system did for all, and for staff what is of nobody that is known."""
     whole, rest = top.whole, top.rest if is_staff else None
+    moved, asked = (whole.moved, _operations(whole)) if whole else (None, None)
+    note = "" if whole else "too few samples in this time"
     items = [
         Fact("source", "Told by", _source(top)),
-        Fact("whole_bytes", "The whole file system moved", whole and _moved(whole), "bytes",
-             "" if whole else "too few samples in this time"),
-        Fact("whole_meta_operations", "Metadata operations of all",
-             whole and whole.meta_operations, "count"),
-    ]  # fmt: skip
+        _fact("whole_bytes", "The whole file system moved", moved, "bytes", note),
+        _fact("whole_meta_operations", "Metadata operations of all", asked),
+    ]
     if is_staff and top.by_servers:
         items += [
-            Fact("rest_bytes", "Of no known job or user", rest and _moved(rest), "bytes",
-                 "the whole without the rows below"),
-            Fact("rest_meta_operations", "Metadata operations of no known job or user",
-                 rest and rest.meta_operations, "count"),
+            _fact("rest_bytes", "Of no known job or user", rest.moved if rest else None, "bytes",
+                  "the whole without the rows below"),
+            _fact("rest_meta_operations", "Metadata operations of no known job or user",
+                  _operations(rest) if rest else None),
         ]  # fmt: skip
     return items
 
@@ -196,16 +234,21 @@ def _jobs(top: Top) -> Table:
 
 
 def _amounts(row: Mapping[str, Any], seen: Share) -> dict[str, Any]:
-    moved, whole = row["read_bytes"] + row["write_bytes"], _moved(seen)
-    operations = row["meta_operations"]
+    """Return the amounts of a row with their shares; of which a part is missing, there is none."""
+    known = {name: Amount.of(row[name], row["missing"].get(name, "")) for name in _NAMES}
+    shares = {
+        "moved_share": _share(total((known["read_bytes"], known["write_bytes"])), seen.moved),
+        "meta_share": _share(known["meta_operations"], _operations(seen)),
+    }
+    both = {**known, **shares}
     return {
-        "read_bytes": row["read_bytes"],
-        "write_bytes": row["write_bytes"],
-        "moved_share": moved / whole if whole else None,
-        "meta_operations": operations,
-        "meta_share": operations / seen.meta_operations if seen.meta_operations else None,
+        **{name: amount.value for name, amount in both.items()},
+        "missing": {name: amount.why for name, amount in both.items() if amount.why},
     }
 
 
-def _moved(one: Share) -> float:
-    return one.read_bytes + one.write_bytes
+def _share(part: Amount, whole: Amount) -> Amount:
+    """Return a part's share in what is known; that of a part which is not whole is not known."""
+    if part.why or not whole.value:
+        return Amount(None, part.why or whole.why)
+    return Amount(part.least / whole.value)
