@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from stripewise.adoption._feedback import Timed
 from stripewise.adoption._session import Plan, Seen
-from stripewise.model import Configuration, Evidence, ProgramFacts
+from stripewise.model import Configuration, Evidence, ProgramFacts, reasons
 
 if TYPE_CHECKING:
     from stripewise.emulation import EmulatedStorage
@@ -45,11 +45,12 @@ def seen_of(
     timed: Timed | None = Timed(
         time.time(), profile.io_seconds, profile.read_bytes + profile.write_bytes
     )
-    if run.emulated is not None and run.emulated.problem:
-        timed = None  # this host was the limit
+    unknown = reasons(profile.missing.values())
+    if unknown or (run.emulated is not None and run.emulated.problem):
+        timed = None  # what is known is a part, or this host was the limit
     others = run.series is not None and run.series.adopted > 0
     idle = bool(could_not_act) and is_idle(plan.configuration, could_not_act)
-    seen = Seen(run.exit_code, timed, idle=idle, others_set=others)
+    seen = Seen(run.exit_code, timed, idle=idle, others_set=others, unknown=unknown)
     if not plan.capture or run.evidence is None or plan.identity is None:
         return seen
     from stripewise.adoption._consult import CASE, FACTS

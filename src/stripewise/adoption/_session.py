@@ -83,6 +83,7 @@ class Seen:
         notation: Of its pattern.
         idle: It was observed that no setting could act.
         others_set: It had settings that are not of the plan.
+        unknown: Why not all of its I/O is known; "": all is.
     """
 
     exit_code: int
@@ -92,6 +93,7 @@ class Seen:
     notation: str = ""
     idle: bool = False
     others_set: bool = False
+    unknown: str = ""
 
 
 class Adoption:
@@ -216,7 +218,8 @@ def after(plan: Plan, seen: Seen) -> tuple[Known, Verdict | None]:
     if seen.exit_code:
         verdict = failed(seen.exit_code)
     elif seen.run is None:
-        return known, None
+        words = f"cannot be judged: not all of the I/O is known: {seen.unknown}"
+        return known, Verdict(Outcome.UNKNOWN, None, words) if seen.unknown else None
     else:
         known = known.with_under(seen.run)
         verdict = judge(known.plain, known.under, idle=seen.idle)

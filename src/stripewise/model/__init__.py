@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from stripewise.model._access import Pieces as Pieces
     from stripewise.model._access import Selections as Selections
     from stripewise.model._amount import NOT_TOLD as NOT_TOLD
+    from stripewise.model._amount import NOTHING as NOTHING
     from stripewise.model._amount import UNKNOWN as UNKNOWN
     from stripewise.model._amount import Amount as Amount
     from stripewise.model._amount import Figured as Figured

@@ -43,11 +43,24 @@ class Amount:
         """Whether all of it is known."""
         return not self.why
 
+    @property
+    def least(self) -> float:
+        """What it is at least."""
+        return self.value or 0.0
+
+    @property
+    def most(self) -> float:
+        """What it can be at most: without end where some of it is not known."""
+        return math.inf if self.why or self.value is None else self.value
+
     def words(self, show: Callable[[float], str]) -> str:
         """Format it: "3 MiB", "at least 3 MiB", "unknown"."""
         if self.value is None:
             return UNKNOWN
         return f"{'at least ' if self.why else ''}{show(self.value)}"
+
+
+NOTHING = Amount(0)
 
 
 def total(amounts: Iterable[Amount]) -> Amount:

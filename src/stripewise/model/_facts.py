@@ -4,7 +4,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from stripewise.model._amount import Figured
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class Striping:
 
 
 @dataclass(frozen=True)
-class ProgramFacts:
+class ProgramFacts(Figured):
     """Facts that tunables and strategies consult.
 
     Attributes:
@@ -146,6 +149,8 @@ class ProgramFacts:
         patterns: All patterns that were recognised, the one that moved most first.
         file_classes: Classes of files with different behaviour, the one with most I/O time
             first; empty where all files that matter behave alike.
+        missing: Amounts (bytes, calls, seconds) that are not known, or of which this is the
+            least, and why.
     """
 
     n_ranks: int = 1
@@ -187,11 +192,20 @@ class ProgramFacts:
     burst_buffer_nodes: int = 0
     job_cpus: int = 0
     in_reach: bool = True
+    missing: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def uses_cray_mpich(self) -> bool:
         """Whether the MPI is that of Cray, which reads and prints variables of its own."""
         return "cray" in self.mpi_version.lower()
+
+    def moved_bytes(self, *, writing: bool) -> int:
+        """Return the bytes in one direction: at least those of its patterns, if not all known."""
+        name = "write_bytes" if writing else "read_bytes"
+        known = int(getattr(self, name))
+        if self.amount(name).is_exact:
+            return known
+        return max(known, sum(one.bytes for one in self.patterns if one.writing is writing))
 
     @property
     def aggregator_hosts(self) -> int:

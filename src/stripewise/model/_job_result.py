@@ -38,7 +38,7 @@ class RungRun:
         io_seconds / elapsed_seconds: I/O time and whole time of the step; NaN without a figure.
         stage_in_seconds / stage_out_seconds: Before and after the step; None: not known.
         bandwidth_bytes_per_second: NaN without a figure.
-        system_writes: On the studied file.
+        system_writes: On the studied file; None: not known.
         io_ratio: I/O time over that of the baseline; infinite without a figure.
         state: How it ended: a value of `TrialState`.
         reason: The rule by which it was made, in plain words.
@@ -59,7 +59,7 @@ class RungRun:
     stage_in_seconds: float | None = None
     stage_out_seconds: float | None = None
     bandwidth_bytes_per_second: float = math.nan
-    system_writes: int = 0
+    system_writes: int | None = None
     io_ratio: float = math.inf
     state: str = TrialState.COMPLETE
     reason: str = ""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from stripewise.model._amount import Figured
+from stripewise.model._amount import Amount, Figured, reasons, total
 from stripewise.model._mpiio_output import MpiioFile
 
 
@@ -92,7 +92,7 @@ class ObservedFile(Figured):
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Measurement(Figured):
     """One run.
 
     Attributes:
@@ -112,6 +112,8 @@ class Measurement:
             started; None: nothing was copied.
         stage_out_seconds: Copying back, likewise.
         mpiio: What Cray MPICH printed of its files, largest first.
+        missing: Of `io_seconds`, `read_bytes` and `write_bytes` those that are not known, or
+            of which this is the least, and why.
     """
 
     run_id: str
@@ -130,6 +132,7 @@ class Measurement:
     stage_in_seconds: float | None = None
     stage_out_seconds: float | None = None
     mpiio: tuple[MpiioFile, ...] = ()
+    missing: dict[str, str] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -138,13 +141,22 @@ class Measurement:
 
     @property
     def total_bytes(self) -> int:
-        """Bytes that the program asked to move."""
+        """Bytes that the program asked to move, as far as they are known."""
         return self.read_bytes + self.write_bytes
 
     @property
-    def bandwidth_bytes_per_second(self) -> float:
-        """Bytes over I/O time; 0 without I/O time."""
-        return self.total_bytes / self.io_seconds if self.io_seconds > 0 else 0.0
+    def total_amount(self) -> Amount:
+        """Bytes that the program asked to move."""
+        return total(map(self.amount, ("read_bytes", "write_bytes")))
+
+    @property
+    def bandwidth(self) -> Amount:
+        """Bytes over I/O time: nothing is known of it where a part of either is missing."""
+        moved, seconds = self.total_amount, self.amount("io_seconds")
+        why = reasons((moved.why, seconds.why))
+        if why or not seconds.value:
+            return Amount.of(None, why)
+        return Amount(moved.least / seconds.value)
 
 
 MOST_ATTEMPTS = 3

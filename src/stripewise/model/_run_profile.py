@@ -323,6 +323,16 @@ class RunProfile:
         )
 
     @property
+    def missing(self) -> dict[str, str]:
+        """Those of `io_seconds`, `read_bytes` and `write_bytes` that are not known, and why."""
+        parts = {
+            "io_seconds": Part.SECONDS,
+            "read_bytes": Part.READ_BYTES,
+            "write_bytes": Part.WRITE_BYTES,
+        }
+        return {name: why for name, part in parts.items() if (why := self.why_missing(part))}
+
+    @property
     def read_amount(self) -> Amount:
         """Bytes that the program asked to read."""
         return Amount.of(self.read_bytes, self.why_missing(Part.READ_BYTES))

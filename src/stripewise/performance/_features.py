@@ -44,7 +44,7 @@ def program_features(facts: ProgramFacts) -> dict[str, float]:
     pattern = dominant_pattern(facts)
     assert pattern is not None
     first = moved_in_steps(pattern)
-    moved = facts.write_bytes if pattern.writing else facts.read_bytes
+    moved = facts.moved_bytes(writing=pattern.writing)
     return {
         "f": max(moved, 1) / _GB,
         "ranks": float(facts.n_ranks),

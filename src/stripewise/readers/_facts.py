@@ -22,10 +22,12 @@ from stripewise.model import (
     FileFlag,
     IoLayer,
     Op,
+    Part,
     ProcessFlag,
     ProgramFacts,
     RunProfile,
     SettingsKind,
+    reasons,
 )
 from stripewise.readers._directories import owners
 from stripewise.readers._openmpi import chosen_component, implementation, mpiio_components
@@ -81,7 +83,38 @@ def program_facts(
         elapsed_seconds=profile.elapsed_seconds if elapsed_seconds is None else elapsed_seconds,
         matched_calls=_matched(profile, hdf5, (WRITES, READS)),
         matched_metadata=_matched(profile, hdf5, _OBJECTS),
+        missing=_missing(profile, mpiio, system),
     )
+
+
+_PARTS = {
+    "read_bytes": Part.READ_BYTES,
+    "write_bytes": Part.WRITE_BYTES,
+    "read_calls": Part.READ_BYTES,
+    "write_calls": Part.WRITE_BYTES,
+    "io_seconds": Part.SECONDS,
+}
+"""What is told of a figure if the bytes (seconds) of the run are: calls go with their bytes."""
+_PARTS_BY_LAYER = {
+    "collective_bytes": (Part.BYTES, True),
+    "independent_bytes": (Part.BYTES, True),
+    "mpiio_read_bytes": (Part.READ_BYTES, True),
+    "posix_bytes": (Part.BYTES, False),
+}
+"""The same of one layer's bytes, where files of that layer are concerned; True: of MPI-IO."""
+
+
+def _missing(profile: RunProfile, mpiio: NDArray[Any], system: NDArray[Any]) -> dict[str, str]:
+    """By name the amounts that are not known, or not all, and why."""
+    found = {name: profile.why_missing(part) for name, part in _PARTS.items()}
+    files = [frozenset(rows["file"].tolist()) for rows in (system, mpiio)]
+    for name, (part, of_mpiio) in _PARTS_BY_LAYER.items():
+        found[name] = reasons(
+            gap.why
+            for gap in profile.gaps
+            if gap.parts & part and (not gap.files or gap.files & files[of_mpiio])
+        )
+    return {name: why for name, why in found.items() if why}
 
 
 def _bytes(rows: NDArray[Any], ops: Sequence[Op]) -> int:

@@ -74,10 +74,14 @@ def _filled(file: ObservedFile, printed: MpiioFile | None) -> ObservedFile:
     side = printed.write or printed.read or MpiioSide()
     layout = {"striping_unit": side.stripe_bytes, "striping_factor": side.stripe_count}
     known = {name: str(value) for name, value in layout.items() if value}
+    writers = file.writers or _processes(write)
+    readers = file.readers or _processes(read)
+    told = {"writers": writers, "readers": readers}
     return replace(
         file,
-        writers=file.writers or _processes(write),
-        readers=file.readers or _processes(read),
+        writers=writers,
+        readers=readers,
+        missing={name: why for name, why in file.missing.items() if not told.get(name)},
         system_writes=file.system_writes or write.system_calls,
         system_write_bytes=file.system_write_bytes or write.total_bytes,
         system_reads=file.system_reads or read.system_calls,

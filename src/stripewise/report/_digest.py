@@ -6,23 +6,25 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 
 from stripewise.model import (
     BASELINE_ROLES,
     CaseResult,
+    Figured,
     Measurement,
     StudyResult,
     Trial,
     Verification,
     VerificationStatus,
+    reasons,
 )
 from stripewise.text import plural
 
 
 @dataclass(frozen=True)
-class Digest:
+class Digest(Figured):
     """Medians over the runs of one configuration.
 
     Attributes:
@@ -33,6 +35,7 @@ class Digest:
         bandwidth_bytes_per_second: Bytes over I/O time; NaN without I/O time.
         io_seconds_minimum / io_seconds_maximum: Range of the I/O time.
         coefficient_of_variation: Of the I/O time; NaN with fewer than two runs.
+        missing: Figures that are not known, or of which this is the least, and why.
     """
 
     n_runs: int
@@ -43,6 +46,7 @@ class Digest:
     io_seconds_minimum: float = math.nan
     io_seconds_maximum: float = math.nan
     coefficient_of_variation: float = math.nan
+    missing: dict[str, str] = field(default_factory=dict)
 
 
 def digest(measurements: Sequence[Measurement]) -> Digest:
@@ -54,17 +58,37 @@ def digest(measurements: Sequence[Measurement]) -> Digest:
     io_seconds = statistics.median(times)
     total_bytes = int(statistics.median_low([m.total_bytes for m in runs]))
     mean = statistics.fmean(times)
+    missing = _missing(
+        reasons(m.missing.get("io_seconds", "") for m in runs),
+        reasons(m.total_amount.why for m in runs),
+    )
     varies = len(times) > 1 and mean > 0
     return Digest(
         n_runs=len(runs),
         seconds=statistics.median([m.elapsed_seconds for m in runs]),
         io_seconds=io_seconds,
         total_bytes=total_bytes,
-        bandwidth_bytes_per_second=total_bytes / io_seconds if io_seconds > 0 else math.nan,
+        bandwidth_bytes_per_second=_rate(total_bytes, io_seconds, missing),
         io_seconds_minimum=min(times),
         io_seconds_maximum=max(times),
         coefficient_of_variation=statistics.stdev(times) / mean if varies else math.nan,
+        missing=missing,
     )
+
+
+def _missing(of_seconds: str, of_bytes: str) -> dict[str, str]:
+    """By name what is not known, or not all: a rate of which a part is missing is not known."""
+    found = {
+        "io_seconds": of_seconds,
+        "total_bytes": of_bytes,
+        "bandwidth_bytes_per_second": reasons((of_seconds, of_bytes)),
+    }
+    return {name: why for name, why in found.items() if why}
+
+
+def _rate(total_bytes: int, io_seconds: float, missing: Mapping[str, str]) -> float:
+    known = io_seconds > 0 and "bandwidth_bytes_per_second" not in missing
+    return total_bytes / io_seconds if known else math.nan
 
 
 def baseline_runs(result: StudyResult) -> tuple[Measurement, ...]:
@@ -146,12 +170,19 @@ def _sum(figures: Sequence[Digest]) -> Digest:
         return Digest(0)
     io_seconds = sum(one.io_seconds for one in figures)
     total_bytes = sum(one.total_bytes for one in figures)
+    missing = _missing(
+        *(
+            reasons(one.missing.get(name, "") for one in figures)
+            for name in ("io_seconds", "total_bytes")
+        )
+    )
     return Digest(
         n_runs=sum(one.n_runs for one in figures),
         seconds=sum(one.seconds for one in figures),
         io_seconds=io_seconds,
         total_bytes=total_bytes,
-        bandwidth_bytes_per_second=total_bytes / io_seconds if io_seconds > 0 else math.nan,
+        bandwidth_bytes_per_second=_rate(total_bytes, io_seconds, missing),
+        missing=missing,
     )
 
 

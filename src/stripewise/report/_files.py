@@ -9,7 +9,7 @@ from typing import Any
 
 from stripewise.model import Measurement, ObservedFile, StudyResult, TrialState
 from stripewise.report._digest import baseline_runs, best_runs
-from stripewise.report._text import format_bytes, format_seconds
+from stripewise.report._text import format_bytes, format_count, format_seconds
 
 MOST_FILES = 20
 
@@ -82,7 +82,7 @@ def _observed(file: ObservedFile | None) -> dict[str, str]:
     if file.readers:
         rows["Ranks that issued system reads"] = str(file.readers)
     if file.system_writes:
-        rows["Ranks that issued system writes"] = str(file.writers)
+        rows["Ranks that issued system writes"] = file.amount("writers").words(format_count)
         rows["System writes"] = (
             f"{file.system_writes:,}".replace(",", " ")
             + f" ({format_bytes(file.system_write_bytes)})"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from typing import Any, TypeVar
 
 from stripewise.model import JobStudy, StudyResult, TrialState
@@ -28,7 +29,7 @@ from stripewise.report._job_page import job_section
 from stripewise.report._page import page_template
 from stripewise.report._phrases import facts_phrase, part_ratios
 from stripewise.report._summary import classes_with_settings, price_phrase
-from stripewise.report._text import setting_name
+from stripewise.report._text import amount_words, bandwidth_words, setting_name
 from stripewise.report._tunables import effects_chart, tunable_effects
 from stripewise.report._verdict import (
     conclusion,
@@ -134,6 +135,8 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "ratio": lambda value: f"{value:.2f}" if math.isfinite(value) else "–",
     "speedup": _speedup,
     "digest": digest,
+    "io_time": partial(amount_words, name="io_seconds"),
+    "rate": bandwidth_words,
     "outcome": outcome_word,
     "baseline_runs": baseline_runs,
     "faster": lambda speedup: faster(speedup) if speedup else "",

@@ -221,7 +221,7 @@ def sweep_chart(study: JobStudy, tunable: str) -> Chart | None:
         {
             **_said(run),
             **{"sweep": one, "value": swept(run, tunable), "text": _value(run, tunable)},
-            **{"seconds": run.io_seconds, "writes": run.system_writes},
+            **{"seconds": run.io_seconds, "writes": _count(run.system_writes)},
         }
         for one, sweep in zip(names, found, strict=True)
         for run in sweep.runs
@@ -246,6 +246,10 @@ def sweep_chart(study: JobStudy, tunable: str) -> Chart | None:
         for one, sweep in zip(names, found, strict=True)
     )
     return Chart(chart.column(spec), f"I/O time by {what}: {said}")
+
+
+def _count(number: int | None) -> str:
+    return "unknown" if number is None else str(number)
 
 
 def _names(found: Sequence[Sweep]) -> list[str]:

@@ -239,7 +239,7 @@ class _Rungs:
             stage_in_seconds=stage_in,
             stage_out_seconds=stage_out,
             bandwidth_bytes_per_second=figures.bandwidth_bytes_per_second,
-            system_writes=file.system_writes if file else 0,
+            system_writes=file.system_writes if file else None,
             io_ratio=ratio,
             state=state,
             reason=reason,

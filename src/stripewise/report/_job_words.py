@@ -207,11 +207,11 @@ def _striping(study: JobStudy) -> Iterator[str]:
             )
         else:
             yield f"The striping unit made no clear difference ({sweep.where}): {figures}."
-        if small.system_writes > large.system_writes * (1 + _CLEAR) > 0:
+        few, many = large.system_writes, small.system_writes
+        if few and many and many > few * (1 + _CLEAR):
             yield (
                 f"From {_unit(large)} to {_unit(small)} the system writes rose from"
-                f" {large.system_writes} to {small.system_writes}"
-                f" ({format_ratio(small.system_writes / large.system_writes)} times as many)."
+                f" {few} to {many} ({format_ratio(many / few)} times as many)."
             )
 
 

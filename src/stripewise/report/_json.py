@@ -18,6 +18,7 @@ from stripewise.model import (
     StudyResult,
     Trial,
     to_json,
+    with_unknown,
 )
 from stripewise.report._digest import (
     Digest,
@@ -118,9 +119,10 @@ def _figures(figures: Digest) -> dict[str, Any]:
     known = figures.n_runs > 0
     return {
         "seconds": figures.seconds,
-        "io_seconds": figures.io_seconds,
-        "bytes": figures.total_bytes if known else None,
+        "io_seconds": figures.amount("io_seconds").value,
+        "bytes": figures.amount("total_bytes").value if known else None,
         "bandwidth_bytes_per_second": figures.bandwidth_bytes_per_second,
+        "missing": dict(figures.missing),
         "runs": figures.n_runs,
         "spread": {
             "io_seconds_minimum": figures.io_seconds_minimum,
@@ -150,7 +152,7 @@ def _outcome(view: StudyResult) -> dict[str, Any]:
         "verified": is_verified(view),
         "unsynced": unsynced and {name: _figures(one) for name, one in unsynced.items()},
         "resolution": view.resolution,
-        "facts": asdict(view.facts),
+        "facts": with_unknown(asdict(view.facts), view.facts),
     }
 
 
@@ -160,7 +162,7 @@ def _trial(trial: Trial) -> dict[str, Any]:
         "number": trial.number,
         "settings": dict(trial.settings),
         "state": trial.state.value,
-        "io_seconds": figures.io_seconds,
+        "io_seconds": figures.amount("io_seconds").value,
         "seconds": figures.seconds,
         "speedup": _times_faster(trial.io_ratio),
         "message": trial.message,
@@ -195,7 +197,7 @@ def _run(entry: RunEntry) -> dict[str, Any]:
     del found["files"], found["mpiio"]
     return {
         "seconds": found.pop("elapsed_seconds"),
-        **found,
+        **with_unknown(found, entry.measurement),
         "role": entry.role.value,
         "trial_number": entry.trial_number,
         "pair_number": entry.pair_number,

@@ -59,7 +59,8 @@ class Observation:
             "seen": self.run.handshake.ok,
             "state": str(self.run.handshake.state),
             "files": [with_unknown(dict(vars(file)), file) for file in self.files],
-            "facts": asdict(self.facts) | {name: amount.value for name, amount in amounts.items()},
+            "facts": with_unknown(asdict(self.facts), self.facts)
+            | {name: amount.value for name, amount in amounts.items()},
             "could_not_act": list(self.could_not_act),
             "warnings": list(self.warnings),
             "errors": list(self.errors),

@@ -7,12 +7,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from stripewise.model import Measurement, ProgramFacts, RunRole, Trial, TrialState
+from stripewise.model import NOTHING, Measurement, ProgramFacts, RunRole, Trial, TrialState
 from stripewise.report._digest import digest
 from stripewise.report._text import (
+    amount_words,
     format_bandwidth,
     format_ratio,
-    format_seconds,
     format_settings,
     plural,
 )
@@ -43,10 +43,12 @@ def run_line(measurement: Measurement) -> str:
     """Say the figures of one run, or how it ended."""
     if not measurement.ok:
         return f"{measurement.status.value}: {printable(measurement.message)}".rstrip(": ")
-    if not measurement.total_bytes:
+    if measurement.total_amount == NOTHING:
         return "no I/O seen"
-    bandwidth = format_bandwidth(measurement.bandwidth_bytes_per_second)
-    return f"I/O {format_seconds(measurement.io_seconds)}   {bandwidth}"
+    seconds = amount_words(measurement, "io_seconds")
+    rate = measurement.bandwidth
+    bandwidth = format_bandwidth(rate.least) if rate.is_exact else "bandwidth unknown"
+    return f"I/O {seconds}   {bandwidth}"
 
 
 def _outcome(trial: Trial) -> str:
@@ -54,7 +56,7 @@ def _outcome(trial: Trial) -> str:
         message = printable(trial.message)
         return f"{trial.state.value.upper()}: {message}" if message else trial.state.value.upper()
     figures = digest(trial.measurements)
-    text = f"I/O {format_seconds(figures.io_seconds)}" if not trial.case_ratios else "I/O"
+    text = f"I/O {amount_words(figures, 'io_seconds')}" if not trial.case_ratios else "I/O"
     if math.isfinite(trial.io_ratio) and trial.io_ratio > 0:
         text += f"   {format_ratio(1 / trial.io_ratio)}x"
     if ratios := part_ratios(trial):

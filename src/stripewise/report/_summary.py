@@ -22,12 +22,12 @@ from stripewise.report._digest import (
     unsynced_figures,
 )
 from stripewise.report._text import (
+    amount_words,
+    bandwidth_words,
     command_line,
     fit_encoding,
-    format_bandwidth,
     format_interval,
     format_ratio,
-    format_seconds,
     format_settings,
     plural,
 )
@@ -122,10 +122,7 @@ def figures_phrase(figures: Digest, *, with_runs: bool = False) -> str:
     if not figures.n_runs:
         return "no run that counts"
     runs = f"{plural(figures.n_runs, 'run')}   " if with_runs else ""
-    return (
-        f"{runs}I/O {format_seconds(figures.io_seconds)}"
-        f"   {format_bandwidth(figures.bandwidth_bytes_per_second)}"
-    )
+    return f"{runs}I/O {amount_words(figures, 'io_seconds')}   {bandwidth_words(figures)}"
 
 
 def _verification(result: StudyResult) -> list[str]:
@@ -160,7 +157,7 @@ def _conclusion(result: StudyResult) -> list[str]:
         lines.append(line("resolution", printable(result.resolution)))
     unsynced = unsynced_figures(result)
     if unsynced is not None:
-        before, after = (format_seconds(one.io_seconds) for one in unsynced.values())
+        before, after = (amount_words(one, "io_seconds") for one in unsynced.values())
         text = f"I/O {before} → {after} (one run each, for the record)"
         lines.append(line("without sync", text))
     return lines
@@ -187,11 +184,11 @@ def _case_phrase(case: StudyResult) -> str:
     """
     before = digest(baseline_runs(case))
     if case.speedup is None or not case.pairs:
-        return f"I/O {format_seconds(before.io_seconds)}"
+        return f"I/O {amount_words(before, 'io_seconds')}"
     after = digest([second for _, second in case.pairs])
     first = digest([first for first, _ in case.pairs])
     text = (
-        f"I/O {format_seconds(first.io_seconds)} → {format_seconds(after.io_seconds)}"
+        f"I/O {amount_words(first, 'io_seconds')} → {amount_words(after, 'io_seconds')}"
         f"   {format_ratio(case.speedup.median)}x {outcome_word(case)}"
         f" {format_interval(case.speedup)}"
     )

@@ -105,6 +105,13 @@ def format_bandwidth(bytes_per_second: float) -> str:
     return f"{significant(bytes_per_second / 2**10)} KiB/s"
 
 
+def bandwidth_words(figures: Figured) -> str:
+    """Format the bandwidth of figures: "3 GiB/s"; "bandwidth unknown" where a part is missing."""
+    name = "bandwidth_bytes_per_second"
+    missing = name in figures.missing
+    return "bandwidth unknown" if missing else format_bandwidth(getattr(figures, name))
+
+
 def format_interval(speedup: Speedup) -> str:
     """Format the evidence: "[4.6–5.7, 95 %, 6 paired runs]"."""
     runs = plural(speedup.n_pairs, "paired run")

@@ -19,6 +19,7 @@ from stripewise.model import (
 )
 from stripewise.report._digest import baseline_figures, baseline_runs, best_figures, best_runs
 from stripewise.report._text import (
+    amount_words,
     format_bytes,
     format_interval,
     format_ratio,
@@ -113,8 +114,8 @@ def _evidence(result: StudyResult) -> str:
     before, after = baseline_figures(result), best_figures(result)
     whose = f"Over {len(result.cases)} cases I/O" if result.is_ensemble else "The program's I/O"
     text = (
-        f"{whose} takes {format_seconds(after.io_seconds)} instead of"
-        f" {format_seconds(before.io_seconds)}"
+        f"{whose} takes {amount_words(after, 'io_seconds')} instead of"
+        f" {amount_words(before, 'io_seconds')}"
     )
     if result.speedup is not None:
         text += f": {faster(result.speedup)}"

@@ -133,7 +133,7 @@ def _patterns(facts: ProgramFacts) -> list[Pattern]:
     once = {True: 0, False: 0}
     for pattern in found:
         once[pattern.writing] += Workload((replace(pattern, steps=1),), 1, 1).bytes
-    asked = {True: facts.write_bytes, False: facts.read_bytes}
+    asked = {writing: facts.moved_bytes(writing=writing) for writing in (True, False)}
     moved = {
         (one.file, one.dataset, one.writing): Workload((replace(one, steps=1),), 1, 1).bytes
         * max(1, round(asked[one.writing] / max(once[one.writing], 1)))

@@ -10,6 +10,8 @@ from collections import Counter
 
 from stripewise.errors import ProgramError, RuntimeMissingError
 from stripewise.model import (
+    NOTHING,
+    Amount,
     FailureCause,
     Measurement,
     ProgramFacts,
@@ -17,6 +19,7 @@ from stripewise.model import (
     RunStatus,
     from_json,
     to_json,
+    total,
 )
 from stripewise.runtime import program_word
 from stripewise.study._context import Baseline, CaseContext
@@ -37,12 +40,12 @@ TIMEOUT_FACTOR = 5.0
 """A run that takes so many times as long as the baseline is stopped: a deadlock, or hopeless."""
 
 
-def warm_up(context: CaseContext, write_bytes: int = 0) -> ProgramFacts:
+def warm_up(context: CaseContext, written: Amount = NOTHING) -> ProgramFacts:
     """Run the program once, discard the time, find out what it does.
 
     Args:
         context: Of the case.
-        write_bytes: What one run of each case before this one writes.
+        written: What one run of each case before this one writes, in bytes.
 
     Raises:
         ProgramError: It fails, cannot be seen, or does no I/O.
@@ -68,12 +71,17 @@ def warm_up(context: CaseContext, write_bytes: int = 0) -> ProgramFacts:
         raise
     _leave_out_old_outputs(context, look)
     context.executor.release(measurement, evidence=False)
-    if not look.facts.io_seconds or not measurement.total_bytes:
+    io_seconds = look.facts.amount("io_seconds")
+    if io_seconds.value is None and io_seconds.why:
+        raise context.error(
+            f"the program's I/O time is not known ({io_seconds.why}): nothing can be compared"
+        )
+    if not io_seconds.value or measurement.total_amount == NOTHING:
         raise context.error(
             "the program did no I/O that can be seen (no file inside its directory was read "
             "or written); nothing to tune: is it the right command?"
         )
-    context.budget.check_smallest(write_bytes + measurement.write_bytes)
+    context.budget.check_smallest(total((written, measurement.amount("write_bytes"))))
     for warning in (*look.warnings, *measurement.bypassed, *_warnings(look.facts)):
         context.warn(warning)
     context.observer.facts_known(look.facts, context.name)
@@ -262,9 +270,14 @@ def _recorded_look(context: CaseContext) -> FirstLook:
 
 def _warnings(facts: ProgramFacts) -> list[str]:
     cores = len(os.sched_getaffinity(0))
+    warnings = []
+    if not (seconds := facts.amount("io_seconds")).is_exact:
+        warnings.append(
+            f"only a part of the I/O time is known, and runs are compared by that: {seconds.why}"
+        )
     if facts.mpi_family == "mpich" and facts.n_hosts == 1 and facts.n_ranks > cores:
-        return [
+        warnings.append(
             f"{facts.n_ranks} ranks on {cores} cores: MPICH spins while it waits, so the ranking "
             "of settings may be upside down; use at most as many ranks as cores"
-        ]
-    return []
+        )
+    return warnings

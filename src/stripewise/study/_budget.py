@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from stripewise.errors import PolicyError, UsageError
-from stripewise.model import Measurement, RunRole
+from stripewise.model import NOTHING, Amount, Measurement, RunRole
 from stripewise.policy import Policy
 from stripewise.study._ledger import Ledger
 from stripewise.study._options import MINIMUM_RUNS, StudyOptions
@@ -101,11 +101,11 @@ class Budget:
         """Whether so many runs more are within the budget; final: those kept for the pairs too."""
         return not self._why_not(runs + (0 if final else self.reserved_runs), run_seconds)
 
-    def check_smallest(self, write_bytes: int = 0) -> None:
+    def check_smallest(self, written: Amount = NOTHING) -> None:
         """Refuse a study that the policy does not even let show one trial.
 
         Args:
-            write_bytes: What one run of every case writes, as far as it is known.
+            written: What one run of every case writes, in bytes.
 
         Raises:
             PolicyError: With what is allowed and what it takes.
@@ -116,6 +116,12 @@ class Budget:
                 f"the policy allows {self.runs} runs, and a study takes at least {least}; "
                 "ask for a higher max_runs"
             )
+        if self.total_bytes is not None and not written.is_exact:
+            raise PolicyError(
+                f"the policy allows a study to write {self.total_bytes} bytes, and how much this "
+                f"one writes is not known ({written.why}); ask for a policy without max_bytes"
+            )
+        write_bytes = int(written.least)
         needed = MINIMUM_RUNS * write_bytes
         if self.total_bytes is not None and needed > self.total_bytes:
             raise PolicyError(
@@ -245,9 +251,11 @@ class Budget:
             return f"run budget: {done} of {self.runs} runs used; {what} {runs}"
         if why := self._exceeds(runs * run_seconds, what):
             return why
-        sizes = [entry.measurement.write_bytes for entry in entries]
-        ahead = max(sizes, default=0) * (self.trial_runs + self.reserved_runs)
-        if self.total_bytes is not None and sizes and sum(sizes) + ahead > self.total_bytes:
+        written = [entry.measurement.amount("write_bytes") for entry in entries]
+        largest = max((one.least for one in written), default=0.0)
+        spent = sum(one.least if one.is_exact else largest for one in written)
+        ahead = largest * (self.trial_runs + self.reserved_runs)
+        if self.total_bytes is not None and written and spent + ahead > self.total_bytes:
             return f"policy: at most {self.total_bytes} bytes may be written by a study"
         return ""
 

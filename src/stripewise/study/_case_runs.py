@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 from stripewise.formats import matches
-from stripewise.model import Measurement, RunRole
+from stripewise.model import Measurement, RunRole, total
 from stripewise.strategies import Proposal
 from stripewise.study._context import Baseline
 from stripewise.study._effective import same_requests
@@ -194,5 +194,6 @@ class CaseRuns:
 
 
 def _seconds_on(run: Measurement, match: str) -> float:
-    """Return the I/O time of a run on the files of a glob, summed over these."""
-    return sum(file.io_seconds for file in run.files if matches(match, file.path))
+    """Return the I/O time of a run on the files of a glob, summed over these; 0: not known."""
+    seconds = total(file.amount("io_seconds") for file in run.files if matches(match, file.path))
+    return seconds.least if seconds.is_exact else 0.0

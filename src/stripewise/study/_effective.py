@@ -76,10 +76,15 @@ def observed_line(files: Sequence[ObservedFile]) -> str:
     largest = max(written, key=lambda file: file.system_write_bytes)
     aligned = largest.aligned_fraction.get(1 << 20, 0.0)
     return (
-        f"{largest.writers} writer(s), {sum(f.system_writes for f in written)} system writes, "
+        f"{largest.amount('writers').words(_count)} writer(s), "
+        f"{sum(f.system_writes for f in written)} system writes, "
         f"median {size_text(largest.median_write_bytes)}, "
         f"largest {size_text(largest.largest_write_bytes)}, {aligned:.0%} aligned to 1 MiB"
     )
+
+
+def _count(number: float) -> str:
+    return str(int(number))
 
 
 def _line(name: str, value: Value, files: Sequence[ObservedFile]) -> str:

@@ -14,6 +14,7 @@ from stripewise.model import (
     Value,
     Verification,
     VerificationStatus,
+    reasons,
 )
 from stripewise.tunables import Dimension, Layer, SafetyClass, Space, Tunable
 
@@ -73,6 +74,9 @@ def _merge(name: str, values: list[Any]) -> Any:
         return first if all(value == first for value in values) else type(first)()
     if isinstance(first, int | float):
         return max(values) if name in _LARGEST else sum(values)
+    if isinstance(first, Mapping):
+        names = dict.fromkeys(name for value in values for name in value)
+        return {name: reasons(value.get(name, "") for value in values) for name in names}
     if isinstance(first, tuple):
         return tuple(dict.fromkeys(item for value in values for item in value))
     return next((value for value in values if value), first)

@@ -10,10 +10,18 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from stripewise.launch import Handle, Launcher, Resources, RunRequest, links_replaced, sweep
-from stripewise.model import Configuration, Measurement, ProgramFacts, RunRole, RunStatus, Value
+from stripewise.model import (
+    Configuration,
+    Measurement,
+    ProgramFacts,
+    RunRole,
+    RunStatus,
+    Value,
+)
 from stripewise.study._budget import Budget, BudgetSpentError
 from stripewise.study._interrupts import Interrupts
 from stripewise.study._ledger import Ledger, OpenRun
+from stripewise.study._looking import comparable
 from stripewise.study._observer import Observer
 from stripewise.study._slot import RunSlot
 from stripewise.study._tools import Tools
@@ -135,6 +143,7 @@ class Executor:
         tools = self.tools[run.slot.case]
         outcome = tools.launcher.collect(run.handle)
         measurement = tools.look(run.run_id, tools.workspace.find(run.run_id), outcome)
+        measurement = self._comparable(run.slot.case, measurement)
         if why := self._why_cut(run.slot.role, measurement):
             self.abandon_all(why)
             raise BudgetSpentError(why)
@@ -146,6 +155,11 @@ class Executor:
             self.release(measurement)
         self.observer.run_finished(run.slot, measurement)
         return measurement
+
+    def _comparable(self, case: str, run: Measurement) -> Measurement:
+        """Return a run as it counts beside the first good one of its case."""
+        good = (one.measurement for one in self.ledger.entries if one.case == case)
+        return comparable(run, next((one for one in good if one.ok), None))
 
     def _why_cut(self, role: RunRole, run: Measurement) -> str:
         """Say which limit a run met that reached its time limit; "" if that was its own."""
@@ -255,7 +269,7 @@ class Executor:
             self._abandon(run, "it was cancelled")
             return
         place = tools.workspace.find(run.run_id)
-        measurement = tools.look(run.run_id, place, outcome)
+        measurement = self._comparable(run.case, tools.look(run.run_id, place, outcome))
         if why := self._why_cut(self.ledger.role_of(run.run_id), measurement):
             self._abandon(run, why)
             return

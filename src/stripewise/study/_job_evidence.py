@@ -14,7 +14,15 @@ from pathlib import Path
 
 from stripewise.errors import StripewiseError
 from stripewise.launch import asked_to_print, job_of, worked_in
-from stripewise.model import Evidence, FailureCause, Measurement, MpiioOutput, RunStatus
+from stripewise.model import (
+    Evidence,
+    FailureCause,
+    Measurement,
+    MpiioOutput,
+    RunProfile,
+    RunStatus,
+    reasons,
+)
 from stripewise.readers import (
     find_job_logs,
     logs_of_steps,
@@ -31,6 +39,7 @@ _VARIABLES = ("DARSHAN_LOGPATH", "DARSHAN_LOG_PATH", "DARSHAN_LOG_DIR_PATH", "DA
 `--with-logpath-by-env`; the others are those of sites' modules (assumed)."""
 _WHOLE_SECOND = 1.0
 """Logs of old versions tell the start without a fraction: it was within that second."""
+_BY_NOBODY = dict.fromkeys(("writers", "readers"), "Darshan's log keeps all ranks together")
 _LOOK_SECONDS = 1.0
 _WAIT_SECONDS = 5.0
 """A log gets its name when MPI_Finalize is over, and may be seen here a moment later."""
@@ -146,7 +155,7 @@ def from_logs(run: Measurement, logs: Sequence[Evidence], directory: Path) -> Me
     """
     profiles = [one.profile for one in logs]
     files = [
-        replace(file, writers=0, readers=0)
+        replace(file, writers=0, readers=0, missing={**file.missing, **_BY_NOBODY})
         for profile in profiles
         for file in observed_files(profile, directory)
     ]
@@ -158,8 +167,15 @@ def from_logs(run: Measurement, logs: Sequence[Evidence], directory: Path) -> Me
         io_seconds=sum(profile.io_seconds for profile in profiles),
         read_bytes=sum(profile.read_bytes for profile in profiles),
         write_bytes=sum(profile.write_bytes for profile in profiles),
+        missing=_missing(profiles),
         files=tuple(sorted(files, key=lambda one: (-one.read_bytes - one.write_bytes, one.path))),
     )
+
+
+def _missing(profiles: Sequence[RunProfile]) -> dict[str, str]:
+    """By name the figures that some log does not tell, or not all of, and why."""
+    names = dict.fromkeys(name for profile in profiles for name in profile.missing)
+    return {name: reasons(one.missing.get(name, "") for one in profiles) for name in names}
 
 
 def largest(logs: Sequence[Evidence]) -> Evidence:

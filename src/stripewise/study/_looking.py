@@ -49,6 +49,8 @@ _REFUSED = re.compile("refused to (change|make) (.*): it (?:existed before|is ou
 _RELATIVE = "give the program a relative path, or write {run_dir}/ before the name in the command"
 OUT_OF_REACH = (HandshakeState.STATIC, HandshakeState.SETUID, HandshakeState.DROPPED)
 """The library is not in the program: nothing of it is known, and nothing can be set there."""
+NOT_SEEN = "the run was not seen"
+_OF_A_PROFILE = ("io_seconds", "read_bytes", "write_bytes")
 _MOST_TOLD = 3
 _NOT_STORAGE = ("/dev", "/proc", "/sys", "/run")
 
@@ -68,6 +70,18 @@ def look(
     if run.cause in (FailureCause.PROGRAM, FailureCause.LAUNCH) and not run.ok:
         run = _with_refusal(run, read_guarded(place.record_directory))
     return run if job is None else job.added(run_id, place, run, state in OUT_OF_REACH)
+
+
+def comparable(run: Measurement, first: Measurement | None) -> Measurement:
+    """Return a run of whose time more is unknown than of the first one as one not seen.
+
+    What is known of its time is the least that it can be: against the whole time of others it
+    would be a gain that nobody measured.
+    """
+    why = run.missing.get("io_seconds", "")
+    if not run.ok or first is None or not why or "io_seconds" in first.missing:
+        return run
+    return _unseen(run, f"its I/O time is not known: {why}")
 
 
 def _with_refusal(run: Measurement, guarded: Guarded) -> Measurement:
@@ -97,6 +111,7 @@ def _captured(
     """Return what the library saw of a run, and whether it was there; None: it was not asked."""
     measured = Measurement(
         run_id=run_id,
+        missing=dict.fromkeys(_OF_A_PROFILE, NOT_SEEN) if outcome.io_seconds is None else {},
         status=outcome.status,
         exit_code=outcome.exit_code,
         elapsed_seconds=outcome.elapsed_seconds,
@@ -127,6 +142,7 @@ def _captured(
         io_seconds=profile.io_seconds,
         read_bytes=profile.read_bytes,
         write_bytes=profile.write_bytes,
+        missing=profile.missing,
         files=observed_files(profile, place.directory),
     )
     seen = handshake(profile, place.command, place.directory)

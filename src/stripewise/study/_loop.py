@@ -12,7 +12,7 @@ from pathlib import Path
 from stripewise.errors import StudyError
 from stripewise.jobs import check_command
 from stripewise.launch import Launcher
-from stripewise.model import ProgramFacts, StudyResult
+from stripewise.model import NOTHING, ProgramFacts, StudyResult, total
 from stripewise.owned import OwnedDirectory
 from stripewise.study._baseline import measure_baseline, warm_up
 from stripewise.study._budget import BudgetSpentError, make_budget
@@ -304,11 +304,12 @@ def _clean_up(context: Context) -> None:
 
 def _warm_up_all(context: Context) -> list[ProgramFacts]:
     facts: list[ProgramFacts] = []
-    write_bytes = 0
+    written = NOTHING
     for case in context.cases:
-        facts.append(warm_up(case, write_bytes))
+        facts.append(warm_up(case, written))
         warm = case.measurement("warm-up")
-        write_bytes += warm.write_bytes if warm is not None else 0
+        if warm is not None:
+            written = total((written, warm.amount("write_bytes")))
     return facts
 
 

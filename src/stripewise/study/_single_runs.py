@@ -12,14 +12,14 @@ from uuid import uuid4
 from stripewise.emulation import EmulatedStorage
 from stripewise.errors import PolicyError, ProgramError
 from stripewise.launch import Handle, LocalLauncher, RunRequest, sweep
-from stripewise.model import Measurement, RunStatus, Value
+from stripewise.model import NOTHING, Measurement, RunStatus, Value
 from stripewise.owned import OwnedDirectory
 from stripewise.runtime import find_runtime
 from stripewise.study._baseline import usual_timeout
 from stripewise.study._executor import CAPTURE_OF_FIRST
 from stripewise.study._interrupts import Interrupts
 from stripewise.study._local_tools import open_workspace
-from stripewise.study._looking import look, look_first
+from stripewise.study._looking import comparable, look, look_first
 from stripewise.study._options import StudyOptions
 from stripewise.study._outside import checked_command
 from stripewise.study._tools import FirstLook
@@ -62,6 +62,7 @@ class SingleRuns:
         self._storage = EmulatedStorage.find(how) if how is not None else None
         self._workspace = open_workspace(self.options)
         self._workspace.sweep(())
+        self._first: Measurement | None = None
 
     def first(self) -> tuple[Measurement, FirstLook]:
         """Run the program unchanged and see what it does, as the first run of a study does.
@@ -76,13 +77,14 @@ class SingleRuns:
                 raise ProgramError(f"the program fails unchanged ({measurement.message})")
             place = self._workspace.find(run_id)
             seen = look_first(self._workspace, place, measurement, self._storage)
-            if seen.problem or not measurement.total_bytes:
+            if seen.problem or measurement.total_amount == NOTHING:
                 raise ProgramError(seen.problem or "the program did no I/O that can be seen")
         self._workspace.first_run_known(
             seen.written_inputs, seen.output_bytes, seen.replaced_inputs
         )
         if self.timeout_seconds is None:
             self.timeout_seconds = usual_timeout(measurement.elapsed_seconds)
+        self._first = measurement
         return measurement, seen
 
     def one(self, settings: Mapping[str, Value]) -> Measurement:
@@ -94,7 +96,7 @@ class SingleRuns:
         """
         run_id = str(uuid4())
         with self._cleared(run_id):
-            measurement = self._measure(run_id, settings)
+            measurement = comparable(self._measure(run_id, settings), self._first)
             if measurement.status is RunStatus.FAILED:
                 self._workspace.check_after_failure(run_id)
         return measurement

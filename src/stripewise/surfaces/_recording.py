@@ -44,7 +44,7 @@ from stripewise.workspace import STUDY_SUFFIX
 _FAILURES_IN_A_ROW = 10
 _FIGURES = (
     "elapsed_seconds", "io_seconds", "read_bytes", "write_bytes", "status",
-    "started_unix_seconds", "message",
+    "started_unix_seconds", "message", "missing",
 )  # fmt: skip
 """What a surface keeps of a run's measurement."""
 
@@ -197,6 +197,12 @@ def _check_caps(policy: Policy, surface: Surface, n_planned: int, warm: SurfaceR
     """Refuse a recording that takes more than the policy lets a study take."""
     warm_ups = 1 + sum(run.role is SurfaceRole.WARM_UP for run in surface.runs)
     runs = n_planned + warm_ups
+    written = warm.amount("write_bytes")
+    if policy.max_bytes is not None and not written.is_exact:
+        raise PolicyError(
+            f"the policy allows {policy.max_bytes} bytes written, and how much a run writes is "
+            f"not known ({written.why}); ask for a policy without max_bytes"
+        )
     for what, needed, cap in (
         ("configurations", surface.plan["configurations"], policy.max_trials),
         ("runs", runs, policy.max_runs),

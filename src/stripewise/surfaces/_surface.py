@@ -21,7 +21,7 @@ from typing import Any
 
 from stripewise.errors import StorageError, UsageError
 from stripewise.inputs import SURFACE, parse_json, read_input
-from stripewise.model import ProgramFacts, RunStatus, Value, from_json, to_json
+from stripewise.model import Figured, ProgramFacts, RunStatus, Value, from_json, to_json
 from stripewise.outputs import write_file
 from stripewise.owned import append_durably
 
@@ -46,7 +46,7 @@ class SurfaceRole(StrEnum):
 
 
 @dataclass(frozen=True)
-class SurfaceRun:
+class SurfaceRun(Figured):
     """One recorded run.
 
     Attributes:
@@ -60,6 +60,7 @@ class SurfaceRun:
         sequence: Place in the plan, from 1; 0 for a warm-up, and where there is no plan.
         started_unix_seconds: When it started.
         message: One line where it did not end well.
+        missing: Figures that are not known, or of which this is the least, and why.
     """
 
     settings: Mapping[str, Value]
@@ -73,6 +74,7 @@ class SurfaceRun:
     sequence: int = 0
     started_unix_seconds: float = 0.0
     message: str = ""
+    missing: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -231,6 +233,8 @@ def run_to_line(run: SurfaceRun) -> str:
     for name in ("read_bytes", "write_bytes", "status", "role", "round", "sequence", "message"):
         if getattr(run, name) != getattr(usual, name):
             data[name] = getattr(run, name)
+    if run.missing:
+        data["missing"] = dict(run.missing)
     if run.started_unix_seconds:
         data["started_unix_seconds"] = round(run.started_unix_seconds, _CLOCK_DIGITS)
     return compact(data)

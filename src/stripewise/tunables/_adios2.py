@@ -46,12 +46,12 @@ def _aggregators(facts: ProgramFacts) -> tuple[Value, ...]:
 
 def _stripes(facts: ProgramFacts) -> tuple[Value, ...]:
     """What a rank writes in a step begins at a multiple: at most half of the file is holes."""
-    call_bytes = facts.write_bytes // max(1, facts.write_calls)
+    call_bytes = when.mean_write_bytes(facts)
     return tuple(size for size in (1 * MIB, 4 * MIB) if call_bytes >= size)
 
 
 def _chunks(facts: ProgramFacts) -> tuple[Value, ...]:
-    rank_bytes = facts.write_bytes // facts.n_ranks
+    rank_bytes = facts.amount("write_bytes").most / facts.n_ranks
     larger = (512 * MIB,) if rank_bytes > 128 * MIB else ()
     return (*larger, *(size for size in (16 * MIB, 1 * MIB) if rank_bytes > size))
 

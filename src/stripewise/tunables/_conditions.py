@@ -22,24 +22,25 @@ def needs(met: Callable[[ProgramFacts], object], otherwise: str) -> Condition:
     return lambda facts: "" if met(facts) else otherwise
 
 
+def moves(name: str, otherwise: str) -> Condition:
+    """Return the condition that an amount is not zero, or is not known to be."""
+    return lambda facts: "" if facts.amount(name).most else otherwise
+
+
 mpiio = needs(lambda facts: facts.mpiio_implementation, "the program does no MPI-IO")
-collective = needs(
-    lambda facts: facts.collective_bytes, "the program makes no collective MPI-IO data calls"
-)
+collective = moves("collective_bytes", "the program makes no collective MPI-IO data calls")
 moves_independently = needs(
     # what is left beside collective calls is metadata
-    lambda facts: facts.independent_bytes * 20 > facts.collective_bytes,
+    lambda facts: facts.amount("independent_bytes").most * 20 > facts.collective_bytes,
     "its transfers are collective already",
 )
 several_ranks = needs(lambda facts: facts.n_ranks > 1, "one rank only")
 noncontiguous = needs(  # data sieving acts on file views with holes
     lambda facts: facts.noncontiguous, "every access is contiguous in the file"
 )
-written = needs(lambda facts: facts.write_bytes, "the program writes nothing")
-read = needs(lambda facts: facts.read_bytes, "the program reads nothing")
-mpiio_read = needs(
-    lambda facts: facts.mpiio_read_bytes, "the program reads nothing through MPI-IO"
-)
+written = moves("write_bytes", "the program writes nothing")
+read = moves("read_bytes", "the program reads nothing")
+mpiio_read = moves("mpiio_read_bytes", "the program reads nothing through MPI-IO")
 hdf5 = needs(lambda facts: facts.uses_hdf5, "the program does not use HDF5")
 parallel_hdf5 = needs(lambda facts: facts.uses_parallel_hdf5, "HDF5 is not used through MPI-IO")
 serial_hdf5 = needs(
@@ -86,7 +87,7 @@ def lustre(facts: ProgramFacts) -> str:
 
 def rounds_by_size(facts: ProgramFacts) -> str:
     """Aggregators move as much in a round as a hint says, and not a stripe."""
-    other = facts.mpiio_alternatives or facts.mpiio_read_bytes
+    other = facts.mpiio_alternatives or facts.amount("mpiio_read_bytes").most
     if other or facts.mpiio_driver != "LUSTRE":
         return ""
     return "ROMIO's Lustre driver writes a stripe in each round, whatever it says"
@@ -129,11 +130,23 @@ def requires_ompio(facts: ProgramFacts) -> Mapping[str, Value]:
     return {"mca.io": "ompio"} if facts.mpi_family == "openmpi" else {}
 
 
+def most_bytes(facts: ProgramFacts) -> float:
+    """Return what the program moves in one direction, at most: without end where it is unknown."""
+    return max(facts.amount(name).most for name in ("read_bytes", "write_bytes"))
+
+
+def mean_write_bytes(facts: ProgramFacts) -> float:
+    """Return the mean size of a write that is known; without end where none is."""
+    written = facts.amount("write_bytes")
+    known = written.most if written.value is None else written.value
+    return known / max(1, facts.write_calls)
+
+
 def buffer_sizes(default: int, larger: tuple[int, ...], smaller: tuple[int, ...]) -> Rungs:
     """Sizes of a buffer; larger ones only where there is enough data to fill the default."""
 
     def ladder(facts: ProgramFacts) -> tuple[Value, ...]:
-        n_bytes = max(facts.read_bytes, facts.write_bytes)
+        n_bytes = most_bytes(facts)
         grown = tuple(size for size in larger if n_bytes > default and size < 4 * n_bytes)
         return (*grown, *(size for size in smaller if size < n_bytes))
 
@@ -165,7 +178,7 @@ def stripe_sizes(facts: ProgramFacts) -> tuple[Value, ...]:
     if facts.striping is None:
         return (1 * MIB, 4 * MIB)
     usual = facts.striping.stripe_size
-    n_bytes = max(facts.read_bytes, facts.write_bytes)
+    n_bytes = most_bytes(facts)
     rungs = [size for size in (MIB, 4 * MIB, 16 * MIB) if size < n_bytes]
     share = _share_of_a_call(facts)
     fitting = [share] if 0 < share <= 16 * MIB and share not in rungs else []
@@ -174,7 +187,8 @@ def stripe_sizes(facts: ProgramFacts) -> tuple[Value, ...]:
 
 def _share_of_a_call(facts: ProgramFacts) -> int:
     """Return the bytes that each node writes of a collective call, in whole units of a layout."""
-    if not facts.write_calls or facts.collective_bytes <= facts.independent_bytes:
+    known = all(facts.amount(name).is_exact for name in ("write_bytes", "collective_bytes"))
+    if not known or not facts.write_calls or facts.collective_bytes <= facts.independent_bytes:
         return 0
     calls_of_a_node = facts.write_calls / facts.n_ranks * max(facts.aggregator_hosts, 1)
     of_a_node = facts.write_bytes / calls_of_a_node

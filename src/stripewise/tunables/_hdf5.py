@@ -45,9 +45,8 @@ def _not_netcdf4(why: str) -> Condition:
 
 def _alignments(facts: ProgramFacts) -> tuple[Value, ...]:
     """Threshold equal to the alignment: a file can at most double."""
-    return tuple(
-        (size, size) for size in (1 * MIB, 4 * MIB, 64 * KIB) if facts.write_bytes >= 2 * size
-    )
+    written = facts.amount("write_bytes").most
+    return tuple((size, size) for size in (1 * MIB, 4 * MIB, 64 * KIB) if written >= 2 * size)
 
 
 TUNABLES = (

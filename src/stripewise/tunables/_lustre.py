@@ -37,7 +37,8 @@ def lustre_aggregators(wanted: int, stripes: int, co_ratio: int) -> int:
 def has_idle_aggregation(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
     """Whether a setting of the aggregators changes nothing: without it the same ranks write."""
     given = settings.keys() & {_AGGREGATORS, _RATIO}
-    other = facts.mpiio_alternatives or facts.mpiio_read_bytes or facts.striping is None
+    reads = facts.amount("mpiio_read_bytes").most
+    other = facts.mpiio_alternatives or reads or facts.striping is None
     if not given or other or facts.mpiio_driver != "LUSTRE":
         return False
     if _number(settings, _AGGREGATORS, 1) > facts.aggregator_hosts:

@@ -51,9 +51,7 @@ def _algorithms(facts: ProgramFacts) -> tuple[Value, ...]:
 
 
 _has_choice = when.needs(_other_implementations, "this Open MPI has no other implementation")
-_independent = when.needs(
-    lambda facts: facts.independent_bytes, "no independent MPI-IO data calls"
-)
+_independent = when.moves("independent_bytes", "no independent MPI-IO data calls")
 
 TUNABLES = (
     _parameter(

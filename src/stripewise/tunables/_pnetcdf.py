@@ -43,9 +43,9 @@ def _alignments(facts: ProgramFacts) -> tuple[Value, ...]:
 
     How many variables there are is not seen; what a call writes is of one as a rule.
     """
-    call_bytes = facts.write_bytes // max(1, facts.write_calls)
+    call_bytes, written = when.mean_write_bytes(facts), facts.amount("write_bytes").most
     sizes = (1 * MIB, 4 * MIB, 64 * KIB)
-    return tuple(s for s in sizes if facts.write_bytes >= 8 * s and call_bytes >= s)
+    return tuple(s for s in sizes if written >= 8 * s and call_bytes >= s)
 
 
 def _per_node(facts: ProgramFacts) -> tuple[Value, ...]:

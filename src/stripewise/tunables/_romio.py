@@ -54,6 +54,10 @@ def _spread(value: Value, facts: ProgramFacts | None) -> Mapping[str, Value]:
     return {"mpiio.cb_config_list": f"*:{-(-value // hosts)}"}
 
 
+def _only_aggregators(facts: ProgramFacts) -> tuple[Value, ...]:
+    return () if facts.amount("independent_bytes").most else (True,)
+
+
 TUNABLES = (
     _hint(
         "romio_ds_write",
@@ -138,7 +142,7 @@ TUNABLES = (
         "romio_no_indep_rw",
         Flag("false"),
         "Only aggregators open the file; forces collective buffering on",
-        search=Search(70, by=lambda facts: () if facts.independent_bytes else (True,)),
+        search=Search(70, by=_only_aggregators),
         source=f"{_PRINTED}; independent calls still work (traced)",
     ),
     _hint(

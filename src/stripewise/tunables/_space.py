@@ -209,7 +209,7 @@ def _act_together(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
     direct_reads = settings.get("mpiio.romio_cb_read") == "disable"
     if settings.get("mpiio.romio_no_indep_rw") is True and (direct_writes or direct_reads):
         return False  # it forces collective buffering
-    unbuffered = direct_writes and not facts.read_bytes
+    unbuffered = direct_writes and not facts.amount("read_bytes").most
     if unbuffered or settings.get("mca.fcoll") == "individual":
         return not settings.keys() & _OF_BUFFERING
     return bool(nodes) or not has_idle_aggregation(settings, facts)  # those are Lustre's
