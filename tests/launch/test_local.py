@@ -16,7 +16,7 @@ import pytest
 
 from stripewise.errors import ProgramError, StorageError, StudyError, UsageError
 from stripewise.launch import LocalLauncher, RunRequest
-from stripewise.launch._supervise import BoundedFile
+from stripewise.launch._supervise import BoundedFile, Supervisor
 from stripewise.model import RunStatus
 from stripewise.testing.launcher_suite import LauncherSuite
 from support.small_disk import fill
@@ -256,3 +256,16 @@ def test_request_holds_what_was_asked(runs):
     stored = json.loads((request.record_directory / "request.json").read_text())
     assert stored["settings"] == {"mpiio.cb_nodes": 4}
     assert stored["command"] == list(request.command)
+
+
+def test_a_run_begins_when_its_clock_does(tmp_path, monkeypatch):
+    """Not when its supervisor did: what a program dates lies between its begin and its end."""
+    job = {"run_id": "a", "record_directory": tmp_path, "directory": tmp_path}
+    supervisor = Supervisor({**job, "timeout_seconds": None}, life=0)
+    supervisor.started = 7000.0
+    for name in ("step", "drain_rest"):
+        monkeypatch.setattr(supervisor, name, lambda *_: None)
+    monkeypatch.setattr(supervisor, "start", lambda: "")
+    monkeypatch.setattr(supervisor, "watch", lambda _: "")
+    monkeypatch.setattr(supervisor, "end_processes", lambda **_: (0, ()))
+    assert supervisor.run()["started"] > 7000.0

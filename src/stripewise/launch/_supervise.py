@@ -276,6 +276,7 @@ class Supervisor:
         if self.tuner_died or self.cancel_requested:  # before anything began
             return {**result, "reason": "the tuner ended"}
         begun = time.monotonic()
+        result["started"] = time.time()  # what began before is no part of the time that it took
         error = self.start()
         timeout = self.job["timeout_seconds"]
         reason = self.watch(begun + float(timeout) if timeout is not None else None)
