@@ -8,7 +8,6 @@ The program is started by a script that prints what Cray MPICH would print of it
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,7 +21,16 @@ from stripewise.readers import read_evidence
 from stripewise.runtime import cray_variables, find_runtime, task_program
 from stripewise.study import _job_evidence
 from support.cray_output import cray_output
-from support.job_cluster import SCRIPT, JobCluster, Said, build_writer, job_cluster
+from support.job_cluster import (
+    NOTE,
+    SCRIPT,
+    JobCluster,
+    Said,
+    build_writer,
+    job_cluster,
+    prepared,
+    timed_by,
+)
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "result.schema.json"
 SHORT = ("--strategy", "random", "--trials", "2", "--bb-nodes", "2")
@@ -52,7 +60,7 @@ int main(int argc, char **argv)
     int on_buffer = strstr(getcwd(here, sizeof here), "/bb-") != NULL;
     int file = open("out.dat", O_CREAT | O_WRONLY | O_TRUNC, 0644);
     for (int i = 0; i < 4; i++) {
-        usleep(on_buffer ? 6000 : 24000);
+        note(on_buffer ? 60000 : 240000);
         if (write(file, data, sizeof data) != (ssize_t)sizeof data)
             return 4;
     }
@@ -61,7 +69,7 @@ int main(int argc, char **argv)
              getenv("SLURM_JOB_ID"), (int)getpid(), at->tm_mon + 1, at->tm_mday,
              at->tm_hour * 3600 + at->tm_min * 60 + at->tm_sec, argc);
     FILE *log = fopen(name, "w");
-    fprintf(log, "%ld.%09ld %s %d\n", now.tv_sec, now.tv_nsec, here, on_buffer ? 24 : 96);
+    fprintf(log, "%ld.%09ld %s %d\n", now.tv_sec, now.tv_nsec, here, on_buffer ? 240 : 960);
     return fclose(log);
 }
 """
@@ -83,7 +91,7 @@ class CrayCluster:
         self.cluster = cluster
         self.seen = cluster.work.parent / "seen"
         self.seen.mkdir()
-        shutil.copy(writer, cluster.work / "writer")
+        prepared(cluster, writer)
         solve = cluster.write(SOLVE.format(seen=self.seen, tables=self.seen), "solve")
         cluster.write(SCRIPT.replace("./writer", f"./{solve.name}"))
         self.tables(pfs=cray_output("out.dat", system_writes=4))
@@ -177,8 +185,9 @@ def static(tmp_path, monkeypatch) -> Iterator[JobCluster]:
     darshan = pytest.importorskip("darshan")
     real = Path(darshan.__file__).parent / "examples/example_logs/example.darshan"
     source, logs = tmp_path / "static.c", tmp_path / "darshan"
-    source.write_text(STATIC)
+    source.write_text(STATIC.replace("int main", f"{NOTE}\nint main"))
     logs.mkdir()
+    (tmp_path / "times").mkdir()
     monkeypatch.setenv("DARSHAN_LOGPATH", str(logs))
     known = read_evidence(real)
 
@@ -198,7 +207,9 @@ def static(tmp_path, monkeypatch) -> Iterator[JobCluster]:
     monkeypatch.setattr(_job_evidence, "read_evidence", read)
     with job_cluster(tmp_path, monkeypatch) as made:
         program = made.work / "writer"
-        words = ["cc", "-O1", "-static", "-w", "-o", program, source]
+        timed_by(made, tmp_path / "times")
+        times = f'-DTIMES="{tmp_path}/times"'
+        words = ["cc", "-O1", "-static", "-w", times, "-o", program, source]
         if subprocess.run(words, capture_output=True).returncode:
             pytest.skip("no static C library")
         made.write(SCRIPT.replace("out.dat input.txt", str(logs)))
