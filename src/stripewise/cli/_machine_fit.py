@@ -230,7 +230,8 @@ def _lines(fitted: Fitted, read: Results) -> Iterator[str]:
     for name in fitted.told:
         one, unit = fitted.storage.figures[name], SPEC_OF[name].dimension
         value, low, high = (
-            quantity_text(end, unit) for end in (one.value, one.low or 0.0, one.high or 0.0)
+            "?" if end is None else quantity_text(end, unit)
+            for end in (one.value, one.low, one.high)
         )
         yield f"  {name:<24} {value:>14}   {low} to {high}"
     for name, why in fitted.untold.items():

@@ -173,17 +173,19 @@ def _try(
     if any(path.stat().st_uid != os.getuid() for path in paths):
         raise UsageError("this trace is another user's; its command is not run for you")
     found = diagnosis.findings[number - 1]
-    claim = found.cost_seconds or 0.0
+    claim = found.cost_seconds
     note(f"runs in a sandbox: {diagnosis.command}")
     command = shlex.split(diagnosis.command)
     tried = try_lines(command, found.lines, allow_outside=allow_outside)
-    holds = tried.holds(claim)
+    holds = None if claim is None else tried.holds(claim)
     if as_json:
         print_json({**asdict(tried), "code": found.code, "claim_seconds": claim, "holds": holds})
         return
     low, high = min(tried.gains), max(tried.gains)
+    verdict = "the claim holds" if holds else "the claim does not hold"
+    of_claim = "" if claim is None else f" of the {format_seconds(claim)} claimed"
     click.echo(
-        f"{found.code}: {'the claim holds' if holds else 'the claim does not hold'}: gained "
+        f"{found.code}: {'no gain was claimed' if claim is None else verdict}: gained "
         f"{format_seconds(tried.gain_seconds)} ({format_seconds(low)} to {format_seconds(high)}, "
-        f"{len(tried.gains)} pairs) of the {format_seconds(claim)} claimed"
+        f"{len(tried.gains)} pairs){of_claim}"
     )

@@ -133,7 +133,7 @@ def _with_counted(row: RequestRow, sides: Sequence[MpiioSide]) -> RequestRow:
         return row
     sums = {name: _sum(getattr(side, name) for side in sides) for name in _COUNTED}
     gaps = sums["gaps"]
-    apart = _sum((side.average_gap_bytes or 0) * (side.gaps or 0) for side in sides)
+    apart = _sum(_apart(side) for side in sides)
     sized = sums["stripe_sized"]
     modify = ("modify_reads", "modify_bytes") if row.writing else ()
     told: dict[str, Any] = {name: sums[name] for name in modify}
@@ -151,6 +151,13 @@ def _aggregators(sides: Sequence[MpiioSide]) -> int | None:
     """Processes that made the system calls, where only aggregators did."""
     alone = any(side.independent for side in sides)
     return None if alone else max(side.aggregators for side in sides) or None
+
+
+def _apart(side: MpiioSide) -> int | None:
+    """Return the bytes of all gaps of one side; None: not told."""
+    if not side.gaps:
+        return side.gaps
+    return None if side.average_gap_bytes is None else side.gaps * side.average_gap_bytes
 
 
 _COUNTED = ("gaps", "stripe_sized", "modify_reads", "modify_bytes")

@@ -156,21 +156,23 @@ def _sum(one: MpiioSide | None, other: MpiioSide | None) -> MpiioSide | None:
         return one or other
     made = {item.name: _both(item.name, one, other) for item in fields(MpiioSide)}
     calls, gaps = made["system_calls"], made["gaps"]
-    distances = [(side.gaps or 0) * (side.average_gap_bytes or 0) for side in (one, other)]
+    with_gaps = [side for side in (one, other) if side.gaps]
+    known = all(side.average_gap_bytes is not None for side in with_gaps)
+    distance = sum((side.gaps or 0) * (side.average_gap_bytes or 0) for side in with_gaps)
     made["average_bytes"] = made["total_bytes"] // calls if calls else None
-    made["average_gap_bytes"] = sum(distances) // gaps if gaps else None
+    made["average_gap_bytes"] = distance // gaps if gaps and known else None
     return MpiioSide(**made)
 
 
 def _both(name: str, one: MpiioSide, other: MpiioSide) -> Any:
     """Return a member of two sides together."""
     first, second = getattr(one, name), getattr(other, name)
-    if first is None or second is None or name in _MEANS:
+    if name in (*_LAST, *_MEANS):
         return first if second is None else second
+    if first is None or second is None:
+        return None  # a sum with what is not told is not known
     if name in _LARGEST:
         return max(first, second)
-    if name in _LAST:
-        return second
     if name == "active":
         return tuple(a + b for a, b in zip(first, second, strict=True))
     return first + second

@@ -82,9 +82,11 @@ def _described(diagnosis: Diagnosis) -> list[str]:
     figures = diagnosis.figures
     layers = {row.layer: row for row in diagnosis.layers}
     codes = _sequential(diagnosis.files)
+    whole = not {"read_bytes", "write_bytes"} & figures.missing.keys()
     if posix := layers.get(IoLayer.POSIX):
-        codes += _outweighs(posix.read_calls, posix.write_calls, ("P02", "P01"))
-        codes += _outweighs(posix.read_bytes, posix.write_bytes, ("P04", "P03"))
+        if whole:
+            codes += _outweighs(posix.read_calls, posix.write_calls, ("P02", "P01"))
+            codes += _outweighs(posix.read_bytes, posix.write_bytes, ("P04", "P03"))
         if figures.n_ranks > 1 and IoLayer.MPIIO not in layers:
             codes.append("M01")
     for code, writing in (("M04", False), ("M05", True)):
@@ -92,7 +94,11 @@ def _described(diagnosis: Diagnosis) -> list[str]:
             codes.append(code)
     stdio = layers.get(IoLayer.STDIO)
     total = figures.read_bytes + figures.write_bytes
-    if stdio is not None and stdio.read_bytes + stdio.write_bytes > _STDIO_SHARE * total > 0:
+    if (
+        whole
+        and stdio is not None
+        and stdio.read_bytes + stdio.write_bytes > _STDIO_SHARE * total > 0
+    ):
         codes.append("S01")
     return codes
 

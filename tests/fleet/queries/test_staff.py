@@ -69,7 +69,7 @@ def test_advice_that_nobody_follows(connection: Connection) -> None:
     assert rows["three"] == {
         "program": "ocean", "user": "three", "code": "small", "job_count": 3,
         "since_at": int(NOW - 30 * DAY), "last_at": int(NOW - 28 * DAY), "lost_seconds": 60.0,
-        "lost_node_seconds": 120.0,
+        "lost_node_seconds": 120.0, "missing": {},
     }  # fmt: skip
     assert rows["again"]["since_at"] == int(NOW - 28 * DAY)
     more = ignored_advice(connection, staff(), PERIOD, least_seconds=20.5)

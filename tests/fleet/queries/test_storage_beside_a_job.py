@@ -62,6 +62,19 @@ def test_share_and_rates_are_those_of_the_intervals_of_the_run(engine: Engine) -
     assert known[START - 1800] is None  # not sampled, and not zero
 
 
+@pytest.mark.parametrize("read", [None, 60 * MIB])
+def test_bytes_that_a_profile_does_not_tell_leave_the_share_unknown(engine: Engine, read) -> None:
+    during = [
+        samples("read_bytes", START - 600, [2.0 * MIB] * 30),
+        samples("write_bytes", START - 600, [3.0 * MIB] * 30),
+    ]
+    made = moved(1, 60 * MIB, 40 * MIB)
+    made["files"][0] |= {"read_bytes": read, "missing": {"read_bytes": "damaged"}}  # type: ignore[index]
+    (load,) = loads(engine, [job(1), profile(1, made=made), *during])
+    assert (load.job_bytes, load.job_share) == (None, None)
+    assert load.storage_bytes == pytest.approx(120 * 5 * MIB)
+
+
 def test_the_hours_of_the_run_are_compared_with_those_of_four_weeks(engine: Engine) -> None:
     before = [float(10 + place % 4) for place in range(30 * 24)]
     during = [samples(metric, START, [12.5] * 60) for metric in ("read_bytes", "write_bytes")]

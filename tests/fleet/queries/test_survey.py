@@ -169,6 +169,7 @@ def test_what_costs_time(connection: Connection) -> None:
             settings=[("cb_nodes", "4")]),
         ran(2, findings=[("small", 7.0)], patterns=forms[:1], nodes=4,
             settings=[("cb_nodes", "4")]),
+        ran(7, findings=[("small", None)], nodes=2),
         ran(3, user="bob", findings=[("small", 100.0)], patterns=forms,
             settings=[("cb_nodes", "9")]),
     ])  # fmt: skip
@@ -176,13 +177,16 @@ def test_what_costs_time(connection: Connection) -> None:
     key = find_program(connection, ann, "ocean")
     assert key is not None
     about = (connection, ann, key, PERIOD)
+    unknown = dict.fromkeys(("cost_seconds", "cost_node_seconds"), "of 1 job it is not known")
     assert program_findings(*about) == [
-        {"code": "small", "job_count": 2, "cost_seconds": 12.0, "cost_node_seconds": 38.0},
-        {"code": "many", "job_count": 1, "cost_seconds": None, "cost_node_seconds": None},
-    ]
+        {"code": "small", "job_count": 3, "cost_seconds": 12.0, "cost_node_seconds": 38.0,
+         "missing": unknown},
+        {"code": "many", "job_count": 1, "cost_seconds": None, "cost_node_seconds": None,
+         "missing": unknown},
+    ]  # fmt: skip
     rows = program_patterns(*about)
     assert [tuple(row.values()) for row in rows] == [
-        ("<1D, (BLOCK)>", True, 2, 2000, 6.0), ("<1D, (BLOCK)>", False, 1, 1000, None),
+        ("<1D, (BLOCK)>", True, 2, 2000, 6.0, {}), ("<1D, (BLOCK)>", False, 1, 1000, None, {}),
     ]  # fmt: skip
     assert type(rows[0]["moved_bytes"]) is int  # PostgreSQL gives a decimal, JSON would a text
     [setting] = program_settings(*about)

@@ -5,16 +5,19 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stripewise.diagnosis import diagnose
+from stripewise.diagnosis._requests import _apart
 from stripewise.errors import TraceError
 from stripewise.model import Amount, IoLayer, MpiioSide, MpiioStats, Op
 from stripewise.readers import read_evidence
+from stripewise.readers._job_output import _sum
 from stripewise.readers.sources import recognise
-from stripewise.readers.sources._mpiio_stats import MpiioStatsSource, parse_mpiio_stats
+from stripewise.readers.sources._mpiio_stats import MpiioStatsSource, _remarks, parse_mpiio_stats
 from stripewise.report import print_profile
 from stripewise.report._profile_mpiio import mpiio_stats_text
 from support.foreign_traces import MPIIO_STATS_BLOCKS
@@ -140,3 +143,15 @@ def test_a_number_that_is_no_count_is_unknown(tmp_path: Path) -> None:
     profile = read_evidence(path).profile
     assert profile.damaged
     assert profile.write_amount.value is None
+
+
+def test_what_the_mpi_does_not_tell_of_gaps_is_not_zero() -> None:
+    gaps = MpiioSide(gaps=3, modify_reads=2)
+    assert "0 bytes" not in " ".join(_remarks(MpiioStats("f", gaps, None)))
+    told = replace(gaps, average_gap_bytes=8)
+    assert _apart(told) == 24
+    assert _apart(gaps) is None
+    assert _apart(MpiioSide(gaps=0)) == 0
+    assert _sum(told, gaps).average_gap_bytes is None
+    assert _sum(told, told).average_gap_bytes == 8
+    assert _sum(told, MpiioSide()).gaps is None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from sqlalchemy import CTE, Connection, case, distinct, func, select
 
 from stripewise.fleet.queries._job import Row
-from stripewise.fleet.queries._period import Period, rows_of
+from stripewise.fleet.queries._period import Period, left_out, rows_of, with_missing
 from stripewise.fleet.queries._viewer import Viewer, is_not_all_known, jobs_of
 from stripewise.fleet.tables import FindingRow, Job, JobSource, Person, Program
 
@@ -110,6 +110,7 @@ def ignored_advice(
             func.max(runs.c.start_at).label("last_at"),
             func.sum(runs.c.cost).label("lost_seconds"),
             lost.label("lost_node_seconds"),
+            left_out(runs.c.node_count, "lost_node_seconds"),
         )
         .join(Program, Program.id == runs.c.program_id)
         .join(Person, Person.id == runs.c.person_id)
@@ -119,7 +120,7 @@ def ignored_advice(
         .order_by(case((lost.is_(None), 1), else_=0), lost.desc(), Program.name, Person.name)
         .limit(MOST_COSTS)
     )
-    return rows_of(connection.execute(query))
+    return list(map(with_missing, rows_of(connection.execute(query))))
 
 
 def _profiled(viewer: Viewer, period: Period) -> CTE:

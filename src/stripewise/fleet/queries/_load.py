@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, select
 
+from stripewise.fleet._records import known_amount
 from stripewise.fleet._samples import RESOLUTIONS
 from stripewise.fleet.queries._beside import (
     ServiceBeside,
@@ -35,6 +36,7 @@ from stripewise.fleet.queries._series import (
     width_for,
 )
 from stripewise.fleet.tables import FileSystem
+from stripewise.model import Amount, total
 
 HOUR = 3600
 DAYS_BEFORE = 28
@@ -145,7 +147,8 @@ def loads_beside(connection: Connection, view: JobView, most: int = 3) -> list[S
 class _Use(NamedTuple):
     """A sampled storage that a job used; bytes by the servers, otherwise by the profile.
 
-    `moved` is None where the servers counted metadata operations alone, and no profile tells;
+    `moved` is None where the servers counted metadata operations alone, and no profile tells, or
+    not all of it;
     `operations` are metadata operations by the servers.
     """
 
@@ -157,17 +160,19 @@ class _Use(NamedTuple):
 
 def _used(connection: Connection, view: JobView) -> list[_Use]:
     """Return the sampled storages that a job used, the one on which it moved most first."""
-    told: dict[str, int] = defaultdict(int)
+    told: dict[str, list[Amount]] = defaultdict(list)
+    storages: dict[str, _Sampled] = {}
     for source in view.counted:
         for row in source.io:
-            told[row["file_system"]] += row["read_bytes"] + row["write_bytes"]
+            sampled = _sampled(connection, row["file_system"])
+            if sampled is not None:
+                storages[sampled.name] = sampled
+                told[sampled.name] += [known_amount(row, "read_bytes"),
+                                       known_amount(row, "write_bytes")]  # fmt: skip
     found: dict[str, _Use] = {}
-    for name, moved in told.items():
-        sampled = _sampled(connection, name)
-        if sampled is not None:
-            old = found.get(sampled.name)
-            before = (old.moved or 0) if old else 0
-            found[sampled.name] = _Use(sampled, moved + before, False)
+    for name, amounts in told.items():
+        moved = total(amounts)
+        found[name] = _Use(storages[name], int(moved.least) if moved.is_exact else None, False)
     for name, counted in bytes_served(connection, view).items():
         sampled = _sampled(connection, name)
         if sampled is None:

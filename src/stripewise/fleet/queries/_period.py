@@ -10,15 +10,17 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ColumnElement, Double, cast
+from sqlalchemy import ColumnElement, Double, cast, func
 
 from stripewise.errors import UsageError
 from stripewise.fleet.queries._filters import JobFilter
 from stripewise.fleet.tables import Job
+from stripewise.text import plural
 
 DAY = 86400
 USUAL_DAYS = 90
 MOST_DAYS = 366
+_LEFT_OUT = "left_out_"
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,19 @@ def rows_of(result: Any) -> list[dict[str, Any]]:
         {name: int(value) if isinstance(value, Decimal) else value for name, value in row.items()}
         for row in result.mappings()
     ]
+
+
+def left_out(column: Any, name: str) -> ColumnElement[int]:
+    """Return how many rows the sum of a column, which is called `name`, leaves out."""
+    return (func.count() - func.count(column)).label(_LEFT_OUT + name)
+
+
+def with_missing(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with what is missing of its sums, where `left_out` counted that."""
+    counts = {name.removeprefix(_LEFT_OUT): n for name, n in row.items() if _LEFT_OUT in name}
+    told = {name: value for name, value in row.items() if _LEFT_OUT not in name}
+    missing = {name: f"of {plural(n, 'job')} it is not known" for name, n in counts.items() if n}
+    return {**told, "missing": missing}
 
 
 def total(one: Any, other: Any) -> ColumnElement[float]:

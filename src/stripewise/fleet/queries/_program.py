@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Double, Select, case, cast, distinct, func, select
 
 from stripewise.fleet.queries._job import Row, find_job
-from stripewise.fleet.queries._period import Period, rows_of
+from stripewise.fleet.queries._period import Period, left_out, rows_of, with_missing
 from stripewise.fleet.queries._viewer import Viewer, jobs_of, without_paths
 from stripewise.fleet.tables import (
     FindingRow,
@@ -71,6 +71,7 @@ def program_findings(
 ) -> Sequence[Row]:
     """Return findings by what they cost: code, job_count, cost_seconds, cost_node_seconds.
 
+    `missing` of a row says of how many jobs these are not known.
     Two profiles may tell of one run: of each job the larger cost counts.
     """
     cost = func.max(FindingRow.cost_seconds).label("cost")
@@ -82,13 +83,17 @@ def program_findings(
         .subquery()
     )
     seconds = func.sum(each.c.cost)
+    node_seconds = func.sum(each.c.cost * each.c.node_count)
     query = select(
         each.c.code,
         func.count().label("job_count"),
         seconds.label("cost_seconds"),
-        func.sum(each.c.cost * each.c.node_count).label("cost_node_seconds"),
+        node_seconds.label("cost_node_seconds"),
+        left_out(each.c.cost, "cost_seconds"),
+        left_out(each.c.cost * each.c.node_count, "cost_node_seconds"),
     ).group_by(each.c.code)
-    return rows_of(connection.execute(_costliest(query, seconds, each.c.code)))
+    rows = rows_of(connection.execute(_costliest(query, seconds, each.c.code)))
+    return list(map(with_missing, rows))
 
 
 def program_patterns(

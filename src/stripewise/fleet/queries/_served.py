@@ -133,7 +133,7 @@ def _times(connection: Connection, key: int) -> dict[tuple[int, str], tuple[floa
 
 
 def asked_of(connection: Connection, view: JobView) -> dict[str, AskedSizes]:
-    """Return the calls of a job's programs by direction; {}: no profile tells of them.
+    """Return the calls of a job's programs by direction, where profiles tell all of them.
 
     Their sizes are summed over all files, as the programs asked for them at the highest interface
     that is known.
@@ -151,6 +151,7 @@ def asked_of(connection: Connection, view: JobView) -> dict[str, AskedSizes]:
         direction: _asked(direction, files)
         for direction in ("read", "write")
         if any(one.get(f"{direction}_calls") for one in files)
+        and not any(f"{direction}_bytes" in one.get("missing", {}) for one in files)
     }
 
 

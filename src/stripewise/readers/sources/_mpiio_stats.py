@@ -253,10 +253,15 @@ def _remarks(record: MpiioStats) -> Iterator[str]:
         if side.stripe_sized is not None:
             text += f", as large as a stripe {side.stripe_sized}"
         if side.modify_reads:
-            text += f"; {side.modify_reads} reads of {side.modify_bytes or 0} bytes to modify"
+            text += f"; {side.modify_reads} reads{_of_bytes(side.modify_bytes)} to modify"
         if side.gaps:
-            text += f"; {side.gaps} gaps of {side.average_gap_bytes or 0} bytes on average"
+            mean = _of_bytes(side.average_gap_bytes)
+            text += f"; {side.gaps} gaps{mean and f'{mean} on average'}"
         yield text
+
+
+def _of_bytes(number: int | None) -> str:
+    return "" if number is None else f" of {number} bytes"
 
 
 def _timers_remark(timers: MpiioTimers) -> str:

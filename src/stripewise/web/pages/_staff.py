@@ -17,7 +17,7 @@ from stripewise.fleet.queries import (
     ignored_advice,
     intake_sums,
 )
-from stripewise.model import Amount
+from stripewise.model import Amount, total
 from stripewise.web._urls import address
 from stripewise.web._words import written
 from stripewise.web.content import Block, Content, Fact, Facts, Field, Link, Links, Table
@@ -34,6 +34,7 @@ from stripewise.web.pages._staff_monitors import monitoring
 
 Row = Mapping[str, Any]
 DAYS = 30
+_NO_NODES = "the nodes of some jobs are not known"
 
 
 class Staff(Page):
@@ -203,17 +204,27 @@ class StaffIgnored(Page):
             "Jobs before the period are not looked at.",
             empty="No finding came back so often.", next=following,
         )  # fmt: skip
-        every = sum(row["lost_node_seconds"] or 0.0 for row in rows)
+        every = total(_lost(row) for row in rows)
         lead = f"No advice was ignored {period.text}."
         if rows:
             lead = (
                 f"{counted(len(rows), 'finding')} came back in job after job {period.text} and "
-                f"cost {written(every, 'node-seconds')}."
+                f"cost {_cost_text(every)}."
             )
         field = Field(
             "least_avoidable_seconds", "Expected gain in a job, at least (s)", word, kind="number"
         )
         return Content("Ignored advice", lead, [period_search(self.path, period, [field]), table])
+
+
+def _lost(row: Row) -> Amount:
+    why = _NO_NODES if "lost_node_seconds" in row["missing"] else ""
+    return Amount.of(row["lost_node_seconds"], why)
+
+
+def _cost_text(cost: Amount) -> str:
+    known = written(cost.value, "node-seconds", cost.why)
+    return "an unknown number of node-seconds" if cost.value is None else known
 
 
 def _jobs_url(row: Any) -> str:

@@ -45,9 +45,13 @@ def _with_shares(row: Row) -> dict[str, Any]:
     return {
         **row,
         "share": row["profiled_count"] / row["job_count"],
-        "node_share": (seen or 0.0) / spent if spent else None,
+        "node_share": _share(0.0 if not row["profiled_count"] else seen, spent),
         **{f"{kind}_share": number / row["job_count"] for kind, number in row["kinds"].items()},
     }
+
+
+def _share(part: float | None, whole: float | None) -> float | None:
+    return None if part is None or not whole else part / whole
 
 
 def _lead(rows: Sequence[Row], period: Period) -> str:
