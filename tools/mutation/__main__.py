@@ -122,16 +122,20 @@ def judge(fault: Fault, selection: Selection, scratch: Path) -> Verdict:
     """Show a fault to the tests that can see it, those of `make test` first."""
     quick, rest, note = selection.of(fault)
     seconds = 120 + 4 * selection.seconds(quick)
+    shown = quick
     with made(fault):
         killer = _first_failure(quick, scratch, seconds)
         in_quick = bool(killer)
         n_tests = len(quick)
         if not killer:
+            shown = rest
             killer = _first_failure(rest, scratch, 120 + 4 * selection.seconds(rest))
             n_tests += len(rest)
-    if "::" in killer and _first_failure([killer], scratch, 300):
-        note = "; ".join(filter(None, (note, f"{killer} fails without the fault too")))
-        killer, in_quick = "", False
+    if killer and killer != "(hang)":
+        again = shown if killer == "(collection)" else [killer]
+        if _first_failure(again, scratch, 300 + 4 * selection.seconds(again)) == killer:
+            note = "; ".join(filter(None, (note, f"{killer} fails without the fault too")))
+            killer, in_quick = "", False
     return Verdict(fault.room, fault.path, fault.line, fault.what, killer, in_quick, n_tests, note)
 
 
