@@ -76,7 +76,7 @@ def _built(fault: Fault) -> None:
         RuntimeError: With what the compiler said.
     """
     if fault.native:
-        code, text = _run([sys.executable, "-m", "stripewise", "runtime", "build"], 600)
+        code, text = _run(["tools/bootstrap.sh", "native"], 600)
         if code:
             raise RuntimeError(f"{fault.path}, {fault.what}: {text}")
 
