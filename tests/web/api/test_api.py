@@ -207,6 +207,9 @@ def test_storage_and_programs(engine: Engine, keys: dict[int, int]) -> None:
     assert set(known) == {1e6}
     assert set(load["write_bytes_per_second"]) == {None}
     assert portal.get(path, params={"until": "1970-01-01"}).json()["at"] == []
+    benchmarks = f"{API}/storage/{{}}/benchmarks"
+    assert portal.get(benchmarks.format("scratch")).json() == {"name": "scratch", "items": []}
+    assert portal.get(benchmarks.format("elsewhere")).status_code == 404
     day = jobs.START - 86400
     (program,) = portal.get(f"{API}/programs", params={"since": day}).json()["items"]
     assert (program["program"], program["profiled_count"], program["user_count"]) == (

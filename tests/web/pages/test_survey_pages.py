@@ -305,7 +305,6 @@ def test_pages_of_the_staff_have_their_figures(filled: SurveyPortal) -> None:
     assert filled.data("admin", "/staff/audit?login=y")["audit"]["rows"] == []
 
 
-@pytest.mark.extended
 def test_unknown_figures_are_dashes(empty: SurveyPortal) -> None:
     with empty.engine.execution_options(writing=True).begin() as connection:
         unknown = dict.fromkeys(
