@@ -200,10 +200,8 @@ def test_two_files_of_one_program_on_two_storages(tmp_path: Path) -> None:
         tmp_path,
         extra={"STRIPEWISE_EMULATE": f"{tmp_path / 'slow.clocks'}:{tmp_path / 'fast.clocks'}"},
     )
-    slow, fast = map(float, ran.out.split())
     assert ran.code == 0
-    assert slow >= 1.9  # 2 x 256 KiB
-    assert fast < slow / 2
-    assert [counters(tmp_path / f"{n}.clocks")["written_bytes"] for n in ("slow", "fast")] == [
-        512 * KIB
-    ] * 2
+    assert float(ran.out.split()[0]) >= 1.9  # 2 x 256 KiB
+    slow, fast = (counters(tmp_path / f"{name}.clocks") for name in ("slow", "fast"))
+    assert slow["written_bytes"] == fast["written_bytes"] == 512 * KIB
+    assert slow["model_ns"] > 20 * fast["model_ns"]  # a busy host adds nothing to these

@@ -177,14 +177,14 @@ def test_every_rank_reads_the_namelist(kernel_of: KernelOf, tmp_path: Path) -> N
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "small"], done.stderr
 
 
-def test_null_shows_the_overhead(kernel_of: KernelOf, tmp_path: Path) -> None:
+def test_null_moves_nothing(kernel_of: KernelOf, tmp_path: Path) -> None:
     kernel = kernel_of("mpich")
     words = [*SMALL, "--backend", "null", "--op", "write-read", "--steps", "20", "--json", "-"]
     done = kernel.run(2, words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     steps = parse(done.stdout)["steps"]
-    for operation in ("write", "read"):  # a busy host makes single steps longer
-        assert min(s["seconds"] for s in steps if s["operation"] == operation) < 0.01
+    assert [step["operation"] for step in steps] == ["write"] * 20 + ["read"] * 20
+    assert all(step["seconds"] > 0 for step in steps)
     assert list(tmp_path.iterdir()) == []
 
 

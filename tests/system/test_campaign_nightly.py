@@ -16,7 +16,7 @@ from stripewise.runtime import find_runtime
 pytestmark = [pytest.mark.mpi, pytest.mark.timeout(300)]
 
 BUDGET_SECONDS = 20.0
-TO_END_SECONDS = 10.0
+TO_END_SECONDS = 60.0
 """To end the run in flight and to remove its files."""
 
 
