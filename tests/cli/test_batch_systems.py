@@ -52,6 +52,8 @@ def test_no_command_runs_them(place, command) -> None:
     for words in (("./run.pbs",), ("--", "run.pbs"), ("--", "bash", "run.pbs"),
                   ("--", "nice", "sh", "-x", "./run.pbs"), ("--", "mpiexec", "-n2", "./run.pbs"),
                   ("--", "sh", "-c", "cd . && ./run.pbs"), ("--", "perl", "run.pbs"),
+                  ("--", "bash", "-c", ". ./run.pbs"), ("--", "sh", "-c", "sh < run.pbs"),
+                  ("--", "bash", "-c", "x=./run.pbs; $x"), ("--", "script", "-c", "sh run.pbs"),
                   ("./run.pbs", "--dry-run")):  # fmt: skip
         _refused(place, *first, *words, says=("run.pbs is a job script for PBS", "line 2"))
     _refused(place, *first, "--", "./run.lsf", says=("run.lsf is a job script for LSF",))
@@ -106,7 +108,15 @@ def test_a_dry_run_is_one_wherever_it_stands(place) -> None:
         _refused(place, "tune", *words, says=behind)
     _refused(place, "tune", "--dry-run", "./program.sh", says=("goes with a job script",))
     _refused(place, "run", "./program.sh", "--dry-run", says=behind)
+    _refused(place, "trace", "./program.sh", "--dry-run", says=behind)
     _refused(place, "run", "--auto", "--", "./program.sh", "--dry-run", says=behind)
+
+
+def test_a_launcher_that_would_not_run_the_script_is_refused(place) -> None:
+    place.write(PROGRAM.replace("bash", "bash\n#SBATCH -n 1"), "job.sh")
+    place.made = place.names
+    says = ("--launcher local: runs of a job script are jobs of Slurm", "tune -- bash job.sh")
+    _refused(place, "tune", "--launcher", "local", "job.sh", says=says)
 
 
 def test_notes_on_a_script_for_two_systems(place) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from stripewise.errors import UsageError
+from stripewise.jobs import JobScript
 from stripewise.jobs._commands import check_command
 from stripewise.jobs._submits import Submission, find_submission, submission_of_words
 
@@ -80,6 +82,31 @@ su - me -c "sbatch x"
 qsub -V x.pbs
 qsub -h x
 sbatch -N 2 run.sh --help
+python3 - <<EOF\nimport subprocess\nsubprocess.run(["sbatch", "x"])\nEOF
+python3 <<< 'import os; os.system("sbatch x")'
+perl <<'EOF'\nsystem("sbatch x");\nEOF
+perl -we 'system("sbatch x")'
+Rscript -e 'system("sbatch x")'
+julia -e 'run(`sbatch x`)'
+awk '{system("sbatch " $1)}' list
+awk '{print "sbatch", $1}' list | sh
+echo "0 * * * * sbatch x" | crontab -
+(crontab -l; echo "@daily sbatch x") | crontab -
+cmd="sbatch x"; echo "$cmd" | bash
+srun -n 1 sbatch x
+mpirun -n 1 bash -c 'sbatch x'
+tmux new-session -d 'sbatch x'
+unshare -r sbatch x
+cat > n.sh <<'EOF'\n#!/bin/bash\nsbatch x\nEOF\nbash n.sh
+tee ./n.sh <<'EOF'\nsbatch x\nEOF\nchmod +x n.sh; ./n.sh
+echo 'sbatch x' > n.sh; sh n.sh
+scontrol requeue $SLURM_JOB_ID
+trap 'scontrol requeuehold $SLURM_JOB_ID' USR1
+snakemake --executor slurm -j 10
+snakemake --cluster "sbatch -n {threads}" -j 10
+snakemake --profile=cluster
+nextflow run main.nf -profile test,slurm
+nextflow run main.nf -process.executor pbspro
 timeout -s KILL 10 sbatch x
 taskset -c 0-3 sbatch x
 """
@@ -119,6 +146,20 @@ module load sbatch
 hq worker start
 sbatch --test-only x
 nohup ./a 5 sbatch
+python3 <<EOF\nprint("use sbatch x")\nEOF
+perl -e 'print "sbatch x"'
+perl -ne 'print if /sbatch/' log
+awk '/sbatch/ {print $2 | "sort"}' log
+cat > n.sh <<'EOF'\nsbatch x\nEOF\nbash other.sh
+echo '# sbatch x' > n.sh; sh n.sh
+scontrol show job $SLURM_JOB_ID
+scontrol update JobId=1 TimeLimit=1
+snakemake -j 4 --cores 4
+snakemake --executor local --cluster-cancel x
+snakemake --profile slurm --dry-run
+nextflow run main.nf -profile docker
+make -j 4 submit
+srun -n 4 ./a --scheduler sbatch
 """
 CSH = ("sbatch x", "set id = `sbatch x`", "if ($n < 5) sbatch x", "foreach i (1)\n sbatch $i\nend",
        "set s = sbatch\n$s x", 'set id = "`sbatch x`"')  # fmt: skip
@@ -185,3 +226,38 @@ def test_deep_nesting_ends(depth: int) -> None:
 def test_words_that_are_no_paths_are_no_scripts(word: str, tmp_path: Path) -> None:
     for words in (["python3", "-c", word], ["sh", "-c", word], [word], ["mpiexec", word]):
         check_command(words, tmp_path, "run")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["make", "make submit", "make -C . -j4 go", "make A=b go", "make -f other.mk", "$PWD/next.sh",
+     "${SLURM_SUBMIT_DIR}/next.sh", "$(pwd)/next.sh a", "D=.; bash $D/next.sh", "srun ./next.sh",
+     "nextflow run x"],
+)  # fmt: skip
+def test_files_that_drivers_are_given(line: str) -> None:
+    files = {
+        "Makefile": b".PHONY: go\ngo: submit\n\n# sbatch\nbuild:\n\tcc x.c\n"
+        b"submit: x.sh\n\t@cd a && sbatch x.sh\n",
+        "other.mk": b"all: ; sbatch x\n",
+        "next.sh": b"#!/bin/sh\nsbatch x\n",
+        "nextflow.config": b"process {\n  executor = 'slurm'\n}\n",
+    }
+    where = {name.removeprefix("./"): data for name, data in files.items()}
+    found = find_submission(
+        line.encode(), "sh", None, lambda path: where.get(path.removeprefix("./"))
+    )
+    assert found is not None
+    for other in ("make build", "make -n", "make -f build", "$X/next.sh", "make x.sh"):
+        assert find_submission(other.encode(), "sh", None, where.get) is None, other
+
+
+def test_a_job_that_starts_itself_anew_is_converted_and_not_tuned() -> None:
+    script = JobScript.parse(b"#!/bin/sh\nsrun ./a\nscontrol requeue $SLURM_JOB_ID\n", "run.sh")
+    script.check_no_submission(requeues=True)
+    with pytest.raises(
+        UsageError, match=r"run.sh starts its own job anew \(scontrol requeue, line 3"
+    ):
+        script.check_no_submission()
+    both = JobScript.parse(b"#!/bin/sh\nscontrol requeue $J\nsbatch x\n")
+    with pytest.raises(UsageError, match=r"submits jobs itself \(sbatch, line 3"):
+        both.check_no_submission(requeues=True)

@@ -27,12 +27,15 @@ DIRECTIVES = {
     "#OAR -l /nodes=2,walltime=1": "OAR",
     "#MSUB -l nodes=2": "Moab",
     "# @ job_type = parallel": "LoadLeveler",
+    "#@ Class = large": "LoadLeveler",
+    "# @ QUEUE": "LoadLeveler",
+    "  #PBS -l a": "PBS",
 }
 NO_DIRECTIVES = (
     "# PBS -l nodes=1", "##PBS -l nodes=1", "#PBS scripts: see a", "echo '#PBS -l a'", "#PBSX -l",
-    "  #PBS -l a", "# BSUB -n 4", "#$Id: run.sh 7 $", "#$HOME/bin must be on PATH", "#$ ls -l",
+    "# BSUB -n 4", "#$Id: run.sh 7 $", "#$HOME/bin must be on PATH", "#$ ls -l",
     "#$PBS_O_WORKDIR", "cat > x <<E\n#PBS -l a\n#SBATCH -n 1\nE", "x='\n#BSUB -n 1\n'",
-    ": <<'C'\n#OAR -l a\nC", "# flux: see below", "# @param node = 1", "#COBALT", "#",
+    ": <<'C'\n#OAR -l a\nC", "# flux: see below", "# @param node = 1", "# @node x", "#COBALT", "#",
 )  # fmt: skip
 
 

@@ -69,7 +69,7 @@ def converted(
         UsageError: It cannot be had, or cannot be written.
     """
     parsed = JobScript.parse(data, script.name, scripts_in(script.parent))
-    parsed.check_no_submission()
+    parsed.check_no_submission(requeues=True)
     said = (parsed.dos_problem, *parsed.notes, *missing_cpus(parsed, os.environ))
     for text in filter(None, said):
         note(text)

@@ -19,11 +19,12 @@ from stripewise.inputs import open_input
 
 _NAMES = re.compile(
     r"(?:[a-z]*sh[0-9]*|python[0-9.]*|[a-z]*batch|salloc|[a-z_]*sub|llsubmit|condor_submit\w*|flux"
-    r"|hq|find|perl|ruby|Rscript|julia|lua|tclsh|node|php)"
+    r"|hq|find|perl|ruby|Rscript|julia|lua|tclsh|node|php|[gmn]?awk|script|g?make|snakemake"
+    r"|nextflow|tmux|screen|eval|flock|su|sg|runuser|watch|at|parallel)"
 )
 """Programs that may run a script, or submit a job."""
 _BEGINNING_BYTES = 4096
-_DASHES = "stripewise.dashes"
+DASHES = "stripewise.dashes"
 
 
 def refuse_scripts(program: Sequence[str], command: str, *, once: bool = False) -> None:
@@ -51,7 +52,7 @@ class ProgramCommand(click.Command):
         words = list(args)
         rest = super().parse_args(ctx, args)
         place = len(words) - len(ctx.params.get("program") or ())
-        ctx.meta[_DASHES] = words[place - 1 : place] == ["--"]
+        ctx.meta[DASHES] = words[place - 1 : place] == ["--"]
         return rest
 
 
@@ -65,7 +66,7 @@ def refuse_dry_run(program: Sequence[str], *, never: bool) -> None:
     Raises:
         UsageError: With where to write it.
     """
-    own = click.get_current_context().meta.get(_DASHES, False)
+    own = click.get_current_context().meta.get(DASHES, False)
     if "--dry-run" in program[1:] and (never or not own):
         remedy = "start it from a script" if never else "write -- in front of the program"
         raise UsageError(

@@ -26,7 +26,7 @@ from stripewise.cli._common import (
     program_argument,
 )
 from stripewise.cli._on import emulation_options, study_storage
-from stripewise.cli._scripts import ProgramCommand, refuse_dry_run
+from stripewise.cli._scripts import ProgramCommand, refuse_dry_run, refuse_scripts
 from stripewise.cli._tune_words import Duration, Numbers
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ def record(
     from stripewise.cli._vary import parse_spec, parse_vary
     from stripewise.surfaces import RecordingOptions
 
+    refuse_scripts(program, "surface record")
     refuse_dry_run(program, never=True)
     storage = study_storage(given)
     given.pop("ranks_per_node")

@@ -14,7 +14,7 @@ import click
 
 from stripewise.cli._common import echo, examples, json_option, note, print_json, sync_option
 from stripewise.cli._on import emulation_options, storage_to_emulate
-from stripewise.cli._scripts import refuse_scripts
+from stripewise.cli._scripts import DASHES, refuse_dry_run, refuse_scripts
 from stripewise.cli._trace_view import collect, export, info, show
 from stripewise.errors import ProgramError, StorageError, UsageError
 
@@ -29,6 +29,7 @@ class TraceGroup(click.Group):
         rest = self._behind_options(ctx, args)
         own = args[: len(args) - len(rest)]
         if own[-1:] == ["--"] or (rest and self._is_program(rest[0])):
+            ctx.meta[DASHES] = "--" in (*own[-1:], *rest[:1])
             ctx.meta[_PROGRAM] = tuple(rest[1:] if rest[:1] == ["--"] else rest)
             return super().parse_args(ctx, own)
         return super().parse_args(ctx, args)
@@ -124,6 +125,7 @@ def command(
             "nothing to trace; give a command: stripewise trace -- mpiexec -n 4 ./app"
         )
     refuse_scripts(program, "trace", once=True)
+    refuse_dry_run(program, never=False)
     if output is not None and local is not None:
         raise UsageError("-o and --local exclude each other: `trace collect -o DIR` comes later")
     from stripewise.model import Configuration

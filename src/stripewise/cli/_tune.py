@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -243,6 +244,7 @@ def command(
     if job is not None and replayed is not None:
         raise UsageError("--replay goes with a program, not with a job script: leave one out")
     if job is not None:
+        _check_launcher(script, given["launcher"])
         given["launcher"], program = "slurm", (script, *program)
         directory = directory or Path(f"{Path(script).stem}.stripewise")
     options = StudyOptions(
@@ -345,3 +347,17 @@ def resume_command(options: StudyOptions) -> str:
     if options.directory is None:
         return "stripewise tune --resume"
     return f"stripewise tune --resume --study-dir {options.directory}"
+
+
+def _check_launcher(script: str, launcher: str) -> None:
+    """Refuse a launcher that a job script was asked to run by, and would not.
+
+    Raises:
+        UsageError: With how it is run.
+    """
+    source = click.get_current_context().get_parameter_source("launcher")
+    if launcher != "slurm" and source is not click.core.ParameterSource.DEFAULT:
+        raise UsageError(
+            f"--launcher {launcher}: runs of a job script are jobs of Slurm; leave the option "
+            f"out, or run it on this host as a program: stripewise tune -- bash {shlex.quote(script)}"
+        )

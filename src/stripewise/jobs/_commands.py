@@ -91,7 +91,7 @@ def check_command(
             if heading.is_slurm and not kind:
                 raise UsageError(_is_job_script(line[line.index(word) :], command))
         found = submission_of_words([path or w if w == word else w for w in line], find)
-        if found is not None:
+        if found is not None and not (once and found.is_requeue):
             raise UsageError(_submits(found, command))
 
 

@@ -103,14 +103,25 @@ class JobScript:
             breaks=tuple(reading.breaks),
         )
 
-    def check_no_submission(self) -> None:
+    def check_no_submission(self, *, requeues: bool = False) -> None:
         """Refuse a script that submits jobs itself.
+
+        Args:
+            requeues: It may start its own job anew.
 
         Raises:
             UsageError: With the line.
         """
         if (found := self.submission) is not None:
             where = found.script and f" in {printable(found.script)}, which it calls,"
+            if found.is_requeue:
+                if requeues:
+                    return
+                raise UsageError(
+                    f"{self.name} starts its own job anew ({found.command},{where} line "
+                    f"{found.line}), and a study's jobs hold many runs: take the command out of "
+                    "a copy of the script, and tune that"
+                )
             raise UsageError(
                 f"{self.name} submits jobs itself ({found.command},{where} line {found.line}), "
                 "which runs of it would do again and again: tune the script that it submits"

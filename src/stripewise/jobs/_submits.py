@@ -3,8 +3,10 @@
 """Whether a script submits jobs, wherever the command for it stands.
 
 A study would submit them again with each run.  Looked into are what other programs start (env,
-nohup, timeout, ssh, xargs), texts that a shell reads (eval, sh -c, trap, here-documents, what is
-piped into one), variables that hold the command, and scripts that are called by a path.
+nohup, timeout, ssh, xargs, srun), texts that a shell or another interpreter reads (eval, sh -c,
+trap, here-documents, what is piped into one, perl -e), variables that hold the command, scripts
+that are called by a path or written by the script itself, and what make, Snakemake and Nextflow
+are told.
 """
 
 from __future__ import annotations
@@ -16,9 +18,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from stripewise.errors import UsageError
 from stripewise.jobs._csh import read_csh
+from stripewise.jobs._drivers import driver_submits
+from stripewise.jobs._expansions import NAME, UNKNOWN, Values, shown
 from stripewise.jobs._shell import Command, Document, Reading, read_shell
-from stripewise.jobs._variables import known_words
+from stripewise.jobs._variables import is_launcher_word, known_words
+from stripewise.runtime import read_launcher
 
 SUBMITTERS = frozenset(
     "sbatch salloc qsub bsub msub jsub ccc_msub pjsub oarsub cqsub llsubmit nqsub dsub"
@@ -32,15 +38,18 @@ _LIBRARIES = frozenset("submitit simple_slurm pyslurm drmaa drmaa2 dask_jobqueue
 """Packages of Python that submit jobs."""
 _SHELLS = frozenset("sh bash dash ash ksh ksh93 mksh zsh rbash csh tcsh".split())
 _INTERPRETERS = frozenset("perl ruby Rscript julia lua tclsh node php".split())
+_AWKS = frozenset("awk gawk mawk nawk".split())
+REQUEUE = "scontrol requeue"
+"""It starts the job itself anew."""
 _READ_STANDARD_INPUT = _SHELLS | frozenset("ssh rsh at batch crontab su sudo".split())
 _TAKE_A_WORD = frozenset("timeout flock taskset chrt ssh rsh su setarch".split())
 """Of those in front of a command: these take a word of their own before it."""
 _PREFIXES = _TAKE_A_WORD | frozenset(
     "time nice nohup env exec command builtin numactl stdbuf ionice setsid strace ltrace perf"
     " unbuffer xargs parallel sudo doas prlimit systemd-run watch catchsegv retry faketime"
-    " coproc then else do".split()
+    " coproc then else do unshare screen tmux sg runuser".split()
 )
-_TEXTS = frozenset("eval parallel script flock su watch ssh rsh at".split())
+_TEXTS = frozenset("eval parallel script flock su watch ssh rsh at tmux sg runuser".split())
 """These run a text as a shell does."""
 _LOOK_ONLY = (["command", "-v"], ["command", "-V"])
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*0]\])?(?::?[-=]([^{}]*))?\})")
@@ -55,6 +64,11 @@ _ONLY_TEXT = re.compile(
 """Functions of Python that do not run the text that they are given."""
 _MESSAGE = re.compile(r"msg|message|usage|help|doc|text|descr|epilog|err|hint|note|warn", re.I)
 """Names of variables with a text for people."""
+_LITERAL = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|`([^`]*)`|qx\{([^}]*)\}")
+_STARTS_OTHERS = re.compile(r"system|exec|qx|popen|spawn|run|[`|]")
+_WHEN = re.compile(r"^[ \t]*(?:@\w+|(?:\S+[ \t]+){4}\S+)[ \t]+", re.MULTILINE)
+"""Of a line of crontab."""
+_PIPE = re.compile(r"[\s)};]*\|&?\s*")
 _MOST_NESTED = 4
 
 
@@ -71,6 +85,11 @@ class Submission:
     command: str
     line: int
     script: str = ""
+
+    @property
+    def is_requeue(self) -> bool:
+        """Whether the job starts itself anew, and no other one."""
+        return self.command == REQUEUE
 
 
 Find = Callable[[str], bytes | None]
@@ -107,24 +126,40 @@ def script_of_words(words: Sequence[str]) -> tuple[str, str]:
     name, rest = os.path.basename(words[place]), words[place + 1 :]
     if name in _SHELLS:
         return _script_of_shell(rest)[0], kind_of_name(name)
+    if name in (".", "source") and rest:
+        return rest[0], "sh"
     if _is_interpreter(name):
         return next((word for word in rest if not word.startswith("-")), ""), kind_of_name(name)
     return words[place], ""
 
 
 def commands_of_words(words: Sequence[str]) -> list[list[str]]:
-    """Return the commands of the text that a command line gives a shell; none without a text."""
+    """Return the commands of the texts that a command line gives a shell; none without a text.
+
+    A script that a shell reads as its standard input is one of its words.
+    """
     place = _program_place(words)
-    if place is None or os.path.basename(words[place]) not in _SHELLS:
+    if place is None:
         return []
-    text = _script_of_shell(words[place + 1 :])[1]
-    return [[word.text for word in one.words] for one in read_shell(text).commands if one.words]
+    name, rest = os.path.basename(words[place]), words[place + 1 :]
+    texts = [_script_of_shell(rest)[1]] if name in _SHELLS else _texts(name, rest)
+    found = list[list[str]]()
+    for text in texts:
+        reading = read_shell(text)
+        for command in reading.commands:
+            line = [known.text for known in known_words(command, reading)]
+            from_files = [r.target.text for r in command.redirections if r.operator == "<"]
+            if line and os.path.basename(line[-1]) in _SHELLS:
+                line += from_files
+            found += [line] if line else []
+    return found
 
 
 class _Search:
     def __init__(self, find: Find) -> None:
         self._find = find
         self._seen: set[str] = set()
+        self._made: dict[str, str] = {}  # files that the script itself writes, by their paths
 
     def of_script(
         self, data: bytes, kind: str, reading: Reading | None = None, depth: int = 0
@@ -141,14 +176,34 @@ class _Search:
     ) -> Submission | None:
         if depth > _MOST_NESTED:
             return None
-        reading = reading or (read_csh(text) if csh else read_shell(text))
+        reading, again = reading or (read_csh(text) if csh else read_shell(text)), None
         for place, command in enumerate(reading.commands):
             before = reading.commands[place - 1] if place else None
+            self._note_written(command, reading)
             found = self._of_command(text, command, before, reading, csh, depth)
-            if found is not None:
-                line = text.count("\n", 0, command.start) + 1
-                return found if found.script else replace(found, line=line)
-        return None
+            if found is None:
+                continue
+            line = text.count("\n", 0, command.start) + 1
+            found = found if found.script else replace(found, line=line)
+            if not found.is_requeue:
+                return found
+            again = again or found
+        return again
+
+    def _note_written(self, command: Command, reading: Reading) -> None:
+        """Note what a command writes to a file that may be a script."""
+        into = [each.target.text for each in command.redirections if each.operator in (">", ">>")]
+        words = [word.text for word in command.words]
+        if words[:1] == ["tee"]:
+            into += [word for word in words[1:] if not word.startswith("-")]
+        if not into:
+            return
+        texts = [document.text for document in _documents(command, reading)]
+        if not texts and words[:1] in (["echo"], ["printf"]):
+            texts = [word.replace("\\n", "\n") for word in words[1:] if not word.startswith("-")]
+        for path in into:
+            key = os.path.normpath(path)
+            self._made[key] = "\n".join([self._made.get(key, ""), *texts])
 
     def _of_command(
         self,
@@ -162,7 +217,8 @@ class _Search:
         words = [
             part for known in known_words(command, reading) for part in _given(known.text, reading)
         ]
-        found = self.of_words(words, depth, csh)
+        words = [_path_word(word, reading) for word in words]
+        found = self.of_words(words, depth, csh) or _of_documents(command, reading, words)
         for inner in (
             *_substituted(command, csh),
             *_standard_input(text, command, before, reading, words),
@@ -181,6 +237,14 @@ class _Search:
             return None if _ONLY_SAY.intersection(_options(rest)) else Submission(name, 1)
         if name in _SHELLS:
             return self._of_shell(rest, kind_of_name(name), depth)
+        if name == "scontrol":
+            return Submission(REQUEUE, 1) if _part(rest).startswith("requeue") else None
+        if name in _AWKS:
+            return _of_inline(next((text for text in rest if not text.startswith("-")), ""))
+        if is_launcher_word(word):
+            return self._of_launch([word, *rest], depth, csh)
+        if command := driver_submits(name, rest, self._find, self._of_line):
+            return Submission(command, 1)
         if name == "find":
             starts = [i for i, w in enumerate(rest, 1) if w in ("-exec", "-execdir", "-ok")]
             return _first(self.of_words(rest[i:], depth + 1) for i in starts)
@@ -193,6 +257,18 @@ class _Search:
             return self._of_called(rest[0], depth, "csh" if csh else "sh")
         return self._of_called(word, depth)
 
+    def _of_launch(self, words: Sequence[str], depth: int, csh: bool) -> Submission | None:
+        try:
+            program = read_launcher(words).program
+        except UsageError:
+            return None
+        return self.of_words(words[program:], depth + 1, csh) if program < len(words) else None
+
+    def _of_line(self, line: str) -> str:
+        """Return the command with which a line of a shell submits a job; "" if none does."""
+        found = self._of_text(line, depth=1)
+        return found.command if found else ""
+
     def _of_shell(self, rest: Sequence[str], kind: str, depth: int) -> Submission | None:
         """Return what a shell submits that is started with these words."""
         script, text = _script_of_shell(rest)
@@ -203,6 +279,10 @@ class _Search:
     def _of_interpreter(self, rest: Sequence[str], kind: str, depth: int) -> Submission | None:
         if kind == "python" and "-c" in rest[:-1]:
             return _of_python(rest[rest.index("-c") + 1].encode("utf-8", "surrogateescape"))
+        if kind == "other":
+            texts = [rest[i] for i, w in enumerate(rest[:-1], 1) if re.fullmatch(r"-\w*[eE]", w)]
+            if found := _first(map(_of_inline, texts)):
+                return found
         scripts = [word for word in rest if not word.startswith("-")]
         return self._of_called(scripts[0], depth, kind) if scripts else None
 
@@ -217,7 +297,8 @@ class _Search:
         if path in self._seen or not (kind or "/" in path) or depth >= _MOST_NESTED:
             return None
         self._seen.add(path)
-        data = self._find(path)
+        made = self._made.get(os.path.normpath(path))
+        data = self._find(path) if made is None else made.lstrip("\n").encode("latin-1", "replace")
         if data is None:
             return None
         found = self.of_script(data, kind or kind_of(data), depth=depth + 1)
@@ -370,13 +451,56 @@ def _standard_input(
     names = {os.path.basename(word) for word in words}
     if not names & _READ_STANDARD_INPUT:
         return
+    texts = [document.text for document in _documents(command, reading)]
+    if before is not None and _PIPE.fullmatch(text, before.end, command.start):
+        piped = [known.text for known in known_words(before, reading)]
+        if piped and os.path.basename(piped[0]) in _AWKS:
+            texts += _literals(" ".join(piped[1:]))
+        texts.append(" ".join(word for word in piped[1:] if not word.startswith("-")))
+    for each in texts:
+        yield _WHEN.sub("", each) if "crontab" in names else each
+
+
+def _documents(command: Command, reading: Reading) -> Iterator[Document]:
+    """Yield the here-documents and here-strings of a command."""
     documents = reading.documents
     for place in range(bisect_left(documents, command.start, key=_place), len(documents)):
         if documents[place].at >= command.end:
-            break
-        yield documents[place].text
-    if before is not None and text[before.end : command.start].strip() in ("|", "|&"):
-        yield " ".join(word.text for word in before.words[1:] if not word.text.startswith("-"))
+            return
+        yield documents[place]
+
+
+def _of_documents(command: Command, reading: Reading, words: Sequence[str]) -> Submission | None:
+    """Return what a program submits that an interpreter reads from its standard input."""
+    names = [os.path.basename(word) for word in words if _is_interpreter(os.path.basename(word))]
+    for document in _documents(command, reading) if names else ():
+        is_python = kind_of_name(names[0]) == "python"
+        text = document.text
+        found = _of_python(text.encode("latin-1", "replace")) if is_python else _of_inline(text)
+        if found:
+            return found
+    return None
+
+
+def _of_inline(text: str) -> Submission | None:
+    """Return what a short program submits, by the texts in it that a shell may be given."""
+    if not _STARTS_OTHERS.search(text):
+        return None
+    return next((Submission(s, 1) for each in _literals(text) if (s := _submitter(each))), None)
+
+
+def _literals(text: str) -> list[str]:
+    return [next(filter(None, found), "") for found in _LITERAL.findall(text)]
+
+
+def _path_word(text: str, reading: Reading) -> str:
+    """Return a path whose variables the script itself tells; others as they are written."""
+    if "/" not in text or not ("$" in text or "`" in text):
+        return text
+    found = Values(reading, os.environ).of_text(text)
+    if len(found) != 1 or UNKNOWN in found[0] or NAME in found[0]:
+        return text
+    return shown(found[0])
 
 
 def _place(document: Document) -> int:

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """For which batch system a script is written, by the directives in its comments.
 
-A directive begins its line, and options follow its mark: "# PBS", "##PBS -q a", "#PBS scripts",
-"#$Id$" and "#$HOME" are none, nor is what stands in a here-document or a string.
+A directive begins its line, for PBS perhaps behind blanks, and options follow its mark: "# PBS",
+"##PBS -q a", "#PBS scripts", "#$Id$" and "#$HOME" are none, nor is what stands in a here-document
+or a string.
 
-Sources: qsub(1B) of OpenPBS, bsub(1) of LSF 10.1, RFC 36 of Flux, qsub(1) of Grid Engine 8.1 and
-of Cobalt, pjsub(1) of Technical Computing Suite, oarsub(1); sbatch(1) of Slurm 22.05, which reads
-its own as far as the first command.
+Sources: qsub of POSIX.1-2017 and qsub(1B) of OpenPBS, bsub(1) of LSF 10.1, RFC 36 of Flux,
+qsub(1) of Grid Engine 8.1 and of Cobalt, pjsub(1) of Technical Computing Suite, oarsub(1);
+sbatch(1) of Slurm 22.05, which reads its own as far as the first command.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from stripewise.text import printable
 
 _OPTIONS = rb"[ \t]*-"
 _SYSTEMS = (
-    ("PBS", rb"#PBS" + _OPTIONS),
+    ("PBS", rb"[ \t]*#PBS" + _OPTIONS),
     ("LSF", rb"#BSUB" + _OPTIONS),
     ("Flux", rb"[ \t]*#+[ \t]*(?:flux|FLUX):[ \t]*(?:-|\"\"\"|''')"),
     ("Cobalt", rb"#COBALT" + _OPTIONS),
@@ -33,8 +34,9 @@ _SYSTEMS = (
     ("Grid Engine", rb"#\$" + _OPTIONS + rb"[A-Za-z]"),
     ("OAR", rb"#OAR" + _OPTIONS),
     ("Moab", rb"#MSUB" + _OPTIONS),
-    ("LoadLeveler", rb"#[ \t]*@[ \t]*(?:job_type|job_name|wall_clock_limit|total_tasks"
-     rb"|tasks_per_node|node_usage|queue[ \t]*\r?$)"),
+    ("LoadLeveler", rb"#[ \t]*@[ \t]*(?i:(?:job_type|job_name|class|node|wall_clock_limit"
+     rb"|executable|total_tasks|tasks_per_node|node_usage|bg_size|step_name)[ \t]*="
+     rb"|queue[ \t]*\r?$)"),
     ("NQS", rb"#(?:QSUB|@\$)" + _OPTIONS),
     ("HyperQueue", rb"#HQ" + _OPTIONS),
     ("Donau", rb"#DSUB" + _OPTIONS),
