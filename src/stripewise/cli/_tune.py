@@ -357,7 +357,8 @@ def _check_launcher(script: str, launcher: str) -> None:
     """
     source = click.get_current_context().get_parameter_source("launcher")
     if launcher != "slurm" and source is not click.core.ParameterSource.DEFAULT:
+        here = f"stripewise tune -- bash {shlex.quote(script)}"
         raise UsageError(
             f"--launcher {launcher}: runs of a job script are jobs of Slurm; leave the option "
-            f"out, or run it on this host as a program: stripewise tune -- bash {shlex.quote(script)}"
+            f"out, or run it on this host as a program: {here}"
         )
