@@ -215,3 +215,16 @@ def test_a_program_whose_file_is_not_found_is_not_recognised(home):
     assert plan.prepared.sentence == (
         "nothing is set: the file of none cannot be read, so it is not recognised"
     )
+
+
+def test_a_run_of_which_not_all_is_known_judges_nothing(home, store):
+    """Half of its I/O time is not known: what is known of it would be a gain."""
+    store.add([lesson(WIDE, of=tuned(question()))])
+    run(home, observed())
+    partly = replace(seen(2.0), run=None, unknown="io_uring is not counted")
+    _, said = run(home, partly)
+    assert said == (
+        "the settings cannot be judged: not all of the I/O is known: io_uring is not counted"
+    )
+    second, _ = run(home, seen(2.0))
+    assert second.prepared.settings == WIDE

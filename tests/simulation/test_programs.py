@@ -90,3 +90,12 @@ def test_a_variable_of_the_network_chooses_its_setup():
     fixed = simulated_program(FACTS, archer2, 1, "ofi")
     assert name not in fixed.tunables
     assert fixed.seconds({name: "64K"}) == pytest.approx(slow)
+
+
+def test_of_bytes_that_are_not_all_known_those_of_the_patterns_count():
+    facts = ProgramFacts(
+        write_bytes=5, patterns=(PatternSummary(True, bytes=100), PatternSummary(False, bytes=7))
+    )
+    assert facts.moved_bytes(writing=True) == 5
+    partly = replace(facts, missing={"write_bytes": "not counted"})
+    assert (partly.moved_bytes(writing=True), partly.moved_bytes(writing=False)) == (100, 0)

@@ -2,20 +2,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from stripewise.errors import ConfigurationError, UsageError
-from stripewise.surfaces import RecordedTunable, RecordingOptions, SurfaceRole
+from stripewise.errors import ConfigurationError, PolicyError, UsageError
+from stripewise.policy import Policy
+from stripewise.surfaces import (
+    RecordedTunable,
+    RecordingOptions,
+    Surface,
+    SurfaceRole,
+    SurfaceRun,
+)
+from stripewise.surfaces._recording import _check_caps
 from stripewise.surfaces._recording_plan import (
     count_runs,
     plan_runs,
     possible_points,
     recorded_tunables,
 )
+from stripewise.surfaces._surface import run_from_json, run_to_line
 from stripewise.testing.strategy_suite import romio_facts
 
 FACTS = replace(romio_facts(), collective_bytes=1 << 26, independent_bytes=0)
@@ -90,3 +100,12 @@ def test_what_cannot_be_recorded(given, message):
     usual = {"command": ("a",), "output": Path("x"), "vary": {"mpiio.cb_nodes": (2,)}}
     with pytest.raises(UsageError, match=message):
         RecordingOptions(**{**usual, **given})
+
+
+def test_what_is_not_known_of_a_run_is_kept_and_holds_no_cap():
+    warm = SurfaceRun({}, 2.0, 1.0, write_bytes=5, missing={"write_bytes": "not counted"})
+    assert run_from_json(json.loads(run_to_line(warm))) == warm
+    surface = Surface(("a",), plan={"configurations": 1})
+    _check_caps(Policy(), surface, 3, warm)
+    with pytest.raises(PolicyError, match="how much a run writes is not known"):
+        _check_caps(Policy(max_bytes=1 << 40), surface, 3, warm)
