@@ -3,10 +3,13 @@
 """`stripewise profile` on a block of a job's output, and on what it cannot read."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
-from stripewise.cli import main
+from stripewise.cli import _machine_fit, _profile, main
+from stripewise.machines import Evidence, Figure
+from stripewise.study import Tried
 
 BLOCK = """\
 +--------------------------------------------------------+
@@ -117,3 +120,31 @@ def test_a_damaged_block_is_shown_as_unknown_and_fails(job_output, capsys):
     cells = dict(zip(names, row, strict=False))
     assert (cells["write_bytes"], cells["elapsed_seconds"]) == ("", "")
     assert "write_bytes: 1 block is cut off or damaged" in row[-1]
+
+
+@pytest.mark.parametrize(
+    ("cost", "said"), [(None, "no gain was claimed"), (2.0, "the claim holds")]
+)
+def test_a_finding_without_a_claim_is_not_held_to_one_of_zero(
+    monkeypatch, tmp_path, capsys, cost, said
+):
+    found = SimpleNamespace(cost_seconds=cost, code="idle-hints", lines=("true",))
+    about = SimpleNamespace(findings=[found], command="./a")
+    tried = Tried((5.0, 5.0), (3.0, 3.0))
+    monkeypatch.setattr("stripewise.study.try_lines", lambda *_, **__: tried)
+    _profile._try(about, 1, [tmp_path], (), as_json=False)
+    told = capsys.readouterr().out
+    assert said in told
+    assert (" s claimed" in told) is (cost is not None)
+    _profile._try(about, 1, [tmp_path], (), as_json=True)
+    document = json.loads(capsys.readouterr().out)
+    assert (document["claim_seconds"], document["holds"]) == (cost, cost and True)
+
+
+def test_a_fitted_figure_without_an_interval_has_none_from_zero_on():
+    figures = {"client.process_write": Figure(5e8, Evidence.MEASURED, "fit")}
+    fitted = SimpleNamespace(
+        storage=SimpleNamespace(figures=figures), told=list(figures), untold={}, error=0.0
+    )
+    line = list(_machine_fit._lines(fitted, SimpleNamespace(measured=[])))[-1]
+    assert line.endswith("? to ?")

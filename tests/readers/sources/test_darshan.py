@@ -18,6 +18,7 @@ from stripewise.readers import accesses, read_evidence
 from stripewise.readers.sources import recognise
 from stripewise.readers.sources._darshan import DarshanSource, _isolated
 from stripewise.readers.sources._darshan._counters import Files, counter_rows
+from stripewise.readers.sources._darshan._dxt import _impossible
 from stripewise.readers.sources._darshan._heat import heat_rows
 from stripewise.readers.sources._darshan._isolated import RawLog
 from stripewise.readers.sources._darshan._read import _layout
@@ -400,3 +401,9 @@ def test_a_log_beyond_its_budget_says_so(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(_isolated, "DARSHAN_SECONDS", 0)
     with pytest.raises(TraceError, match=r"cannot be read within .* the budget of a Darshan log"):
         DarshanSource().read(EXAMPLES / "example.darshan")
+
+
+def test_times_and_sizes_of_single_calls_that_cannot_be_are_counted() -> None:
+    kind = np.dtype([("start", "f8"), ("end", "f8"), ("length", "i8")])
+    calls = [(0.0, 1.0, 5), (2.0, 1.0, 5), (-1.0, 1.0, 5), (np.nan, 1.0, 5), (0.0, 0.0, -1)]
+    assert _impossible(np.array(calls, kind)) == 4

@@ -15,6 +15,7 @@ from stripewise.readers._trace_parse import make_single
 from stripewise.readers.sources._calls import set_processes
 from stripewise.readers.sources._darshan._counters import Files
 from stripewise.readers.sources._darshan._isolated import RawLog
+from stripewise.text import plural
 
 _LAYERS = {"DXT_POSIX": IoLayer.POSIX, "DXT_MPIIO": IoLayer.MPIIO}
 NAMES = ("POSIX read", "POSIX write", "MPI-IO read", "MPI-IO write")
@@ -40,6 +41,12 @@ def read_trace(log: RawLog, files: Files, source: str) -> Trace | None:
     ranks = set_processes(rows)
     job = log.meta["job"]
     notes = (VIEW_NOTE,) if (rows["layer"] == IoLayer.MPIIO).any() else ()
+    here = [f"{name}/segments" for name in _LAYERS if name in log.arrays]
+    if number := sum(_impossible(log.arrays[name]) for name in here):
+        notes = (
+            *notes,
+            f"the times or sizes of {plural(number, 'call')} in DXT cannot be: not known",
+        )
     return Trace(
         source=f"{source} (DXT)",
         rows=rows,
@@ -57,6 +64,12 @@ def hosts(log: RawLog) -> tuple[str, ...]:
     """Names of the nodes, known only to DXT."""
     found = {name for module in _LAYERS for name in log.meta.get(f"{module}/hosts", ())}
     return tuple(sorted(name for name in found if name))
+
+
+def _impossible(segments: NDArray[Any]) -> int:
+    """Count calls whose time or size is none; they stand at 0 in the trace."""
+    start, end = segments["start"], segments["end"]
+    return int((~((start >= 0) & (end >= start)) | (segments["length"] < 0)).sum())
 
 
 def _rows(log: RawLog, module: str, files: Files) -> NDArray[Any]:
