@@ -39,8 +39,13 @@ class Selection:
                 self._seconds[record["id"]] = self._seconds.get(record["id"], 0.0) + record["t"]
 
     def seconds(self, tests: list[str]) -> float:
-        """How long tests take, one after the other; a second for what was not timed."""
-        return sum(self._seconds.get(test, 1.0) for test in tests)
+        """How long tests, or those of folders, take; a second each for what was not timed."""
+        return sum(self._seconds.get(test) or self._below(test) or 1.0 for test in tests)
+
+    def _below(self, place: str) -> float:
+        if "::" in place:
+            return 0.0
+        return sum(seconds for test, seconds in self._seconds.items() if test.startswith(place))
 
     def of(self, fault: Fault) -> tuple[list[str], list[str], str]:
         """Find the tests that can see a fault.
