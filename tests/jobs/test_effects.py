@@ -87,6 +87,19 @@ CASES = {
     "D=$(mktemp -d -p /abs); rm -r $D": "makes /abs",
     "gzip -9 /abs/x.nc": "moves /abs/x.nc",
     "make -C /abs install": "writes /abs",
+    'cd "$(dirname $PWD)"; rm x': "removes ../x",
+    'echo "rm /abs/x" | sh': "removes /abs/x",
+    "(echo 'rm /abs/x') | bash -s": "removes /abs/x",
+    "alias clean='rm -rf /abs/x'": "removes /abs/x",
+    "$(which rm) /abs/x": "removes /abs/x",
+    "`command -v rm` /abs/x": "removes /abs/x",
+    """awk '{print $1 > "/abs/x"}' in""": "writes /abs/x",
+    "gawk -i inplace '{print}' /abs/x": "writes /abs/x",
+    "sqlite3 /abs/x.db 'drop table t'": "writes /abs/x.db",
+    "fallocate -l 1G /abs/x": "writes /abs/x",
+    "ar rc /abs/lib.a x.o": "writes /abs/lib.a",
+    "uniq -c in /abs/x": "writes /abs/x",
+    "rename old new /abs/*.dat": "writes /abs/*.dat",
 }
 
 
@@ -104,6 +117,7 @@ def test_what_lies_outside(text: str) -> None:
         "echo x > log.$SLURM_JOB_ID; cmd 2>&1 >&2; sed s/a/b/ /abs/x > y; gzip -c /abs/a > a.gz",
         "cp x $(basename /abs/y); tar xf /abs/a.tar; find /abs -name x; ln -sf /abs/in data",
         "cd /no/such/case/sub; rm x",
+        "awk '$1 > 2/3' /abs/x; awk '{print > \"log/x\"}' /abs/in; alias l='ls /abs'",
         "make; ls /abs; [ -d /abs ] && echo /abs; module load /abs/x; export PATH=/abs:$PATH",
         "cp $DW_JOB_STRIPED/a .; cp b $DW_JOB_STRIPED/",
     ],
@@ -114,7 +128,16 @@ def test_what_stays_inside(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["rm -rf $WORK/old", "cp x $1", "ls | xargs rm -f", "cd $X; rm y", "cp a $(cmd)/b"]
+    "text",
+    [
+        "D=$(dirname $(pwd)); rm $D/x",
+        "cat cmds | sh",
+        "rm -rf $WORK/old",
+        "cp x $1",
+        "ls | xargs rm -f",
+        "cd $X; rm y",
+        "cp a $(cmd)/b",
+    ],
 )
 def test_what_only_a_run_knows(text: str) -> None:
     found = effects(text)

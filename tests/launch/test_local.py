@@ -56,6 +56,11 @@ def test_output_directory_and_environment(runs, monkeypatch):
     assert stat.S_IMODE((request.record_directory / "request.json").stat().st_mode) == 0o600
 
 
+def test_a_limit_of_months_is_none_that_ends_a_run(runs):
+    _, outcome = runs.run(runs.shell("echo done", timeout_seconds=400 * 86400.0))
+    assert (outcome.status, outcome.message) == (RunStatus.OK, "")
+
+
 def test_nothing_is_a_shell_line_and_any_bytes_survive(runs, monkeypatch):
     words = ["$HOME", "a b", "'", '"', "*", "", "ü", os.fsdecode(b"caf\xe9"), "-x", "\n", "\\"]
     script = "import os,sys; sys.stdout.buffer.write(b'\\0'.join(map(os.fsencode, sys.argv[1:])))"

@@ -40,7 +40,7 @@ from stripewise.jobs._file_commands import (
 )
 from stripewise.jobs._launches import utf8
 from stripewise.jobs._shell import Command, Reading, Redirection, read_shell
-from stripewise.jobs._variables import is_launcher_word
+from stripewise.jobs._variables import LOCATED, is_launcher_word
 from stripewise.jobs._word import Word
 from stripewise.runtime import read_launcher
 
@@ -49,6 +49,7 @@ _SHELLS = ("sh", "bash", "ksh", "ksh93", "mksh", "zsh", "dash", "ash", "rbash")
 _CSHELLS = ("csh", "tcsh")
 _WRITING = re.compile(r">>?\||>>?|&>>?|<>|>>?&?!?|>&|>\|")
 _PRELOADS = re.compile(r"(?<![\w$])(?:LD_PRELOAD=|setenv\s+LD_PRELOAD\b)")
+_PIPE = re.compile(r"[\s)};]*\|&?\s*")
 _FUNCTION = re.compile(r"^\s*(?:function\s+[\w.-]+|[\w.-]+\s*\(\s*\))", re.MULTILINE)
 _MOVES = ("cd", "chdir", "pushd", "popd")
 _MOST_NESTED = 5
@@ -211,6 +212,7 @@ class _Shell:
         self.reading: Reading = read_csh(text, crlf) if kind == "csh" else read_shell(text, crlf)
         self.directory: str = by.directory if by else HERE
         self._before = self.directory
+        self._last: Command | None = None
         self.depth: int = by.depth + 1 if by else 0
         self.name: str = name or (by.name if by else "")
         self._by, self._at = by, at
@@ -256,6 +258,8 @@ class _Shell:
             self._note(self.effects.unguarded, command, "LD_PRELOAD is set anew", "")
         self._act(command, list(command.words), self.directory)
         self._documents(command)
+        if command.words:
+            self._last = command
 
     def _writes(self, redirection: Redirection) -> bool:
         text = redirection.target.text
@@ -282,6 +286,9 @@ class _Shell:
             self._text(command, rest, keeps=True)
         elif name == "trap":
             self._text(command, rest[:1], keeps=False)
+        elif name == "alias":
+            for word in rest:
+                self._text(command, [part_of(word, word.text.find("=") + 1)], keeps=False)
         elif name == "unset" and any(word.text == "LD_PRELOAD" for word in rest):
             self._note(self.effects.unguarded, command, "LD_PRELOAD is taken away", "")
         elif name in _SHELLS or name in _CSHELLS or name == "su":
@@ -295,6 +302,8 @@ class _Shell:
 
     def _split(self, word: Word) -> list[Word]:
         """Return the words that the first word of a command stands for."""
+        if located := LOCATED.fullmatch(word.text):
+            return [Word(word.start, word.end, located[1])]
         if word.is_plain or not word.is_open:
             return [word]
         found = self.values.of_word(word)
@@ -400,7 +409,7 @@ class _Shell:
             self._nested(command, text, kind, keeps, words=words)
 
     def _documents(self, command: Command) -> None:
-        """Note what a here-document does that a shell reads."""
+        """Note what a text does that a shell reads from its input."""
         words = [os.path.basename(word.text) for word in command.words]
         if (
             not words
@@ -412,6 +421,13 @@ class _Shell:
             if command.start <= document.at < command.end and self.depth < _MOST_NESTED:
                 kind = "csh" if words[0] in _CSHELLS else "sh"
                 self._nested(command, document.text.encode("latin-1"), kind, keeps=False)
+        before = self._last
+        if before and _PIPE.fullmatch(self.text, before.end, command.start):
+            if before.words[0].text in ("echo", "printf"):
+                said = [word for word in before.words[1:] if not word.text.startswith("-")]
+                self._text(command, said, keeps=False)
+            else:
+                self._note(self.effects.unknown, command, "does what it reads", "")
 
     def _source(self, command: Command, rest: list[Word]) -> None:
         if rest:

@@ -252,6 +252,8 @@ def _directory_of(text: str) -> str:
     known = known_part(text)
     if text != known:
         return unknown(shown(text))
+    if text.rstrip("/") in (HERE, CURRENT, TEMPORARY):
+        return f"{text}/.."
     return os.path.dirname(known) or "."
 
 

@@ -7,6 +7,7 @@ Source: the manuals of GNU coreutils 9.1, findutils 4.9, tar 1.34, sed 4.8, rsyn
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -372,6 +373,27 @@ def _sed_edits(found: Arguments) -> bool:
     return found.has("i", "in-place")
 
 
+_AWK_OUTPUT = re.compile(r"(?:>>?|\btee(?:\s+-a)?)\s*\"?([^\"\s;{}|]*/[^\"\s;{}|]*)\"")
+
+
+def _awk(words: Sequence[Word]) -> Iterator[Use]:
+    found = Arguments.of(words, "fvFi", ("file", "assign", "include", "field-separator"))
+    if any(word.text == "inplace" for word in found.values("i", "include")):
+        yield from (
+            Use(WRITES, word) for word in found.operands[0 if found.has("f", "file") else 1 :]
+        )
+    for word in found.operands[:1]:
+        yield from (Use(WRITES, named(path)) for path in _AWK_OUTPUT.findall(word.text))
+
+
+def _second(words: Sequence[Word]) -> Iterator[Use]:
+    yield from (Use(WRITES, word) for word in Arguments.of(words, "fsw").operands[1:2])
+
+
+def _archive(words: Sequence[Word]) -> Iterator[Use]:
+    yield from (Use(WRITES, word) for word in words[1:2])
+
+
 def _perl_edits(found: Arguments) -> bool:
     return found.has("i")
 
@@ -410,7 +432,13 @@ _HANDLERS: dict[str, Handler] = {
     "dd": _dd,
     **_table("tar gtar bsdtar", _tar),
     "unzip": _unzip,
-    "zip": _first,
+    **_table("zip sqlite3 script", _first),
+    "ar": _archive,
+    **_table("awk gawk mawk nawk", _awk),
+    "fallocate": _all(WRITES, "lo", ("length", "offset")),
+    "rename": _all(WRITES, skip=2),
+    "csplit": _output("f", "prefix"),
+    "uniq": _second,
     "cpio": _cpio,
     "split": _split,
     "find": _find,

@@ -25,10 +25,11 @@ _SUBSTITUTION = r"\$\([^()`'\"\\]*\)"
 _PARAMETER = r"\$\{\w+(?::?[-=+?][^{}\s$`'\"\\]*)?\}"
 _EXPANSION = re.compile(rf"\$\w+|{_PARAMETER}|{_ARITHMETIC}|{_SUBSTITUTION}")
 _PARTS = re.compile(rf"(?:{_EXPANSION.pattern}|\S)+")
-_LOCATED = re.compile(r"(?:\$\(|`)\s*(?:which|command -v|type -p)\s+([\w.]+)\s*(?:\)|`)")
+LOCATED = re.compile(r"(?:\$\(|`)\s*(?:which|command -v|type -p)\s+([\w.]+)\s*(?:\)|`)")
+"""What finds a program."""
 _DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}$`'\"\\]*)\}")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})")
-_LEADING = re.compile(rf"(?:{_LOCATED.pattern}|{_DEFAULT.pattern}|{_VARIABLE.pattern})(?=\s|$)")
+_LEADING = re.compile(rf"(?:{LOCATED.pattern}|{_DEFAULT.pattern}|{_VARIABLE.pattern})(?=\s|$)")
 _MOST_NESTED = 5
 _MOST_VALUES = 20
 
@@ -114,7 +115,7 @@ def _only_value(name: str, reading: Reading, depth: int = 0) -> str | None:
 
 def _named(text: str) -> str | None:
     """The program that a substitution looks for, or the launcher that is a default."""
-    located, default = _LOCATED.fullmatch(text), _DEFAULT.fullmatch(text)
+    located, default = LOCATED.fullmatch(text), _DEFAULT.fullmatch(text)
     if located:
         return located[1]
     return default[1] if default and _begins_with_launcher(default[1]) else None

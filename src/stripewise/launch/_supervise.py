@@ -31,6 +31,8 @@ else:  # on its own: no package, no site-packages
 OUTPUT_CAP_BYTES = 64 << 20
 RESULT_BYTES = 4096
 TIMEOUT = "timeout"
+LONGEST_POLL_SECONDS = 86400.0
+"""poll(2) takes a number of milliseconds of 32 bits: 24 days."""
 STORAGE_EXIT_CODE = 75
 """Of the supervisor itself: the result could not be stored."""
 
@@ -179,7 +181,8 @@ class Supervisor:
 
     def step(self, seconds: float | None) -> None:
         """Wait up to `seconds` for an event; drain output, reap, notice the tuner's death."""
-        timeout = None if seconds is None else max(0, int(seconds * 1000) + 1)
+        longest = LONGEST_POLL_SECONDS  # a later end is looked for again
+        timeout = None if seconds is None else max(0, int(min(seconds, longest) * 1000) + 1)
         for file, _ in self.poller.poll(timeout):
             if file == self.wakeup:
                 os.read(self.wakeup, 4096)

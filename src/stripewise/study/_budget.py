@@ -200,7 +200,7 @@ class Budget:
         used = self.ledger.seconds_so_far()
         if self.seconds is not None and used + run_seconds > self.seconds:
             more = f"; {what} about {run_seconds:.3g} s" if run_seconds else ""
-            return f"time budget: {used:.0f} of {self.seconds:.0f} s used{more}"
+            return f"time budget: {used:.0f} of {self.seconds:.6g} s used{more}"
         if self.node_seconds is None:
             return ""
         spent, overhead = self.spent_node_seconds, overhead or self._overhead
