@@ -495,9 +495,27 @@ def test_what_is_in_the_way_and_was_changed_meanwhile_stays(tmp_path) -> None:
     assert (job.work / "d.stripewise-7").read_text() == "new\n"
     assert "d is a directory, which was changed meanwhile" in err
     (job.work / "f").write_text("f")
-    begun = job.begin(f"echo mine > {job.work}/f; rm f; mkdir f; echo new > f/x", 8)
-    _, err = begun.communicate()
-    assert (begun.returncode, (job.work / "f").read_text()) == (1, "mine\n")
-    assert "f was changed meanwhile, and is in the way of a directory" in err
-    (left,) = job.fast.glob("*/work/f/x")
-    assert left.read_text() == "new\n"
+    script = f"echo mine > {job.work}/f; rm f; mkdir -p f/s; echo new > f/s/x; echo 1 > other"
+    code, _, err = job.run(script, 8)
+    assert "f was changed meanwhile, and is no directory: the result is in" in err
+    assert (code, contents(job.work)["f"]) == (0, "mine\n")
+    assert contents(job.work)["f.stripewise-8/s/x"] == "new\n"
+    assert contents(job.work)["other"] == "1\n"
+
+
+def test_two_jobs_that_replace_a_link_by_a_directory(tmp_path) -> None:
+    job = Job(tmp_path, source=None, results=None)
+    (job.work / "old").mkdir()
+    (job.work / "latest").symlink_to("old")
+    said = at_once(job, *(f"rm -rf latest; mkdir latest; echo {n} > latest/{n}" for n in (1, 2)))
+    assert not any("changed meanwhile" in text for text in said)
+    assert {name: text for name, text in contents(job.work).items() if "removed" not in name} == {
+        "latest/1": "1\n", "latest/2": "2\n",
+    }  # fmt: skip
+
+
+def test_the_program_of_a_running_job_is_removed(tmp_path) -> None:
+    job = Job(tmp_path, source=None, results=None)
+    begun = job.begin(f"rm {job.program}; echo new > out")
+    _, err = begun.communicate(timeout=60)
+    assert (begun.returncode, err, contents(job.work)) == (0, "", {"out": "new\n"})

@@ -30,7 +30,7 @@ there_is() { [ -e "$1" ] || [ -L "$1" ]; }
 is_input() { there_is "$1" && [ "$1" != "$to" ] && ! is_left_out "${1#"$from"/}"; }
 
 for_parts() { # what calls of this file for one part of it know from there
-    export from to own work mark copy self job newer line_end real_from real_work
+    export from to own work mark copy self lock job newer line_end real_from real_work
 }
 
 # --- before the script ---------------------------------------------------------------------
@@ -189,8 +189,8 @@ is_there() { # the same file, or the same link, already
 }
 
 alone() { # no other job of this script does so at the same time
-    if [ -w "$self" ] && command -v flock >/dev/null; then
-        (flock -w 60 8 && "$@") 8<>"$self"
+    if [ -w "$lock" ] && command -v flock >/dev/null; then
+        (flock -w 60 8 && "$@") 8<>"$lock"
     else
         "$@"
     fi
@@ -274,22 +274,39 @@ copy_back() {
     failed=0
     for file do
         name=${file#./}
-        if is_as_it_was "$name"; then continue; fi
+        if is_as_it_was "$name" || is_elsewhere "$name"; then continue; fi
         if [ -L "$file" ]; then back_link "$name"; else back_file "$name"; fi || failed=1
     done
     return "$failed"
 }
 
+is_folder() { [ -d "$1" ] && ! [ -L "$1" ]; }
+
+make_way() { is_folder "$to/$1" || set_aside "$1"; } # another job may have made it meanwhile
+
+put_elsewhere() { # a directory in whose place somebody put something else
+    say "$to/$1 was changed meanwhile, and is no directory: the result is in $to/$1.stripewise-$job"
+    cp -RPp "./$1" "$to/$1.stripewise-$job" && printf '%s\n' "$1" >>"$own/elsewhere"
+}
+
+is_elsewhere() {
+    if ! [ -s "$own/elsewhere" ]; then return 1; fi
+    while IFS= read -r top; do
+        case $1 in "$top"/*) return 0 ;; esac
+    done <"$own/elsewhere"
+    return 1
+}
+
 copy_folders() { # before what is in them: a file must not get to where a link leads
     for folder do
         name=${folder#./}
-        if [ "$folder" = . ] || { [ -d "$to/$name" ] && ! [ -L "$to/$name" ]; }; then continue; fi
+        if [ "$folder" = . ] || is_folder "$to/$name" || is_elsewhere "$name"; then continue; fi
         if there_is "$to/$name"; then
-            if ! alone set_aside "$name"; then
-                say "$to/$name was changed meanwhile, and is in the way of a directory of that name"
-                return 1
+            if ! alone make_way "$name"; then
+                put_elsewhere "$name" || return 1
+                continue
             fi
-        elif [ -d "$from/$name" ] && ! [ -L "$from/$name" ]; then
+        elif is_folder "$from/$name"; then
             continue
         fi
         mkdir -p "$to/$name" || return 1
@@ -408,7 +425,7 @@ esac
 
 # --- the whole -----------------------------------------------------------------------------
 
-case $0 in /*) self=$0 ;; *) self=$PWD/$0 ;; esac
+case $0 in /*) lock=$0 ;; *) lock=$PWD/$0 ;; esac
 case $1 in /*) script=$1 ;; *) script=$PWD/$1 ;; esac
 shift
 place=$(expand_place && echo .) || exit 1
@@ -429,7 +446,8 @@ if [ "$to" -ef "$from" ]; then to=$from; fi
 [ -d "$from" ] || { say "$from: there is no such directory to copy to the job's own"; exit 1; }
 real_from=$(cd "$from" && pwd -P && echo .)
 real_from=${real_from%?.}
-own=$place/stripewise-$job-$$ mark=$self.$job-$$
+own=$place/stripewise-$job-$$ mark=$lock.$job-$$
+self=$own/program # somebody may remove the other one while the script runs
 work=$own/work copy=$to/.stripewise-$job-copy
 trap 'rm -rf "$own" "$mark"; exit 143' HUP INT TERM
 mkdir -m 700 "$own" && mkdir "$work" || exit 1
@@ -440,7 +458,7 @@ if ! { mkdir -p "$to" && [ -w "$to" ]; } 2>/dev/null; then
     rm -rf "$own"
     exit 1
 fi
-if ! { : >"$mark" && (for_parts && stage_in); }; then
+if ! { : >"$mark" && cp "$lock" "$self" && (for_parts && stage_in); }; then
     say "not all inputs could be copied to $own: is there room?"
     rm -rf "$own" "$mark"
     exit 1
