@@ -56,6 +56,11 @@ def running(
         process.wait()
 
 
+CHECKOUT = Path(__file__).resolve().parents[2]
+IS_OPEN = all(place.stat().st_mode & 0o1 for place in (CHECKOUT, *CHECKOUT.parents))
+"""Whether other users can run what is in this checkout: not in root's home, for example."""
+
+
 def open_to_all(place: Path) -> None:
     """Let all users enter a directory of a test, which is below the one for temporary files."""
     while place != Path(tempfile.gettempdir()) and place != place.parent:
