@@ -282,7 +282,9 @@ copy_back() {
 
 is_folder() { [ -d "$1" ] && ! [ -L "$1" ]; }
 
-make_way() { is_folder "$to/$1" || set_aside "$1"; } # another job may have made it meanwhile
+make_way() { # another job may have done so meanwhile, and have made it or not yet
+    is_folder "$to/$1" || ! there_is "$to/$1" || set_aside "$1"
+}
 
 put_elsewhere() { # a directory in whose place somebody put something else
     say "$to/$1 was changed meanwhile, and is no directory: the result is in $to/$1.stripewise-$job"
@@ -370,9 +372,8 @@ find_removed_below() {
         return
     fi
     find "$@" \( -type f -o -type l \) -exec sh -c 'sh "$self" --removed "$@"' sh {} + || return 1
-    for path do # some are gone now
-        [ ! -d "$path" ] || find "$path" -depth -type d -exec sh -c 'sh "$self" --emptied "$@"' sh {} +
-    done
+    find "$@" -depth -type d -exec sh -c 'sh "$self" --emptied "$@"' sh {} + 2>/dev/null
+    return 0 # some are gone now
 }
 
 stage_out() {
