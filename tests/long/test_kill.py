@@ -58,7 +58,8 @@ class Kills:
 
     def tuner(self) -> subprocess.Popen[bytes]:
         resume = ["--resume", "--study-dir", self.study.name]
-        words = resume if self.past_warm_up() else ["--trials", "3", "--", "./prog.sh"]
+        begin = ["--trials", "3", "--allow-outside", str(self.log), "--", "./prog.sh"]
+        words = resume if self.past_warm_up() else begin
         return subprocess.Popen(
             [sys.executable, "-c", "from stripewise.cli import main; main()", "tune", *words],
             cwd=self.work,
