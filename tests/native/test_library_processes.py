@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from native_hosts import Host, Programs, has, moved, operations
 
-from stripewise.model import Op, ProcessFlag
+from stripewise.model import Op, Part, ProcessFlag
 
 SCRIPT = """
 set -u
@@ -161,6 +161,10 @@ def test_second_preloaded_tool(host: Host, programs: Programs, order: str) -> No
     record = host.record("plain")
     assert operations(record, Op.OPEN) == 1
     assert operations(record, Op.WRITE) == 10
+    profile = host.profile
+    assert profile.processes[0]["lost_calls"] == 0
+    assert not profile.why_missing(Part.BYTES | Part.SECONDS), "what the tool asks moves no data"
+    assert bool(profile.why_missing(Part.CALLS)) == (order == "before"), "its fstat is not counted"
 
 
 @pytest.mark.parametrize("order", ["before", "after"])

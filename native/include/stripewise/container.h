@@ -143,6 +143,7 @@ enum sw_plugin_state {
 #define SW_PROCESS_NETCDF4 0x1000u /* HDF5 was called by the netCDF library */
 #define SW_PROCESS_ADIOS2 0x2000u
 #define SW_PROCESS_ROMIO_CHOSEN 0x4000u /* Open MPI was told to do MPI-IO by ROMIO */
+#define SW_PROCESS_LOST_OTHERS 0x8000u  /* calls without data, made inside others: not counted */
 
 enum sw_capture_mode { SW_CAPTURE_OFF = 0, SW_CAPTURE_FOLD = 1, SW_CAPTURE_ALL = 2 };
 

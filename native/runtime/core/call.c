@@ -72,7 +72,8 @@ static void drop_lost_frames(struct sw_thread *thread, const struct sw_call *cal
 }
 
 /* The rare part of sw_enter: something of ours is on this thread's stack, or was. */
-static bool enter_nested(struct sw_thread *thread, const struct sw_call *call, int layer)
+static bool enter_nested(struct sw_thread *thread, const struct sw_call *call, int layer,
+                         bool matters)
 {
     if (thread->inside != 0)
         return false;
@@ -81,19 +82,22 @@ static bool enter_nested(struct sw_thread *thread, const struct sw_call *call, i
         return true;
     if (thread->busy != NULL || layer <= SW_LAYER_STDIO) {
         thread->refused++;
-        sw_count_lost();
+        if (matters)
+            sw_count_lost();
+        else
+            sw_process_flag(SW_PROCESS_LOST_OTHERS);
     }
     return false;
 }
 
 static inline __attribute__((always_inline)) bool enter(struct sw_call *call, int layer,
-                                                        const char *name)
+                                                        const char *name, bool matters)
 {
     if (!sw_running())
         return false;
     struct sw_thread *thread = &sw_thread;
     if (SW_UNLIKELY(thread->active != 0 || thread->inside != 0 || thread->busy != NULL) &&
-        !enter_nested(thread, call, layer))
+        !enter_nested(thread, call, layer, matters))
         return false;
     call->layer = layer;
     call->active = thread->active;
@@ -120,16 +124,17 @@ static inline __attribute__((always_inline)) bool enter(struct sw_call *call, in
 
 __attribute__((hot)) bool sw_enter_as(struct sw_call *call, int layer, const char *name)
 {
-    if (!enter(call, layer, name))
+    if (!enter(call, layer, name, true))
         return false;
     call->by_ticks = false;
     call->start_ns = sw_now_ns();
     return true;
 }
 
-__attribute__((hot)) bool sw_enter_briefly_as(struct sw_call *call, int layer, const char *name)
+__attribute__((hot)) bool sw_enter_briefly_as(struct sw_call *call, int layer, const char *name,
+                                              bool matters)
 {
-    if (!enter(call, layer, name))
+    if (!enter(call, layer, name, matters))
         return false;
     call->by_ticks = sw_options.capture == SW_CAPTURE_OFF && sw_ticks_begin(&call->start_ns);
     if (SW_UNLIKELY(sw_options.capture != SW_CAPTURE_OFF))

@@ -80,9 +80,10 @@ struct sw_call {
 bool sw_enter_as(struct sw_call *call, int layer, const char *name);
 /* In the exported function itself, whose name stands in the trace. */
 #define sw_enter(call, layer) sw_enter_as(call, layer, __func__)
-/* The same, at less cost, for a call that ends by sw_leave: of it only its duration is kept. */
-bool sw_enter_briefly_as(struct sw_call *call, int layer, const char *name);
-#define sw_enter_briefly(call, layer) sw_enter_briefly_as(call, layer, __func__)
+/* The same, at less cost, for a call that ends by sw_leave: of it only its duration is kept.
+ * `matters`: what later calls move is not known if this one is not counted. */
+bool sw_enter_briefly_as(struct sw_call *call, int layer, const char *name, bool matters);
+#define sw_enter_briefly(call, layer) sw_enter_briefly_as(call, layer, __func__, false)
 /* The program's call is over; what a layer asks from here to sw_leave* is not its time. */
 void sw_call_ended(struct sw_call *call);
 /* End of a call without data.  `file` may be NULL: only the outermost time counts. */

@@ -234,7 +234,7 @@ static inline struct sw_fd *sw_posix_enter_quietly_as(struct sw_call *call, int 
                                                       const char *name)
 {
     struct sw_fd *entry = sw_fd_entry(fd);
-    return entry != NULL && sw_enter_briefly_as(call, SW_LAYER_POSIX, name) ? entry : NULL;
+    return entry != NULL && sw_enter_briefly_as(call, SW_LAYER_POSIX, name, false) ? entry : NULL;
 }
 #define sw_posix_enter_quietly(call, fd) sw_posix_enter_quietly_as(call, fd, __func__)
 

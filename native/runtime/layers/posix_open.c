@@ -24,7 +24,7 @@ static void open_begin(struct opening *opening, int directory, const char *path,
     *opening = (struct opening){.directory = directory, .path = path, .flags = flags};
     if ((flags & O_CREAT) != 0)
         opening->birth = sw_birth_before();
-    opening->counted = sw_enter_briefly_as(&opening->call, SW_LAYER_POSIX, name);
+    opening->counted = sw_enter_briefly_as(&opening->call, SW_LAYER_POSIX, name, true);
 }
 
 static struct sw_request request_open(const struct opening *opening)

@@ -43,6 +43,7 @@ class ProcessFlag(IntFlag):
     NETCDF4 = 0x1000
     ADIOS2 = 0x2000
     ROMIO_CHOSEN = 0x4000
+    LOST_OTHERS = 0x8000
 
 
 class FileFlag(IntFlag):

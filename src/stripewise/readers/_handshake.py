@@ -36,6 +36,12 @@ UNCOUNTED = (
         Part.BYTES | Part.SECONDS,
         "the program writes files through shared memory mappings: that I/O is not counted",
     ),
+    (
+        ProcessFlag.LOST_OTHERS,
+        Part.CALLS,
+        "calls without data that were made inside others (in a signal handler, or by another "
+        "preloaded library) are not counted",
+    ),
 )
 """What processes say that they do and that is not counted: the flag, what is missing, words."""
 

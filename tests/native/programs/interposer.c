@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /* A second preloaded tool, in the manner of I/O profilers: it wraps the same names, finds the
- * next ones with RTLD_NEXT, and counts at exit. */
+ * next ones with RTLD_NEXT, looks whether a file is a regular one, and counts at exit. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -31,7 +31,9 @@ ssize_t write(int fd, const void *data, size_t bytes)
     static ssize_t (*real)(int, const void *, size_t);
     if (real == NULL)
         real = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
-    writes++;
+    struct stat status;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+        writes++;
     return real(fd, data, bytes);
 }
 
