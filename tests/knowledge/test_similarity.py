@@ -25,6 +25,7 @@ SUMMARIES = st.builds(
             (("BLOCK", "*"), (4, 1), (16, 64)),
             (("CYCLIC(8)", "BLOCK"), (2, 2), (16, 64)),
             ((), (), ()),
+            ((), (), (7, 3)),
         ]
     ),
     writing=st.booleans(),

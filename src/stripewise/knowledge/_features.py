@@ -117,13 +117,11 @@ def halo_share(pattern: Pattern) -> float:
 def structure_of(pattern: Pattern) -> str:
     """Return the term of what distributions are compared by: kind, and each dimension that counts.
 
-    A dimension of one element that is not divided is left out, as `patterns.distance` does.
+    A dimension of one element that is not divided is left out, as `patterns.distance` does.  An
+    irregular pattern has dimensions, and no distribution of them.
     """
-    parts = [
-        str(part)
-        for part, size in zip(pattern.distributions, pattern.block, strict=True)
-        if part.kind != "*" or size > 1
-    ]
+    known = zip(pattern.distributions, pattern.block, strict=bool(pattern.distributions))
+    parts = [str(part) for part, size in known if part.kind != "*" or size > 1]
     return json.dumps([str(pattern.kind), parts, bool(pattern.distributions)])
 
 

@@ -118,6 +118,8 @@ def _distribution(text: str, halo: int) -> Distribution:
 
 
 def _extents(summary: PatternSummary) -> tuple[int, ...]:
+    if not summary.distributions:  # an irregular pattern
+        return summary.block
     parts = zip(summary.block, summary.grid, summary.distributions, strict=True)
     return tuple(size if name == "*" else size * places for size, places, name in parts)
 
