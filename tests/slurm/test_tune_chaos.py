@@ -145,7 +145,8 @@ def test_the_tuner_is_killed_and_goes_on(begin):
 @pytest.mark.long
 def test_allocations_end_and_a_run_exceeds_its_limit(begin):
     hangs = "if mv '{here}/hang' '{here}/hung' 2>/dev/null; then sleep 300; fi; sleep 4"
-    study = begin(*SMALL, "--allocation-time", "2min", "--timeout", "20s", before=hangs)
+    options = (*SMALL, "--allocation-time", "2min", "--timeout", "20s")
+    study = begin(*options, "--allow-outside", "{here}", before=hangs)
     until(lambda: len(study.finished) >= 2, why=study.state)
     (study.folder / "hang").touch()
     check_whole(study)

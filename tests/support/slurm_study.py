@@ -65,8 +65,9 @@ class SlurmStudy:
     """
 
     def __init__(self, cluster: Any, *options: str, before: str = ":") -> None:
-        self.cluster, self.options = cluster, options
+        self.cluster = cluster
         self.folder = cluster.scratch / f"study-{uuid4().hex[:8]}"
+        self.options = tuple(word.replace("{here}", str(self.folder)) for word in options)
         cluster.run("mkdir", str(self.folder), check=True)
         kernel = find_runtime().core.parents[1] / "bin" / "stripewise-kernel-openmpi"
         script = self.folder / "run.sh"
