@@ -18,13 +18,10 @@ from pathlib import Path
 from stripewise.errors import UsageError
 from stripewise.jobs._csh import read_csh
 from stripewise.jobs._expansions import (
-    CURRENT,
     HERE,
     NAME,
-    TEMPORARY,
     UNKNOWN,
     Values,
-    known_part,
     latin,
     shown,
     unknown,
@@ -39,6 +36,7 @@ from stripewise.jobs._file_commands import (
     uses_of,
 )
 from stripewise.jobs._launches import utf8
+from stripewise.jobs._run_paths import RunPaths
 from stripewise.jobs._shell import Command, Reading, Redirection, read_shell
 from stripewise.jobs._variables import LOCATED, is_launcher_word
 from stripewise.jobs._word import Word
@@ -209,6 +207,7 @@ class _Shell:
             at: The command of `by` that told the text, which stands for all of them.
         """
         self.around, self.effects, self.text, self.kind = around, effects, text, kind
+        self.paths = RunPaths(around.here)
         self.reading: Reading = read_csh(text, crlf) if kind == "csh" else read_shell(text, crlf)
         self.directory: str = by.directory if by else HERE
         self._before = self.directory
@@ -242,7 +241,7 @@ class _Shell:
                     left.append((span[1], self.directory))
                     left.sort(reverse=True)
             if self.directory != HERE and self.depth == 0:
-                self.effects.places[command.start] = utf8(shown(self._outer(self.directory)))
+                self.effects.places[command.start] = utf8(shown(self.paths.outer(self.directory)))
             self.command(command)
         for _, directory in left[:1]:
             self.directory = directory
@@ -345,7 +344,7 @@ class _Shell:
         rest = rest[place + _OPERANDS_BEFORE.get(name, 0) :]
         if name == "env":
             for where in found.values("C", "chdir"):
-                directory = self._joined(directory, self.values.of_word(where)[0])
+                directory = self.paths.joined(directory, self.values.of_word(where)[0])
                 self._elsewhere(command, directory)
             unset = [word.text for word in found.values("u", "unset")]
             while rest and re.match(r"[A-Za-z_]\w*=", rest[0].text):
@@ -373,7 +372,7 @@ class _Shell:
             if name in _OUTPUTS:
                 self._use(command, Use(WRITES, value), directory)
             elif name in _PLACES:
-                directory = self._joined(directory, self.values.of_word(value)[0])
+                directory = self.paths.joined(directory, self.values.of_word(value)[0])
                 self._elsewhere(command, directory)
         self._act(command, words[program:], directory, depth + 1)
 
@@ -443,7 +442,7 @@ class _Shell:
         found = self.values.of_word(file)
         if len(found) != 1 or UNKNOWN in found[0] or NAME in found[0]:
             return
-        path = self._place(self._joined(self.directory, found[0]))
+        path = self.paths.place(self.paths.joined(self.directory, found[0]))
         data = self.around.read(path) if path and self.depth < _MOST_NESTED else None
         if data is None or not (kind or data.startswith(b"#!")):
             return
@@ -487,84 +486,22 @@ class _Shell:
             name = "popd"
         if named:
             found = self.values.of_word(named[0])
-            into = {self._joined(self.directory, text) for text in found}
+            into = {self.paths.joined(self.directory, text) for text in found}
             target = into.pop()
             target = unknown(named[0].text) if into else target
         elif name in ("popd", "pushd"):
             self._before, self.directory = self.directory, self._before
             return
         else:
-            target = self._joined(HERE, self.values.of_variable("HOME")[0])
+            target = self.paths.joined(HERE, self.values.of_variable("HOME")[0])
         if self.around.is_job and self._by is None and command.words[0].text == name:
-            target = self._own(target)
+            target = self.paths.own(target)
         self._before, self.directory = self.directory, target
-
-    def _own(self, directory: str) -> str:
-        """Return the run's own directory for one that the script itself calls by its name.
-
-        Its word is replaced in the scripts of runs.
-        """
-        found = Path(self._native(directory)) if directory.startswith("/") else None
-        for top in (self.around.here, Path(os.path.realpath(self.around.here))):
-            if found is not None and UNKNOWN not in directory and found.is_relative_to(top):
-                return _normal(f"{HERE}/{latin(str(found.relative_to(top)))}")
-        return directory
 
     def _elsewhere(self, command: Command, directory: str) -> None:
         """Note that something works in a directory that no run has of its own."""
-        if path := self._outer(directory):
-            self._note(self.effects.outer, command, WORKS_IN, path, self._known(directory))
-
-    def _joined(self, directory: str, text: str) -> str:
-        """Return a path that is relative to a directory, with marks for what is not known."""
-        if text.startswith(CURRENT):
-            text = "./" + text[1:].lstrip("/")
-        if text.startswith(("/", HERE, TEMPORARY, UNKNOWN)):
-            return _normal(text)
-        if directory.startswith(UNKNOWN):
-            return directory
-        return _normal(f"{directory}/{text}") if text else directory
-
-    def _place(self, path: str) -> str:
-        """Return where a path is for the user, as files are named; "" if that is not known."""
-        if path.startswith(HERE):
-            return os.path.normpath(f"{self.around.here}/{self._native(path[1:].lstrip('/'))}")
-        return self._native(path) if path.startswith("/") else ""
-
-    @staticmethod
-    def _native(text: str) -> str:
-        return utf8(known_part(text))
-
-    def _outer(self, path: str, follows: bool = True) -> str:
-        """Return where a path leads out of the run's directory; "" if it does not."""
-        if path.startswith((TEMPORARY, UNKNOWN)):
-            return ""
-        if path.startswith("/"):
-            return path
-        below = path[1:].lstrip("/")
-        if below == ".." or below.startswith("../"):
-            return below
-        return self._behind_link(known_part(below), below, follows)
-
-    def _behind_link(self, known: str, below: str, follows: bool) -> str:
-        """Return where a path below the run's directory leads by a link; "": it stays there."""
-        top = os.path.realpath(self.around.here)
-        place = os.path.join(self.around.here, utf8(known))
-        if not follows:
-            place = os.path.dirname(place.rstrip("/"))
-        real = os.path.realpath(place)
-        if Path(real).is_relative_to(top):
-            return ""
-        return latin(real) + below[len(known) :]
-
-    def _known(self, path: str) -> str:
-        """Return the directory or file of a path outside that is certain."""
-        known = re.split(r"[*?\[]", known_part(path))[0]
-        if known != path:
-            known = known.rpartition("/")[0] or "/"
-        if known.startswith("/"):
-            return known
-        return latin(os.path.normpath(f"{self.around.here}/{utf8(known)}"))
+        if path := self.paths.outer(directory):
+            self._note(self.effects.outer, command, WORKS_IN, path, self.paths.known(directory))
 
     # -- what is found -------------------------------------------------------------------------
 
@@ -572,23 +509,23 @@ class _Shell:
         """Note a use of a file that lies, or may lie, outside."""
         directory = directory or self.directory
         if use.within is not None:
-            directory = self._joined(directory, self.values.of_word(use.within)[0])
+            directory = self.paths.joined(directory, self.values.of_word(use.within)[0])
         for text in self.values.of_word(use.word):
             if remote := re.match(r"(?:[\w.-]+@)?[\w.-]+:", text):
                 if remote.end() > 2 and use.verb == WRITES and "/" not in text[: remote.end()]:
                     self._note(self.effects.outer, command, use.verb, text, text)
                     continue
-            path = self._joined(directory, text)
+            path = self.paths.joined(directory, text)
             if path.startswith(UNKNOWN):
                 self._note(self.effects.unknown, command, use.verb, "")
             elif use.verb == CHANGES_REPOSITORY:
                 self._repository(command, use.verb, path)
-            elif outer := self._outer(path, use.follows):
-                self._note(self.effects.outer, command, use.verb, outer, self._known(outer))
+            elif outer := self.paths.outer(path, use.follows):
+                self._note(self.effects.outer, command, use.verb, outer, self.paths.known(outer))
 
     def _repository(self, command: Command, verb: str, path: str) -> None:
         """Note that a git repository changes: a copy has none of its own."""
-        place = self._place(path)
+        place = self.paths.place(path)
         tops = [Path(place), *Path(place).parents] if place else []
         for top in tops:
             if (top / ".git").exists():
@@ -627,22 +564,3 @@ def _option(launcher: str, option: Word, following: Word | None) -> tuple[str, W
     value = part_of(option, text.index("=") + 1) if equals else following
     inner = _IN_OUTPUT.match(value.text) if value and launcher != "srun" else None
     return name, part_of(value, inner.start(1)) if value and inner else value
-
-
-def _normal(path: str) -> str:
-    """Return a path without `.` and `..`, as far as it is known; it begins with a directory."""
-    known = known_part(path)
-    rest = path[len(known) :]
-    if rest:
-        known, slash, tail = known.rpartition("/")
-        rest = f"{slash}{tail}{rest}"
-    begin, parts = path[:1], list[str]()
-    for part in known[1:].split("/"):
-        if part == ".." and parts and parts[-1] != "..":
-            parts.pop()
-        elif part not in ("", ".") and not (part == ".." and begin == "/"):
-            parts.append(part)
-    ended = "/" if parts and known.endswith("/") and not rest else ""
-    if begin == "/":
-        return "/" + "/".join(parts) + ended + (rest if parts else rest.lstrip("/"))
-    return "/".join([begin, *parts]) + ended + rest
