@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path, PurePath
@@ -22,8 +21,6 @@ _KINDS = {"mkdir": "mkdir", "unlink": "unlink", "rmdir": "rmdir", "rename": "ren
 
 def calls(ranks: int, words: list[str], tmp_path: Path) -> list[list[tuple[str, str]]]:
     """Of each rank: kind of call and path below the job's directory; all went well."""
-    if not shutil.which("strace"):
-        pytest.skip("strace is not installed")
     kernel = metadata_kernel("mpich")
     traced = "exec strace -e trace=file -s 4096 -o rank.$PMI_RANK.log " + '"$0" "$@"'
     done = subprocess.run(

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import signal
 import socket
 import subprocess
@@ -209,8 +208,6 @@ def traced(
     storage: Emulation, path: str | Path, inject: str, *table: str
 ) -> subprocess.Popen[bytes]:
     """Start requests; something happens to a system call of theirs on a path."""
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not installed")
     environment = storage.environment(SLURM_JOB_ID="1")
     library = environment.pop("LD_PRELOAD")
     options = ["-qq", "-o", os.devnull, *("-P", path), "-e", f"trace={inject.partition(':')[0]}"]

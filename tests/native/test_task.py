@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import pty
-import shutil
 import signal
 import stat
 import subprocess
@@ -349,8 +348,6 @@ def test_it_costs_little(task: Path, file: Path) -> None:
     """A variable costs no call of the system's."""
     if "sanitized" in str(task):
         pytest.skip("with sanitizers it costs more")
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not installed")
     log, calls = file.with_name("calls"), []
     for variables in (10, 1000):
         write_task_file(file, {f"NAME_{number}": "x" * 10 for number in range(variables)})
