@@ -66,7 +66,7 @@ test-rest: setup-dev ## PART=K/10: a tenth of what `make test` leaves out, the l
 
 # COVERAGE="--cov --cov-context=test" also tells `make mutation` which tests execute a line.
 test-all: export STRIPEWISE_TEST_REQUIRED := roots
-test-all: setup-dev roots lustre-mpi ## every test: what a release must pass, in hours
+test-all: setup-dev roots lustre-mpi $(if $(STRIPEWISE_PEERS),peers) ## every test: what a release must pass
 	@tools/bootstrap.sh system apps
 	rm -f build/durations.jsonl
 	mkdir -p build

@@ -225,12 +225,21 @@ def obey(number, batch, order):
 
 
 def kill_all(batch):
-    """Kill what descends from the batch script, whatever session it is in."""
+    """Kill what descends from the batch script, whatever session it is in.
+
+    All are stopped first, as a control group is frozen: one that forks meanwhile would leave a
+    process that nothing leads to any more.
+    """
     sys.path.insert(0, os.environ["FAKE_SLURM_PROCESSES"])
     import _processes
 
-    found = _processes.descendants(batch.pid, _processes.process_table())
-    for pid in [batch.pid, *found]:
+    found, stopped = {batch.pid}, set()
+    while found - stopped:
+        for pid in found - stopped:
+            _processes.send(pid, signal.SIGSTOP)
+        stopped |= found
+        found |= set(_processes.descendants(batch.pid, _processes.process_table()))
+    for pid in found:
         _processes.send(pid, signal.SIGKILL)
     batch.wait()
 
