@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import tempfile
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,6 +36,18 @@ def _no_memory_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Path:
     os.environ["STRIPEWISE_SITE_PACKS"] = str(directory / "packs")
     os.environ.pop("STRIPEWISE_SITE_KNOWLEDGE", None)
     return directory
+
+
+@pytest.fixture
+def open_path() -> Iterator[Path]:
+    """Return a temporary directory that other users can enter.
+
+    It is none of pytest's: each pytest that begins closes the directory above all of those.
+    """
+    directory = Path(tempfile.mkdtemp(prefix="sw-open-"))
+    directory.chmod(0o755)
+    yield directory
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from support.monitor_parts import wait_until
-from support.monitor_process import open_to_all, run, running
+from support.monitor_process import run, running
 
 
 def configuration(tmp_path: Path, more: str = "") -> Path:
@@ -83,16 +83,15 @@ def test_it_tells_systemd(tmp_path: Path) -> None:
 
 
 @pytest.mark.extended
-def test_it_does_not_stay_root(tmp_path: Path) -> None:
+def test_it_does_not_stay_root(open_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can become somebody else")
-    open_to_all(tmp_path)
-    state = tmp_path / "state"
+    state = open_path / "state"
     state.mkdir(mode=0o777)
     state.chmod(0o777)
     path = configuration(state)
     path.write_text(path.read_text().replace('"root"', '"nobody"'))
-    log = tmp_path / "log"
+    log = open_path / "log"
     with running("--config", path, log=log) as process:
         wait_until(lambda: of(state, "counts"), 60)
         status = Path(f"/proc/{process.pid}/status").read_text()

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from support.monitor_parts import wait_until
-from support.monitor_process import OWN, open_to_all, run, running
+from support.monitor_process import OWN, run, running
 from support.ports import free_port
 
 MOST_RESIDENT_KIB = 45 * 1024
@@ -130,11 +130,10 @@ def test_a_port_that_is_taken_is_one_line(tmp_path: Path) -> None:
 @pytest.mark.extended
 @pytest.mark.parametrize("words", [(), ("check",)], ids=["run", "check"])
 def test_a_database_of_no_known_kind_is_a_setting_that_is_not_right(
-    tmp_path: Path, words: tuple[str, ...]
+    open_path: Path, words: tuple[str, ...]
 ) -> None:
     """The unit is not started again for it: RestartPreventExitStatus=2 3."""
-    path = tmp_path / "monitor.toml"
-    open_to_all(tmp_path)
+    path = open_path / "monitor.toml"
     path.write_text('[sinks.store]\ndatabase = "mysql://me:s3cr3t@host/name"\n')
     done = run(*words, "--config", path, how=OWN)
     assert done.returncode == 3

@@ -14,7 +14,7 @@ import pytest
 
 from stripewise.errors import ConfigurationError, PolicyError, RuntimeMissingError
 from stripewise.monitor import _privileges as privileges
-from support.monitor_process import IS_OPEN, open_to_all, run
+from support.monitor_process import IS_OPEN, run
 
 GOOD = """\
 Name:\tpython3
@@ -126,9 +126,8 @@ def test_what_cannot_be_run_as_that_user_is_refused_in_one_line(
 @as_root
 @with_setpriv
 @pytest.mark.parametrize("user", ["nobody", ""])
-def test_files_of_root_are_read_and_not_written(tmp_path: Path, user: str) -> None:
-    open_to_all(tmp_path)
-    secret, configuration = tmp_path / "secret", tmp_path / "monitor.toml"
+def test_files_of_root_are_read_and_not_written(open_path: Path, user: str) -> None:
+    secret, configuration = open_path / "secret", open_path / "monitor.toml"
     secret.write_text("figures\n")
     secret.chmod(0o600)
     configuration.write_text(f'[agent]\nuser = "{user}"\n')
@@ -149,14 +148,13 @@ def test_files_of_root_are_read_and_not_written(tmp_path: Path, user: str) -> No
 @as_root
 @in_reach
 @with_setpriv
-def test_without_root_it_runs_and_says_what_it_may_not_read(tmp_path: Path) -> None:
-    open_to_all(tmp_path)
-    secret = tmp_path / "secret"
+def test_without_root_it_runs_and_says_what_it_may_not_read(open_path: Path) -> None:
+    secret = open_path / "secret"
     secret.write_text("figures\n")
     secret.chmod(0o600)
     words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    configuration = tmp_path / "monitor.toml"
-    configuration.write_text(f'[sinks.file]\npath = "{tmp_path}/none"\n')
+    configuration = open_path / "monitor.toml"
+    configuration.write_text(f'[sinks.file]\npath = "{open_path}/none"\n')
     done = run("check", "--config", configuration, before=words, STRIPEWISE_TEST_FILE=secret)
     assert done.returncode == 1
     assert "without CAP_DAC_READ_SEARCH" in done.stdout

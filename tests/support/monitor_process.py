@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,10 +58,3 @@ def running(
 CHECKOUT = Path(__file__).resolve().parents[2]
 IS_OPEN = all(place.stat().st_mode & 0o1 for place in (CHECKOUT, *CHECKOUT.parents))
 """Whether other users can run what is in this checkout: not in root's home, for example."""
-
-
-def open_to_all(place: Path) -> None:
-    """Let all users enter a directory of a test, which is below the one for temporary files."""
-    while place != Path(tempfile.gettempdir()) and place != place.parent:
-        place.chmod(0o755)
-        place = place.parent

@@ -15,7 +15,7 @@ import pytest
 
 from stripewise.errors import ConfigurationError, StorageError, UsageError
 from support import fleet_inputs as inputs
-from support.monitor_process import IS_OPEN, open_to_all
+from support.monitor_process import IS_OPEN
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 OWNER = 12345
@@ -34,15 +34,14 @@ def words_of_cron() -> list[str]:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 @pytest.mark.skipif(not IS_OPEN, reason="other users cannot enter this checkout")
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is not installed")
-def test_logs_of_others_are_read_without_root(tmp_path: Path) -> None:
+def test_logs_of_others_are_read_without_root(open_path: Path) -> None:
     log = next(one for one in inputs.darshan_logs() if one.name == "ior_hdf5_example.darshan")
-    open_to_all(tmp_path)
-    state = tmp_path / "state"
+    state = open_path / "state"
     state.mkdir()
     os.chown(state, 65534, 65534)
-    inputs.copied(log, tmp_path / "logs" / log.name)
-    trace = inputs.write_trace(tmp_path / "logs", 1)
-    for one in (tmp_path / "logs" / log.name, trace / "node1.sw"):
+    inputs.copied(log, open_path / "logs" / log.name)
+    trace = inputs.write_trace(open_path / "logs", 1)
+    for one in (open_path / "logs" / log.name, trace / "node1.sw"):
         os.chown(one, OWNER, OWNER)
         one.chmod(0o400)
     own = {"PATH": os.environ["PATH"], "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
@@ -52,7 +51,7 @@ def test_logs_of_others_are_read_without_root(tmp_path: Path) -> None:
             [*words_of_cron(), sys.executable, "-c", _RUN, "db", *words],
             env=own, capture_output=True, text=True, timeout=120, check=False, cwd="/",
         )
-        for words in (["init"], ["ingest", str(tmp_path / "logs"), "--jobs", "1"])
+        for words in (["init"], ["ingest", str(open_path / "logs"), "--jobs", "1"])
     ]  # fmt: skip
     assert [one.returncode for one in said] == [0, 0], said
     assert "1 stored (1 trace)" in said[1].stdout
