@@ -62,8 +62,8 @@ download() {
 
 # As a Debian is laid out; every process unpacks some packages, whichever come next.
 unpack() {
-    mkdir -p "$work/root/usr/bin" "$work/root/usr/sbin" "$work/root/usr/lib" "$work/root/usr/lib64" &&
-        (cd "$work/root" && ln -s usr/bin usr/sbin usr/lib usr/lib64 .) || return 1
+    mkdir -p "$work/tree/usr/bin" "$work/tree/usr/sbin" "$work/tree/usr/lib" "$work/tree/usr/lib64" &&
+        (cd "$work/tree" && ln -s usr/bin usr/sbin usr/lib usr/lib64 .) || return 1
     # shellcheck disable=SC2016  # for the inner shell
     find "$work/cache/archives" -name '*.deb' -print0 |
         xargs -0 -P "$(nproc)" -n 8 sh -c 'for package; do
@@ -71,14 +71,14 @@ unpack() {
                 --exclude ./usr/share/doc --exclude ./usr/share/man --exclude ./usr/share/info \
                 --exclude ./usr/share/locale --exclude "./usr/bin/*lto-dump*" --exclude lto1 ||
                 exit 255
-        done' "$work/root"
+        done' "$work/tree"
 }
 
 # Large archives of objects, and all that is neither programs nor their settings, have no use here.
 # What packages would do when they are configured: the names of the compiler and of MPI's ABI.
 arrange() {
-    find "$work/root/usr/lib" -name '*.a' -size +100k ! -path '*/gcc/*' -delete &&
-        mkdir "$work/new" && mv "$work/root/usr" "$work/root/etc" "$work/new" || return 1
+    find "$work/tree/usr/lib" -name '*.a' -size +100k ! -path '*/gcc/*' -delete &&
+        mkdir "$work/new" && mv "$work/tree/usr" "$work/tree/etc" "$work/new" || return 1
     ln -s gcc "$work/new/usr/bin/cc" || return 1
     for library in "$work/new/usr/lib"/*-linux-gnu/libmpi_abi_mpich.so.1.*; do
         [ ! -f "$library" ] || ln -s "${library##*/}" "${library%/*}/libmpi_abi.so.1" || return 1

@@ -128,7 +128,7 @@ def test_jobs_leave_what_they_did_before(place):
     else:  # Slurm takes the burst buffer of a job that it ends at once, and copies what is there
         assert place.text("log").endswith("start 1\n"), said
         unsaved = place.work / "requeued.bb.sh.unsaved"
-        (left,) = unsaved.glob(f"stripewise-{requeued}-*/work/log")
+        (left,) = unsaved.glob(f"stripewise-{requeued}-*/*/log")
         assert left.read_text().startswith("start \n")
         assert f"what it had not copied back is in {unsaved}/stripewise-{requeued}-" in said
     assert not list(place.fast.iterdir())
