@@ -109,6 +109,15 @@ nextflow run main.nf -profile test,slurm
 nextflow run main.nf -process.executor pbspro
 timeout -s KILL 10 sbatch x
 taskset -c 0-3 sbatch x
+singularity exec img.sif sbatch x
+apptainer exec --nv -B /tmp img.sif sbatch x
+srun -n 1 singularity run img.sif bash -c "sbatch x"
+podman run --rm -v /tmp:/tmp img qsub x
+shifter --image=img sbatch x
+scrontab nightly.txt
+echo "@daily run.sh" | scrontab -
+flux cron event -n 1 x
+csub < x
 """
 """A script a line; \\n is a line's end."""
 OTHERS = r"""
@@ -160,6 +169,9 @@ snakemake --profile slurm --dry-run
 nextflow run main.nf -profile docker
 make -j 4 submit
 srun -n 4 ./a --scheduler sbatch
+singularity exec img.sif ./a sbatch
+singularity exec sbatch.sif ./a
+scrontab -l
 """
 CSH = ("sbatch x", "set id = `sbatch x`", "if ($n < 5) sbatch x", "foreach i (1)\n sbatch $i\nend",
        "set s = sbatch\n$s x", 'set id = "`sbatch x`"')  # fmt: skip

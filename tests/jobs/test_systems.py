@@ -30,12 +30,18 @@ DIRECTIVES = {
     "#@ Class = large": "LoadLeveler",
     "# @ QUEUE": "LoadLeveler",
     "  #PBS -l a": "PBS",
+    "#JSUB -n 64": "Unischeduler",
+    "#CSUB -q c01": "AIP",
+    "#CCS --res=rset=1:ncpus=1": "OpenCCS",
+    "#XSUB -n 4": "a batch system that is not known here",
+    "### flux: -N 1": "Flux",
 }
 NO_DIRECTIVES = (
     "# PBS -l nodes=1", "##PBS -l nodes=1", "#PBS scripts: see a", "echo '#PBS -l a'", "#PBSX -l",
     "# BSUB -n 4", "#$Id: run.sh 7 $", "#$HOME/bin must be on PATH", "#$ ls -l",
     "#$PBS_O_WORKDIR", "cat > x <<E\n#PBS -l a\n#SBATCH -n 1\nE", "x='\n#BSUB -n 1\n'",
     ": <<'C'\n#OAR -l a\nC", "# flux: see below", "# @param node = 1", "# @node x", "#COBALT", "#",
+    "#SUBMIT -n 4", "#SUB -n 4", "#CCS - a note", "flux: -N 1", "echo 'a\nflux: -N 1'",
 )  # fmt: skip
 
 
@@ -72,6 +78,23 @@ def test_texts_of_python_are_no_directives(tmp_path) -> None:
     found = _heading(tmp_path, "#!/usr/bin/python3\nx = '''\n#PBS -l a\n#SBATCH -n 1\n'''\n")
     assert (found.system, found.is_slurm) == ("", False)
     assert _heading(tmp_path, "#!/usr/bin/python3\nx = 1\n#BSUB -n 1\n").system == "LSF"
+
+
+def test_flux_reads_its_own_behind_any_marks(tmp_path) -> None:
+    """The examples of RFC 36 in Lua and Python, and what is none."""
+    lua = "#!/usr/bin/lua\n--\n-- flux: -N1 --exclusive\nlocal app = require 'app'\n"
+    assert _heading(tmp_path, lua).system == "Flux"
+    python = "#!/usr/bin/env python3\n"
+    inner = 'def main():\n    """\n    flux: -N4\n    flux: --queue=batch\n    """\n    run()\n'
+    for text in (inner, f"import a\n\n\n{inner}", '"""\nflux: --nodes=4\n"""\n'):
+        assert _heading(tmp_path, python + text).system == "Flux", text
+    others = (
+        "x = '''\nflux: -N 4\n'''\n",
+        '"""Like\n\n#PBS -l a\n"""\n',
+        'f("""\nflux: -N1\n""")\n',
+    )
+    for text in others:
+        assert not _heading(tmp_path, python + text).system, text
 
 
 def test_directives_behind_the_first_command(tmp_path) -> None:

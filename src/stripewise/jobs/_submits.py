@@ -28,12 +28,13 @@ from stripewise.runtime import read_launcher
 
 SUBMITTERS = frozenset(
     "sbatch salloc qsub bsub msub jsub ccc_msub pjsub oarsub cqsub llsubmit nqsub dsub"
-    " condor_submit condor_submit_dag".split()
+    " condor_submit condor_submit_dag csub ccsalloc scrontab".split()
 )
-_PARTS = {"flux": ("submit", "batch", "bulksubmit", "alloc"), "hq": ("submit",)}
+_PARTS = {"flux": ("submit", "batch", "bulksubmit", "alloc", "cron"), "hq": ("submit",)}
 """Commands that submit by one of their subcommands."""
 _BEGINNINGS = SUBMITTERS | _PARTS.keys()
 _ONLY_SAY = frozenset("--version --help -help --usage --test-only --dry-run".split())
+_LOOK_AT_SCRONTAB = frozenset(("-l", "-r", "--help", "--usage"))
 _LIBRARIES = frozenset("submitit simple_slurm pyslurm drmaa drmaa2 dask_jobqueue psij".split())
 """Packages of Python that submit jobs."""
 _SHELLS = frozenset("sh bash dash ash ksh ksh93 mksh zsh rbash csh tcsh".split())
@@ -42,12 +43,14 @@ _AWKS = frozenset("awk gawk mawk nawk".split())
 REQUEUE = "scontrol requeue"
 """It starts the job itself anew."""
 _READ_STANDARD_INPUT = _SHELLS | frozenset("ssh rsh at batch crontab su sudo".split())
-_TAKE_A_WORD = frozenset("timeout flock taskset chrt ssh rsh su setarch".split())
+_CONTAINERS = frozenset("singularity apptainer podman docker sarus ch-run enroot".split())
+"""These take an image in front of the command, and perhaps "exec" or "run" in front of that."""
+_TAKE_A_WORD = _CONTAINERS | frozenset("timeout flock taskset chrt ssh rsh su setarch".split())
 """Of those in front of a command: these take a word of their own before it."""
 _PREFIXES = _TAKE_A_WORD | frozenset(
     "time nice nohup env exec command builtin numactl stdbuf ionice setsid strace ltrace perf"
     " unbuffer xargs parallel sudo doas prlimit systemd-run watch catchsegv retry faketime"
-    " coproc then else do unshare screen tmux sg runuser".split()
+    " coproc then else do unshare screen tmux sg runuser shifter".split()
 )
 _TEXTS = frozenset("eval parallel script flock su watch ssh rsh at tmux sg runuser".split())
 """These run a text as a shell does."""
@@ -233,6 +236,8 @@ class _Search:
             return None
         word, rest = words[place], words[place + 1 :]
         name = os.path.basename(word)
+        if name == "scrontab" and _LOOK_AT_SCRONTAB.intersection(rest):
+            return None
         if name in SUBMITTERS or (name in _PARTS and _part(rest) in _PARTS[name]):
             return None if _ONLY_SAY.intersection(_options(rest)) else Submission(name, 1)
         if name in _SHELLS:
@@ -384,7 +389,9 @@ def _program_place(words: Sequence[str]) -> int | None:
         word = words[place]
         name = os.path.basename(word)
         is_ours = name in SUBMITTERS or name in _SHELLS or name in _PREFIXES
-        if not prefix or is_ours:
+        if prefix in _CONTAINERS and word in ("exec", "run", "start"):
+            is_value = False
+        elif not prefix or is_ours:
             if name not in _PREFIXES or (name in _TEXTS and _has_text(words[place + 1 :])):
                 return place
             prefix, is_value, own = name, False, int(name in _TAKE_A_WORD)
@@ -396,12 +403,16 @@ def _program_place(words: Sequence[str]) -> int | None:
             is_value = False
         elif own and not is_value:
             own -= 1
-        elif is_value and not ("/" in word and os.access(word, os.X_OK)):
+        elif is_value and not ("/" in word and _is_program(word)):
             is_value = False
         else:
             return place
         place += 1
     return None
+
+
+def _is_program(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
 def _has_text(words: Sequence[str]) -> bool:

@@ -4,10 +4,11 @@
 
 A directive begins its line, for PBS perhaps behind blanks, and options follow its mark: "# PBS",
 "##PBS -q a", "#PBS scripts", "#$Id$" and "#$HOME" are none, nor is what stands in a here-document
-or a string.
+or a string.  Flux takes its own behind any marks, and out of the docstrings of Python.
 
 Sources: qsub of POSIX.1-2017 and qsub(1B) of OpenPBS, bsub(1) of LSF 10.1, RFC 36 of Flux,
-qsub(1) of Grid Engine 8.1 and of Cobalt, pjsub(1) of Technical Computing Suite, oarsub(1);
+qsub(1) of Grid Engine 8.1 and of Cobalt, pjsub(1) of Technical Computing Suite, oarsub(1),
+ccsalloc(1) of OpenCCS, and job scripts in public repositories for AIP and Unischeduler;
 sbatch(1) of Slurm 22.05, which reads its own as far as the first command.
 """
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 import io
 import re
 import tokenize
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stripewise.errors import UsageError
@@ -28,24 +30,29 @@ _OPTIONS = rb"[ \t]*-"
 _SYSTEMS = (
     ("PBS", rb"[ \t]*#PBS" + _OPTIONS),
     ("LSF", rb"#BSUB" + _OPTIONS),
-    ("Flux", rb"[ \t]*#+[ \t]*(?:flux|FLUX):[ \t]*(?:-|\"\"\"|''')"),
+    ("Flux", rb"[^\w\n]*(?:flux|FLUX):[ \t]*(?:-|\"\"\"|''')"),
     ("Cobalt", rb"#COBALT" + _OPTIONS),
     ("PJM (Fujitsu Technical Computing Suite)", rb"#PJM" + _OPTIONS),
     ("Grid Engine", rb"#\$" + _OPTIONS + rb"[A-Za-z]"),
     ("OAR", rb"#OAR" + _OPTIONS),
-    ("Moab", rb"#MSUB" + _OPTIONS),
+    ("Moab or ccc_msub", rb"#MSUB" + _OPTIONS),
     ("LoadLeveler", rb"#[ \t]*@[ \t]*(?i:(?:job_type|job_name|class|node|wall_clock_limit"
      rb"|executable|total_tasks|tasks_per_node|node_usage|bg_size|step_name)[ \t]*="
      rb"|queue[ \t]*\r?$)"),
     ("NQS", rb"#(?:QSUB|@\$)" + _OPTIONS),
     ("HyperQueue", rb"#HQ" + _OPTIONS),
     ("Donau", rb"#DSUB" + _OPTIONS),
+    ("Unischeduler (JHINNO)", rb"#JSUB" + _OPTIONS),
+    ("AIP (SkyForm)", rb"#CSUB" + _OPTIONS),
+    ("OpenCCS", rb"#CCS" + _OPTIONS + rb"-?[A-Za-z]"),
+    ("a batch system that is not known here", rb"#[A-Z]+SUB" + _OPTIONS),
 )  # fmt: skip
 _MARKS = tuple((name, re.compile(pattern, re.MULTILINE)) for name, pattern in _SYSTEMS)
 _ANY = re.compile(
     rb"^(?:" + b"|".join(rb"(?:" + pattern + rb")" for _, pattern in _SYSTEMS) + rb"|#SBATCH\s)",
     re.MULTILINE,
 )
+_LINE_BEGINS = (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -89,7 +96,7 @@ class Heading:
             raise UsageError(
                 f"{printable(name)} is a job script for {self.system} (line {self.line}: "
                 f"{self.text}), which is not supported yet: Stripewise takes those of Slurm; "
-                f"nothing was run or written. In a job of {self.system.partition(' (')[0]}, put "
+                f"nothing was run or written. In a job of it, put "
                 "stripewise in front of the launch line: stripewise tune -- mpiexec ..."
             )
 
@@ -135,16 +142,24 @@ def read_heading(data: bytes, kind: str, reading: Reading) -> Heading:
     slurm, late, other = own[0] if own else 0, 0, ("", 0, "")
     for found in _ANY.finditer(bare):
         start = found.start()
-        if start >= end_of_header and not is_comment(bare.index(b"#", start) + shift):
+        name = next((name for name, mark in _MARKS if mark.match(bare, start)), "")
+        place = start + _mark(found[0]) + shift
+        is_read = is_comment(place) or (name == "Flux" and is_comment.has_docstring(place))
+        if start >= end_of_header and not is_read:
             continue
         number = bare.count(b"\n", 0, start) + 1
         if bare.startswith(b"#SBATCH", start):
             late = late or (number if start >= end_of_header else 0)
         elif not other[0]:
-            name = next(name for name, mark in _MARKS if mark.match(bare, start))
             line = bare[start:].partition(b"\n")[0].decode("utf-8", "replace")
             other = (name, number, printable(" ".join(line.split()))[:60])
     return Heading(slurm, late, *other)
+
+
+def _mark(directive: bytes) -> int:
+    """Return where the comment begins that a directive is, or the directive where it is none."""
+    comment = directive.find(b"#")
+    return comment if comment >= 0 else len(directive) - len(directive.lstrip())
 
 
 def _burst_lines(data: bytes) -> bool:
@@ -158,12 +173,18 @@ def _is_slurms(line: bytes) -> bool:
 class _Comments:
     """Tells whether a comment begins at a position of a script."""
 
-    def __init__(self, begins: set[int], certain: int) -> None:
-        self._begins, self._certain = begins, certain
+    def __init__(
+        self, begins: set[int], certain: int, docstrings: Sequence[tuple[int, int]] = ()
+    ) -> None:
+        self._begins, self._certain, self._docstrings = begins, certain, docstrings
 
     def __call__(self, place: int) -> bool:
         """Whether one does; what could not be read is taken for one."""
         return place in self._begins or place >= self._certain
+
+    def has_docstring(self, place: int) -> bool:
+        """Whether a docstring is there."""
+        return any(start < place < end for start, end in self._docstrings)
 
 
 def _comments(data: bytes, kind: str, reading: Reading) -> _Comments:
@@ -178,10 +199,17 @@ def _python_comments(data: bytes) -> _Comments:
     text = data.decode("latin-1")
     starts = [0, *(found.end() for found in re.finditer("\n", text))]
     begins: set[int] = set()
+    docstrings: list[tuple[int, int]] = []
+    last = tokenize.NEWLINE
     try:
         for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
             if token.type == tokenize.COMMENT:
                 begins.add(starts[token.start[0] - 1] + token.start[1])
+            elif token.type == tokenize.STRING and last in _LINE_BEGINS:
+                places = [starts[row - 1] + column for row, column in (token.start, token.end)]
+                docstrings.append((places[0], places[1]))
+            if token.type not in (tokenize.COMMENT, tokenize.NL):
+                last = token.type
     except (tokenize.TokenError, SyntaxError):
         return _Comments(begins, 0)
-    return _Comments(begins, len(data))
+    return _Comments(begins, len(data), docstrings)
