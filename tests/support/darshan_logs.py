@@ -18,7 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ZLIB = 0  # enum darshan_comp_type
-_MODULES = {"POSIX": (1, 4), "STDIO": (9, 2), "MDHIM": (12, 1), "DFS": (16, 1), "DAOS": (17, 1)}
+_MODULES = {
+    "POSIX": (1, 4), "H5F": (3, 3), "PNETCDF_FILE": (5, 3), "STDIO": (9, 2), "MDHIM": (12, 1),
+    "DFS": (16, 1), "DAOS": (17, 1),
+}  # fmt: skip
 """Number (enum darshan_module_id) and version of the format."""
 _TAILS = {"DFS": [("pool", "V16"), ("container", "V16")]}
 _TAILS["DAOS"] = [*_TAILS["DFS"], ("oid", "V16")]

@@ -41,9 +41,16 @@ def figures(profile: RunProfile, whole: Rows, files: Sequence[FileUse]) -> Figur
     known = 1.0 if timed else math.nan
     parts = [whole.calls(ops) for ops in (READS, WRITES, METADATA)]
     moved = profile.read_bytes + profile.write_bytes
-    kinds = [(use.read_bytes > 0, use.write_bytes > 0) for use in files]
+    unsure = [text for use in files if (text := use.why_missing(Part.BYTES))]
+    kinds = [
+        (use.read_bytes > 0, use.write_bytes > 0)
+        for use in files
+        if not use.why_missing(Part.BYTES)
+    ]
     run_seconds = profile.elapsed_seconds if profile.elapsed_seconds > 0 else math.nan
     missing = _missing(profile.why_missing, timed, run_seconds)
+    for name in _KINDS if unsure else ():
+        missing.setdefault(name, reasons(unsure))
     whole_time = math.nan if "rate_bytes_per_second" in missing else 1.0
     return Figures(
         run_seconds=run_seconds,
@@ -83,10 +90,8 @@ _SECONDS = (
     *("elapsed_read_seconds", "elapsed_write_seconds", "elapsed_meta_seconds"),
     *("io_seconds", "io_low_seconds", "io_share"),
 )
-_CALLS = (
-    *("meta_operations", "system_meta_operations", "n_files", "n_read_only", "n_write_only"),
-    *("n_read_write", "n_no_data", "n_shared"),
-)
+_KINDS = ("n_read_only", "n_write_only", "n_read_write", "n_no_data")
+_CALLS = ("meta_operations", "system_meta_operations", "n_files", "n_shared", *_KINDS)
 _RATIOS = ("rate_bytes_per_second", "meta_share")
 
 
@@ -194,8 +199,15 @@ def layer_rows(whole: Rows, gaps: Sequence[Gap] = (), untimed: str = "") -> tupl
 def _layer_row(whole: Rows, layer: IoLayer, gaps: Sequence[Gap], untimed: str) -> LayerRow:
     mine = whole.rows["layer"] == layer
     files = set(whole.rows["file"][mine].tolist())
-    found = (gap.why for gap in gaps if gap.parts & Part.SECONDS and files.intersection(gap.files))
-    why = reasons(found) or untimed
+    mine_of = [gap for gap in gaps if files.intersection(gap.files)]
+    missing: dict[str, str] = {}
+    for part, names in (
+        *((part, (name,)) for name, part in _BYTES.items()),
+        (Part.SECONDS, _TIMES),
+    ):
+        why = reasons(gap.why for gap in mine_of if gap.parts & part)
+        why = why or (untimed if part is Part.SECONDS else "")
+        missing |= dict.fromkeys(names if why else (), why)
     sums = functools.partial(whole.calls, layers=[layer], own=False)
     reads, writes, every = sums(READS), sums(WRITES), sums()
     return LayerRow(
@@ -210,11 +222,11 @@ def _layer_row(whole: Rows, layer: IoLayer, gaps: Sequence[Gap], untimed: str) -
         cumulated_seconds=every.cumulated,
         own_seconds=whole.calls(layers=[layer]).cumulated,
         elapsed_seconds=math.nan if whole.reduced[mine].any() else every.elapsed,
-        missing=dict.fromkeys(_OF_LAYER, why) if why else {},
+        missing=missing,
     )
 
 
-_OF_LAYER = ("cumulated_seconds", "own_seconds", "elapsed_seconds")
+_TIMES = ("cumulated_seconds", "own_seconds", "elapsed_seconds")
 
 
 def variance_rows(files: Sequence[FileUse]) -> tuple[VarianceRow, ...]:

@@ -46,6 +46,11 @@ class Calls:
         return self.bytes / self.count if self.count else 0.0
 
 
+def _whole(sums: _Floats) -> _Ints:
+    """Return sums as whole numbers, the largest there is for what is larger."""
+    return np.clip(np.rint(sums), 0, float(1 << 62)).astype(np.int64)
+
+
 class Sums:
     """Sums over groups of rows: those of each file, or all."""
 
@@ -102,8 +107,8 @@ class Sums:
         alone, least, slowest, ranks = self._of_ranks(place[single], spent[single])
         high, low, named, surely, n_ranks = self._of_reduced(place[together], spent[together])
         fields = (
-            np.rint(self._added(group, count)).astype(np.int64),
-            np.rint(self._added(group, moved)).astype(np.int64),
+            _whole(self._added(group, count)),
+            _whole(self._added(group, moved)),
             self._added(group, spent),
             alone + high,
             least + low,

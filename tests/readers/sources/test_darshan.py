@@ -247,13 +247,12 @@ def test_an_incomplete_module_makes_the_profile_partial(monkeypatch: pytest.Monk
 
 
 def _log(path: Path, module: str, **values: float) -> RunProfile:
+    return _log_of(path, module, **{"BYTES_READ": 1 << 24, "BYTES_WRITTEN": 1 << 24, **values})
+
+
+def _log_of(path: Path, module: str, **values: float) -> RunProfile:
     records = np.zeros(1, record_of(module))
-    for name, value in {
-        "id": 77,
-        "BYTES_READ": 1 << 24,
-        "BYTES_WRITTEN": 1 << 24,
-        **values,
-    }.items():
+    for name, value in {"id": 77, **values}.items():
         records[name] = value
     written = write_log(path / "job.darshan", records, ["/file"], command="./a.out", n_ranks=2,
                         start=1_700_000_000, run_seconds=10, module=module)  # fmt: skip
@@ -296,8 +295,9 @@ def test_a_file_of_dfs_is_the_one_that_mpi_io_names() -> None:
 @pytest.mark.parametrize(
     ("values", "unknown"),
     [
-        ({"F_WRITE_TIME": -2.0}, {Part.SECONDS: "times below zero"}),
-        ({"F_META_TIME": float("nan")}, {Part.SECONDS: "times below zero"}),
+        ({"F_WRITE_TIME": -2.0}, {Part.SECONDS: "times below zero or too large"}),
+        ({"F_WRITE_TIME": float("inf")}, {Part.SECONDS: "times below zero or too large"}),
+        ({"F_META_TIME": float("nan")}, {Part.SECONDS: "times below zero or too large"}),
         ({"BYTES_WRITTEN": -1}, {Part.WRITE_BYTES: "written bytes below zero"}),
     ],
 )
@@ -314,10 +314,39 @@ def test_what_is_below_zero_is_not_known(
         None if Part.WRITE_BYTES in unknown else 1 << 24
     )
     assert figures.amount("io_seconds") == (
-        Amount(1.0, "the log has times below zero for 1 file")
+        Amount(1.0, "the log has times below zero or too large for 1 file")
         if Part.SECONDS in unknown
         else Amount(1.0)
     )
+
+
+def test_what_nothing_counts_is_not_known(tmp_path: Path) -> None:
+    moved = {Part.READ_BYTES, Part.WRITE_BYTES, Part.SECONDS}
+    for number, (module, values, parts) in enumerate((
+        ("POSIX", {"MMAPS": 3, "OPENS": 1, "BYTES_READ": 0, "BYTES_WRITTEN": 0}, moved),
+        ("POSIX", {"MMAPS": 1, "WRITES": 4}, moved),
+        ("H5F", {"OPENS": 1}, moved),
+        ("PNETCDF_FILE", {"CREATES": 1}, moved),
+        ("POSIX", {"OPENS": -1}, {Part.CALLS}),
+        ("STDIO", {"WRITES": -1}, {Part.CALLS}),
+        ("POSIX", {"DUPS": -1, "RENAME_SOURCES": -1, "OPENS": 1}, set()),
+    )):  # fmt: skip
+        path = tmp_path / str(number)
+        path.mkdir()
+        profile = (_log_of if "F" in module else _log)(path, module, **values)
+        missing = {part for part in (*moved, Part.CALLS) if profile.why_missing(part)}
+        assert missing == parts, (module, values)
+        found = diagnose(read_evidence(path / "job.darshan"))
+        assert found.figures.n_no_data == 0
+        assert ("n_no_data" in found.figures.missing) == bool(parts)
+        for row in (*found.files, *found.layers) if parts == moved else ():
+            assert {"read_bytes", "write_bytes", "elapsed_seconds"} <= row.missing.keys()
+
+
+def test_bytes_beyond_any_file_are_no_negative_sums(tmp_path: Path) -> None:
+    _log(tmp_path, "POSIX", BYTES_WRITTEN=(1 << 63) - 1, WRITES=1)
+    (row,) = diagnose(read_evidence(tmp_path / "job.darshan")).layers
+    assert row.write_bytes > 1 << 61
 
 
 def test_a_module_that_is_not_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

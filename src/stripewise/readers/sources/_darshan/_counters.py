@@ -112,6 +112,13 @@ _SHAPES = {
     ),
 }
 _OWN_DATA = {"H5F": False, "PNETCDF_FILE": False}
+_MOST_SECONDS = 1e15
+"""Of one counter of time: ten million ranks for three years (assumed)."""
+_ALWAYS_COUNTED = frozenset(
+    "OPENS READS WRITES INDEP_OPENS COLL_OPENS INDEP_READS INDEP_WRITES COLL_READS COLL_WRITES"
+    " CREATES".split()
+)
+"""Others are -1 in logs of versions that did not count them."""
 
 
 class Files:
@@ -182,38 +189,61 @@ def counter_rows(log: RawLog, files: Files) -> NDArray[Any]:
 
 
 def impossible(log: RawLog, files: Files, rows: NDArray[Any]) -> tuple[Gap, ...]:
-    """Return what is not known because a counter cannot be: times or bytes below zero.
+    """Return what is not known because a counter cannot be, or because nothing counts it.
 
     Args:
         log: As it was read.
         files: Those of `rows`.
         rows: What `counter_rows` made of it, in which these are 0.
     """
-    return tuple(
-        Gap(
-            part,
-            f"the log has {what} below zero for {plural(len(found), 'file')}",
-            frozenset(found),
-        )
+    found = [
+        (part, f"the log has {what} {_odd_words(what)} for", _odd(log, files, rows, counters))
         for part, what, counters in (
             (Part.SECONDS, "times", ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")),
             (Part.READ_BYTES, "read bytes", ("BYTES_READ",)),
             (Part.WRITE_BYTES, "written bytes", ("BYTES_WRITTEN",)),
+            (Part.CALLS, "numbers of calls", sorted(_ALWAYS_COUNTED)),
         )
-        if (found := _below_zero(log, files, rows, counters))
+    ]
+    told = set().union(*(set(files.owners(module).tolist()) for name, module in log.modules.items()
+                         if _OWN_DATA.get(name, True)))  # fmt: skip
+    opened = set(range(len(files.paths))) & set(rows["file"].tolist()) - told
+    moved = Part.BYTES | Part.SECONDS
+    found.append((moved, "the log tells of opens alone, not of reads and writes, for", opened))
+    found.append(
+        (moved, "Darshan does not count what memory mappings move, of", _mapped(log, files))
+    )
+    return tuple(
+        Gap(part, f"{text} {plural(len(these), 'file')}", frozenset(these))
+        for part, text, these in found
+        if these
     )
 
 
-def _below_zero(
-    log: RawLog, files: Files, rows: NDArray[Any], counters: Sequence[str]
-) -> set[int]:
-    """Files of which one of these counters is no number of at least 0, where it counts."""
+def _odd_words(what: str) -> str:
+    return "below zero or too large" if what == "times" else "below zero"
+
+
+def _mapped(log: RawLog, files: Files) -> set[int]:
+    module = log.modules.get("POSIX", np.zeros(0, [("id", np.uint64)]))
+    return set(files.owners(module)[_counts(module, "MMAPS") > 0].tolist())
+
+
+def _is_possible(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n,) bool: a counter is a number of at least 0, and no larger than any run can make it."""
+    possible: NDArray[np.bool_] = np.asarray(values >= 0)
+    return possible & (values < _MOST_SECONDS) if values.dtype.kind == "f" else possible
+
+
+def _odd(log: RawLog, files: Files, rows: NDArray[Any], counters: Sequence[str]) -> set[int]:
+    """Files of which one of these counters is no possible number, where it counts."""
     found: set[int] = set()
     for name, module in log.modules.items():
         odd = np.zeros(len(module), bool)
-        for counter in counters if _OWN_DATA.get(name, True) else counters[2:]:
+        only_meta = not _OWN_DATA.get(name, True) and counters[0].startswith("F_")
+        for counter in counters[2:] if only_meta else counters:
             if counter in _members(module):
-                odd |= ~(module[counter] >= 0)
+                odd |= ~_is_possible(module[counter])
         if odd.any():
             mine = rows["file"][(rows["layer"] == _SHAPES[name].layer) & _is_outermost(rows)]
             found |= set(files.owners(module)[odd].tolist()) & set(mine.tolist())
@@ -253,7 +283,7 @@ def _counts(module: NDArray[Any], name: str, missing: int = 0) -> NDArray[np.int
 def _seconds(module: NDArray[Any], name: str) -> NDArray[np.float64]:
     if name not in _members(module):
         return np.zeros(len(module))
-    return np.where(np.isfinite(module[name]), np.maximum(module[name], 0.0), 0.0)
+    return np.where(_is_possible(module[name]), module[name], 0.0)
 
 
 def _add_data(rows: NDArray[Any], module: NDArray[Any]) -> None:
