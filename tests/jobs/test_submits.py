@@ -162,7 +162,6 @@ awk '/sbatch/ {print $2 | "sort"}' log
 cat > n.sh <<'EOF'\nsbatch x\nEOF\nbash other.sh
 echo '# sbatch x' > n.sh; sh n.sh
 scontrol show job $SLURM_JOB_ID
-scontrol update JobId=1 TimeLimit=1
 snakemake -j 4 --cores 4
 snakemake --executor local --cluster-cancel x
 snakemake --profile slurm --dry-run
@@ -172,6 +171,41 @@ srun -n 4 ./a --scheduler sbatch
 singularity exec img.sif ./a sbatch
 singularity exec sbatch.sif ./a
 scrontab -l
+"""
+CHANGES = r"""
+scancel $SLURM_JOB_ID
+scancel --user=$USER --name=monitor
+timeout 10 scancel 4711
+trap 'scancel $SLURM_JOB_ID' EXIT
+for j in 1 2; do scancel $j; done
+squeue -h -o %i | xargs scancel
+KILL=scancel; $KILL 4711
+bash -c "scancel 1"
+srun -n 1 scancel 1
+scontrol update JobId=1 TimeLimit=1
+scontrol -o update JobId=4711 Dependency=afterok:1
+scontrol release 4711
+scontrol --quiet suspend 1
+qdel 1
+bkill 0
+flux cancel --all
+python3 -c "import subprocess; subprocess.run(['scancel', '1'])"
+python3 -c "import os; os.system('scontrol hold 1')"
+python3 -c "import subprocess; subprocess.run(['scontrol', 'update', 'JobId=1'])"
+"""
+NO_CHANGES = r"""
+scontrol show hostnames $SLURM_JOB_NODELIST
+scontrol show job 1 | grep update
+scontrol ping
+scontrol listpids
+scancel --help
+echo scancel 1
+# scancel 1
+squeue -u $USER
+which scancel
+flux jobs
+python3 -c "print('scancel 1')"
+python3 -c "import subprocess; subprocess.run(['scontrol', 'show', 'job', '1'])"
 """
 CSH = ("sbatch x", "set id = `sbatch x`", "if ($n < 5) sbatch x", "foreach i (1)\n sbatch $i\nend",
        "set s = sbatch\n$s x", 'set id = "`sbatch x`"')  # fmt: skip
@@ -203,6 +237,18 @@ def test_shell_scripts_that_do_not() -> None:
     for line in OTHERS.strip().splitlines():
         text = line if line.startswith("printf") else line.replace("\\n", "\n")
         assert not _found(text, "sh"), line
+
+
+def test_scripts_that_change_jobs() -> None:
+    for line in CHANGES.strip().splitlines():
+        found = find_submission(line.encode(), "sh")
+        assert found is not None, line
+        assert not found.submits, line
+    for line in NO_CHANGES.strip().splitlines():
+        assert not _found(line, "sh"), line
+    both = find_submission(b"scancel 1\nsbatch x\n", "sh")
+    assert both is not None
+    assert (both.command, both.submits) == ("sbatch", True)
 
 
 def test_scripts_of_other_languages() -> None:

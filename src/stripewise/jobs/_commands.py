@@ -91,7 +91,7 @@ def check_command(
             if heading.is_slurm and not kind:
                 raise UsageError(_is_job_script(line[line.index(word) :], command))
         found = submission_of_words([path or w if w == word else w for w in line], find)
-        if found is not None and not (once and found.is_requeue):
+        if found is not None and not (once and not found.submits):
             raise UsageError(_submits(found, command))
 
 
@@ -149,6 +149,11 @@ def _is_job_script(line: Sequence[str], command: str) -> str:
 
 def _submits(found: Submission, command: str) -> str:
     where = f"{printable(found.script.removeprefix('./'))}, line {found.line}: "
+    if not found.submits:
+        return (
+            f"{where if found.script else ''}{found.command} ends or changes jobs, which each run "
+            f"would do again: nothing was run; leave it out of what stripewise {command} runs"
+        )
     what = f"{where if found.script else ''}{found.command} submits a job"
     if command in ("run", "trace"):
         return (

@@ -104,23 +104,29 @@ class JobScript:
         )
 
     def check_no_submission(self, *, requeues: bool = False) -> None:
-        """Refuse a script that submits jobs itself.
+        """Refuse a script that submits jobs itself, or changes or ends some.
 
         Args:
-            requeues: It may start its own job anew.
+            requeues: It may start its own job anew, and change others: it runs as it always did.
 
         Raises:
             UsageError: With the line.
         """
         if (found := self.submission) is not None:
             where = found.script and f" in {printable(found.script)}, which it calls,"
+            if requeues and not found.submits:
+                return
             if found.is_requeue:
-                if requeues:
-                    return
                 raise UsageError(
                     f"{self.name} starts its own job anew ({found.command},{where} line "
                     f"{found.line}), and a study's jobs hold many runs: take the command out of "
                     "a copy of the script, and tune that"
+                )
+            if not found.submits:
+                raise UsageError(
+                    f"{self.name} ends or changes jobs itself ({found.command},{where} line "
+                    f"{found.line}), which each run would do again: take the command out of a "
+                    "copy of the script, and tune that"
                 )
             raise UsageError(
                 f"{self.name} submits jobs itself ({found.command},{where} line {found.line}), "

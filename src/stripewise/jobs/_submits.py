@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether a script submits jobs, wherever the command for it stands.
+"""Whether a script submits jobs, or changes or ends some, wherever the command for it stands.
 
-A study would submit them again with each run.  Looked into are what other programs start (env,
+A study would do so again with each run.  Looked into are what other programs start (env,
 nohup, timeout, ssh, xargs, srun), texts that a shell or another interpreter reads (eval, sh -c,
 trap, here-documents, what is piped into one, perl -e), variables that hold the command, scripts
 that are called by a path or written by the script itself, and what make, Snakemake and Nextflow
@@ -32,7 +32,20 @@ SUBMITTERS = frozenset(
 )
 _PARTS = {"flux": ("submit", "batch", "bulksubmit", "alloc", "cron"), "hq": ("submit",)}
 """Commands that submit by one of their subcommands."""
-_BEGINNINGS = SUBMITTERS | _PARTS.keys()
+_CHANGERS = frozenset(
+    "scancel qdel qalter qhold qrls qsig qrerun bkill bmod bstop bresume brequeue pjdel pjalter"
+    " pjhold oardel oarhold mjobctl canceljob condor_rm llcancel".split()
+)
+"""Commands that end jobs or change them."""
+_CHANGING_PARTS = {
+    "scontrol": frozenset(
+        "update release hold uhold suspend resume requeue requeuehold notify top delete create"
+        " reboot cancel_reboot shutdown reconfigure takeover setdebug setdebugflags".split()
+    ),
+    "flux": frozenset(("cancel", "pkill")),
+}
+"""Commands of which some subcommands do."""
+_BEGINNINGS = SUBMITTERS | _CHANGERS | _PARTS.keys() | _CHANGING_PARTS.keys()
 _ONLY_SAY = frozenset("--version --help -help --usage --test-only --dry-run".split())
 _LOOK_AT_SCRONTAB = frozenset(("-l", "-r", "--help", "--usage"))
 _LIBRARIES = frozenset("submitit simple_slurm pyslurm drmaa drmaa2 dask_jobqueue psij".split())
@@ -77,10 +90,10 @@ _MOST_NESTED = 4
 
 @dataclass(frozen=True)
 class Submission:
-    """A command that submits a job.
+    """A command that submits a job, or that ends or changes some.
 
     Attributes:
-        command: Its name: "sbatch".
+        command: Its name: "sbatch", "scontrol update".
         line: In the script, from 1.
         script: Name of another script that has it, which this one calls; "" if none.
     """
@@ -93,6 +106,12 @@ class Submission:
     def is_requeue(self) -> bool:
         """Whether the job starts itself anew, and no other one."""
         return self.command == REQUEUE
+
+    @property
+    def submits(self) -> bool:
+        """Whether it submits a job, and does not only change or end what there is."""
+        name = self.command.partition(" ")[0]
+        return name not in _CHANGERS and not (" " in self.command and name in _CHANGING_PARTS)
 
 
 Find = Callable[[str], bytes | None]
@@ -188,7 +207,7 @@ class _Search:
                 continue
             line = text.count("\n", 0, command.start) + 1
             found = found if found.script else replace(found, line=line)
-            if not found.is_requeue:
+            if found.submits:
                 return found
             again = again or found
         return again
@@ -242,8 +261,10 @@ class _Search:
             return None if _ONLY_SAY.intersection(_options(rest)) else Submission(name, 1)
         if name in _SHELLS:
             return self._of_shell(rest, kind_of_name(name), depth)
-        if name == "scontrol":
-            return Submission(REQUEUE, 1) if _part(rest).startswith("requeue") else None
+        if name in _CHANGERS or _part(rest) in _CHANGING_PARTS.get(name, ()):
+            return None if _ONLY_SAY.intersection(rest) else Submission(_changing(name, rest), 1)
+        if name in _CHANGING_PARTS:
+            return None
         if name in _AWKS:
             return _of_inline(next((text for text in rest if not text.startswith("-")), ""))
         if is_launcher_word(word):
@@ -424,6 +445,12 @@ def _part(rest: Sequence[str]) -> str:
     return next((word for word in rest if not word.startswith("-") and word != "mini"), "")
 
 
+def _changing(name: str, rest: Sequence[str]) -> str:
+    """Return what a command that changes jobs is called, with its subcommand."""
+    part = _part(rest) if name in _CHANGING_PARTS else ""
+    return REQUEUE if part.startswith("requeue") else f"{name} {part}".rstrip()
+
+
 def _given(text: str, reading: Reading) -> list[str]:
     """Return the words for a word; for a variable, one of its values if that submits jobs."""
     found = _VARIABLE.fullmatch(text)
@@ -540,8 +567,11 @@ def _submitter_of_node(node: ast.AST) -> str:
         return package if package in _LIBRARIES else ""
     if isinstance(node, ast.List | ast.Tuple) and node.elts:
         names = [os.path.basename(_text(one)) for one in node.elts[:2]]
-        is_one = names[0] in SUBMITTERS and names[-1] not in SUBMITTERS - {names[0]}
-        return names[0] if is_one else ""
+        commands = SUBMITTERS | _CHANGERS
+        is_one = names[0] in commands and names[-1] not in commands - {names[0]}
+        has_parts = names[0] in _PARTS or names[0] in _CHANGING_PARTS
+        line = " ".join(map(_text, node.elts)) if has_parts else ""
+        return names[0] if is_one else _submitter(line)
     if isinstance(node, ast.Call):
         function = ast.unparse(node.func).rpartition(".")[2]
         texts = [] if _ONLY_TEXT.fullmatch(function) else map(_text, node.args)
