@@ -197,7 +197,7 @@ def impossible(log: RawLog, files: Files, rows: NDArray[Any]) -> tuple[Gap, ...]
         rows: What `counter_rows` made of it, in which these are 0.
     """
     found = [
-        (part, f"the log has {what} {_odd_words(what)} for", _odd(log, files, rows, counters))
+        (part, f"the log has {what} {_odd_words(what)} for {{}}", _odd(log, files, rows, counters))
         for part, what, counters in (
             (Part.SECONDS, "times", ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")),
             (Part.READ_BYTES, "read bytes", ("BYTES_READ",)),
@@ -209,12 +209,11 @@ def impossible(log: RawLog, files: Files, rows: NDArray[Any]) -> tuple[Gap, ...]
                          if _OWN_DATA.get(name, True)))  # fmt: skip
     opened = set(range(len(files.paths))) & set(rows["file"].tolist()) - told
     moved = Part.BYTES | Part.SECONDS
-    found.append((moved, "the log tells of opens alone, not of reads and writes, for", opened))
-    found.append(
-        (moved, "Darshan does not count what memory mappings move, of", _mapped(log, files))
-    )
+    found.append((moved, "the log tells of opens alone, not of reads and writes, for {}", opened))
+    mappings = "memory mappings of {}: Darshan does not count what they move"
+    found.append((moved, mappings, _mapped(log, files)))
     return tuple(
-        Gap(part, f"{text} {plural(len(these), 'file')}", frozenset(these))
+        Gap(part, text.format(plural(len(these), "file")), frozenset(these))
         for part, text, these in found
         if these
     )
