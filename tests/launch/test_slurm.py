@@ -14,6 +14,7 @@ import pytest
 from stripewise.errors import UsageError
 from stripewise.launch import Allocation, PlainJobs, RunRequest, SlurmLauncher, create_launcher
 from stripewise.launch import _slurm_pool as pool
+from stripewise.launch._slurm_spool import Spool
 from stripewise.model import RunStatus
 from stripewise.testing.launcher_suite import LauncherSuite
 from support.fake_slurm import FakeSlurm
@@ -86,6 +87,18 @@ def test_everything_is_private(jobs):
         for path in [top, *top.rglob("*")]:
             if path.name != "containers":
                 assert not stat.S_IMODE(path.stat().st_mode) & 0o077, path
+
+
+@pytest.mark.parametrize("unseen", range(4))
+def test_a_run_whose_agent_begins_while_it_is_cancelled_has_ended(jobs, monkeypatch, unseen):
+    """Looks at the agent come before it, then after it."""
+    _, handle = jobs.begin("sleep 60")
+    agent, looks = Spool.agent, iter([None] * unseen)
+    monkeypatch.setattr(Spool, "agent", lambda self: next(looks, "no") and agent(self))
+    jobs.launcher.cancel(handle)
+    assert jobs.launcher.poll(handle)
+    assert jobs.launcher.collect(handle).status is RunStatus.CANCELLED
+    until(lambda: not [line for line in jobs.fake.processes() if "sleep 60" in str(line)])
 
 
 def test_the_environment_is_the_jobs_own_with_changes(jobs, monkeypatch):

@@ -15,7 +15,7 @@ from stripewise.launch._job_plan import JobPlan
 from stripewise.launch._slurm_order import make_order
 from stripewise.launch._slurm_places import NAME, Place, Places
 from stripewise.launch._slurm_spool import Spool
-from stripewise.launch._slurm_watch import Watch
+from stripewise.launch._slurm_watch import ENDS_BETWEEN_RUNS, Watch
 from stripewise.runtime import Runtime
 from stripewise.slurm import Slurm, SlurmError, one_line, why_it_waits
 
@@ -169,10 +169,8 @@ class SlurmLauncher(Launcher):
         with suppress(OSError):
             spool.cancel(place.number)
         if spool.agent() is None:
-            self._runs.pool.give_back(spool)
-            self._watch.end_lost(handle, place, "cancelled")
-            return
-        if not self._wait_for_agent(place, spool):
+            self._runs.pool.give_back(spool)  # and closes it, unless its agent begins meanwhile
+        if not spool.closed and not self._wait_for_agent(place, spool):
             self._runs.pool.cancel([spool])
             self._wait_for_job(spool)
             spool.close()
@@ -194,8 +192,10 @@ class SlurmLauncher(Launcher):
             agent = spool.agent()
             if agent is None or spool.quiet_seconds > ANSWER_SECONDS:
                 return False
-            if int(agent["ended"]) >= place.number or agent["state"] == "ended":
+            if int(agent["ended"]) >= place.number:
                 return True
+            if agent["state"] == "ended":
+                return agent["reason"] in ENDS_BETWEEN_RUNS
             time.sleep(0.05)
         return False
 

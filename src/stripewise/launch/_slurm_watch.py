@@ -19,7 +19,7 @@ from stripewise.slurm import JobState, JobStatus, SlurmError, one_line, remedy_o
 
 SETTLE_SECONDS = 2.0
 """What an agent wrote last may be seen here so late."""
-_AGAIN = ("time", "idle", "hold", "stop", "done", "lost")
+ENDS_BETWEEN_RUNS = ("time", "idle", "hold", "stop", "done", "lost")
 """Reasons of an agent's end after which an order that it did not begin goes to another one."""
 
 _IN_SIGHT = {
@@ -54,7 +54,11 @@ class Watch:
         agent = spool.agent()
         if agent is not None and int(agent["ended"]) >= place.number:
             return self._end_told(handle, place, agent)
-        if agent is not None and agent["state"] == "ended" and agent["reason"] in _AGAIN:
+        if (
+            agent is not None
+            and agent["state"] == "ended"
+            and agent["reason"] in ENDS_BETWEEN_RUNS
+        ):
             return self._move(handle, place, spool)
         if not spool.job_id and agent is None:
             self._submit_again(spool)
