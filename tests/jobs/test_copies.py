@@ -100,6 +100,25 @@ def test_what_is_new_or_changed_comes_back(job, shell) -> None:
     assert contents(job.work) == {"in": "in\n", "other": "other\n", "d/x": "x\n"}
 
 
+@pytest.mark.parametrize("shell", SHELLS)
+def test_what_is_put_beside_the_directory_is_kept(job, shell) -> None:
+    lines = "mkdir -p ../results; echo r >../results/r4; echo s >$SLURM_SUBMIT_DIR/../.s; echo >x"
+    _, _, err = job.run(lines, shell=shell)
+    kept = job.results / "beside.stripewise-7"
+    assert f"put beside its directory, by paths with .., is in {kept}\n" in err
+    assert contents(kept) == {"results/r4": "r\n", ".s": "s\n"}
+    assert (job.results / "x").exists()
+
+
+def test_what_cannot_be_kept_elsewhere_stays(job) -> None:
+    job.results.mkdir()
+    (job.results / "beside.stripewise-7").write_text("")
+    begun = job.begin("mkdir ../results; echo r > ../results/r4")
+    assert "not all results could be copied" in begun.communicate(timeout=60)[1]
+    assert begun.returncode == 1
+    assert [path.read_text() for path in job.fast.glob("*/results/r4")] == ["r\n"]
+
+
 def test_hidden_inputs(job) -> None:
     for name in (".rc", "..x", ".git/config"):
         (job.work / name).parent.mkdir(exist_ok=True)

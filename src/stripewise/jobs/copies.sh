@@ -403,6 +403,20 @@ find_all_removed() {
     inputs find_removed
 }
 
+keep_beside() { # what the script put next to `work`, as by ../results, would go with it
+    beside=
+    for entry in "$own"/* "$own"/.[!.]* "$own"/..?*; do
+        case ${entry##*/} in
+            work | program | linked | several | numbers | names | folders) continue ;;
+            oldest | begun | later | elsewhere) continue ;;
+        esac
+        there_is "$entry" || continue
+        beside=$to/beside.stripewise-$job
+        mkdir -p "$beside" && cp -RPp "$entry" "$beside/" || return 1
+    done
+    [ -z "$beside" ] || say "what the script put beside its directory, by paths with .., is in $beside"
+}
+
 # --- one part of it ------------------------------------------------------------------------
 
 case $1 in
@@ -483,6 +497,7 @@ if [ -n "$session" ] && kill -s TERM -- "-$child" 2>/dev/null; then # what the s
 fi
 (for_parts && stage_out)
 is_back=$? left=
+keep_beside || is_back=1
 rm -f "$mark"
 if [ "$is_back" != 0 ]; then
     rm -f "$copy"
