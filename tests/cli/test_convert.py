@@ -314,3 +314,21 @@ def test_hostile_names(cluster, tmp_path, name) -> None:
     assert run(made, tmp_path)[0] == "-n"
     assert cluster.run("convert", "--revert", "--print", "--", f"{name}.bb.sh").out == text
     cluster.run("convert", "--bb-nodes", "2", "--", f"{name}.bb.sh").error("already has lines")
+
+
+@pytest.mark.parametrize("how", [("--bb-nodes", "4", *GRANULARITY), ("--tier", "directory")])
+def test_what_lies_above_the_directory_is_refused(cluster, tmp_path, how) -> None:
+    if "directory" in how:
+        how = (*how, "--place", str(tmp_path))
+    for line in (
+        "mkdir -p ../results; mv out.dat ../results/r4.dat && echo saved",
+        'ROOT=$(dirname "$SLURM_SUBMIT_DIR"); mv out.dat $ROOT/results',
+        "mv out.dat ${SLURM_SUBMIT_DIR%/*}/results",
+        "mkdir ../results && cd ../results",
+        "cp ../results/out.dat .",
+    ):
+        cluster.write(f"{SCRIPT}{line}\n")
+        cluster.run("convert", "run.sh", *how).error(
+            "run.sh, line 6: ../results", "which alone is copied: start from the directory above"
+        )
+        assert "run.bb.sh" not in cluster.names

@@ -48,6 +48,24 @@ def test_a_program_that_works_elsewhere_is_refused(cluster, tmp_path, text, word
     assert not [name for name in cluster.names if name.endswith(".stripewise")]
 
 
+def test_what_lies_above_the_directory_is_refused(cluster, tmp_path) -> None:
+    (tmp_path / "results").mkdir()
+    for line in ("mv out.dat ../results/", "cp ../results/x .", "srun ../results/a"):
+        cluster.write(f"{HEAD}{LAUNCH}{line}\n" if "srun" not in line else f"{HEAD}{line}\n")
+        for more in ((), ("--dry-run",), ("--allow-outside", f"{tmp_path}/results")):
+            cluster.tune("run.sh", *more).error(": ../results", "outside of the job's directory")
+    assert cluster.submitted == 0
+
+
+@pytest.mark.parametrize("text", ["cd {link}", "W={link}/sub; cd $W", "cd {link}; cp ./a sub/b"])
+def test_a_link_to_the_directory_is_no_other_one(cluster, tmp_path, text) -> None:
+    (tmp_path / "link").symlink_to(cluster.work)
+    (cluster.work / "sub").mkdir()
+    cluster.write(f"{HEAD}{text.format(link=tmp_path / 'link')}\n{LAUNCH}")
+    found = cluster.tune("run.sh", "--dry-run", "--json").json
+    assert (found["outside"], found["warnings"]) == ([], [])
+
+
 @pytest.mark.parametrize(
     "move",
     ["cd {here}", "cd $SLURM_SUBMIT_DIR", "cd {other}\nmake\ncd {here}", "cd {other}; cd -"],

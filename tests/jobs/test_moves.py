@@ -32,7 +32,13 @@ def parsed(text: str, shell: str = "bash") -> JobScript:
         ("cd `pwd`", Lead.HERE, "."),
         ("cd $PWD", Lead.HERE, "."),
         ("cd run_$i", Lead.HERE, "."),
-        ("cd ..", Lead.HERE, "."),
+        ("cd ..", Lead.ELSEWHERE, "/scratch/me"),
+        ("cd ../case", Lead.NAMED, "."),
+        ("cd sub/../..", Lead.ELSEWHERE, "/scratch/me"),
+        ("cd $SLURM_SUBMIT_DIR/../case2", Lead.ELSEWHERE, "/scratch/me/case2"),
+        ('cd "$SLURM_SUBMIT_DIR/../case/sub"', Lead.NAMED, "sub"),
+        ("cd $SLURM_SUBMIT_DIR/sub/..", Lead.HERE, "."),
+        ("cd $DW_JOB_STRIPED/..", Lead.UNKNOWN, "."),
         ("cd -", Lead.HERE, "."),
         ("cd $DW_JOB_STRIPED/x", Lead.HERE, "."),
         ("cd /scratch/me/case", Lead.NAMED, "."),
@@ -61,6 +67,26 @@ def parsed(text: str, shell: str = "bash") -> JobScript:
 def test_leads(text: str, lead: Lead, path: str) -> None:
     (move,) = parsed(text).moves
     assert lead_of(move, HERE, ENVIRONMENT, ["DW_JOB_STRIPED"]) == (lead, Path(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "leads"),
+    [
+        ("cd sub; cd ..", "hh"),
+        ("cd sub; cd ../..", "he"),
+        ("(cd sub; make); cd ..", "he"),
+        ("(cd sub; (cd a); cd ..); (cd b); cd c; cd ..", "hhhhhh"),
+        ("pushd a; popd; cd ..", "hhe"),
+        ("cd /scratch/me/case/sub; cd ..", "nn"),
+        ("cd /scratch/me/case/sub; cd ../..", "ne"),
+        ("cd /other; cd ..", "eh"),
+        ("cd $1; cd ..", "uh"),
+        ("cd ..; cd ../me/case", "en"),
+    ],
+)
+def test_leads_of_moves_after_others(text: str, leads: str) -> None:
+    found = [lead_of(move, HERE, ENVIRONMENT)[0] for move in parsed(text).moves]
+    assert "".join(lead.name[0].lower() for lead in found) == leads
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from stripewise.jobs import (
     Lead,
     Move,
     OnTier,
+    Surroundings,
+    check_inside,
     check_parts,
     check_staging,
     copies_note,
@@ -101,6 +103,9 @@ def converted(
             f"--tier {tier.name}: name the environment variable that holds the directory in the "
             "job with --place, such as --place '$TMPDIR'"
         )
+    here = Path.cwd()
+    around = Surroundings(here, os.environ, [tier.directory_variable(request)])
+    check_inside(parsed.effects(around), parsed.name, here)
     for path in filter(None, (source, results)):
         check_absolute(path)
     if source:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.jobs._above import check_inside as check_inside
     from stripewise.jobs._changes import Changes as Changes
     from stripewise.jobs._commands import check_command as check_command
     from stripewise.jobs._commands import job_script_heading as job_script_heading

@@ -16,12 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from stripewise.errors import UsageError
+from stripewise.jobs._above import parts_of, paths_in
 from stripewise.jobs._csh import read_csh
 from stripewise.jobs._expansions import (
     HERE,
     NAME,
     UNKNOWN,
     Values,
+    known_part,
     latin,
     shown,
     unknown,
@@ -36,7 +38,7 @@ from stripewise.jobs._file_commands import (
     uses_of,
 )
 from stripewise.jobs._launches import utf8
-from stripewise.jobs._run_paths import RunPaths
+from stripewise.jobs._run_paths import RunPaths, is_above
 from stripewise.jobs._shell import Command, Reading, Redirection, read_shell
 from stripewise.jobs._variables import LOCATED, is_launcher_word
 from stripewise.jobs._word import Word
@@ -111,12 +113,16 @@ class Effects:
         unguarded: Commands that no library can be preloaded into, with why.
         places: Place of each command in the script to the directory that it works in, where that
             is not known to be in the run's; "" where it is not known at all.
+        unclear: Those of these commands of whose directory only the beginning is known.
+        above: Words that name what lies above the directory of a run, below `..`.
     """
 
     outer: list[Effect] = field(default_factory=list)
     unknown: list[Effect] = field(default_factory=list)
     unguarded: list[Effect] = field(default_factory=list)
     places: dict[int, str] = field(default_factory=dict)
+    unclear: set[int] = field(default_factory=set)
+    above: list[Effect] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -241,7 +247,10 @@ class _Shell:
                     left.append((span[1], self.directory))
                     left.sort(reverse=True)
             if self.directory != HERE and self.depth == 0:
-                self.effects.places[command.start] = utf8(shown(self.paths.outer(self.directory)))
+                place = self.paths.outer(self.directory)
+                self.effects.places[command.start] = utf8(shown(place))
+                if known_part(place) != place:
+                    self.effects.unclear.add(command.start)
             self.command(command)
         for _, directory in left[:1]:
             self.directory = directory
@@ -253,6 +262,8 @@ class _Shell:
         for redirection in command.redirections:
             if self._writes(redirection):
                 self._use(command, Use(WRITES, redirection.target))
+            elif redirection.operator == "<":
+                self._look_above(command, [redirection.target], self.directory)
         if _PRELOADS.search(self.text, command.start, command.end):
             self._note(self.effects.unguarded, command, "LD_PRELOAD is set anew", "")
         self._act(command, list(command.words), self.directory)
@@ -275,6 +286,8 @@ class _Shell:
             return
         name = os.path.basename(words[0].text)
         rest = words[1:]
+        if name not in _BEHIND and not is_launcher_word(words[0].text):
+            self._look_above(command, list(paths_in(words, name)), directory)
         if name in _NO_LIBRARY:
             self._note(self.effects.unguarded, command, f"{name} {_NO_LIBRARY[name]}", "")
         if name in _MOVES:
@@ -365,6 +378,7 @@ class _Shell:
         except UsageError:
             program = len(words)
         options, launcher = words[1:program], os.path.basename(texts[0])
+        self._look_above(command, options, directory)
         for option, following in zip(options, [*options[1:], None], strict=False):
             name, value = _option(launcher, option, following)
             if value is None or value.text in ("none", "all") or value.text.isdigit():
@@ -494,14 +508,17 @@ class _Shell:
             return
         else:
             target = self.paths.joined(HERE, self.values.of_variable("HOME")[0])
-        if self.around.is_job and self._by is None and command.words[0].text == name:
-            target = self.paths.own(target)
-        self._before, self.directory = self.directory, target
+        self._before, self.directory = self.directory, self._own(command, target)
+
+    def _own(self, command: Command, target: str) -> str:
+        """Return where a path leads in the scripts of runs, where words of moves are replaced."""
+        is_move = self._by is None and bool(command.words) and command.words[0].text in _MOVES
+        return self.paths.own(target) if self.around.is_job and is_move else target
 
     def _elsewhere(self, command: Command, directory: str) -> None:
         """Note that something works in a directory that no run has of its own."""
         if path := self.paths.outer(directory):
-            self._note(self.effects.outer, command, WORKS_IN, path, self.paths.known(directory))
+            self._note(self.effects.outer, command, WORKS_IN, path, self.paths.known(path))
 
     # -- what is found -------------------------------------------------------------------------
 
@@ -522,6 +539,14 @@ class _Shell:
                 self._repository(command, use.verb, path)
             elif outer := self.paths.outer(path, use.follows):
                 self._note(self.effects.outer, command, use.verb, outer, self.paths.known(outer))
+
+    def _look_above(self, command: Command, words: list[Word], directory: str) -> None:
+        """Note words that name what lies above the directory of a run."""
+        for word in [] if is_above(directory) else words:  # what led there was noted
+            for part in (part for text in self.values.of_word(word) for part in parts_of(text)):
+                path = self.paths.joined(directory, part)
+                if is_above(self._own(command, path)):
+                    self._note(self.effects.above, command, "", path[1:].lstrip("/"))
 
     def _repository(self, command: Command, verb: str, path: str) -> None:
         """Note that a git repository changes: a copy has none of its own."""

@@ -263,8 +263,8 @@ def _cut(value: str, rest: str, written: str) -> str:
         return unknown(written, NAME)
     if rest.startswith("##*/"):
         return unknown(written, NAME)
-    if rest.startswith("%/") and known_part(value) == value:
-        return os.path.dirname(value)
+    if rest in ("%/*", "%/") and known_part(value) == value:
+        return _directory_of(value) if rest == "%/*" else value.removesuffix("/")
     if rest[0] == "%" and "/" not in rest:
         return value
     return unknown(written)

@@ -39,6 +39,7 @@ class Move:
             "" where it is not known, "-" for the directory before.
         until: Byte of the script at which the shell ends that it is for.
         start / end: Bytes of the word with the directory.
+        before: The directory in which it is given, as of `target`; "" where it is not known.
     """
 
     line: int
@@ -47,6 +48,7 @@ class Move:
     until: int = field(default=0, repr=False)
     start: int = field(default=0, repr=False)
     end: int = field(default=0, repr=False)
+    before: str = field(default="", repr=False)
 
 
 class Lead(Enum):
@@ -61,7 +63,8 @@ class Lead(Enum):
 def read_moves(text: str, reading: Reading) -> tuple[Move, ...]:
     """Return the moves among the commands of a script, whose text is Latin-1."""
     newlines = [match.start() for match in re.finditer("\n", text)]
-    found = []
+    found: list[Move] = []
+    way = _Way()
     for command in reading.commands:
         words = command.words
         if not words or words[0].text not in _COMMANDS:
@@ -69,18 +72,44 @@ def read_moves(text: str, reading: Reading) -> tuple[Move, ...]:
         named = [w for w in words[1:] if not (w.text.startswith("-") and len(w.text) > 1)]
         word = named[0] if named else words[0]
         target = _target(word, reading) if named else _without_words(words[0].text)
+        target = "" if command.in_backquotes else utf8(target)
         shells = [span for span in reading.subshells if span[0] <= command.start < span[1]]
+        until = min((end for _, end in shells), default=len(text))
         found.append(
             Move(
                 line=bisect.bisect_left(newlines, command.start) + 1,
                 text=utf8(text[command.start : command.end]),
-                target="" if command.in_backquotes else utf8(target),
-                until=min((end for _, end in shells), default=len(text)),
+                target=target,
+                until=until,
                 start=word.start,
                 end=word.end,
+                before=way.leave(command.start, target, until),
             )
         )
     return tuple(found)
+
+
+class _Way:
+    """Where a shell goes."""
+
+    def __init__(self) -> None:
+        self._at = self._last = f"${{{SUBMITTED_FROM}}}"
+        self._left: list[tuple[int, str, str]] = []
+
+    def leave(self, place: int, target: str, until: int) -> str:
+        """Go on with the move at a place, and return the directory before it; "": not known."""
+        while self._left and self._left[-1][0] <= place:
+            _, self._at, self._last = self._left.pop()
+        if not self._left or until < self._left[-1][0]:
+            self._left.append((until, self._at, self._last))
+        before = self._at
+        if target == _BACK:
+            self._at, self._last = self._last, self._at
+        elif not target or target[0] in "/$":
+            self._at, self._last = target, before
+        else:
+            self._at, self._last = before and f"{before}/{target}", before
+        return before
 
 
 def lead_of(
@@ -98,12 +127,30 @@ def lead_of(
         The lead, and the directory: for `NAMED` relative to `here`, for `ELSEWHERE` absolute,
         otherwise empty.
     """
-    target, nowhere = move.target, Path()
-    if target and target[0] not in "/$":
-        return Lead.HERE, nowhere
+    target = move.target
+    if not target or target[0] in "/$":
+        return _lead_to(target, here, environment, ours)
+    if ".." not in target.split("/") or not move.before:
+        return Lead.HERE, Path()
+    before = _lead_to(move.before, here, environment, ours)[0]
+    lead, path = _lead_to(f"{move.before}/{target}", here, environment, ours)
+    is_told = before not in (Lead.HERE, Lead.NAMED) and lead is not Lead.NAMED
+    return (Lead.HERE, Path()) if is_told else (lead, path)
+
+
+def _lead_to(
+    target: str, here: Path, environment: Mapping[str, str], ours: Collection[str]
+) -> tuple[Lead, Path]:
+    """Return where a directory lies that is absolute, or begins with a variable."""
+    nowhere = Path()
     first = _VARIABLE.match(target)
     if first and first[1] in (SUBMITTED_FROM, *ours):
-        return Lead.HERE, nowhere
+        below = os.path.normpath(target[first.end() :].lstrip("/") or ".")
+        if below.split("/")[0] != "..":
+            return Lead.HERE, nowhere
+        if first[1] != SUBMITTED_FROM:
+            return Lead.UNKNOWN, nowhere
+        target = f"{here}/{below}"
     names = _VARIABLE.findall(target)
     if not target or any(name.startswith("SLURM_") or name not in environment for name in names):
         return Lead.UNKNOWN, nowhere

@@ -32,10 +32,14 @@ class RunPaths:
 
         Its word is replaced in the scripts of runs.
         """
-        found = Path(self._native(directory)) if directory.startswith("/") else None
-        for top in (self.here, Path(os.path.realpath(self.here))):
-            if found is not None and UNKNOWN not in directory and found.is_relative_to(top):
-                return normal(f"{HERE}/{latin(str(found.relative_to(top)))}")
+        is_own = directory.startswith(HERE) and not is_above(directory)
+        place = self.place(directory)
+        if is_own or not place or known_part(directory) != directory:
+            return directory
+        whole = (os.path.realpath(place), os.path.realpath(self.here))  # a link may lead to either
+        for one, top in ((place, str(self.here)), whole):
+            if Path(one).is_relative_to(top):
+                return normal(f"{HERE}/{latin(str(Path(one).relative_to(top)))}")
         return directory
 
     def joined(self, directory: str, text: str) -> str:
@@ -65,7 +69,7 @@ class RunPaths:
         if path.startswith("/"):
             return path
         below = path[1:].lstrip("/")
-        if below == ".." or below.startswith("../"):
+        if is_above(path):
             return below
         return self._behind_link(known_part(below), below, follows)
 
@@ -88,6 +92,11 @@ class RunPaths:
         if known.startswith("/"):
             return known
         return latin(os.path.normpath(f"{self.here}/{utf8(known)}"))
+
+
+def is_above(path: str) -> bool:
+    """Whether a path leads to the directory above the run's, or from there on."""
+    return path.startswith(HERE) and path[1:].lstrip("/").split("/")[0] == ".."
 
 
 def normal(path: str) -> str:

@@ -15,6 +15,7 @@ from stripewise.jobs import (
     JobScript,
     LaunchLine,
     Lead,
+    check_inside,
     check_parts,
     check_staging,
     check_tier_options,
@@ -163,6 +164,7 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
     here, ours = options.origin.absolute(), [tier.directory_variable(ask)]
     outside, effects = outside_of_script(script, options, ours)
     check_place(script, launch, here, ours, effects)
+    check_inside(effects, script.name, here)
     jobs = ScriptJobs(
         script=script,
         step=launch.number,

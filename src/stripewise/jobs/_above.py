@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Words of a script that lead above the directory of its job, as `../bin/ocean` does.
+
+A copy of that directory lies elsewhere: what is above it is not there, and what is written there
+is not where the user looks for it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from stripewise.errors import UsageError
+from stripewise.jobs._expansions import CURRENT, HERE
+from stripewise.text import printable
+
+if TYPE_CHECKING:
+    from stripewise.jobs._effects import Effect, Effects
+    from stripewise.jobs._word import Word
+
+_TEXTS = frozenset("echo printf expr let read set alias eval trap basename ls du df stat".split())
+"""Commands whose words are no paths, and those that only show what there is."""
+_TEXT_FIRST = frozenset("grep egrep fgrep zgrep rg sed awk gawk mawk nawk perl tr cut".split())
+"""Commands whose first operand may be a text that looks like a path."""
+_ASKING = frozenset(["test", "[", "[["])
+_ASKS_FOR = re.compile(r"-[a-zA-Z]")
+_OPTION = re.compile(r"-[A-Za-z](?=[^=]*/|\.\.$)")
+_PATH = re.compile(rf"(?:{HERE}|{CURRENT}|\.\.?(?:/|$)|[\w.+-]{{2,}}/)")
+_MOST_TOLD = 3
+
+
+def paths_in(words: Sequence[Word], name: str) -> Iterator[Word]:
+    """Yield the words of a command that may hold paths, its own among them.
+
+    Args:
+        words: Of the command.
+        name: Of it, without a directory.
+    """
+    yield words[0]
+    rest = () if name in _TEXTS else words[1:]
+    if name in _ASKING:
+        pairs = zip(words, rest, strict=False)
+        rest = [word for before, word in pairs if _ASKS_FOR.fullmatch(before.text)]
+    if name in _TEXT_FIRST:
+        rest = [word for word in rest if not word.text.startswith("-")][1:]
+    yield from rest
+
+
+def parts_of(text: str) -> Iterator[str]:
+    """Yield what of an expanded word may be a path: `../x`, `-I../x`, `--in=../x`, `A=/x:../y`."""
+    option, value = _OPTION.match(text), text.partition("=")[2]
+    for part in (text, text[option.end() :] if option else "", *value.split(":")):
+        if _PATH.match(part):
+            yield part
+
+
+def check_inside(effects: Effects, name: str, here: str | os.PathLike[str]) -> None:
+    """Refuse a script that names what lies above the directory of its job.
+
+    Args:
+        effects: Of it.
+        name: Of it.
+        here: Absolute: the user's directory, of which the job has a copy.
+
+    Raises:
+        UsageError: With the lines and the remedy.
+    """
+    outer = [effect for effect in effects.outer if effect.path.split("/")[0] == ".."]
+    if not (found := _lines([*effects.above, *outer])):
+        return
+    count = sum(map(len, found.values()))
+    told = [
+        f"{where}: {', '.join(map(printable, paths))}"
+        for where, paths in [*found.items()][:_MOST_TOLD]
+    ]
+    more = f" and {len(found) - _MOST_TOLD} more lines" if len(found) > _MOST_TOLD else ""
+    said = f"{name}, {'; '.join(told)}{more}"
+    inside = [_inside(path, here) for paths in found.values() for path in paths]
+    if all(inside):
+        raise UsageError(
+            f"{said} {'leads' if count == 1 else 'lead'} out of the job's directory and back, "
+            f"which a copy of it does not: write $SLURM_SUBMIT_DIR/{printable(inside[0])}"
+        )
+    raise UsageError(
+        f"{said} {'lies' if count == 1 else 'lie'} outside of the job's directory, which alone is "
+        "copied: start from the directory above, or use an absolute path"
+    )
+
+
+def _lines(effects: Iterable[Effect]) -> dict[str, list[str]]:
+    """Return the paths that lead above, by where they stand, in the order of the script."""
+    found: dict[str, list[str]] = {}
+    for effect in sorted(effects, key=lambda effect: (effect.script, effect.line)):
+        script = effect.script and f"{printable(effect.script)}, "
+        paths = found.setdefault(f"{script}line {effect.line}", [])
+        if (path := effect.path.rstrip("/")) not in paths:
+            paths.append(path)
+    return found
+
+
+def _inside(path: str, here: str | os.PathLike[str]) -> str:
+    """Return a path that comes back into the job's directory, from there; "" for others."""
+    found = os.path.relpath(os.path.normpath(os.path.join(here, path)), here)
+    return "" if found.split("/")[0] == ".." else found
