@@ -130,3 +130,12 @@ def test_what_only_a_run_shows_is_refused_and_told(
     said = cluster.tune("run.sh", "--tier", "none", "--trials", "1")
     said.error("Stripewise refused to change", f"{user}/model.log", "--allow-outside")
     assert content(user) == before
+
+
+@pytest.mark.parametrize("after", ["", "true\n"])
+def test_a_program_that_is_not_there_is_the_cause(cluster: JobCluster, after: str) -> None:
+    """Whatever the script ends with: nothing drops the library of a program that never began."""
+    cluster.write(f"{HEAD}srun -n 1 ./nosuch out.dat\n{after}")
+    error = cluster.tune("run.sh", "--tier", "none", "--trials", "1").error("nosuch")
+    assert "./nosuch: No such file or directory" in error
+    assert "LD_PRELOAD" not in error

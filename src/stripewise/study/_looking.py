@@ -51,6 +51,9 @@ OUT_OF_REACH = (HandshakeState.STATIC, HandshakeState.SETUID, HandshakeState.DRO
 """The library is not in the program: nothing of it is known, and nothing can be set there."""
 NOT_SEEN = "the run was not seen"
 _OF_A_PROFILE = ("io_seconds", "read_bytes", "write_bytes")
+_NOT_STARTED = re.compile(r"^stripewise-task: ([^;\n]+: [^:;\n]+)$", re.MULTILINE)
+"""What `native/task` says of a program that it cannot start."""
+_MOST_READ = 1 << 20
 _MOST_TOLD = 3
 _NOT_STORAGE = ("/dev", "/proc", "/sys", "/run")
 
@@ -130,7 +133,7 @@ def _captured(
         return measured, None
     if not outcome.containers:
         why = "no process left a mark: LD_PRELOAD was dropped"
-        return _unseen(measured, why), HandshakeState.DROPPED
+        return _unseen(measured, _not_started(place) or why), HandshakeState.DROPPED
     try:
         profile = read_containers(outcome.containers)
     except ContainerError as error:
@@ -153,7 +156,7 @@ def _captured(
     if outcome.emulated is not None:
         measured = _or_hung(measured, outcome.emulated.why_it_hangs(seen.expected_ranks))
     if not seen.ok:
-        measured = _unseen(measured, _as_given(seen.message, place))
+        measured = _unseen(measured, _why_unseen(seen, place))
     return measured, seen.state
 
 
@@ -221,11 +224,11 @@ def look_first(
     in_reach = True
     if job is not None and seen.state in OUT_OF_REACH and (logs := job.logged(place, measurement)):
         in_reach, evidence = False, largest(logs)
-        seen = Handshake(warnings=(_out_of_reach(_as_given(seen.message, place), job),))
+        seen = Handshake(warnings=(_out_of_reach(_why_unseen(seen, place), job),))
     profile = evidence.profile
     changed = written_files(profile, place.directory)
     outside, temporary = _outside(measurement.files, place)
-    problem = _as_given(seen.message, place) if not seen.ok else ""
+    problem = _why_unseen(seen, place) if not seen.ok else ""
     if seen.state is HandshakeState.RANKS_APART:
         problem = seen.warnings[-1]
     if not problem and outside:
@@ -331,6 +334,23 @@ def _evidence(place: Place) -> Evidence:
 
 def _containers(place: Place) -> list[Path]:
     return sorted((place.record_directory / "containers").glob("*.sw"))
+
+
+def _why_unseen(seen: Handshake, place: Place) -> str:
+    """Say why the program was not seen: nothing is wrong with the library if it never started."""
+    is_dropped = seen.state is HandshakeState.DROPPED
+    return (_not_started(place) if is_dropped else "") or _as_given(seen.message, place)
+
+
+def _not_started(place: Place) -> str:
+    """Say why a task of a job script was not started, as its run's output tells; "" if it was."""
+    try:
+        with (place.record_directory / "stderr").open("rb") as stream:
+            said = stream.read(_MOST_READ).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    found = _NOT_STARTED.search(said)
+    return f"the program was not started: {printable(found[1])}" if found else ""
 
 
 def _as_given(message: str, place: Place) -> str:
