@@ -139,3 +139,48 @@ def test_a_program_that_is_not_there_is_the_cause(cluster: JobCluster, after: st
     error = cluster.tune("run.sh", "--tier", "none", "--trials", "1").error("nosuch")
     assert "./nosuch: No such file or directory" in error
     assert "LD_PRELOAD" not in error
+
+
+SCRATCH = """\
+WORK={user}/scratch/$SLURM_JOB_ID
+mkdir -p $WORK
+cp -r ./writer input.txt $WORK
+cd $WORK
+srun -n 1 ./writer out.dat input.txt
+cp out.dat $SLURM_SUBMIT_DIR
+"""
+
+
+def test_a_directory_of_each_job_may_be_allowed(cluster: JobCluster, user: Path) -> None:
+    cluster.write(HEAD + SCRATCH.format(user=user))
+    scratch = f"{user}/scratch"
+    said = cluster.tune("run.sh", "--dry-run")
+    said.error(f"works in {scratch}/$SLURM_JOB_ID", f"--allow-outside {scratch}, otherwise")
+    cluster.tune("run.sh", "--allow-outside", f"{user}/old").error(f"--allow-outside {scratch}")
+    for more, count in (((), 1), (("--job-per-run",), 0)):
+        words = ("--dry-run", "--json", "--allow-outside", scratch, *more)
+        found = cluster.tune("run.sh", *words).json
+        assert {one["allowed"] for one in found["outside"]} == {True}
+        shared = [text for text in found["warnings"] if "the runs of an allocation share" in text]
+        assert len(shared) == count
+    known = HEAD + SCRATCH.format(user=user).replace("$SLURM_JOB_ID", "all")
+    cluster.write(known)
+    cluster.tune("run.sh", "--allow-outside", scratch).error(f"works in {scratch}/all", "your own")
+    cluster.write(HEAD + SCRATCH.format(user="/tmp/no-such"))
+    assert cluster.tune("run.sh", "--dry-run", "--json").json["outside"] == []
+    assert cluster.submitted == 0
+
+
+def test_a_study_of_a_program_in_a_directory_of_its_job(
+    cluster: JobCluster, writer: Path, user: Path
+) -> None:
+    before = content(user)
+    prepared(cluster, writer)
+    (user / "scratch").mkdir()
+    cluster.write(HEAD + SCRATCH.format(user=user) + "rm -r $WORK\n")
+    words = ("--tier", "none", "--trials", "1", "--allow-outside", f"{user}/scratch")
+    said = cluster.tune("run.sh", *words)
+    assert said.code == 0, said
+    assert f"the program writes {user}/scratch/" in said.out + said.err, said
+    assert "files there are neither new nor verified" in said.out + said.err
+    assert content(user) == before

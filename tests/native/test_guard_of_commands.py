@@ -128,6 +128,18 @@ def test_commands_change_what_they_may(guard: Guard, text: str) -> None:
     assert guard.told == Guarded()
 
 
+def test_what_a_run_may_change_need_not_be_there(guard: Guard) -> None:
+    allowed = [str(guard.user / name) for name in ("new", "folder/n")]
+    variables = {"STRIPEWISE_WRITABLE": ":".join([str(guard.host.directory), *allowed])}
+    done = guard.sh(
+        "mkdir -p $1/new/a && echo x > $1/new/a/b && echo x > $1/folder/n", **variables
+    )
+    assert done.returncode == 0, done.stderr
+    assert {"new/a/b", "folder/n"} < set(guard.content)
+    assert guard.sh("mkdir $1/newer", **variables).returncode != 0
+    assert guard.told.made == (str(guard.user / "newer"),)
+
+
 def test_a_run_works_in_its_directory_and_reads_all(guard: Guard) -> None:
     text = """
     set -e

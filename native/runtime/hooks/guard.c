@@ -252,7 +252,7 @@ static bool must_not_be_made(const struct sw_place *place, bool follow)
     size_t used = strlen(sw_scratch[0]);
     snprintf(sw_scratch[0] + used, sizeof sw_scratch[0] - used, "%s%s",
              sw_scratch[0][used - 1] == '/' ? "" : "/", name);
-    return true;
+    return !is_below_one(sw_scratch[0], &writable); /* which may not be there yet itself */
 }
 
 /* ---- requests ---------------------------------------------------------------------------- */

@@ -113,7 +113,7 @@ class Effects:
         unguarded: Commands that no library can be preloaded into, with why.
         places: Place of each command in the script to the directory that it works in, where that
             is not known to be in the run's; "" where it is not known at all.
-        unclear: Those of these commands of whose directory only the beginning is known.
+        unclear: Those of these commands of whose directory only the beginning is known, to that.
         above: Words that name what lies above the directory of a run, below `..`.
     """
 
@@ -121,7 +121,7 @@ class Effects:
     unknown: list[Effect] = field(default_factory=list)
     unguarded: list[Effect] = field(default_factory=list)
     places: dict[int, str] = field(default_factory=dict)
-    unclear: set[int] = field(default_factory=set)
+    unclear: dict[int, str] = field(default_factory=dict)
     above: list[Effect] = field(default_factory=list)
 
 
@@ -250,7 +250,7 @@ class _Shell:
                 place = self.paths.outer(self.directory)
                 self.effects.places[command.start] = utf8(shown(place))
                 if known_part(place) != place:
-                    self.effects.unclear.add(command.start)
+                    self.effects.unclear[command.start] = utf8(self.paths.known(place))
             self.command(command)
         for _, directory in left[:1]:
             self.directory = directory

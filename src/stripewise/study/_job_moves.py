@@ -7,11 +7,13 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from stripewise.errors import UsageError
 from stripewise.jobs import (
     WORKS_IN,
+    Effect,
     Effects,
     JobScript,
     LaunchLine,
@@ -21,16 +23,25 @@ from stripewise.jobs import (
     move_before,
     moves_to,
 )
+from stripewise.study._outside import is_allowed, is_nobodys
 from stripewise.text import printable
 
 _IN_LAUNCH = ("-D", "--chdir", "-wdir", "--wdir", "-wd")
+_JOB = "SLURM_JOB"
 _MOST_TOLD = 3
 
 
 def check_place(
-    script: JobScript, launch: LaunchLine, here: Path, ours: Collection[str], effects: Effects
+    script: JobScript,
+    launch: LaunchLine,
+    here: Path,
+    ours: Collection[str],
+    effects: Effects,
+    allowed: Collection[Path] = (),
 ) -> None:
     """Refuse a script whose program works elsewhere: its runs would change the user's files.
+
+    A directory that only the job knows, as one for each job is, may be allowed.
 
     Args:
         script: The user's.
@@ -38,6 +49,7 @@ def check_place(
         here: Absolute: the directory that the job is submitted from.
         ours: Variables with directories that each run has of its own.
         effects: What its shell lines do.
+        allowed: What runs may change outside of their copies.
 
     Raises:
         UsageError: With the remedy.
@@ -63,11 +75,47 @@ def check_place(
                 "and write `cd` before the launch line if need be"
             )
     if place := effects.places.get(launch.start):
-        raise _elsewhere(script, f"line {launch.first_line}: {launch.text}", here / place)
+        _check_outer(
+            script,
+            allowed,
+            Effect(
+                launch.first_line,
+                launch.text,
+                WORKS_IN,
+                str(here / place),
+                effects.unclear.get(launch.start, str(here / place)),
+            ),
+        )
     for effect in effects.outer:
         is_here = launch.first_line <= effect.line <= launch.last_line and not effect.script
         if effect.verb == WORKS_IN and is_here:
-            raise _elsewhere(script, f"line {effect.line}: {effect.text}", here / effect.path)
+            _check_outer(script, allowed, replace(effect, path=str(here / effect.path)))
+
+
+def _check_outer(script: JobScript, allowed: Collection[Path], effect: Effect) -> None:
+    """Refuse a directory in which the program works, unless it is the job's own and allowed."""
+    what = f"line {effect.line}: {effect.text}"
+    if os.path.normpath(effect.path) == os.path.normpath(effect.known):
+        raise _elsewhere(script, what, Path(effect.path))
+    if not is_allowed(effect.known, allowed) and not is_nobodys(effect):
+        option = f"--allow-outside {shlex.quote(effect.known)}"
+        allow = f"if they may do so, give {option}, otherwise " if effect.known != "/" else ""
+        raise UsageError(
+            f"{script.name}, {printable(what)}: the program works in {printable(effect.path)}, "
+            f"where runs might change your own files: {printable(allow)}"
+            'let it work where it is submitted from (cd "$SLURM_SUBMIT_DIR")'
+        )
+
+
+def shared_places(script: JobScript, launch: LaunchLine, effects: Effects) -> Iterator[str]:
+    """Yield a warning if the program works in a directory of the job, which holds many runs."""
+    place = effects.places.get(launch.start, "")
+    if launch.start in effects.unclear and _JOB in place:
+        yield (
+            f"{script.name}: the program works in {printable(place)}, which the runs of an "
+            "allocation share, with what those before them left there: remove it at the end of "
+            "the script, or give --job-per-run"
+        )
 
 
 def works_on_tier(script: JobScript, launch: LaunchLine, variable: str) -> bool:

@@ -359,7 +359,7 @@ def _as_given(message: str, place: Place) -> str:
 
 
 def _outside(files: Sequence[ObservedFile], place: Place) -> tuple[list[str], list[str]]:
-    """Absolute paths that were written, and those of temporary files.
+    """Absolute paths that were written, and those of temporary files and what is allowed.
 
     A file that the command names is not temporary where the run leaves it: the next run, which
     may not change it, would fail.  Names that a program makes up are new in every run.
@@ -371,7 +371,11 @@ def _outside(files: Sequence[ObservedFile], place: Place) -> tuple[list[str], li
         path = Path(file.path)
         if not path.is_absolute() or not file.write_bytes:
             continue
-        if any(path.is_relative_to(root) for root in (*map(Path, _NOT_STORAGE), *place.writable)):
+        no_storage = (*_NOT_STORAGE, place.directory.parent)
+        if any(path.is_relative_to(root) for root in no_storage):
+            continue
+        if any(path.is_relative_to(root) for root in place.writable):
+            temporary.append(file.path)
             continue
         in_temporary = any(path.is_relative_to(root) for root in temporaries)
         named = any(file.path in word for word in place.command) and path.is_file()

@@ -142,7 +142,7 @@ def check_commands(options: StudyOptions) -> None:
 
 def _judged(effects: Effects, options: StudyOptions, name: str) -> Outside:
     allowed = options.allowed_outside
-    asked = [effect for effect in effects.outer if not _is_nobodys(effect)]
+    asked = [effect for effect in effects.outer if not is_nobodys(effect)]
     uses = tuple(
         OutsideUse(e.line, e.script, e.text, e.verb, e.path, is_allowed(e.known, allowed))
         for e in asked
@@ -161,7 +161,7 @@ def is_allowed(path: str, allowed: Iterable[Path]) -> bool:
     )
 
 
-def _is_nobodys(effect: Effect) -> bool:
+def is_nobodys(effect: Effect) -> bool:
     """Whether a path is a device, or a temporary file that is not there yet."""
     path = effect.known
     if any(Path(path).is_relative_to(top) for top in _NOBODYS):

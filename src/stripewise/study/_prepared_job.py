@@ -36,7 +36,7 @@ from stripewise.study._job_header import (
     overridden,
     wall_seconds_of,
 )
-from stripewise.study._job_moves import check_place, where_unclear, works_on_tier
+from stripewise.study._job_moves import check_place, shared_places, where_unclear, works_on_tier
 from stripewise.study._job_tier import (
     asked_of_tier,
     check_own,
@@ -163,7 +163,7 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
         check_staging(script, tier, ask, source=source, results=results)
     here, ours = options.origin.absolute(), [tier.directory_variable(ask)]
     outside, effects = outside_of_script(script, options, ours)
-    check_place(script, launch, here, ours, effects)
+    check_place(script, launch, here, ours, effects, options.allowed_outside)
     check_inside(effects, script.name, here)
     jobs = ScriptJobs(
         script=script,
@@ -181,9 +181,9 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
     )
     check_node_hours(options.node_hours, jobs.nodes)
     jobs = replace(jobs, allocation_seconds=allocation_seconds(options, jobs, partition))
-    return PreparedJob(
-        jobs, launch, node_ladder(job, jobs, pools), _warnings(options, jobs), outside
-    )
+    shared = () if job.per_run else shared_places(script, launch, effects)
+    warnings = (*_warnings(options, jobs), *shared)
+    return PreparedJob(jobs, launch, node_ladder(job, jobs, pools), warnings, outside)
 
 
 def _nodes(script: JobScript, launch: LaunchLine) -> int:
