@@ -14,9 +14,10 @@ from stripewise.jobs import JobScript, Surroundings, check_inside
 HERE = Path("/scratch/me/case")
 
 
-def check(text: str, shell: str = "bash") -> None:
+def check(text: str, shell: str = "bash", is_named: bool = False) -> None:
     script = JobScript.parse(f"#!/bin/{shell}\n{text}\n".encode(), "r.sh")
-    check_inside(script.effects(Surroundings(HERE, {"HOME": "/home/me"})), script.name, HERE)
+    effects = script.effects(Surroundings(HERE, {"HOME": "/home/me"}))
+    check_inside(effects, script.name, HERE, is_named)
 
 
 @pytest.mark.parametrize(
@@ -95,3 +96,10 @@ def test_all_of_it_is_told_in_one_line() -> None:
 )
 def test_what_stays_below_is_not(text: str) -> None:
     check(text)
+
+
+def test_what_comes_back_into_a_copy_of_the_same_name() -> None:
+    check("cp ../case/in.nml x; srun ../case/a", is_named=True)
+    for text in ("mv x ../case/y", "srun ./a > ../case/log", "cp ../cases/in x"):
+        with pytest.raises(UsageError):
+            check(text, is_named=True)

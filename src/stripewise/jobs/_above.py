@@ -57,19 +57,23 @@ def parts_of(text: str) -> Iterator[str]:
             yield part
 
 
-def check_inside(effects: Effects, name: str, here: str | os.PathLike[str]) -> None:
+def check_inside(
+    effects: Effects, name: str, here: str | os.PathLike[str], is_named: bool = False
+) -> None:
     """Refuse a script that names what lies above the directory of its job.
 
     Args:
         effects: Of it.
         name: Of it.
         here: Absolute: the user's directory, of which the job has a copy.
+        is_named: The copy has its name: paths that go up and come back can be read.
 
     Raises:
         UsageError: With the lines and the remedy.
     """
     outer = [effect for effect in effects.outer if effect.path.split("/")[0] == ".."]
-    if not (found := _lines([*effects.above, *outer])):
+    above = [one for one in effects.above if not (is_named and _inside(one.path, here))]
+    if not (found := _lines([*above, *outer])):
         return
     count = sum(map(len, found.values()))
     told = [
@@ -82,7 +86,7 @@ def check_inside(effects: Effects, name: str, here: str | os.PathLike[str]) -> N
     if all(inside):
         raise UsageError(
             f"{said} {'leads' if count == 1 else 'lead'} out of the job's directory and back, "
-            f"which a copy of it does not: write $SLURM_SUBMIT_DIR/{printable(inside[0])}"
+            f"which not all copies of it do: write $SLURM_SUBMIT_DIR/{printable(inside[0])}"
         )
     raise UsageError(
         f"{said} {'lies' if count == 1 else 'lie'} outside of the job's directory, which alone is "

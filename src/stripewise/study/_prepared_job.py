@@ -164,7 +164,7 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
     here, ours = options.origin.absolute(), [tier.directory_variable(ask)]
     outside, effects = outside_of_script(script, options, ours)
     check_place(script, launch, here, ours, effects, options.allowed_outside)
-    check_inside(effects, script.name, here)
+    check_inside(effects, script.name, here, is_named=tier.name == "none")
     jobs = ScriptJobs(
         script=script,
         step=launch.number,
