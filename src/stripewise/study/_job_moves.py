@@ -86,10 +86,18 @@ def check_place(
                 effects.unclear.get(launch.start, str(here / place)),
             ),
         )
-    for effect in effects.outer:
-        is_here = launch.first_line <= effect.line <= launch.last_line and not effect.script
-        if effect.verb == WORKS_IN and is_here:
-            _check_outer(script, allowed, replace(effect, path=str(here / effect.path)))
+    for effect in _given_in_launch(launch, effects):
+        _check_outer(script, allowed, replace(effect, path=str(here / effect.path)))
+
+
+def _given_in_launch(launch: LaunchLine, effects: Effects) -> list[Effect]:
+    """Return the directories that the launch line itself names to work in."""
+    lines = range(launch.first_line, launch.last_line + 1)
+    return [
+        effect
+        for effect in effects.outer
+        if effect.verb == WORKS_IN and effect.line in lines and not effect.script
+    ]
 
 
 def _check_outer(script: JobScript, allowed: Collection[Path], effect: Effect) -> None:
@@ -109,8 +117,9 @@ def _check_outer(script: JobScript, allowed: Collection[Path], effect: Effect) -
 
 def shared_places(script: JobScript, launch: LaunchLine, effects: Effects) -> Iterator[str]:
     """Yield a warning if the program works in a directory of the job, which holds many runs."""
-    place = effects.places.get(launch.start, "")
-    if launch.start in effects.unclear and _JOB in place:
+    entered = effects.places.get(launch.start, "") if launch.start in effects.unclear else ""
+    named = [one.path for one in _given_in_launch(launch, effects) if one.path != one.known]
+    if place := next((path for path in (*named, entered) if _JOB in path), ""):
         yield (
             f"{script.name}: the program works in {printable(place)}, which the runs of an "
             "allocation share, with what those before them left there: remove it at the end of "
