@@ -100,6 +100,16 @@ CASES = {
     "ar rc /abs/lib.a x.o": "writes /abs/lib.a",
     "uniq -c in /abs/x": "writes /abs/x",
     "rename old new /abs/*.dat": "writes /abs/*.dat",
+    "ROOT=${SLURM_SUBMIT_DIR%/*}; mkdir -p $ROOT/results": "writes ../results",
+    'R="${PWD%/*/*}"; rm -r "$R/x"': "removes ../../x",
+    "R=$(dirname $SLURM_SUBMIT_DIR); rm ${R%/*}/x": "removes ../../x",
+    "cd sub; rm ${PWD%/*}/x ${PWD%/*/*}/y": "removes ../y",
+    "D=/abs/d/; rm ${D%/}/x": "removes /abs/d/x",
+    "F=/abs/a.tar.gz; cp q ${F%.tar.gz}.nc; cp q /far/${F##*/}": "writes /abs/a.nc; "
+    "writes /far/a.tar.gz",
+    "D=/abs/$SLURM_JOB_ID; rm -r ${D%/*}/old": "removes /abs/old",
+    "for f in /abs/*.nc; do cp q ${f%.nc}.old; done": "writes /abs/*.old",
+    "rm $(dirname /abs/x/)/y": "removes /abs/y",
 }
 
 
@@ -120,6 +130,7 @@ def test_what_lies_outside(text: str) -> None:
         "awk '$1 > 2/3' /abs/x; awk '{print > \"log/x\"}' /abs/in; alias l='ls /abs'",
         "make; ls /abs; [ -d /abs ] && echo /abs; module load /abs/x; export PATH=/abs:$PATH",
         "cp $DW_JOB_STRIPED/a .; cp b $DW_JOB_STRIPED/",
+        "F=/abs/a.nc; cp q out/${F##*/}; cd sub; rm ${PWD%/*}/x; rm ${SLURM_SUBMIT_DIR%/}/y",
     ],
 )
 def test_what_stays_inside(text: str) -> None:
@@ -136,6 +147,7 @@ def test_what_stays_inside(text: str) -> None:
         "cp x $1",
         "ls | xargs rm -f",
         "cd $X; rm y",
+        "rm ${SLURM_SUBMIT_DIR%_run}/x",
         "cp a $(cmd)/b",
     ],
 )

@@ -8,6 +8,7 @@ stays in the text between marks, so that what stands before it is known all the 
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,12 +22,14 @@ UNKNOWN, NAME, END = "\ue000", "\ue001", "\ue002"
 """Begin a part that is not known (`NAME`: it has no slash), and end it."""
 HERE, CURRENT, TEMPORARY = "\ue003", "\ue004", "\ue005"
 """The directory of the run; the one that the shell is in; one for files that nobody keeps."""
+_DIRECTORIES = (HERE, CURRENT, TEMPORARY)
 TEMPORARY_VARIABLES = ("TMPDIR", "TMP", "TEMP", "SLURM_TMPDIR")
 _NUMBERS = frozenset("# ? $ ! - RANDOM SECONDS UID EUID PPID LINENO BASHPID HOSTNAME".split())
 _NAMES_OF = re.compile(r"(?:basename|date|hostname|whoami|id|seq|expr|wc|nproc|uname|tr)\b")
 _PARAMETER = re.compile(r"([A-Za-z_]\w*|[0-9@*#?$!-])(\[[^\]]*\])?")
 _SIMPLE = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
 _MARKED = re.compile(f"[{UNKNOWN}{NAME}]([^{END}]*){END}")
+_LAST = re.compile(f"/(?:{NAME}[^{END}]*{END}|[^/{UNKNOWN}{NAME}{END}])*$")
 _BRACES = re.compile(r"\{([^{}$`]*,[^{}$`]*)\}")
 _MOST = 16
 _MOST_NESTED = 6
@@ -249,25 +252,60 @@ def latin(text: str) -> str:
 
 
 def _directory_of(text: str) -> str:
+    """Return what dirname prints of a path."""
     known = known_part(text)
     if text != known:
         return unknown(shown(text))
-    if text.rstrip("/") in (HERE, CURRENT, TEMPORARY):
+    above = _above(text.rstrip("/"))
+    return above or ("/" if text.startswith("/") else ".")
+
+
+def _above(text: str) -> str | None:
+    """Return a path without its last part; None where it has one alone."""
+    if text in _DIRECTORIES or text.endswith("/.."):
         return f"{text}/.."
-    return os.path.dirname(known) or "."
+    last = _LAST.search(text)
+    return text[: last.start()] if last else None
 
 
 def _cut(value: str, rest: str, written: str) -> str:
     """Return what is left of a value by `%`, `#`, `/` and the like."""
-    if "/" not in value and UNKNOWN not in value and not value.startswith((HERE, TEMPORARY)):
+    mark = UNKNOWN if "/" in value or UNKNOWN in value or value[:1] in _DIRECTORIES else NAME
+    operator = re.match(r"%%?|##?", rest)
+    pattern = rest[operator.end() :].strip("\"'") if operator else "$"
+    if operator and operator[0] == "%" and pattern and not pattern.replace("/*", ""):
+        return _without_parts(value, pattern.count("*")) or unknown(written, mark)
+    head = value[:1] if value[:1] in _DIRECTORIES else ""
+    is_known = known_part(value) == value and not re.search(r"[$`\\\"']", pattern)
+    if rest == "##*/" and (head or not is_known):
         return unknown(written, NAME)
-    if rest.startswith("##*/"):
-        return unknown(written, NAME)
-    if rest in ("%/*", "%/") and known_part(value) == value:
-        return _directory_of(value) if rest == "%/*" else value.removesuffix("/")
-    if rest[0] == "%" and "/" not in rest:
-        return value
-    return unknown(written)
+    if not is_known or operator is None or (head and operator[0] != "%"):
+        is_end = rest[0] == "%" and "/" not in rest
+        return value if is_end and mark == UNKNOWN else unknown(written, mark)
+    tail = value[len(head) :]
+    left = _without_match(tail, operator[0], pattern)
+    if left is None and head and (not tail or re.search(r"[*?\[]", pattern)) and pattern != "/":
+        return unknown(written)  # the name of the directory may match
+    return value if left is None else head + left
+
+
+def _without_parts(value: str, number: int) -> str | None:
+    """Return a path without so many of its last parts; None where that is not known."""
+    found: str | None = value
+    for _ in range(number):
+        found = None if found is None else _above(found)
+    return found
+
+
+def _without_match(text: str, operator: str, pattern: str) -> str | None:
+    """Return a text without what a pattern matches at one of its ends; None: nothing does."""
+    is_match = re.compile(fnmatch.translate(pattern)).match
+    places: Iterable[int] = range(len(text) + 1)
+    if operator in ("%", "##"):  # the shortest end, the longest beginning
+        places = reversed(range(len(text) + 1))
+    if operator[0] == "%":
+        return next((text[:at] for at in places if is_match(text[at:])), None)
+    return next((text[at:] for at in places if is_match(text[:at])), None)
 
 
 def _closing(text: str, place: int) -> int:
