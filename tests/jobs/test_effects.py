@@ -10,7 +10,8 @@ import pytest
 
 from stripewise.jobs import Effects, JobScript, Surroundings, effects_of_words
 
-ENVIRONMENT = {"HOME": "/home/me", "SCRATCH": "/scratch/me", "USER": "me", "TMPDIR": "/tmp/me"}
+ENVIRONMENT = {"HOME": "/home/me", "SCRATCH": "/scratch/me", "USER": "me", "TMPDIR": "/tmp/me",
+               "STALE": "/abs/c /abs/d"}  # fmt: skip
 HERE = Path("/no/such/case")
 
 
@@ -110,6 +111,29 @@ CASES = {
     "D=/abs/$SLURM_JOB_ID; rm -r ${D%/*}/old": "removes /abs/old",
     "for f in /abs/*.nc; do cp q ${f%.nc}.old; done": "writes /abs/*.old",
     "rm $(dirname /abs/x/)/y": "removes /abs/y",
+    'L="-o /abs/m.%t"; srun --mpi=pmix $L ./x': "writes /abs/m.%t",
+    'O="--mpi=pmix -o $D/m -e /abs/e"; D=/abs; srun $O ./x': "writes /abs/m; writes /abs/e",
+    'O="--output-filename /abs"; mpirun $O ./x': "writes /abs",
+    "O=--error=/abs/e; srun $O ./x": "writes /abs/e",
+    'O="--chdir=/abs"; srun $O rm x': "works in /abs; removes /abs/x",
+    "srun ${O:--o /abs/x} --err=/abs/y ./x": "writes /abs/x; writes /abs/y",
+    "srun --bcast=/abs/exe ./x; srun --bcast /usr/bin/true": "writes /abs/exe",
+    "export SLURM_STDOUTMODE=/abs/o.%t; srun ./x": "writes /abs/o.%t",
+    "SLURM_STDERRMODE=/abs/e SLURM_STDOUTMODE=/no srun -o x ./x": "writes /abs/e",
+    "export OMPI_MCA_orte_output_filename=/abs/o; mpirun ./x": "writes /abs/o",
+    'O="stale /abs/x"; rm -rf $O; rm "$O"': "removes /abs/x",
+    'O="stale /abs/x"; for d in $O; do rm "$d"; done': "removes /abs/x",
+    "rm -rf $STALE": "removes /abs/c; removes /abs/d",
+    'for d in a $STALE; do rm -r "$d/x"; done': "removes /abs/c/x; removes /abs/d/x",
+    'A="-t /abs"; cp $A f': "writes /abs",
+    'if a; then A="-t /abs"; else A=-r; fi; cp $A f /far/': "writes /abs; writes /far/",
+    'CLEAN="rm -r"; CLEAN="cp x"; $CLEAN /abs': "removes /abs; writes /abs",
+    "DEBUG=; $DEBUG rm /abs/x": "removes /abs/x",
+    'C="rm /abs/x; rm /abs/y"; eval "$C"': "removes /abs/x; removes /abs/y",
+    'A="$SLURM_SUBMIT_DIR/../x y"; cd /abs; eval rm $A': "removes ../x; removes /abs/y",
+    "IFS=:; D=a:/abs/x; for d in $D; do rm $d; done": "removes /abs/x",
+    'D="-C /abs"; tar $D -xf a.tar; find $STALE -delete': "writes /abs; removes /abs/c; "
+    "removes /abs/d",
 }
 
 
@@ -193,6 +217,14 @@ def test_a_script_of_csh() -> None:
     assert outer(text, shell="csh") == [
         "writes /abs/log", "removes /abs/x", "writes /abs/q", "writes /abs/c", "writes /abs/b",
     ]  # fmt: skip
+
+
+def test_where_a_shell_splits_words() -> None:
+    text = "D='x /abs/y'; rm -r $D"
+    assert outer(text) == outer(f"setopt sh_word_split; {text}", shell="zsh") == ["removes /abs/y"]
+    assert outer(text, shell="zsh") == []
+    for text in ("set D = 'x /abs/y'; rm -r $D", "set L = '-o /abs/y'\nsrun $L ./x"):
+        assert [each.partition(" ")[2] for each in outer(text, shell="csh")] == ["/abs/y"]
 
 
 def test_words_of_the_script() -> None:

@@ -9,9 +9,11 @@ What they start in turn is read as well: programs behind `env` or `timeout`, tex
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,9 +39,12 @@ from stripewise.jobs._file_commands import (
     started_by_find,
     uses_of,
 )
+from stripewise.jobs._launch_options import OUTPUTS, PLACES, PROGRAMS, launch_options
 from stripewise.jobs._launches import utf8
+from stripewise.jobs._moves import SUBMITTED_FROM
 from stripewise.jobs._run_paths import RunPaths, is_above
 from stripewise.jobs._shell import Command, Reading, Redirection, read_shell
+from stripewise.jobs._submits import interpreter
 from stripewise.jobs._variables import LOCATED, is_launcher_word
 from stripewise.jobs._word import Word
 from stripewise.runtime import read_launcher
@@ -51,9 +56,12 @@ _WRITING = re.compile(r">>?\||>>?|&>>?|<>|>>?&?!?|>&|>\|")
 _PRELOADS = re.compile(r"(?<![\w$])(?:LD_PRELOAD=|setenv\s+LD_PRELOAD\b)")
 _PIPE = re.compile(r"[\s)};]*\|&?\s*")
 _FUNCTION = re.compile(r"^\s*(?:function\s+[\w.-]+|[\w.-]+\s*\(\s*\))", re.MULTILINE)
+_SPLITS = re.compile(r"sh_?word_?split|\bemulate\b", re.IGNORECASE)
+"""What makes zsh split words as other shells do."""
 _MOVES = ("cd", "chdir", "pushd", "popd")
 _MOST_NESTED = 5
 _MOST_BYTES = 1 << 20
+_MOST_READINGS = 16
 _BEHIND = {
     "nohup": "", "exec": "a", "command": "", "builtin": "", "time": "fo", "setsid": "",
     "unbuffer": "", "catchsegv": "", "stdbuf": "ioe", "nice": "n", "ionice": "cnp", "chrt": "TPD",
@@ -75,11 +83,6 @@ _NO_LIBRARY = {
     "busybox": "is mostly linked statically", "chroot": "sees other files",
     "at": "runs later", "crontab": "runs later", "systemd-run": "runs outside of the job",
 }  # fmt: skip
-_OUTPUTS = ("output", "error", "output-filename", "outfile-pattern", "errfile-pattern")
-_PLACES = ("chdir", "wdir", "wd")
-_OF_SRUN = {"o": "output", "e": "error", "D": "chdir"}
-_IN_OUTPUT = re.compile(r"(?:.*[,:])?(?:dir|directory|file|filename)=([^,:]+)")
-"""Open MPI 5: `--output dir=/x`."""
 
 
 @dataclass(frozen=True)
@@ -157,6 +160,7 @@ def effects_of(data: bytes, kind: str, around: Surroundings, crlf: bool = False)
     """
     effects = Effects()
     if kind in ("sh", "csh"):
+        kind = _kind(interpreter(data)) if kind == "sh" else kind
         shell = _Shell(around, effects, data.decode("latin-1"), kind, crlf)
         shell.go()
     return effects
@@ -205,7 +209,7 @@ class _Shell:
             around: Where it runs.
             effects: Takes what is found.
             text: To be read.
-            kind: "sh" or "csh".
+            kind: "sh", "zsh" or "csh".
             crlf: How its lines end.
             name: Of the file that holds it; "": that of `by`.
             by: The shell that reads or starts this one.
@@ -232,6 +236,7 @@ class _Shell:
             _FUNCTION.search(text) is not None,
             around.is_job,
             by.values if by else None,
+            splits=kind != "zsh" or _SPLITS.search(text) is not None,
         )
 
     def go(self) -> None:
@@ -278,10 +283,42 @@ class _Shell:
         return not (redirection.operator.endswith("&") and re.fullmatch(r"\d*-?", text))
 
     def _act(self, command: Command, words: list[Word], directory: str, depth: int = 0) -> None:
-        """Note what words do as a command, in a directory."""
+        """Note what words do as a command, in a directory, whatever variables in them hold."""
         if not words or depth > 2 * _MOST_NESTED:
             return
-        words = [*self._split(words[0]), *words[1:]]
+        began, ends = self.directory, dict[str, None]()
+        for each in self._expanded(words):
+            self.directory = began
+            self._act_on(command, each, directory, depth)
+            ends[self.directory] = None
+        if len(ends) > 1:
+            self.directory = unknown(words[0].text)
+
+    def _expanded(self, words: list[Word]) -> Iterator[list[Word]]:
+        """Yield what the words of a command may become."""
+        found = [self._split(word, at == 0) for at, word in enumerate(words)]
+        if math.prod(map(len, found)) <= _MOST_READINGS:
+            together: Iterable[Iterable[list[Word]]] = itertools.product(*found)
+        else:
+            most = max(map(len, found))
+            together = ([each[at % len(each)] for each in found] for at in range(most))
+        for each in together:
+            yield list(itertools.chain(*each))
+
+    def _split(self, word: Word, is_first: bool) -> list[list[Word]]:
+        """Return the words that one may stand for; itself, where each value is one path."""
+        if located := LOCATED.fullmatch(word.text):
+            return [[Word(word.start, word.end, located[1])]] if is_first else [[word]]
+        if word.is_plain or not word.is_open:
+            return [[word]]
+        found = self.values.words_of(word)
+        is_path = all(len(texts) == 1 and not texts[0].startswith("-") for texts in found)
+        if (is_path and not is_first) or not found:
+            return [[word]]
+        return [[Word(word.start, word.end, text) for text in texts] for texts in found]
+
+    def _act_on(self, command: Command, words: list[Word], directory: str, depth: int) -> None:
+        """Note what words do whose variables are known as far as may be."""
         if not words:
             return
         name = os.path.basename(words[0].text)
@@ -311,17 +348,6 @@ class _Shell:
             self._behind(command, name, rest, directory, depth)
         else:
             self._file_command(command, name, words, directory, depth)
-
-    def _split(self, word: Word) -> list[Word]:
-        """Return the words that the first word of a command stands for."""
-        if located := LOCATED.fullmatch(word.text):
-            return [Word(word.start, word.end, located[1])]
-        if word.is_plain or not word.is_open:
-            return [word]
-        found = self.values.of_word(word)
-        if len(found) != 1 or UNKNOWN in found[0] or not found[0].strip():
-            return [word]
-        return [Word(word.start, word.end, text) for text in found[0].split()]
 
     def _file_command(
         self, command: Command, name: str, words: list[Word], directory: str, depth: int
@@ -372,28 +398,29 @@ class _Shell:
 
     def _launch(self, command: Command, words: list[Word], directory: str, depth: int) -> None:
         """Note where a launcher puts output, and what it starts."""
-        texts = [utf8(word.text) for word in words]
+        texts = [utf8(shown(word.text)) for word in words]
         try:
             program = read_launcher(texts).program
         except UsageError:
             program = len(words)
-        options, launcher = words[1:program], os.path.basename(texts[0])
-        self._look_above(command, options, directory)
-        for option, following in zip(options, [*options[1:], None], strict=False):
-            name, value = _option(launcher, option, following)
-            if value is None or value.text in ("none", "all") or value.text.isdigit():
+        self._look_above(command, words[1:program], directory)
+        launcher = os.path.basename(texts[0]).partition(".")[0]
+        for name, value in launch_options(launcher, words[1:program], self.values):
+            if value.text in ("none", "all") or value.text.isdigit():
                 continue
-            if name in _OUTPUTS:
+            if name in OUTPUTS:
                 self._use(command, Use(WRITES, value), directory)
-            elif name in _PLACES:
+            elif name in PLACES:
                 directory = self.paths.joined(directory, self.values.of_word(value)[0])
                 self._elsewhere(command, directory)
+            elif name in PROGRAMS:
+                self._act(command, [value], directory, depth + 1)
         self._act(command, words[program:], directory, depth + 1)
 
     # -- other shells -----------------------------------------------------------------------
 
     def _shell(self, command: Command, name: str, rest: list[Word]) -> None:
-        kind = "csh" if name in _CSHELLS else "sh"
+        kind = _kind(name)
         place = 0
         while place < len(rest) and rest[place].text.startswith(("-", "+")):
             letters = rest[place].text
@@ -417,7 +444,12 @@ class _Shell:
         words: list[Word] | None = None,
     ) -> None:
         """Note what a text does that a shell reads."""
-        text = " ".join(utf8(word.text) for word in texts).encode(errors="surrogateescape")
+        top = f"${SUBMITTED_FROM}" if self.around.is_job else "."
+        given = [self.values.of_word(word) for word in texts if word.text]
+        said = [each[0] for each in given if len(each) == 1]
+        said = said if len(said) == len(given) else [word.text for word in texts]
+        written = (utf8(shown(each.replace(HERE, top))) for each in said)
+        text = " ".join(written).encode(errors="surrogateescape")
         if text.strip() and self.depth < _MOST_NESTED:
             self._nested(command, text, kind, keeps, words=words)
 
@@ -432,7 +464,7 @@ class _Shell:
             return
         for document in self.reading.documents:
             if command.start <= document.at < command.end and self.depth < _MOST_NESTED:
-                kind = "csh" if words[0] in _CSHELLS else "sh"
+                kind = _kind(words[0])
                 self._nested(command, document.text.encode("latin-1"), kind, keeps=False)
         before = self._last
         if before and _PIPE.fullmatch(self.text, before.end, command.start):
@@ -466,7 +498,7 @@ class _Shell:
             name = next((each for each in names if each != "env"), "")
             if not kind and name not in (*_SHELLS, *_CSHELLS):
                 return
-            kind = kind or ("csh" if name in _CSHELLS else "sh")
+            kind = kind or _kind(name)
         self._nested(command, data, kind, keeps, shown(found[0]), words)
 
     def _nested(
@@ -577,15 +609,5 @@ class _Shell:
             into.append(effect)
 
 
-def _option(launcher: str, option: Word, following: Word | None) -> tuple[str, Word | None]:
-    """Return the long name of an option of a launcher, and its value."""
-    text = option.text
-    if not text.startswith("-"):
-        return "", None
-    if launcher == "srun" and not text.startswith("--"):
-        name = _OF_SRUN.get(text[1:2], "")
-        return name, part_of(option, 2) if len(text) > 2 else following
-    name, equals, _ = text.lstrip("-").partition("=")
-    value = part_of(option, text.index("=") + 1) if equals else following
-    inner = _IN_OUTPUT.match(value.text) if value and launcher != "srun" else None
-    return name, part_of(value, inner.start(1)) if value and inner else value
+def _kind(shell: str) -> str:
+    return "csh" if shell in _CSHELLS else "zsh" if shell == "zsh" else "sh"

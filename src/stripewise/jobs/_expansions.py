@@ -54,6 +54,11 @@ def known_part(text: str) -> str:
     return text[: found.start()] if found else text
 
 
+def _parts(text: str, blanks: str) -> list[str]:
+    """Return the parts of a text between blanks; what is not known stays whole."""
+    return re.findall(f"(?:[{UNKNOWN}{NAME}][^{END}]*{END}|[^{re.escape(blanks)}])+", text)
+
+
 @dataclass
 class Values:
     """What variables hold, as far as a script and its environment say.
@@ -67,6 +72,7 @@ class Values:
         is_job: Its environment has variables of Slurm that only the job knows.
         outer: Of a script that this one reads or is read by: what is asked where this one says
             nothing.
+        splits: A value without quotes is split at blanks, as no zsh does.
     """
 
     reading: Reading
@@ -76,6 +82,7 @@ class Values:
     has_functions: bool = False
     is_job: bool = True
     outer: Values | None = None
+    splits: bool = True
     _asked: list[str] = field(default_factory=list)
 
     def of_word(self, word: Word) -> list[str]:
@@ -84,6 +91,17 @@ class Values:
             return self._with_home([word.text])
         found = self.of_text(word.text)
         return self._with_home(each for text in found for each in _without_braces(text))
+
+    def words_of(self, word: Word) -> list[list[str]]:
+        """Return the words that an open word may become."""
+        return [each for text in self.of_word(word) for each in self._split(text)]
+
+    def _split(self, text: str) -> list[list[str]]:
+        """Return what a text without quotes may become: blanks or what IFS is given end words."""
+        if not self.splits:
+            return [[text]]
+        given = [value.text for value in self._given("IFS") if value and value.is_plain]
+        return [_parts(text, blanks) for blanks in dict.fromkeys((" \t\n", *given))]
 
     def of_text(self, text: str, inside: int = 0) -> list[str]:
         """Return what a text with expansions in it may stand for."""
@@ -166,6 +184,13 @@ class Values:
             self._asked.pop()
         return list(dict.fromkeys(found))[:_MOST]
 
+    def given(self, name: str) -> list[str]:
+        """Return what the script gives a variable, or its environment; nothing if they do not."""
+        if any(self._given(name)):
+            return self.of_variable(name)
+        value = self.environment.get(name)
+        return [latin(value)] if value else []
+
     def _given(self, name: str) -> list[Word | None]:
         found, at = list[Word | None](), self
         while True:
@@ -176,6 +201,8 @@ class Values:
 
     def _of_value(self, value: Word, inside: int) -> list[str]:
         texts = [value.text] if value.is_plain else self.of_text(value.text, inside + 1)
+        if value.is_open:  # of `for`
+            texts = [part for text in texts for parts in self._split(text) for part in parts]
         return self._with_home(texts)
 
     def _of_argument(self, name: str) -> list[str]:
