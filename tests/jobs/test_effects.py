@@ -137,9 +137,48 @@ CASES = {
 }
 
 
+REMOTE = {
+    "scp out $USER@$HPSS:$D/y; scp h:x /abs": "writes me@$HPSS:$D/y; writes /abs",
+    "for h in a b; do scp f $h:/d/; done": "writes a:/d/; writes b:/d/",
+    "rsync --remove-source-files h:/q .; rsync x h::m": "moves h:/q; writes h::m",
+    "sshpass -p x scp a h:/b; ls | xargs -I{} scp {} h:": "writes h:/b; writes h:",
+    "sftp me@h <<X\ncd a\nrm x\nX": "writes me@h:",
+    "echo 'put x' | sftp h; sftp -b cmds g": "writes h:; writes g:",
+    'lftp -e "mirror -R out /in; bye" h; lftp -c "open h; rm x"': "writes h:; writes lftp:",
+    'hsi "cd x; put y"; hsi rm z': "writes hsi:; writes hsi:",
+    "htar -cvf /hpss/a.tar out": "writes htar:/hpss/a.tar",
+    "curl -T f https://h/x; curl -sX DELETE https://h/y": "writes https://h/x; removes https://h/y",
+    "curl -X PUT --data-binary @f -H 'A: b' h/z": "writes http://h/z",
+    "curl -sd a=b https://h/x; curl -F a=@f https://h/y": "sends to https://h/x; "
+    "sends to https://h/y",
+    "wget --post-file=f http://h/x; wget --method=PUT http://h": "sends to http://h/x; "
+    "writes http://h",
+    "aws s3 cp out s3://b/x --storage-class GLACIER": "writes s3://b/x",
+    "aws --profile p s3 sync s3://b/x /abs/y; aws s3 mv s3://b/m .": "writes /abs/y; "
+    "moves s3://b/m",
+    "aws s3 rm s3://b/z; aws s3api delete-object --bucket b --key k": "removes s3://b/z; "
+    "removes s3://b",
+    "s3cmd put f s3://b/f; s3cmd del s3://b/g": "writes s3://b/f; removes s3://b/g",
+    "rclone copy out r:x --transfers 4; rclone sync r:x /abs": "writes r:x; writes /abs",
+    "rclone -v delete r:z; rclone move out r:m": "removes r:z; writes r:m",
+    "globus transfer a:/x b:/y --label q; globus delete c:/z": "writes b:/y; removes c:/z",
+    "gsutil -m cp -r o gs://b/x; gsutil rm gs://b/y": "writes gs://b/x; removes gs://b/y",
+    "gcloud storage rsync a gs://b": "writes gs://b",
+    "iput -rf out; iput f /z/x; irm -f y": "writes irods:; writes irods:/z/x; removes irods:y",
+    "irsync -r out i:c; irsync i:c /abs": "writes i:c; writes /abs",
+    "dsmc archive '/a/*' -desc=q; dsmc delete archive /b": "writes dsmc:/a/*; removes dsmc:/b",
+    "gfal-copy a srm://h/x; gfal-rm srm://h/y": "writes srm://h/x; removes srm://h/y",
+    "xrdcp a root://h//x; xrdcp root://h//x file:///abs/z": "writes root://h//x; writes /abs/z",
+    "date | mail -s 'done $X' me@h you": "sends to mailto:me@h; sends to mailto:you",
+    "mutt -s q -a f g -- c@d; sendmail -t < m": "sends to mailto:c@d; sends to mailto:",
+    "git push; git push -q git@h:a/b main": "writes git:origin; writes git@h:a/b",
+}
+CASES |= REMOTE
+
+
 @pytest.mark.parametrize("text", CASES)
 def test_what_lies_outside(text: str) -> None:
-    assert "; ".join(outer(text)) == CASES[text]
+    assert "; ".join(outer(text, {"cmds": "ls\nput x\n"})) == CASES[text]
 
 
 @pytest.mark.parametrize(
@@ -154,6 +193,12 @@ def test_what_lies_outside(text: str) -> None:
         "awk '$1 > 2/3' /abs/x; awk '{print > \"log/x\"}' /abs/in; alias l='ls /abs'",
         "make; ls /abs; [ -d /abs ] && echo /abs; module load /abs/x; export PATH=/abs:$PATH",
         "cp $DW_JOB_STRIPED/a .; cp b $DW_JOB_STRIPED/",
+        "curl https://x -o f; curl -sLO https://x; curl -X GET -d q https://x; wget https://x",
+        "curl -Gd a=b https://x; curl -X POST localhost:80/x; cp x a:b; date > log.10:30",
+        "aws s3 ls s3://b; aws s3 cp s3://b/x .; rclone ls r:; rclone sync -n a r:b; gsutil ls",
+        "s3cmd get s3://b/f; htar -xf /hpss/a; hsi get x; hsi 'ls; cget q'; irsync i:c out",
+        "sftp h <<X\nlcd d\nget x\nls put\nX\nlftp -c 'open h; mirror /x out'; mail; dsmc q ar x",
+        "scp h:/x .; rsync -a h:x out/; git push --dry-run; globus ls a:/; gfal-copy srm://h/x .",
         "F=/abs/a.nc; cp q out/${F##*/}; cd sub; rm ${PWD%/*}/x; rm ${SLURM_SUBMIT_DIR%/}/y",
     ],
 )
@@ -182,7 +227,17 @@ def test_what_only_a_run_knows(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["env -i ./x", "sudo ./x", "export LD_PRELOAD=/x.so", "unset LD_PRELOAD", "ssh h ls"]
+    "text",
+    [
+        "env -i ./x",
+        "sudo ./x",
+        "export LD_PRELOAD=/x.so",
+        "unset LD_PRELOAD",
+        "ssh h ls",
+        "cat x | sftp h",
+        "sftp -b $CMDS h",
+        "hsi < cmds",
+    ],
 )
 def test_what_no_library_gets_into(text: str) -> None:
     assert len(effects(text).unguarded) == 1

@@ -8,6 +8,7 @@ from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
     from stripewise.jobs._above import check_inside as check_inside
+    from stripewise.jobs._arguments import MAKES as MAKES
     from stripewise.jobs._changes import Changes as Changes
     from stripewise.jobs._commands import check_command as check_command
     from stripewise.jobs._commands import job_script_heading as job_script_heading
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from stripewise.jobs._effects import Effects as Effects
     from stripewise.jobs._effects import Surroundings as Surroundings
     from stripewise.jobs._effects import effects_of_words as effects_of_words
-    from stripewise.jobs._file_commands import MAKES as MAKES
     from stripewise.jobs._launches import LaunchLine as LaunchLine
     from stripewise.jobs._links import links_program as links_program
     from stripewise.jobs._links import replaced_links as replaced_links
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from stripewise.jobs._on_tier import script_on_tier as script_on_tier
     from stripewise.jobs._options import JobOption as JobOption
     from stripewise.jobs._quoting import quote as quote
+    from stripewise.jobs._remote_names import is_remote as is_remote
+    from stripewise.jobs._remote_names import is_remote_within as is_remote_within
     from stripewise.jobs._resources import JobResources as JobResources
     from stripewise.jobs._rewrite import rewrite as rewrite
     from stripewise.jobs._script import JobScript as JobScript

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from stripewise.errors import UsageError
 from stripewise.jobs._above import parts_of, paths_in
+from stripewise.jobs._arguments import CHANGES_REPOSITORY, WRITES, Arguments, Use, part_of
 from stripewise.jobs._csh import read_csh
 from stripewise.jobs._expansions import (
     HERE,
@@ -30,20 +31,14 @@ from stripewise.jobs._expansions import (
     shown,
     unknown,
 )
-from stripewise.jobs._file_commands import (
-    CHANGES_REPOSITORY,
-    WRITES,
-    Arguments,
-    Use,
-    part_of,
-    started_by_find,
-    uses_of,
-)
+from stripewise.jobs._file_commands import started_by_find, uses_of
 from stripewise.jobs._launch_options import OUTPUTS, PLACES, PROGRAMS, launch_options
 from stripewise.jobs._launches import utf8
 from stripewise.jobs._moves import SUBMITTED_FROM
 from stripewise.jobs._run_paths import RunPaths, is_above
-from stripewise.jobs._shell import Command, Reading, Redirection, read_shell
+from stripewise.jobs._remote_commands import SESSIONS, Session, changes_there, session_of
+from stripewise.jobs._remote_names import is_remote, known_remote
+from stripewise.jobs._shell import Command, Document, Reading, Redirection, read_shell
 from stripewise.jobs._submits import interpreter
 from stripewise.jobs._variables import LOCATED, is_launcher_word
 from stripewise.jobs._word import Word
@@ -61,13 +56,14 @@ _SPLITS = re.compile(r"sh_?word_?split|\bemulate\b", re.IGNORECASE)
 _MOVES = ("cd", "chdir", "pushd", "popd")
 _MOST_NESTED = 5
 _MOST_BYTES = 1 << 20
+_MAY_CHANGE = "may change data on another host"
 _MOST_READINGS = 16
 _BEHIND = {
     "nohup": "", "exec": "a", "command": "", "builtin": "", "time": "fo", "setsid": "",
     "unbuffer": "", "catchsegv": "", "stdbuf": "ioe", "nice": "n", "ionice": "cnp", "chrt": "TPD",
     "taskset": "", "numactl": "NmiplC", "timeout": "ks", "strace": "eoPpsuaEO", "ltrace": "eolpsu",
     "xargs": "IiLnPsdaE", "parallel": "jaIS", "sudo": "ughpCDRTU", "doas": "uC", "flock": "wE",
-    "env": "uC", "prlimit": "", "perf": "", "valgrind": "", "systemd-run": "pu",
+    "env": "uC", "sshpass": "pfP", "prlimit": "", "perf": "", "valgrind": "", "systemd-run": "pu",
 }  # fmt: skip
 """Commands that start another one, with their options of one letter that take a value."""
 _OPERANDS_BEFORE = {"timeout": 1, "taskset": 1, "chrt": 1, "flock": 1}
@@ -76,7 +72,8 @@ _LONG = ("signal", "kill-after", "adjustment", "class", "classdata", "chdir", "u
          "membind", "interleave", "physcpubind", "output", "input", "error")  # fmt: skip
 _NO_LIBRARY = {
     "sudo": "runs as another user", "doas": "runs as another user", "su": "runs as another user",
-    "ssh": "runs on another host", "pdsh": "runs on other hosts", "clush": "runs on other hosts",
+    "ssh": "runs on another host", "rsh": "runs on another host",
+    "pdsh": "runs on other hosts", "clush": "runs on other hosts",
     "singularity": "runs in a container", "apptainer": "runs in a container",
     "docker": "runs in a container", "podman": "runs in a container",
     "shifter": "runs in a container", "sarus": "runs in a container",
@@ -344,6 +341,8 @@ class _Shell:
             self._shell(command, name, rest)
         elif is_launcher_word(words[0].text):
             self._launch(command, words, directory, depth)
+        elif name in SESSIONS:
+            self._session(command, session_of(name, rest))
         elif name in _BEHIND:
             self._behind(command, name, rest, directory, depth)
         else:
@@ -462,17 +461,41 @@ class _Shell:
             or any(not word.startswith("-") for word in words[1:])
         ):
             return
-        for document in self.reading.documents:
-            if command.start <= document.at < command.end and self.depth < _MOST_NESTED:
+        for document in self._documents_of(command):
+            if self.depth < _MOST_NESTED:
                 kind = _kind(words[0])
                 self._nested(command, document.text.encode("latin-1"), kind, keeps=False)
+        if (said := self._piped(command)) is None:
+            self._note(self.effects.unknown, command, "does what it reads", "")
+        else:
+            self._text(command, said, keeps=False)
+
+    def _documents_of(self, command: Command) -> list[Document]:
+        """Return what a command reads that the script holds."""
+        return [d for d in self.reading.documents if command.start <= d.at < command.end]
+
+    def _piped(self, command: Command) -> list[Word] | None:
+        """Return what a command before it prints for it; None where that is not known."""
         before = self._last
-        if before and _PIPE.fullmatch(self.text, before.end, command.start):
-            if before.words[0].text in ("echo", "printf"):
-                said = [word for word in before.words[1:] if not word.text.startswith("-")]
-                self._text(command, said, keeps=False)
-            else:
-                self._note(self.effects.unknown, command, "does what it reads", "")
+        if before is None or not _PIPE.fullmatch(self.text, before.end, command.start):
+            return []
+        if before.words[0].text not in ("echo", "printf"):
+            return None
+        return [word for word in before.words[1:] if not word.text.startswith("-")]
+
+    def _session(self, command: Command, session: Session) -> None:
+        """Note what a program is told to change on another host."""
+        piped = self._piped(command)
+        words = [*session.texts, *(piped or ())]
+        texts = [text for word in words for text in self.values.of_word(word)]
+        texts += [document.text for document in self._documents_of(command)]
+        read = [r.target for r in command.redirections if r.operator == "<"]
+        files = [self._content(file) for file in (session.file, *read) if file is not None]
+        texts += [data.decode("latin-1") for data in files if data is not None]
+        if any(map(changes_there, texts)):
+            self._use(command, session.use)
+        elif None in files or piped is None:
+            self._note(self.effects.unguarded, command, _MAY_CHANGE, "")
 
     def _source(self, command: Command, rest: list[Word]) -> None:
         if rest:
@@ -482,14 +505,18 @@ class _Shell:
         """Note what a script does that is called as a program."""
         self._file(command, program, "", keeps=False, words=rest)
 
+    def _content(self, file: Word) -> bytes | None:
+        """Return what a file holds that is there now; None where that is not known."""
+        found = self.values.of_word(file)
+        if len(found) != 1 or UNKNOWN in found[0] or NAME in found[0]:
+            return None
+        path = self.paths.place(self.paths.joined(self.directory, found[0]))
+        return self.around.read(path) if path and self.depth < _MOST_NESTED else None
+
     def _file(
         self, command: Command, file: Word, kind: str, keeps: bool, words: list[Word] | None
     ) -> None:
-        found = self.values.of_word(file)
-        if len(found) != 1 or UNKNOWN in found[0] or NAME in found[0]:
-            return
-        path = self.paths.place(self.paths.joined(self.directory, found[0]))
-        data = self.around.read(path) if path and self.depth < _MOST_NESTED else None
+        data = self._content(file)
         if data is None or not (kind or data.startswith(b"#!")):
             return
         if data.startswith(b"#!"):
@@ -499,7 +526,7 @@ class _Shell:
             if not kind and name not in (*_SHELLS, *_CSHELLS):
                 return
             kind = kind or _kind(name)
-        self._nested(command, data, kind, keeps, shown(found[0]), words)
+        self._nested(command, data, kind, keeps, shown(self.values.of_word(file)[0]), words)
 
     def _nested(
         self,
@@ -560,10 +587,14 @@ class _Shell:
         if use.within is not None:
             directory = self.paths.joined(directory, self.values.of_word(use.within)[0])
         for text in self.values.of_word(use.word):
-            if remote := re.match(r"(?:[\w.-]+@)?[\w.-]+:", text):
-                if remote.end() > 2 and use.verb == WRITES and "/" not in text[: remote.end()]:
-                    self._note(self.effects.outer, command, use.verb, text, text)
+            if use.remote is not None:
+                text = text.removeprefix("file://")
+                name = text if is_remote(text) else f"{use.remote}{text}"
+                if is_remote(name):
+                    self._note(self.effects.outer, command, use.verb, name, known_remote(name))
                     continue
+                if text.startswith(UNKNOWN):
+                    self._note(self.effects.unguarded, command, _MAY_CHANGE, "")
             path = self.paths.joined(directory, text)
             if path.startswith(UNKNOWN):
                 self._note(self.effects.unknown, command, use.verb, "")

@@ -28,7 +28,7 @@ _NUMBERS = frozenset("# ? $ ! - RANDOM SECONDS UID EUID PPID LINENO BASHPID HOST
 _NAMES_OF = re.compile(r"(?:basename|date|hostname|whoami|id|seq|expr|wc|nproc|uname|tr)\b")
 _PARAMETER = re.compile(r"([A-Za-z_]\w*|[0-9@*#?$!-])(\[[^\]]*\])?")
 _SIMPLE = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
-_MARKED = re.compile(f"[{UNKNOWN}{NAME}]([^{END}]*){END}")
+MARKED = re.compile(f"[{UNKNOWN}{NAME}]([^{END}]*){END}")
 _LAST = re.compile(f"/(?:{NAME}[^{END}]*{END}|[^/{UNKNOWN}{NAME}{END}])*$")
 _BRACES = re.compile(r"\{([^{}$`]*,[^{}$`]*)\}")
 _MOST = 16
@@ -42,7 +42,7 @@ def unknown(written: str, mark: str = UNKNOWN) -> str:
 
 def shown(text: str) -> str:
     """Return a text as a user would write it."""
-    plain = _MARKED.sub(lambda found: found[1], text)
+    plain = MARKED.sub(lambda found: found[1], text)
     for mark, name in ((HERE, "."), (CURRENT, "."), (TEMPORARY, "$TMPDIR")):
         plain = plain.replace(mark, name)
     return plain
@@ -50,7 +50,7 @@ def shown(text: str) -> str:
 
 def known_part(text: str) -> str:
     """Return what is known of a text, from its beginning on."""
-    found = _MARKED.search(text)
+    found = MARKED.search(text)
     return text[: found.start()] if found else text
 
 

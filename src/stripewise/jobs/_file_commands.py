@@ -8,34 +8,23 @@ Source: the manuals of GNU coreutils 9.1, findutils 4.9, tar 1.34, sed 4.8, rsyn
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from stripewise.jobs._arguments import (
+    CHANGES_REPOSITORY,
+    MAKES,
+    MOVES,
+    REMOVES,
+    WRITES,
+    Arguments,
+    Handler,
+    Use,
+    named,
+    part_of,
+)
+from stripewise.jobs._remote_commands import REMOTE_HANDLERS, pushed_to
 from stripewise.jobs._word import Word
-
-WRITES, MOVES, REMOVES, MAKES = "writes", "moves", "removes", "makes"
-"""`MAKES`: under a name that nobody has."""
-CHANGES_REPOSITORY = "changes the git repository of"
-
-
-@dataclass(frozen=True)
-class Use:
-    """What a command does to a file or directory.
-
-    Attributes:
-        verb: WRITES, MOVES, REMOVES, MAKES or CHANGES_REPOSITORY.
-        word: That names it.
-        follows: The file behind a symbolic link is meant.
-        within: The command works in this directory; None: where the shell is.
-    """
-
-    verb: str
-    word: Word
-    follows: bool = True
-    within: Word | None = None
-
-
-Handler = Callable[[Sequence[Word]], Iterator[Use]]
 
 
 def uses_of(name: str, words: Sequence[Word]) -> Iterator[Use] | None:
@@ -47,83 +36,6 @@ def uses_of(name: str, words: Sequence[Word]) -> Iterator[Use] | None:
     """
     handler = _HANDLERS.get(name)
     return None if handler is None else handler(words)
-
-
-def part_of(word: Word, begin: int) -> Word:
-    """Return what of a word stands behind so many characters."""
-    return replace(word, text=word.text[begin:], variable="")
-
-
-def named(text: str) -> Word:
-    """Return a word that stands nowhere."""
-    return Word(0, 0, text)
-
-
-@dataclass
-class Arguments:
-    """The words of a command: its options, and the rest.
-
-    Attributes:
-        options: Letter or long name to its values; None for an option without one.
-        operands: What is no option.
-    """
-
-    options: dict[str, list[Word | None]]
-    operands: list[Word]
-
-    @classmethod
-    def of(cls, words: Sequence[Word], letters: str = "", names: Iterable[str] = ()) -> Arguments:
-        """Read words as getopt_long does.
-
-        Args:
-            words: Behind the command's name.
-            letters: Options of one letter that take a value.
-            names: Long options that take one.
-        """
-        names, found, place = frozenset(names), cls({}, []), 0
-        while place < len(words):
-            word, text = words[place], words[place].text
-            following = words[place + 1] if place + 1 < len(words) else None
-            place += 1
-            if text == "--":
-                found.operands += words[place:]
-                break
-            if text.startswith("--"):
-                name, equals, _ = text[2:].partition("=")
-                value = part_of(word, len(name) + 3) if equals else None
-                if not equals and name in names:
-                    value, place = following, place + 1
-                found._add(name, value)
-            elif text.startswith("-") and len(text) > 1:
-                place += found._letters(word, letters, following)
-            else:
-                found.operands.append(word)
-        return found
-
-    def has(self, *names: str) -> bool:
-        """Whether one of these options is there."""
-        return any(name in self.options for name in names)
-
-    def values(self, *names: str) -> list[Word]:
-        """Return the values of options."""
-        return [v for name in names for v in self.options.get(name, []) if v is not None]
-
-    def _add(self, name: str, value: Word | None) -> None:
-        self.options.setdefault(name, []).append(value)
-
-    def _letters(self, word: Word, letters: str, following: Word | None) -> int:
-        """Read a word of options of one letter; return how many further words it took."""
-        for at in range(1, len(word.text)):
-            letter = word.text[at]
-            if letter not in letters:
-                self._add(letter, None)
-                continue
-            if at + 1 < len(word.text):
-                self._add(letter, part_of(word, at + 1))
-                return 0
-            self._add(letter, following)
-            return 1
-        return 0
 
 
 # -- tables ------------------------------------------------------------------------------------
@@ -142,16 +54,22 @@ def _all(
     return handler
 
 
-def _last(letters: str = "t", names: Iterable[str] = (), moves: bool = False) -> Handler:
+def _last(
+    letters: str = "t",
+    names: Iterable[str] = (),
+    moves: bool = False,
+    remote: str | None = None,
+) -> Handler:
     """The last operand is written, or what -t names, where the command has such an option."""
 
     def handler(words: Sequence[Word]) -> Iterator[Use]:
         found = Arguments.of(words, letters, ("target-directory", *names))
         into = found.values("t", "target-directory") if "t" in letters else []
         sources = found.operands if into else found.operands[:-1]
-        yield from (Use(WRITES, word) for word in into or found.operands[-1:])
+        for word in into or found.operands[-1:]:
+            yield Use(WRITES, word, remote=remote)
         if moves or found.has("remove-source-files"):
-            yield from (Use(MOVES, word, follows=False) for word in sources)
+            yield from (Use(MOVES, word, follows=False, remote=remote) for word in sources)
 
     return handler
 
@@ -325,6 +243,8 @@ def _git(words: Sequence[Word]) -> Iterator[Use]:
         yield Use(WRITES, operands[1] if len(operands) > 1 else named("."), within=within)
     elif name in _CHANGING:
         yield Use(CHANGES_REPOSITORY, named("."), within=within)
+    if name == "push":
+        yield from pushed_to(rest)
 
 
 def _make(words: Sequence[Word]) -> Iterator[Use]:
@@ -344,16 +264,13 @@ def _patch(words: Sequence[Word]) -> Iterator[Use]:
     yield from (Use(WRITES, word, within=within) for word in into)
 
 
+_LFS = ("setstripe", "mkdir", "migrate", "mirror", "hsm_archive", "hsm_release", "hsm_remove")
+
+
 def _lfs(words: Sequence[Word]) -> Iterator[Use]:
-    if words and words[0].text in ("setstripe", "mkdir", "migrate", "mirror"):
+    if words and words[0].text in _LFS:
         found = Arguments.of(words[1:], "cSipoLEdm", ("stripe-count", "stripe-size", "pool"))
         yield from (Use(WRITES, word) for word in found.operands)
-
-
-def _wget(words: Sequence[Word]) -> Iterator[Use]:
-    found = Arguments.of(words, "OPoa", ("output-document", "directory-prefix", "output-file"))
-    into = found.values("O", "P", "o", "a", "output-document", "directory-prefix", "output-file")
-    yield from (Use(WRITES, word) for word in into if word.text != "-")
 
 
 def _mktemp(words: Sequence[Word]) -> Iterator[Use]:
@@ -416,8 +333,8 @@ _HANDLERS: dict[str, Handler] = {
     "shred": _all(REMOVES, "ns", ("iterations", "size")),
     "mv": _last("St", ("suffix",), moves=True),
     "cp": _last("St", ("suffix",)),
-    "scp": _last("PioclFJS"),
-    "rsync": _last("efBMT@", _RSYNC),
+    "scp": _last("PioclFJS", remote=""),
+    "rsync": _last("efBMT@", _RSYNC, remote=""),
     "ln": _ln,
     "install": _install,
     "mkdir": _all(WRITES, "m", ("mode",)),
@@ -447,8 +364,6 @@ _HANDLERS: dict[str, Handler] = {
     "cmake": _cmake,
     "patch": _patch,
     "lfs": _lfs,
-    "wget": _wget,
-    "curl": _output("o", "output", "output-dir"),
     "sort": _output("o", "output"),
     **_table(_COMPILERS, _output("o")),
     "mktemp": _mktemp,
@@ -457,9 +372,5 @@ _HANDLERS: dict[str, Handler] = {
     "perl": _in_place("eEmMIF", _perl_edits, "eE"),
     **_table("nccopy cdo ncks ncrcat ncra ncea nces ncwa ncbo ncecat h5repack sbcast",
              _copied_last),
+    **REMOTE_HANDLERS,
 }  # fmt: skip
-
-
-def known_commands() -> Collection[str]:
-    """Return the names of the commands that are known here."""
-    return _HANDLERS.keys()

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from stripewise.jobs._arguments import named, part_of
 from stripewise.jobs._expansions import Values
-from stripewise.jobs._file_commands import named, part_of
 from stripewise.jobs._word import Word
 
 OUTPUTS = ("output", "error", "bcast", "output-filename", "outfile-pattern", "errfile-pattern",
