@@ -227,6 +227,7 @@ def _options(
     **given: Any,
 ) -> TrainingOptions:
     from stripewise.cli._vary import parse_vary
+    from stripewise.jobs import is_remote
     from stripewise.training import (
         PATTERNS,
         SMALL_BYTES,
@@ -256,7 +257,10 @@ def _options(
         vary=parse_vary(vary),
         launcher=launcher,
         kernel=kernel,
-        allow_outside=tuple(path.absolute() for path in given.pop("allow_outside")),
+        allow_outside=tuple(
+            path if is_remote(str(path)) else path.absolute()
+            for path in given.pop("allow_outside")
+        ),
         **given,
     )
 

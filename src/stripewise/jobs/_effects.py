@@ -35,9 +35,9 @@ from stripewise.jobs._file_commands import started_by_find, uses_of
 from stripewise.jobs._launch_options import OUTPUTS, PLACES, PROGRAMS, launch_options
 from stripewise.jobs._launches import utf8
 from stripewise.jobs._moves import SUBMITTED_FROM
-from stripewise.jobs._run_paths import RunPaths, is_above
 from stripewise.jobs._remote_commands import SESSIONS, Session, changes_there, session_of
 from stripewise.jobs._remote_names import is_remote, known_remote
+from stripewise.jobs._run_paths import RunPaths, is_above
 from stripewise.jobs._shell import Command, Document, Reading, Redirection, read_shell
 from stripewise.jobs._submits import interpreter
 from stripewise.jobs._variables import LOCATED, is_launcher_word

@@ -12,6 +12,7 @@ from typing import Any
 
 from stripewise.emulation import EmulatedStorage, EmulationOptions
 from stripewise.errors import StudyError, UsageError
+from stripewise.jobs import is_remote
 from stripewise.launch import DEFAULT_LAUNCHER, Launcher
 from stripewise.model import Value, from_json, to_json
 from stripewise.runtime import program_name
@@ -55,7 +56,7 @@ class StudyOptions:
             command says.
         inputs: Files and directories that the program reads, beyond those seen being read.
         allow_outside: Files and directories outside of the copies that runs may change, relative
-            to `origin`.
+            to `origin`, and places on other hosts: `me@host:/data`.
         sync: Whether data is on the storage when the clock stops.
         unsynced: Whether baseline and winner are also run once unsynced, for the record.
         timeout_seconds: Time limit of a run; None: from the baseline.
@@ -161,7 +162,7 @@ class StudyOptions:
             UsageError: With the remedy.
         """
         for path in self.allowed_outside:
-            if ":" in str(path) and str(path).startswith("/"):
+            if ":" in str(path):
                 raise UsageError(
                     f"--allow-outside {printable(str(path))}: a name with a colon cannot be "
                     "passed to runs; name a directory above it"
@@ -170,7 +171,16 @@ class StudyOptions:
     @property
     def allowed_outside(self) -> tuple[Path, ...]:
         """Absolute paths of what runs may change outside of their copies."""
-        return tuple(Path(os.path.normpath(self.origin / path)) for path in self.allow_outside)
+        paths = (path for path in self.allow_outside if not self._is_remote(path))
+        return tuple(Path(os.path.normpath(self.origin / path)) for path in paths)
+
+    @property
+    def allowed_remotes(self) -> tuple[str, ...]:
+        """Names of places on other hosts and in archives that runs may change."""
+        return tuple(str(path) for path in self.allow_outside if self._is_remote(path))
+
+    def _is_remote(self, path: Path) -> bool:
+        return is_remote(str(path)) and not os.path.lexists(self.origin / path)
 
     @property
     def ladders(self) -> dict[str, tuple[Value, ...]]:

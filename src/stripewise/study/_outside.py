@@ -15,7 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stripewise.errors import UsageError
-from stripewise.jobs import MAKES, Effect, Effects, JobScript, Surroundings, effects_of_words
+from stripewise.jobs import (
+    MAKES,
+    Effect,
+    Effects,
+    JobScript,
+    Surroundings,
+    effects_of_words,
+    is_remote,
+    is_remote_within,
+)
 from stripewise.study._options import StudyOptions
 from stripewise.text import printable
 
@@ -141,14 +150,19 @@ def check_commands(options: StudyOptions) -> None:
 
 
 def _judged(effects: Effects, options: StudyOptions, name: str) -> Outside:
-    allowed = options.allowed_outside
     asked = [effect for effect in effects.outer if not is_nobodys(effect)]
     uses = tuple(
-        OutsideUse(e.line, e.script, e.text, e.verb, e.path, is_allowed(e.known, allowed))
+        OutsideUse(e.line, e.script, e.text, e.verb, e.path, _is_allowed(e.known, options))
         for e in asked
     )
     open_ones = [e for e, use in zip(asked, uses, strict=True) if not use.allowed]
     return Outside(uses, _remedy(open_ones), tuple(_warnings(effects, name)))
+
+
+def _is_allowed(known: str, options: StudyOptions) -> bool:
+    if is_remote(known):
+        return any(is_remote_within(known, top) for top in options.allowed_remotes)
+    return is_allowed(known, options.allowed_outside)
 
 
 def is_allowed(path: str, allowed: Iterable[Path]) -> bool:
@@ -182,14 +196,27 @@ def _remedy(effects: Sequence[Effect]) -> tuple[str, ...]:
         sorted(
             path
             for path in found
-            if not any(path != top and Path(path).is_relative_to(top) for top in found)
+            if not any(path != top and _is_within(path, top) for top in found)
         )
     )
 
 
+def _is_within(path: str, top: str) -> bool:
+    if is_remote(top):
+        return is_remote(path) and is_remote_within(path, top)
+    return Path(path).is_relative_to(top)
+
+
 def _directory(effect: Effect) -> str:
-    """Return the directory that holds what is changed; that itself if it would be too large."""
+    """Return the directory that holds what is changed; that itself if it would be too large.
+
+    The name of a place on another host stays as it is; of one with a colon it is what is above.
+    """
+    if is_remote(effect.known):
+        return effect.known
     path = os.path.normpath(effect.known)
+    if ":" in path:  # which separates the directories that a run is told of
+        return path.partition(":")[0].rpartition("/")[0] or "/"
     above = os.path.dirname(path)
     too_large = above.count("/") < 2 or above == os.path.expanduser("~")
     if effect.known.endswith("/") or effect.path != effect.known or os.path.isdir(path):
