@@ -132,6 +132,13 @@ CASES = {
     'C="rm /abs/x; rm /abs/y"; eval "$C"': "removes /abs/x; removes /abs/y",
     'A="$SLURM_SUBMIT_DIR/../x y"; cd /abs; eval rm $A': "removes ../x; removes /abs/y",
     "IFS=:; D=a:/abs/x; for d in $D; do rm $d; done": "removes /abs/x",
+    'O="$O -n 4"; O="$O -o /abs/y"; O="$O -t 1"; srun $O ./x': "writes /abs/y",
+    'O="-n 4"; O+=" -o /abs/y"; srun $O ./x': "writes /abs/y",
+    "D=/abs; D=$D/x; D+=/y; rm -r $D": "removes /abs; removes /abs/x; removes /abs/x/y",
+    'O="$UNKNOWN -o /abs/y"; mpirun -n $SLURM_NTASKS srun $O ./x': "writes /abs/y",
+    "rm $STALE/*": "removes /abs/c; removes /abs/d/*",
+    "for f in $STALE/x; do rm $f; done": "removes /abs/c; removes /abs/d/x",
+    "bash < cleaning": "removes /abs/x",
     'D="-C /abs"; tar $D -xf a.tar; find $STALE -delete': "writes /abs; removes /abs/c; "
     "removes /abs/d",
 }
@@ -178,7 +185,7 @@ CASES |= REMOTE
 
 @pytest.mark.parametrize("text", CASES)
 def test_what_lies_outside(text: str) -> None:
-    assert "; ".join(outer(text, {"cmds": "ls\nput x\n"})) == CASES[text]
+    assert "; ".join(outer(text, {"cmds": "ls\nput x\n", "cleaning": "rm /abs/x"})) == CASES[text]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ Handler = Callable[[Sequence[Word]], Iterator[Use]]
 
 def part_of(word: Word, begin: int) -> Word:
     """Return what of a word stands behind so many characters."""
-    return replace(word, text=word.text[begin:], variable="")
+    return replace(word, text=word.text[begin:], variable="", is_split=False)
 
 
 def named(text: str) -> Word:

@@ -306,7 +306,7 @@ class _Shell:
         """Return the words that one may stand for; itself, where each value is one path."""
         if located := LOCATED.fullmatch(word.text):
             return [[Word(word.start, word.end, located[1])]] if is_first else [[word]]
-        if word.is_plain or not word.is_open:
+        if word.is_plain or not (word.is_open or word.is_split):
             return [[word]]
         found = self.values.words_of(word)
         is_path = all(len(texts) == 1 and not texts[0].startswith("-") for texts in found)
@@ -465,6 +465,9 @@ class _Shell:
             if self.depth < _MOST_NESTED:
                 kind = _kind(words[0])
                 self._nested(command, document.text.encode("latin-1"), kind, keeps=False)
+        for read in command.redirections:
+            if read.operator == "<":
+                self._file(command, read.target, _kind(words[0]), keeps=False, words=None)
         if (said := self._piped(command)) is None:
             self._note(self.effects.unknown, command, "does what it reads", "")
         else:

@@ -54,6 +54,10 @@ def known_part(text: str) -> str:
     return text[: found.start()] if found else text
 
 
+def _is_unknown(text: str) -> bool:
+    return text.startswith(UNKNOWN) and MARKED.fullmatch(text) is not None
+
+
 def _parts(text: str, blanks: str) -> list[str]:
     """Return the parts of a text between blanks; what is not known stays whole."""
     return re.findall(f"(?:[{UNKNOWN}{NAME}][^{END}]*{END}|[^{re.escape(blanks)}])+", text)
@@ -83,7 +87,8 @@ class Values:
     is_job: bool = True
     outer: Values | None = None
     splits: bool = True
-    _asked: list[str] = field(default_factory=list)
+    _asked: dict[str, int] = field(default_factory=dict)
+    """Variables to which of their values is looked at."""
 
     def of_word(self, word: Word) -> list[str]:
         """Return what a word may stand for."""
@@ -93,8 +98,10 @@ class Values:
         return self._with_home(each for text in found for each in _without_braces(text))
 
     def words_of(self, word: Word) -> list[list[str]]:
-        """Return the words that an open word may become."""
-        return [each for text in self.of_word(word) for each in self._split(text)]
+        """Return the words that one without quotes may become; of several one may be none."""
+        found = [each for text in self.of_word(word) for each in self._split(text)]
+        fewer = ([w for w in each if not _is_unknown(w)] for each in found if len(each) > 1)
+        return [*found, *(each for each in fewer if each not in found)]
 
     def _split(self, text: str) -> list[list[str]]:
         """Return what a text without quotes may become: blanks or what IFS is given end words."""
@@ -169,19 +176,20 @@ class Values:
             return self._of_argument(name)
         if name in _NUMBERS:
             return [unknown(f"${name}", NAME)]
-        given = self._given(name)
-        if not given or name in self._asked or inside >= _MOST_NESTED:
+        given = self._given(name)[:_MOST]
+        before = self._asked.get(name)
+        if before is not None:  # by a value of its own: what it was given before that
+            given, inside = given[max(before - 1, 0) : before], inside - 1
+        if not given or inside >= _MOST_NESTED:
             return [self._of_environment(name)]
-        self._asked.append(name)
-        try:
-            found = [
-                text
-                for value in given[:_MOST]
-                for text in ([unknown(f"${name}")] if value is None
-                             else self._of_value(value, inside))
-            ]  # fmt: skip
-        finally:
-            self._asked.pop()
+        found = list[str]()
+        for at, value in enumerate(given, 0 if before is None else before - 1):
+            self._asked[name] = at
+            found += [unknown(f"${name}")] if value is None else self._of_value(value, inside)
+        if before is None:
+            del self._asked[name]
+        else:
+            self._asked[name] = before
         return list(dict.fromkeys(found))[:_MOST]
 
     def given(self, name: str) -> list[str]:
@@ -194,14 +202,14 @@ class Values:
     def _given(self, name: str) -> list[Word | None]:
         found, at = list[Word | None](), self
         while True:
-            found += at.reading.values.get(name, [])
+            found = [*at.reading.values.get(name, []), *found]
             if at.outer is None:
                 return found
             at = at.outer
 
     def _of_value(self, value: Word, inside: int) -> list[str]:
         texts = [value.text] if value.is_plain else self.of_text(value.text, inside + 1)
-        if value.is_open:  # of `for`
+        if value.is_open or value.is_split:  # of `for`, and in csh
             texts = [part for text in texts for parts in self._split(text) for part in parts]
         return self._with_home(texts)
 

@@ -100,9 +100,9 @@ class Reading:
     stopped: int = 0
 
     def assign(self, name: str, value: Word | None, written: str = "") -> None:
-        """Note that a variable is given a value; where it is not known, how it is written."""
+        """Note that a variable is given a value, and how that is written."""
         self.values.setdefault(name, []).append(value)
-        self.written.setdefault(name, []).append(value.text if value else written)
+        self.written.setdefault(name, []).append(written or (value.text if value else ""))
 
 
 def read_shell(text: str, crlf: bool = False) -> Reading:
@@ -396,7 +396,9 @@ class _ShellReader(WordReader):
         if found is None:
             return False
         value = word.text[found.end() - word.start :]
-        is_known = not found[2] and found[3] == "=" and "(" not in self.text[found.end() :][:1]
+        is_known = not found[2] and "(" not in self.text[found.end() :][:1]
         known = Word(found.end(), word.end, value, word.is_plain, word.is_open)
+        if found[3] == "+=":
+            known = Word(found.end(), word.end, f"${{{found[1]}}}{value}", is_plain=False)
         self.reading.assign(found[1], known if is_known else None, value)
         return True

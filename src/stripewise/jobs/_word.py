@@ -22,6 +22,7 @@ class Word:
         is_plain: The shell takes the text as it is.
         is_open: It may become several words, or none: a variable or a substitution by itself.
         variable: The name, where a variable is the whole word.
+        is_split: It becomes several words where blanks are in what is expanded in it.
     """
 
     start: int
@@ -30,6 +31,7 @@ class Word:
     is_plain: bool = True
     is_open: bool = False
     variable: str = ""
+    is_split: bool = False
 
 
 class WordText:
@@ -40,6 +42,7 @@ class WordText:
         self._plain = True
         self._open = True  # nothing but expansions so far
         self._expansions: list[str] = []
+        self._whole = False  # something in quotes that must not be split
 
     def literal(self, text: str, plain: bool = True) -> None:
         """Add text without quotes; not plain if the shell may take it for a pattern."""
@@ -51,6 +54,7 @@ class WordText:
         """Add text in quotes."""
         self._parts.append(text)
         self._open = self._open and not text
+        self._whole = self._whole or not text.isprintable() or " " in text
 
     def expansion(self, text: str, quoted: bool) -> None:
         """Add a variable or a substitution."""
@@ -59,6 +63,7 @@ class WordText:
         self._expansions.append(text)
         if quoted and not _several(text):
             self._open = False
+            self._whole = True
 
     def word(self, start: int, end: int) -> Word:
         """The word that was read."""
@@ -71,6 +76,7 @@ class WordText:
             is_plain=self._plain,
             is_open=self._open and bool(self._expansions),
             variable=(name[1] or name[2]) if name and self._expansions == [text] else "",
+            is_split=bool(self._expansions) and not self._whole,
         )
 
 
