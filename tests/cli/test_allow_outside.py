@@ -65,6 +65,18 @@ def test_what_shell_lines_do_outside_is_listed_and_asked_for(
     assert content(user) == before
 
 
+def test_names_of_other_hosts_are_taken_as_they_are_said(cluster: JobCluster) -> None:
+    cluster.write(
+        f"{HEAD}{LAUNCH}\nscp out.dat me@archive:/data/run/\nrsync out.dat rsync://h/mod\n"
+    )
+    said = cluster.tune("run.sh", "--dry-run").out
+    remedy = "--allow-outside me@archive:/data/run/ --allow-outside rsync://h/mod"
+    assert f"{remedy}; tune refuses to begin without it" in said
+    found = cluster.tune("run.sh", "--dry-run", "--json", *remedy.split()).json
+    assert [one["allowed"] for one in found["outside"]] == [True, True]
+    assert found["allow"] == ""
+
+
 @pytest.mark.parametrize(
     "line",
     [
