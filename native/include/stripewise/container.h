@@ -44,6 +44,9 @@ enum sw_record_kind {
     SW_RECORD_ISSUED = 5,   /* as SW_RECORD_FILE: the system calls that libc made for a stream */
 };
 
+/* How a note begins that names a program which the library is not in. */
+#define SW_NOTE_UNSEEN "not seen: "
+
 enum sw_layer {
     SW_LAYER_POSIX = 0,
     SW_LAYER_STDIO = 1,
@@ -144,6 +147,7 @@ enum sw_plugin_state {
 #define SW_PROCESS_ADIOS2 0x2000u
 #define SW_PROCESS_ROMIO_CHOSEN 0x4000u /* Open MPI was told to do MPI-IO by ROMIO */
 #define SW_PROCESS_LOST_OTHERS 0x8000u  /* calls without data, made inside others: not counted */
+#define SW_PROCESS_STARTED_UNSEEN 0x10000u /* started a program that the library is not in */
 
 enum sw_capture_mode { SW_CAPTURE_OFF = 0, SW_CAPTURE_FOLD = 1, SW_CAPTURE_ALL = 2 };
 
@@ -200,6 +204,9 @@ struct sw_op_counters {
 #define SW_FILE_INTERLEAVED 0x80u /* MPI-IO: a noncontiguous file view was set */
 #define SW_FILE_CHARACTERS 0x100u /* stdio: characters, scanf; the ISSUED record has the bytes */
 #define SW_FILE_WIDE 0x200u       /* stdio: wide characters, whose bytes are not known */
+#define SW_FILE_MAPPED 0x400u     /* read through memory: bytes and times are not known */
+#define SW_FILE_MAPPED_SHARED 0x800u /* the same, and written */
+#define SW_FILE_UNFETCHED 0x1000u    /* by asynchronous requests of which no result was taken */
 
 struct sw_file_record {
     struct sw_record header;

@@ -407,6 +407,22 @@ void sw_count_data(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t o
     leave_end(&call);
 }
 
+void sw_count_told(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
+                   bool outermost)
+{
+    if (file == NULL || bytes < 0)
+        return;
+    struct sw_call call = part_of_call(file, outermost);
+    leave_begin(&call);
+    add_process(&call, op, bytes, call.start_ns, false);
+    bool held = hold_counters(file);
+    add(&file->record->ops[op].count, 1, held);
+    add_data(file, op, (uint64_t)bytes, offset, outermost, held);
+    if (held)
+        release_counters(file);
+    leave_end(&call);
+}
+
 void sw_count_issued(struct sw_file *file, enum sw_op op, uint64_t bytes, int64_t offset)
 {
     if (file == NULL)

@@ -34,6 +34,7 @@ struct sw_options {
     uint32_t capture; /* enum sw_capture_mode */
     bool sync;
     bool verbose;
+    bool by_preload; /* programs that are started are seen if LD_PRELOAD names this library */
     uint64_t max_bytes;
     uint64_t capture_bytes;
     uint64_t run_bytes;       /* of all processes of the node */
@@ -200,6 +201,11 @@ struct sw_file *sw_file_get_at(int layer, int directory, const char *path, bool 
 /* As sw_file_get_at for a file that is being opened.  `wanted`: not excluded, even if
  * there is no room for its record. */
 struct sw_file *sw_file_opened(int layer, int directory, const char *path, bool *wanted);
+/* The record of all files in a directory that have no name of their own. */
+struct sw_file *sw_file_unnamed(int layer, int directory, const char *path);
+/* The record of the file behind a descriptor, by the name that the kernel has for it; never one
+ * that is left out.  `make`: as for sw_file_get. `*wanted`: not excluded. */
+struct sw_file *sw_file_behind(int layer, int fd, bool make, bool *wanted);
 /* A call on a name has ended: counts it for its directory, if names there are counted at all.
  * True if so; *file: its record, if it has one. */
 bool sw_name_used(const struct sw_call *call, int directory, const char *path,
@@ -243,6 +249,9 @@ enum sw_filtered sw_filter_directory(const char *absolute, size_t bytes);
 void sw_leave_uncounted(struct sw_call *call);
 /* Bytes that moved outside of any timed call (second file of copy_file_range). */
 void sw_count_data(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
+                   bool outermost);
+/* The same of what an event has told of already. */
+void sw_count_told(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
                    bool outermost);
 /* A system call that libc made for a stream: counted, in no time of its own. */
 void sw_count_issued(struct sw_file *file, enum sw_op op, uint64_t bytes, int64_t offset);

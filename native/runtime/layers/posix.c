@@ -58,7 +58,7 @@ static void look_for_rings(int directory, const char *entries, long bytes)
 {
     for (long at = 0; at < bytes;) {
         const struct directory_entry *entry = (const struct directory_entry *)&entries[at];
-        if (is_ring(directory, entry->name)) {
+        if (entry->name[0] != '.' && is_ring(directory, entry->name)) {
             sw_process_flag(SW_PROCESS_USES_IO_URING);
             sw_ring_made();
         }
@@ -106,6 +106,7 @@ static void finish(enum sw_ending ending)
         if (ending != SW_ENDING_EXEC)
             sw_descriptor_gone(0, INT_MAX);
     }
+    sw_posted_at_exit();
     find_io_uring();
 }
 

@@ -48,6 +48,8 @@ _Static_assert(sizeof(off_t) == sizeof(off64_t), "64-bit offsets throughout");
     X(ssize_t, __read_chk, (int, void *, size_t, size_t))                                         \
     X(ssize_t, __pread_chk, (int, void *, size_t, off_t, size_t))                                 \
     X(ssize_t, __pread64_chk, (int, void *, size_t, off_t, size_t))                               \
+    X(int, vdprintf, (int, const char *, va_list))                                                \
+    X(int, __vdprintf_chk, (int, int, const char *, va_list))                                     \
     X(int, open, (const char *, int, ...))                                                        \
     X(int, open64, (const char *, int, ...))                                                      \
     X(int, __open_2, (const char *, int))                                                         \
@@ -173,6 +175,8 @@ _Static_assert(sizeof(off_t) == sizeof(off64_t), "64-bit offsets throughout");
     X(int, aio_read64, (struct aiocb64 *))                                                        \
     X(int, aio_write, (struct aiocb *))                                                           \
     X(int, aio_write64, (struct aiocb64 *))                                                       \
+    X(int, aio_error, (const struct aiocb *))                                                     \
+    X(int, aio_error64, (const struct aiocb64 *))                                                 \
     X(ssize_t, aio_return, (struct aiocb *))                                                      \
     X(ssize_t, aio_return64, (struct aiocb64 *))                                                  \
     X(int, aio_suspend, (const struct aiocb *const *, int, const struct timespec *))              \
@@ -207,6 +211,8 @@ extern struct sw_posix_functions sw_posix_functions;
 extern bool sw_posix_resolved;
 void sw_posix_resolve(void);
 void sw_posix_find_vfork(void);
+/* Asynchronous requests whose results nobody will fetch any more. */
+void sw_posted_at_exit(void);
 
 /* The real functions.  What the libc lacks answers ENOSYS. */
 static inline const struct sw_posix_functions *sw_posix(void)

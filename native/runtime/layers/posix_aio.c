@@ -1,54 +1,127 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asynchronous I/O (ROMIO and OMPIO use it).  Time: in submission, waiting and return;
- * bytes: when the result is fetched.  Which way a request went is remembered in a small
- * table; a request that finds no room there is counted in time only.
+ * Asynchronous I/O (ROMIO and OMPIO use it).  Time: in submission, waiting and return; bytes:
+ * when the result is fetched.  What went where is remembered in a small table.  Requests that
+ * were seen to end, but whose result is never fetched, are counted at the end of the process;
+ * files of all others, and of those that find no room in the table, are marked.
  */
 #define _GNU_SOURCE
 #include "posix.h"
 
 #define SLOTS 512
-#define WRITES 1u /* control blocks are aligned: the low bit is free */
 
-static uintptr_t slots[SLOTS];
+/* In place of a control block's address. */
+enum { NEVER_USED = 0, USED_BEFORE = 1, BEING_FILLED = 2, LAST_MARK = 2 };
+
+#define UNDER_WAY (-1) /* as far as we know */
+
+struct posted {
+    uintptr_t request;
+    struct sw_file *file;
+    int64_t bytes; /* moved; < 0: UNDER_WAY, or it failed */
+    int64_t offset;
+    uint32_t generation; /* of sw_options: requests of the parent are not ours */
+    uint8_t op;          /* enum sw_op */
+    bool outermost;
+};
+
+static struct posted slots[SLOTS];
 
 static unsigned slot_of(const void *request)
 {
     return (unsigned)(((uintptr_t)request >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 32) % SLOTS;
 }
 
-static void remember(const void *request, enum sw_op op)
-{
-    uintptr_t value = (uintptr_t)request | (op == SW_OP_WRITE ? WRITES : 0);
-    for (unsigned i = 0; i < SLOTS; i++) {
-        uintptr_t *slot = &slots[(slot_of(request) + i) % SLOTS];
-        uintptr_t empty = 0;
-        if ((__atomic_load_n(slot, __ATOMIC_RELAXED) & ~(uintptr_t)WRITES) == (uintptr_t)request) {
-            __atomic_store_n(slot, value, __ATOMIC_RELAXED);
-            return;
-        }
-        if (__atomic_compare_exchange_n(slot, &empty, value, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED))
-            return;
-    }
-}
-
 /* The slot of a request, or NULL. */
-static uintptr_t *recall(const void *request)
+static struct posted *recall(const void *request)
 {
     for (unsigned i = 0; i < SLOTS; i++) {
-        uintptr_t *slot = &slots[(slot_of(request) + i) % SLOTS];
-        uintptr_t value = __atomic_load_n(slot, __ATOMIC_RELAXED);
-        if ((value & ~(uintptr_t)WRITES) == (uintptr_t)request)
+        struct posted *slot = &slots[(slot_of(request) + i) % SLOTS];
+        uintptr_t seen = __atomic_load_n(&slot->request, __ATOMIC_ACQUIRE);
+        if (seen == NEVER_USED)
+            return NULL;
+        if (seen == (uintptr_t)request && slot->generation == sw_options.generation)
             return slot;
     }
     return NULL;
 }
 
-static enum sw_op op_of(const uintptr_t *slot)
+/* A slot for a request, which nobody else uses, or NULL. */
+static struct posted *claim(const void *request)
 {
-    return (*slot & WRITES) != 0 ? SW_OP_WRITE : SW_OP_READ;
+    for (unsigned i = 0; i < SLOTS; i++) {
+        struct posted *slot = &slots[(slot_of(request) + i) % SLOTS];
+        uintptr_t seen = __atomic_load_n(&slot->request, __ATOMIC_ACQUIRE);
+        bool is_free = seen == NEVER_USED || seen == USED_BEFORE ||
+                       (seen > LAST_MARK && slot->generation != sw_options.generation);
+        if (is_free && __atomic_compare_exchange_n(&slot->request, &seen, BEING_FILLED, false,
+                                                   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            return slot;
+    }
+    return NULL;
+}
+
+static void let_go(struct posted *slot)
+{
+    __atomic_store_n(&slot->request, USED_BEFORE, __ATOMIC_RELEASE);
+}
+
+/* Nobody will fetch the result: the event of the submission is all that the trace has of it. */
+static void settle(struct posted *slot)
+{
+    if (slot->bytes >= 0)
+        sw_count_told(slot->file, slot->op, slot->bytes, slot->offset, slot->outermost);
+    else if (slot->bytes == UNDER_WAY)
+        sw_file_flag(slot->file, SW_FILE_UNFETCHED);
+    let_go(slot);
+}
+
+static void settle_all(bool under_way)
+{
+    for (unsigned i = 0; i < SLOTS; i++) {
+        struct posted *slot = &slots[i];
+        if (__atomic_load_n(&slot->request, __ATOMIC_ACQUIRE) > LAST_MARK &&
+            slot->generation == sw_options.generation && (under_way || slot->bytes != UNDER_WAY))
+            settle(slot);
+    }
+}
+
+void sw_posted_at_exit(void)
+{
+    settle_all(true);
+}
+
+static void remember(const void *request, enum sw_op op, struct sw_file *file, off_t offset,
+                     bool outermost)
+{
+    struct posted *slot = recall(request);
+    if (slot != NULL)
+        settle(slot);
+    slot = claim(request);
+    if (slot == NULL) {
+        settle_all(false);
+        slot = claim(request);
+    }
+    if (slot == NULL) {
+        sw_file_flag(file, SW_FILE_UNFETCHED);
+        return;
+    }
+    slot->file = file;
+    slot->bytes = UNDER_WAY;
+    slot->offset = offset;
+    slot->generation = sw_options.generation;
+    slot->op = (uint8_t)op;
+    slot->outermost = outermost;
+    __atomic_store_n(&slot->request, (uintptr_t)request, __ATOMIC_RELEASE);
+}
+
+/* It is over: glibc has its result in the control block until it is used anew. */
+static void note_result(const struct aiocb *request)
+{
+    struct posted *slot = recall(request);
+    if (slot != NULL)
+        slot->bytes = request->__return_value >= 0 ? request->__return_value : UNDER_WAY - 1;
 }
 
 /* ---- submission --------------------------------------------------------------------- */
@@ -57,14 +130,15 @@ static enum sw_op op_of(const uintptr_t *slot)
 static void submitted(struct sw_call *call, struct sw_fd *entry, const void *request,
                       enum sw_op op, int result, size_t bytes, off_t offset)
 {
+    struct sw_file *file = sw_fd_posix(entry);
     if (result == 0)
-        remember(request, op);
+        remember(request, op, file, offset, call->outermost);
     call->event_flags |= SW_EVENT_NONBLOCKING | (result != 0 ? SW_EVENT_FAILED : 0);
     call->event_bytes = result == 0 ? (int64_t)bytes : 0;
     call->position = offset;
     if (op == SW_OP_WRITE)
         sw_fd_wrote(entry);
-    sw_leave_time(call, sw_fd_posix(entry), op);
+    sw_leave_time(call, file, op);
 }
 
 static struct sw_request request_posted(enum sw_action action, int fd, size_t bytes, off_t offset,
@@ -126,7 +200,7 @@ static void ask_list(struct aiocb *const *list, int count)
     }
 }
 
-static void remember_list(struct aiocb *const *list, int count)
+static void remember_list(struct aiocb *const *list, int count, bool outermost)
 {
     for (int i = 0; i < count; i++) {
         struct sw_fd *entry = list[i] != NULL ? sw_fd_entry(list[i]->aio_fildes) : NULL;
@@ -134,8 +208,9 @@ static void remember_list(struct aiocb *const *list, int count)
             continue;
         bool writes = list[i]->aio_lio_opcode == LIO_WRITE;
         enum sw_op op = writes ? SW_OP_WRITE : SW_OP_READ;
-        remember(list[i], op);
-        sw_capture_part(sw_fd_posix(entry), op, (int64_t)list[i]->aio_nbytes, list[i]->aio_offset,
+        struct sw_file *file = sw_fd_posix(entry);
+        remember(list[i], op, file, list[i]->aio_offset, outermost);
+        sw_capture_part(file, op, (int64_t)list[i]->aio_nbytes, list[i]->aio_offset,
                         SW_EVENT_NONBLOCKING);
         if (writes)
             sw_fd_wrote(entry);
@@ -145,11 +220,23 @@ static void remember_list(struct aiocb *const *list, int count)
 static enum sw_op first_op(struct aiocb *const *list, int count)
 {
     for (int i = 0; i < count; i++) {
-        const uintptr_t *slot = list[i] != NULL ? recall(list[i]) : NULL;
+        const struct posted *slot = list[i] != NULL ? recall(list[i]) : NULL;
         if (slot != NULL)
-            return op_of(slot);
+            return slot->op;
     }
     return SW_OP_META;
+}
+
+/* Which of them are over. */
+static void look_at_list(struct aiocb *const *list, int count)
+{
+    int saved_errno = errno;
+    for (int i = 0; i < count; i++) {
+        if (list[i] != NULL && recall(list[i]) != NULL &&
+            sw_posix()->aio_error(list[i]) != EINPROGRESS)
+            note_result(list[i]);
+    }
+    errno = saved_errno;
 }
 
 /* Its requests are events of their own. */
@@ -169,9 +256,11 @@ static void leave_list(struct sw_call *call, struct sw_fd *entry, enum sw_op op,
         struct sw_fd *entry = first_tracked(requests, count);                                     \
         bool counted = entry != NULL && sw_enter(&call, SW_LAYER_POSIX);                          \
         if (counted)                                                                              \
-            remember_list(requests, count);                                                       \
+            remember_list(requests, count, call.outermost);                                       \
         ask_list(requests, count);                                                                \
         int result = sw_posix()->name(mode, list, count, event);                                  \
+        if (counted && mode == LIO_WAIT)                                                          \
+            look_at_list(requests, count);                                                        \
         if (counted)                                                                              \
             leave_list(&call, entry, first_op(requests, count),                                   \
                        mode == LIO_WAIT ? SW_EVENT_WAIT : SW_EVENT_NONBLOCKING, result);          \
@@ -191,19 +280,34 @@ SW_AIO_LIST(lio_listio64, aiocb64)
         struct sw_fd *entry = first_tracked(requests, count);                                     \
         bool counted = entry != NULL && sw_enter(&call, SW_LAYER_POSIX);                          \
         int result = sw_posix()->name(list, count, limit);                                        \
-        if (counted)                                                                              \
+        if (counted) {                                                                            \
+            look_at_list(requests, count);                                                        \
             leave_list(&call, entry, first_op(requests, count), SW_EVENT_WAIT, result);           \
+        }                                                                                         \
         return result;                                                                            \
     }
 
 SW_AIO_WAIT(aio_suspend, aiocb)
 SW_AIO_WAIT(aio_suspend64, aiocb64)
 
-static void returned(struct sw_call *call, struct sw_fd *entry, uintptr_t *slot, ssize_t result,
-                     off_t offset)
+/* Programs ask again and again. */
+#define SW_AIO_ERROR(name, type)                                                                  \
+    SW_EXPORT int name(const struct type *request)                                                \
+    {                                                                                             \
+        int result = sw_posix()->name(request);                                                   \
+        if (result != EINPROGRESS)                                                                \
+            note_result((const struct aiocb *)request);                                           \
+        return result;                                                                            \
+    }
+
+SW_AIO_ERROR(aio_error, aiocb)
+SW_AIO_ERROR(aio_error64, aiocb64)
+
+static void returned(struct sw_call *call, struct sw_fd *entry, struct posted *slot,
+                     ssize_t result, off_t offset)
 {
-    enum sw_op op = op_of(slot);
-    __atomic_store_n(slot, 0, __ATOMIC_RELAXED);
+    enum sw_op op = slot->op;
+    let_go(slot);
     call->event_op = SW_OP_META; /* its bytes are in the event of the submission */
     call->event_bytes = 0;
     call->event_flags |= SW_EVENT_WAIT;
@@ -216,7 +320,7 @@ static void returned(struct sw_call *call, struct sw_fd *entry, uintptr_t *slot,
         struct sw_call call;                                                                      \
         off_t offset = request->aio_offset;                                                       \
         struct sw_fd *entry = sw_fd_entry(request->aio_fildes);                                   \
-        uintptr_t *slot = entry != NULL ? recall(request) : NULL;                                 \
+        struct posted *slot = entry != NULL ? recall(request) : NULL;                             \
         bool counted = slot != NULL && sw_enter(&call, SW_LAYER_POSIX);                           \
         if (sw_is_hooked(SW_DO_WRITE))                                                            \
             sw_posted_done(request);                                                              \

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /* Calls that move bytes. */
 #define _GNU_SOURCE
+#include "formatted.h"
 #include "posix.h"
 
 /* `offset` of a transfer at the descriptor's own position. */
@@ -99,6 +100,31 @@ SW_TRANSFER_VECTOR(preadv2, SW_OP_READ)
 SW_TRANSFER_VECTOR(preadv64v2, SW_OP_READ)
 SW_TRANSFER_VECTOR(pwritev2, SW_OP_WRITE)
 SW_TRANSFER_VECTOR(pwritev64v2, SW_OP_WRITE)
+
+/* ---- formatted text ---------------------------------------------------------------------- */
+
+#define SW_PRINT(as, name, parameters, arguments)                                                 \
+    static int as(const char *caller, SW_JOINED parameters, va_list list)                         \
+    {                                                                                             \
+        struct sw_call call;                                                                      \
+        struct sw_fd *entry = sw_posix_enter_as(&call, fd, caller);                               \
+        int result = SW_CHAINED(int, sw_posix, SW_DO_WRITE,                                       \
+                                sw_request_data(SW_DO_WRITE, fd, UNKNOWN, UNKNOWN), (void)0,      \
+                                name, arguments);                                                 \
+        if (entry != NULL)                                                                        \
+            leave_transfer(&call, fd, entry, SW_OP_WRITE, result, HERE);                          \
+        else                                                                                      \
+            note_unseen_write(fd);                                                                \
+        return result;                                                                            \
+    }
+
+SW_PRINT(print_as, vdprintf, (int fd, const char *format), (fd, format, list))
+SW_PRINT(print_checked_as, __vdprintf_chk, (int fd, int flag, const char *format),
+         (fd, flag, format, list))
+SW_FORMATTED(vdprintf, dprintf, (int fd, const char *format), format,
+             print_as(__func__, fd, format, arguments))
+SW_FORMATTED(__vdprintf_chk, __dprintf_chk, (int fd, int flag, const char *format), format,
+             print_checked_as(__func__, fd, flag, format, arguments))
 
 /* ---- from descriptor to descriptor ---------------------------------------------------- */
 

@@ -212,22 +212,34 @@ static bool is_mpi(const void *caller)
     return false;
 }
 
+/* What of a file is not seen from here on. */
+static uint32_t mapped_flags(int protection, int flags)
+{
+    if ((protection & PROT_WRITE) != 0 && (flags & MAP_SHARED) != 0)
+        return SW_FILE_MAPPED_SHARED;
+    return (protection & PROT_EXEC) == 0 ? SW_FILE_MAPPED : 0;
+}
+
 static void *mapped(void *address, int protection, int flags, int fd, const void *caller)
 {
     struct sw_fd *entry = fd >= 0 ? sw_fd_entry(fd) : NULL;
     if (fd >= 0 && address != MAP_FAILED && sw_thread.inside == 0 && sw_is_hooked(SW_DO_READ))
         sw_memory_mapped(fd);
-    if (entry == NULL || address == MAP_FAILED || (protection & PROT_WRITE) == 0 ||
-        (flags & MAP_SHARED) == 0 || sw_thread.inside != 0 || !sw_running())
+    uint32_t unseen = entry != NULL ? mapped_flags(protection, flags) : 0;
+    if (unseen == 0 || address == MAP_FAILED || sw_thread.inside != 0 || !sw_running() ||
+        !sw_own_process())
         return address;
     int saved_errno = errno;
-    if (is_mpi(caller)) {
-        errno = saved_errno;
-        return address;
+    bool writes = unseen == SW_FILE_MAPPED_SHARED;
+    if (!is_mpi(caller)) {
+        if (writes)
+            sw_fd_wrote(entry);
+        if (sw_thread.active >> SW_LAYER_MPIIO == 0) { /* no I/O library's own business */
+            sw_file_flag(sw_fd_posix(entry), unseen);
+            if (writes)
+                sw_process_flag(SW_PROCESS_USES_SHARED_MMAP);
+        }
     }
-    sw_fd_wrote(entry);
-    if (sw_thread.active >> SW_LAYER_MPIIO == 0) /* no I/O library's own business */
-        sw_process_flag(SW_PROCESS_USES_SHARED_MMAP);
     errno = saved_errno;
     return address;
 }

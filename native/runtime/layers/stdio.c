@@ -90,6 +90,18 @@ SW_STREAM_ITEMS(fwrite_unlocked, SW_OP_WRITE,
                 (const void *buffer, size_t size, size_t count, FILE *stream),
                 (buffer, size, count, stream))
 
+/* As the C library has them, where these calls of its own would pass no wrapper. */
+SW_EXPORT int getw(FILE *stream)
+{
+    int word;
+    return fread(&word, sizeof word, 1, stream) == 1 ? word : EOF;
+}
+
+SW_EXPORT int putw(int word, FILE *stream)
+{
+    return fwrite(&word, sizeof word, 1, stream) == 1 ? 0 : EOF;
+}
+
 #define SW_STREAM_GET_LINE(name, parameters, arguments)                                           \
     SW_EXPORT char *name parameters;                                                              \
     SW_EXPORT char *name parameters                                                               \

@@ -7,6 +7,7 @@
  * (SW_FILE_CHARACTERS).  After them the offset is not known.
  */
 #define _GNU_SOURCE
+#include "formatted.h"
 #include "streams.h"
 #include "../core/system.h"
 
@@ -32,24 +33,6 @@ static int print_checked_as(const char *name, FILE *stream, int flag, const char
         sw_transfer_end(&transfer, SW_OP_WRITE, 0, result);
     return result;
 }
-
-/* With a list, and with arguments of its own. */
-#define SW_FORMATTED(list, name, parameters, last, call)                                          \
-    SW_EXPORT int list(SW_JOINED parameters, va_list arguments);                                  \
-    SW_EXPORT int list(SW_JOINED parameters, va_list arguments)                                   \
-    {                                                                                             \
-        return call;                                                                              \
-    }                                                                                             \
-    SW_EXPORT int name(SW_JOINED parameters, ...);                                                \
-    SW_EXPORT int name(SW_JOINED parameters, ...)                                                 \
-    {                                                                                             \
-        va_list arguments;                                                                        \
-        va_start(arguments, last);                                                                \
-        int result = call;                                                                        \
-        va_end(arguments);                                                                        \
-        return result;                                                                            \
-    }
-#define SW_JOINED(...) __VA_ARGS__
 
 SW_FORMATTED(vfprintf, fprintf, (FILE * stream, const char *format), format,
              print_as(__func__, stream, format, arguments))

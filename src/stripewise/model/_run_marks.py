@@ -44,6 +44,7 @@ class ProcessFlag(IntFlag):
     ADIOS2 = 0x2000
     ROMIO_CHOSEN = 0x4000
     LOST_OTHERS = 0x8000
+    STARTED_UNSEEN = 0x10000
 
 
 class FileFlag(IntFlag):
@@ -59,6 +60,9 @@ class FileFlag(IntFlag):
     INTERLEAVED = 0x80
     CHARACTERS = 0x100
     WIDE = 0x200
+    MAPPED = 0x400
+    MAPPED_SHARED = 0x800
+    UNFETCHED = 0x1000
 
 
 class SettingsKind(IntEnum):

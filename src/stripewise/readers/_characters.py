@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from stripewise.model import FileFlag, Gap, IoLayer, Op, Part
 from stripewise.readers._rows import asked_bytes
+from stripewise.readers._unseen import gaps_of_opened
 
 UNTIMED = "calls for single characters (fputc, getc, scanf) are not timed"
 WIDE = "wide characters (fputwc, fgetws) are not counted"
@@ -87,11 +88,4 @@ def _add(
 def _gaps(streams: NDArray[Any], untimed: set[int]) -> Iterator[Gap]:
     if untimed:
         yield Gap(Part.SECONDS, UNTIMED, frozenset(untimed))
-    wide = streams[(streams["flags"] & FileFlag.WIDE) != 0]
-    for part, opened in (
-        (Part.READ_BYTES, FileFlag.OPENED_READ),
-        (Part.WRITE_BYTES, FileFlag.OPENED_WRITE),
-    ):
-        files = wide["file"][(wide["flags"] & opened) != 0]
-        if len(files):
-            yield Gap(part | Part.SECONDS, WIDE, frozenset(files.tolist()))
+    yield from gaps_of_opened(streams, FileFlag.WIDE, WIDE)

@@ -210,9 +210,11 @@ class FilesSeen(Sequence[ObservedFile]):
         used[owner[moves]] = True
         above[owner[~np.isin(rows["layer"], SYSTEM_LAYERS)]] = True
         asked = self._read + self._written
-        found = np.flatnonzero(used & (above | (asked != 0))).tolist()
-        self._seconds = _seconds_by(owner, self._n, profile)
         self._missing = _missing(profile, owner_of)
+        unknown = np.zeros(self._n, bool)
+        unknown[[file for file, lacks in self._missing.items() if _BYTES & lacks.keys()]] = True
+        found = np.flatnonzero((used & (above | (asked != 0))) | unknown).tolist()
+        self._seconds = _seconds_by(owner, self._n, profile)
         self._look_at_system_calls(owner_of)
         name = NamesBelow(root)
         names = {file: name(profile.paths[file]) for file in found}
@@ -366,6 +368,7 @@ def _missing(profile: RunProfile, owner_of: NDArray[np.int64]) -> dict[int, dict
     return found
 
 
+_BYTES = {"read_bytes", "write_bytes"}
 _OF_PART = {
     "read_bytes": Part.READ_BYTES,
     "write_bytes": Part.WRITE_BYTES,

@@ -18,6 +18,7 @@ from stripewise.elf import holds, is_elf, is_static
 from stripewise.model import Action, Part, PluginState, ProcessFlag, RunProfile
 from stripewise.readers._programs import drops_preload, executables_in, is_helper, is_launcher
 from stripewise.readers._rows import asked_bytes
+from stripewise.readers._unseen import WRITES_MAPPED
 
 _NO_IO = (
     "the program made no I/O that can be seen; files below /dev (so /dev/shm), /run, /usr, /opt "
@@ -34,7 +35,7 @@ UNCOUNTED = (
     (
         ProcessFlag.USES_SHARED_MMAP,
         Part.BYTES | Part.SECONDS,
-        "the program writes files through shared memory mappings: that I/O is not counted",
+        WRITES_MAPPED,
     ),
     (
         ProcessFlag.LOST_OTHERS,

@@ -32,6 +32,7 @@ from stripewise.readers._programs import starts_ranks
 from stripewise.readers._rows import copy_common, join_rows, take_rows, unknown_counters
 from stripewise.readers._run_profile import described, settings_by_file
 from stripewise.readers._trace_parse import MOST_ROWS
+from stripewise.readers._unseen import gaps_of_files
 
 _SLASH = ord("/")
 
@@ -147,6 +148,7 @@ def join_containers(raws: Sequence[RawContainer]) -> Joined:
     program = processes["is_program"]
     of_system, on_names = _counter_rows(issued, processes), _names_rows(used, processes)
     gaps = add_characters(rows, of_system, processes)
+    of_program = _chosen(rows, program[rows["process"]])
     profile = RunProfile(
         source="stripewise counters",
         unchecked=sum(raw.unchecked for raw in raws),
@@ -155,7 +157,7 @@ def join_containers(raws: Sequence[RawContainer]) -> Joined:
         hosts=tuple(raw.host for raw in raws),
         start=start,
         paths=names,
-        counters=_chosen(rows, program[rows["process"]]),
+        counters=of_program,
         helpers=_chosen(rows, ~program[rows["process"]]),
         processes=processes,
         issued=_chosen(of_system, program[of_system["process"]]),
@@ -163,7 +165,7 @@ def join_containers(raws: Sequence[RawContainer]) -> Joined:
         directories=tuple(map(os.fsdecode, directories.values)),
         settings=settings,
         hints=settings_by_file(settings, rows, processes),
-        gaps=gaps,
+        gaps=(*gaps, *gaps_of_files(of_program)),
     )
     return Joined(described(profile, raws), places, ids)
 
