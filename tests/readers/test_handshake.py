@@ -154,6 +154,32 @@ def test_exec_of_something_seen_is_fine() -> None:
     assert check(seen, "sh", "-c", "exec x").ok
 
 
+def lost_exec(exe: str, **more: object) -> RunProfile:
+    """A process that became something unseen, beside one that writes."""
+    return profile_of(
+        FakeProcess({"pid": 5, "exe": exe, "flags": ProcessFlag.EXECED, "start_ns": 1, **more}),
+        FakeProcess({"pid": 6, "exe": "/bin/x", "start_ns": 2, "outermost_write_bytes": 4}),
+    )
+
+
+def test_exec_of_something_unseen_beside_a_program_that_writes_is_said() -> None:
+    seen = lost_exec("/bin/sh")
+    found = check(seen, "sh", "job.sh")
+    assert found.ok
+    assert "sh became a program that was not seen" in found.warnings[0]
+    assert "not seen" in seen.write_amount.why
+    launcher = lost_exec("/usr/bin/mpiexec")
+    assert not check(launcher, "mpiexec", "x").warnings[1:]
+    assert not launcher.gaps
+
+
+def test_started_programs_that_the_library_is_not_in_are_said_once() -> None:
+    seen = lost_exec("/bin/sh", flags=ProcessFlag.EXECED | ProcessFlag.STARTED_UNSEEN)
+    (warning,) = check(seen, "sh", "job.sh").warnings
+    assert "the library is not in" in warning
+    assert seen.write_amount.why == seen.read_amount.why == warning
+
+
 def test_nothing_at_all() -> None:
     found = check(join_containers([]), "no-such-program-anywhere")
     assert found.state is HandshakeState.DROPPED

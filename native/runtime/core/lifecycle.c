@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "container_file.h"
 #include "descriptors.h"
 #include "fault.h"
 #include "internal.h"
@@ -84,6 +85,12 @@ static uint64_t bytes_of(const char *variable, uint64_t otherwise)
     return bytes != 0 ? bytes : otherwise;
 }
 
+static bool is_preloaded(void)
+{
+    const char *value = getenv("LD_PRELOAD");
+    return value != NULL && strstr(value, "libstripewise") != NULL;
+}
+
 static void load_options(void)
 {
     sw_options.sync = is_set(SW_ENV_SYNC);
@@ -95,6 +102,7 @@ static void load_options(void)
     sw_options.run_start_ns = run_start();
     sw_ticks_load();
     sw_container_load();
+    sw_options.by_preload = sw_file_wanted() && is_preloaded();
     sw_filter_load();
     sw_capture_load();
 }

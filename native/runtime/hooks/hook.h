@@ -102,6 +102,7 @@ void sw_ring_made(void);
 /* This process is about to become, or to start, another program; `searched`: along PATH;
  * `environment`: of that program, NULL: this process's own. */
 void sw_program_starts(const char *path, bool searched, char *const environment[]);
+void sw_program_starts_by(int fd, char *const environment[]);
 /* The result of an asynchronous transfer is about to be fetched. */
 void sw_posted_done(const void *block);
 

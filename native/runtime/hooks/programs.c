@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /* Programs that are started and that the library will not be in: what the emulated storages do
- * not hold back, and what the guard does not reach. */
+ * not hold back, what the guard does not reach, and what a profile does not hold. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <stdio.h>
@@ -75,41 +75,110 @@ static size_t read_memory(const void *from, void *out, size_t bytes)
     return moved > 0 ? (size_t)moved : 0;
 }
 
-/* Whether it is a list of variables that ends, and none of them preloads a library of this name.
- */
+#define AT_ONCE 64
+static const char variable[] = "LD_PRELOAD=";
+#define VARIABLE_BYTES (sizeof variable - 1)
+
+/* Its value names this library. */
+static bool preloads_us(const char *entry)
+{
+    char text[PATH_MAX];
+    size_t bytes = read_memory(entry, text, sizeof text);
+    return memmem(text, strnlen(text, bytes), "libstripewise", 13) != NULL;
+}
+
+/* One of the entries does; what cannot be read is passed over. */
+static bool one_preloads_us(const char *const *entries, size_t count)
+{
+    char begins[AT_ONCE][VARIABLE_BYTES];
+    struct iovec here = {begins, count * VARIABLE_BYTES};
+    struct iovec there[AT_ONCE];
+    for (size_t i = 0; i < count; i++)
+        there[i] = (struct iovec){(void *)(uintptr_t)entries[i], VARIABLE_BYTES};
+    for (size_t done = 0; done < count;) {
+        long moved = syscall(SYS_process_vm_readv, sw_sys_getpid(), &here, 1UL, &there[done],
+                             count - done, 0UL);
+        size_t whole = moved > 0 ? (size_t)moved / VARIABLE_BYTES : 0;
+        for (size_t i = 0; i < whole; i++)
+            if (memcmp(begins[i], variable, VARIABLE_BYTES) == 0 && preloads_us(entries[done + i]))
+                return true;
+        done += whole + 1;
+    }
+    return false;
+}
+
+/* Whether it is a list of variables that ends, and none of them preloads this library. */
 static bool preloads_nothing(char *const environment[])
 {
-    static const char name[] = "LD_PRELOAD=";
-    char text[PATH_MAX];
-    for (char *const *at = environment;; at++) {
-        const char *entry;
-        if (read_memory(at, &entry, sizeof entry) != sizeof entry)
+    const char *entries[AT_ONCE];
+    for (char *const *at = environment;;) {
+        size_t read = read_memory(at, entries, sizeof entries) / sizeof entries[0];
+        size_t count = 0;
+        while (count < read && entries[count] != NULL)
+            count++;
+        if (read == 0 || one_preloads_us(entries, count))
             return false;
-        if (entry == NULL)
+        if (count < read)
             return true;
-        size_t bytes = read_memory(entry, text, sizeof name - 1);
-        if (bytes != sizeof name - 1 || memcmp(text, name, bytes) != 0)
-            continue;
-        bytes = read_memory(entry, text, sizeof text);
-        return memmem(text, strnlen(text, bytes), "libstripewise", 13) == NULL;
+        at += count;
     }
 }
 
 /* ---- the start ----------------------------------------------------------------------------- */
 
+#define MOST_TOLD 8
+
+/* Said of each program once, and of few. */
+static bool is_told(const char *path)
+{
+    static uint64_t told[MOST_TOLD];
+    uint64_t hash = 1;
+    for (const char *at = path; *at != '\0'; at++)
+        hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < MOST_TOLD; i++) {
+        if (told[i] == hash)
+            return true;
+        if (told[i] == 0) {
+            told[i] = hash;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A mark in this process, or in the one whose memory it shares. */
+static void note_unseen(enum sw_refused why, const char *path)
+{
+    char text[512];
+    const char *words = why == SW_ESCAPED_STATIC   ? "it is linked statically"
+                        : why == SW_ESCAPED_SETUID ? "it runs as another user or group"
+                                                   : "its environment drops LD_PRELOAD";
+    sw_process_flag(SW_PROCESS_STARTED_UNSEEN);
+    if (is_told(path))
+        return;
+    snprintf(text, sizeof text, SW_NOTE_UNSEEN "%.400s: %s", path, words);
+    sw_note(text);
+}
+
 static void look_at(int fd, const char *path, char *const environment[])
 {
-    bool is_unseen = is_static(fd) && !is_ldconfig(path);
-    if (is_unseen && sw_emulating())
-        sw_emulator_static_starts();
-    if (!sw_refused_wanted())
+    enum sw_refused why;
+    if (is_ldconfig(path))
         return;
-    if (is_unseen)
-        sw_refused_tell(SW_ESCAPED_STATIC, path);
+    if (is_static(fd))
+        why = SW_ESCAPED_STATIC;
     else if (is_of_another(fd))
-        sw_refused_tell(SW_ESCAPED_SETUID, path);
+        why = SW_ESCAPED_SETUID;
     else if (preloads_nothing(environment))
-        sw_refused_tell(SW_ESCAPED_CLEAN, path);
+        why = SW_ESCAPED_CLEAN;
+    else
+        return;
+    if (why == SW_ESCAPED_STATIC && sw_emulating())
+        sw_emulator_static_starts();
+    if (sw_refused_wanted())
+        sw_refused_tell(why, path);
+    if (sw_options.by_preload)
+        note_unseen(why, path);
 }
 
 static bool begins(const char *path, char *const environment[])
@@ -147,11 +216,19 @@ static void search(const char *path, bool searched, char *const environment[])
     }
 }
 
-/* May run in a child that shares our memory: changes nothing but counters. */
+/* May run in a child that shares our memory: changes nothing but counters, and adds a note. */
 void sw_program_starts(const char *path, bool searched, char *const environment[])
 {
     int saved_errno = errno;
-    if ((sw_emulating() || sw_refused_wanted()) && sw_path_is_readable(path))
+    if ((sw_options.by_preload || sw_emulating() || sw_refused_wanted()) &&
+        sw_path_is_readable(path))
         search(path, searched, environment != NULL ? environment : environ);
     errno = saved_errno;
+}
+
+void sw_program_starts_by(int fd, char *const environment[])
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    sw_program_starts(path, false, environment);
 }

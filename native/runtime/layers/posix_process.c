@@ -52,6 +52,7 @@ SW_EXPORT int execvpe(const char *file, char *const arguments[], char *const env
 
 SW_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
 {
+    sw_program_starts_by(fd, environment);
     sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->fexecve(fd, arguments, environment));
 }

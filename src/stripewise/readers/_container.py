@@ -23,6 +23,8 @@ SUM_STEP = 0x9E3779B97F4A7C15
 SUMMED_HEADER_BYTES = 344
 SUMMED_BLOCK_BYTES = 40
 SIZE_BINS = 10
+NOTE_UNSEEN = "not seen: "
+"""How a note begins that names a program which the library is not in."""
 
 
 class BlockKind(IntEnum):

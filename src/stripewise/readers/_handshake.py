@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -36,6 +36,11 @@ UNCOUNTED = (
         ProcessFlag.USES_SHARED_MMAP,
         Part.BYTES | Part.SECONDS,
         WRITES_MAPPED,
+    ),
+    (
+        ProcessFlag.STARTED_UNSEEN,
+        Part.BYTES | Part.SECONDS,
+        "programs were started that the library is not in: their I/O is not counted",
     ),
     (
         ProcessFlag.LOST_OTHERS,
@@ -236,7 +241,7 @@ def _unseen(
             "no process was seen at all: something drops LD_PRELOAD, or the library cannot be "
             "loaded (`stripewise doctor` tries it)"
         )
-    if not (unseen or _lost_exec(profile)) or _program_io(profile):
+    if not (unseen or any(_lost_execs(profile))) or _program_io(profile):
         return HandshakeState.OK, ""
     missing = str(unseen[-1]) if unseen else "what it started"
     return HandshakeState.DROPPED, (
@@ -253,14 +258,25 @@ def _program_io(profile: RunProfile) -> bool:
     return not all(is_helper(name) for name in names)
 
 
-def _lost_exec(profile: RunProfile) -> bool:
-    """Whether a process replaced itself by a program that left no mark."""
+def _lost_execs(profile: RunProfile) -> Iterator[Any]:
+    """Yield the processes that replaced themselves by a program that left no mark."""
     table = profile.processes
     for row in table[(table["flags"] & ProcessFlag.EXECED) != 0]:
         same = (table["pid"] == row["pid"]) & (table["host"] == row["host"])
         if not (table["start_ns"][same] > row["start_ns"]).any():
-            return True
-    return False
+            yield row
+
+
+def unseen_execs(profile: RunProfile) -> str:
+    """Say that the program became others that were not seen; "": it did not, or says so itself."""
+    names = dict.fromkeys(
+        Path(os.fsdecode(bytes(row["exe"]))).name
+        for row in _lost_execs(profile)
+        if row["is_program"] and not row["flags"] & ProcessFlag.STARTED_UNSEEN
+    )
+    if not names:
+        return ""
+    return f"{', '.join(names)} became a program that was not seen: its I/O is not counted"
 
 
 def _last_seen(profile: RunProfile) -> str:
@@ -282,4 +298,6 @@ def _warnings(profile: RunProfile) -> list[str]:
             f"{name} is a file of HDF5, but HDF5 is linked statically into the program: its calls "
             "are not seen and its settings do not act; link it dynamically (libhdf5.so)"
         )
+    if text := unseen_execs(profile):
+        found.append(text)
     return [*found, *profile.troubles]

@@ -32,9 +32,10 @@ from stripewise.model import (
     Settings,
     SettingsKind,
 )
-from stripewise.readers._container import RecordKind
-from stripewise.readers._handshake import UNCOUNTED, handshake
+from stripewise.readers._container import NOTE_UNSEEN, RecordKind
+from stripewise.readers._handshake import UNCOUNTED, handshake, unseen_execs
 from stripewise.readers._parse import RawContainer, text_of
+from stripewise.readers._programs import starts_ranks
 from stripewise.readers._rows import asked_bytes
 from stripewise.readers.sources import begins_with
 
@@ -56,11 +57,7 @@ def described(profile: RunProfile, raws: Sequence[RawContainer]) -> RunProfile:
     _set_alignment(profile, layouts)
     _set_single_sizes(profile.counters)
     family, version = _mpi(profile)
-    texts = dict.fromkeys(
-        f"{raw.host}: {text_of(note).strip()}"
-        for raw in raws
-        for note in raw.records[RecordKind.NOTE].tails
-    )
+    texts = dict.fromkeys(text for raw in raws for text in _troubles(raw))
     profile = replace(
         profile,
         command=_command(profile),
@@ -103,6 +100,19 @@ def settings_by_file(
         if target is not None:
             target.update(entry.values)
     return found
+
+
+def _troubles(raw: RawContainer) -> Iterator[str]:
+    """Say in words what the processes of a host met.
+
+    What a launcher starts without the library are programs of its own; the ranks are counted.
+    """
+    notes = raw.records[RecordKind.NOTE]
+    for owner, note in zip(notes.processes, notes.tails, strict=True):
+        text = text_of(note).strip()
+        exe = os.fsdecode(bytes(raw.processes[owner]["exe"][0]))
+        if not (text.startswith(NOTE_UNSEEN) and starts_ranks(Path(exe).name)):
+            yield f"{raw.host}: {text}"
 
 
 def _set_alignment(profile: RunProfile, layouts: dict[int, FileLayout]) -> None:
@@ -182,6 +192,8 @@ def _gaps(profile: RunProfile, notes: Sequence[str]) -> Iterator[Gap]:
     for flag, part, why in UNCOUNTED:
         if flags & flag:
             yield Gap(part, why)
+    if text := unseen_execs(profile):
+        yield Gap(Part.BYTES | Part.SECONDS, text)
 
 
 def _trouble(profile: RunProfile) -> list[str]:
