@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /* Chunks come from anonymous pages when the first descriptor of theirs is tracked. */
 #define _GNU_SOURCE
+#include <poll.h>
 #include <sys/single_threaded.h>
 #include <sys/sysmacros.h>
 
@@ -35,6 +36,29 @@ void sw_fd_add_flags(struct sw_fd *entry, uint32_t flags)
         __atomic_fetch_or(&entry->flags, flags, __ATOMIC_RELAXED);
 }
 
+static int number_of(const struct sw_fd *entry)
+{
+    for (int chunk = 0; chunk < SW_FD_CHUNKS; chunk++) {
+        const struct sw_fd *entries = __atomic_load_n(&sw_fd_chunks[chunk], __ATOMIC_ACQUIRE);
+        if (entries != NULL && entry >= entries && entry < entries + SW_FD_CHUNK)
+            return chunk * SW_FD_CHUNK + (int)(entry - entries);
+    }
+    return -1;
+}
+
+static struct sw_file *make_taken_over(const struct sw_fd *entry)
+{
+    bool wanted;
+    int fd = number_of(entry);
+    int saved_errno = errno;
+    long access = syscall(SYS_fcntl, fd, F_GETFL) & O_ACCMODE;
+    struct sw_file *file = sw_file_behind(SW_LAYER_POSIX, fd, true, &wanted);
+    sw_file_flag(file, (access != O_WRONLY ? SW_FILE_OPENED_READ : 0) |
+                           (access != O_RDONLY ? SW_FILE_OPENED_WRITE : 0));
+    errno = saved_errno;
+    return file;
+}
+
 /* An inherited descriptor shares its position with the parent, and what the parent wrote
  * is the parent's to sync. */
 static void adopt_inherited(struct sw_fd *entry)
@@ -47,6 +71,8 @@ static void adopt_inherited(struct sw_fd *entry)
     entry->posix = sw_file_renew(entry->posix);
     entry->stdio = sw_file_renew(entry->stdio);
     entry->issued = NULL;
+    if ((entry->flags & SW_FD_TAKEN_OVER) != 0 && entry->posix == NULL && entry->stdio == NULL)
+        entry->posix = make_taken_over(entry);
 }
 
 /* Only after the parent's mark is gone, which would take this one along. */
@@ -152,8 +178,8 @@ struct sw_file *sw_fd_file(int fd)
     return entry == NULL ? NULL : sw_fd_posix(entry);
 }
 
-void sw_fd_track(int fd, struct sw_file *posix, struct sw_file *stdio, uint32_t flags,
-                 int64_t position)
+static void track(int fd, struct sw_file *posix, struct sw_file *stdio, uint32_t flags,
+                  int64_t position, uint32_t generation)
 {
     unsigned chunk = (unsigned)fd / SW_FD_CHUNK;
     struct sw_fd *entries = fd >= 0 && chunk < SW_FD_CHUNKS ? chunk_for(chunk) : NULL;
@@ -166,7 +192,7 @@ void sw_fd_track(int fd, struct sw_file *posix, struct sw_file *stdio, uint32_t 
     entry->stdio = stdio;
     entry->issued = NULL;
     entry->position = position;
-    entry->generation = sw_options.generation;
+    entry->generation = generation;
     __atomic_store_n(&entry->flags, flags | SW_FD_TRACKED, __ATOMIC_RELEASE);
     int seen = __atomic_load_n(&highest, __ATOMIC_RELAXED);
     while (fd > seen && !__atomic_compare_exchange_n(&highest, &seen, fd, true, __ATOMIC_RELAXED,
@@ -174,11 +200,57 @@ void sw_fd_track(int fd, struct sw_file *posix, struct sw_file *stdio, uint32_t 
     }
 }
 
+void sw_fd_track(int fd, struct sw_file *posix, struct sw_file *stdio, uint32_t flags,
+                 int64_t position)
+{
+    track(fd, posix, stdio, flags, position, sw_options.generation);
+}
+
+/* As if an earlier generation had opened it. */
+static void track_taken_over(int fd, uint32_t flags)
+{
+    track(fd, NULL, NULL, flags | SW_FD_TAKEN_OVER | SW_FD_ASK, -1, sw_options.generation - 1);
+}
+
+static void take_over(int fd)
+{
+    bool wanted;
+    struct stat status;
+    if (sw_fd_entry(fd) != NULL || sw_sys_fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return;
+    long flags = syscall(SYS_fcntl, fd, F_GETFL);
+    if (flags < 0 || (flags & O_PATH) != 0)
+        return;
+    (void)sw_file_behind(SW_LAYER_POSIX, fd, false, &wanted);
+    if (wanted)
+        track_taken_over(fd, (flags & O_ACCMODE) != O_RDONLY ? SW_FD_CAN_WRITE : 0);
+}
+
+#define FIRST_ONES 64 /* what is given to a program has a low number */
+
+/* One question tells which are open. */
+void sw_fd_take_over(void)
+{
+    const struct timespec at_once = {0};
+    struct pollfd asked[FIRST_ONES];
+    for (int fd = 0; fd < FIRST_ONES; fd++)
+        asked[fd] = (struct pollfd){.fd = fd == STDOUT_FILENO || fd == STDERR_FILENO ? -1 : fd};
+    if (syscall(SYS_ppoll, asked, (long)FIRST_ONES, &at_once, NULL, 0UL) < 0)
+        return;
+    for (int fd = 0; fd < FIRST_ONES; fd++)
+        if (asked[fd].fd >= 0 && (asked[fd].revents & POLLNVAL) == 0)
+            take_over(fd);
+}
+
 void sw_fd_copy(int fd, int copy)
 {
     struct sw_fd *entry = sw_fd_entry(fd);
     if (entry == NULL) {
         sw_fd_untrack(copy);
+        return;
+    }
+    if ((entry->flags & SW_FD_TAKEN_OVER) != 0 && entry->posix == NULL) {
+        track_taken_over(copy, entry->flags & SW_FD_CAN_WRITE);
         return;
     }
     adopt_inherited(entry);

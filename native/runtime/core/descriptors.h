@@ -10,6 +10,7 @@
 #define SW_FD_WRITTEN 0x2u /* through this descriptor, not synced since */
 #define SW_FD_ASK 0x4u     /* position must be asked for: shared, or O_APPEND */
 #define SW_FD_CAN_WRITE 0x8u
+#define SW_FD_TAKEN_OVER 0x10u /* open when the process began: its record is made at first use */
 
 struct sw_fd {
     struct sw_file *posix; /* NULL: not recorded, or opened by stdio and not used directly */
@@ -58,6 +59,9 @@ mode_t sw_opened_type(int fd, const struct sw_birth *before, bool *existed);
 /* Starts tracking.  `position` is where the next read or write goes. */
 void sw_fd_track(int fd, struct sw_file *posix, struct sw_file *stdio, uint32_t flags,
                  int64_t position);
+/* The regular files that this process was given open, but for its standard output and error: as
+ * if a parent of it had opened them.  At load. */
+void sw_fd_take_over(void);
 /* A new descriptor for the same open file; untracks `copy` if `fd` is not tracked. */
 void sw_fd_copy(int fd, int copy);
 /* The number no longer stands for that file. */

@@ -306,6 +306,55 @@ struct sw_file *sw_file_opened(int layer, int directory, const char *path, bool 
     return get(layer, directory, path, true, wanted);
 }
 
+#define UNNAMED "/(unnamed)"
+
+struct sw_file *sw_file_unnamed(int layer, int directory, const char *path)
+{
+    struct sw_guarded guarded;
+    struct sw_file *file = NULL;
+    struct name name;
+    if (path == NULL || !sw_running() || !sw_lock(&guarded))
+        return NULL;
+    find_far(&name, directory, path);
+    if (name.bytes != 0 && name.bytes + sizeof UNNAMED <= sizeof sw_scratch[0]) {
+        memcpy(&sw_scratch[0][name.bytes], UNNAMED, sizeof UNNAMED);
+        if (sw_filter_wanted(name.path))
+            file = get_absolute(layer, name.path, name.bytes + sizeof UNNAMED - 1, true);
+    }
+    sw_unlock(&guarded);
+    return file;
+}
+
+/* The kernel's name of a descriptor's file in sw_scratch[0]; its length, 0: it has none.  Memory
+ * that is no file looks as if it had been removed from the root directory. */
+static size_t name_behind(int fd)
+{
+    static const char removed[] = " (deleted)";
+    struct stat status;
+    char *path = sw_scratch[0];
+    size_t bytes = sw_path_absolute(fd, "", path, sizeof sw_scratch[0]);
+    if (bytes == 0 || sw_sys_fstat(fd, &status) != 0)
+        return 0;
+    size_t end = sizeof removed - 1;
+    if (status.st_nlink != 0 || bytes <= end || memcmp(path + bytes - end, removed, end) != 0)
+        return bytes;
+    path[bytes - end] = '\0';
+    return strrchr(path, '/') == path ? 0 : bytes - end;
+}
+
+struct sw_file *sw_file_behind(int layer, int fd, bool make, bool *wanted)
+{
+    struct sw_guarded guarded;
+    *wanted = false;
+    if (!sw_running() || !sw_lock(&guarded))
+        return NULL;
+    size_t bytes = name_behind(fd);
+    *wanted = bytes != 0 && sw_filter_wanted(sw_scratch[0]);
+    struct sw_file *file = *wanted ? get_absolute(layer, sw_scratch[0], bytes, make) : NULL;
+    sw_unlock(&guarded);
+    return file;
+}
+
 struct sw_file *sw_file_get(int layer, const char *path)
 {
     return sw_file_get_at(layer, AT_FDCWD, path, true);

@@ -172,6 +172,8 @@ static void start_first(void)
     __atomic_store_n(page, SW_STATE_ON, __ATOMIC_RELEASE);
     __atomic_store_n(&sw_state, page, __ATOMIC_RELEASE);
     sw_hooks_load();
+    if (sw_container_mapped())
+        sw_fd_take_over();
     sw_adopt_load();
     if (sw_adopt_any_series())
         sw_presence_load();

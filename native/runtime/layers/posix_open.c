@@ -35,13 +35,19 @@ static struct sw_request request_open(const struct opening *opening)
     return request;
 }
 
-/* 0: a file without a name of its own, or not opened really; *existed: before it was opened. */
+/* It has no name, and is gone when it is closed. */
+static bool is_unnamed(int flags)
+{
+    return (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+/* 0: not opened really; *existed: before it was opened. */
 static mode_t type_of(const struct opening *opening, int fd, bool *existed)
 {
     bool makes = (opening->flags & O_CREAT) != 0;
-    bool is_new = makes && (opening->flags & O_EXCL) != 0;
+    bool is_new = (makes && (opening->flags & O_EXCL) != 0) || is_unnamed(opening->flags);
     *existed = !is_new;
-    if ((opening->flags & (O_PATH | (O_TMPFILE & ~O_DIRECTORY))) != 0)
+    if ((opening->flags & O_PATH) != 0)
         return 0;
     return sw_opened_type(fd, makes && !is_new ? &opening->birth : NULL, existed);
 }
@@ -68,10 +74,12 @@ static int64_t asked_for(int flags)
 /* Only regular files. */
 static struct sw_file *track_opened(const struct opening *opening, int fd, bool existed)
 {
-    bool wanted;
+    bool wanted = false;
+    bool unnamed = is_unnamed(opening->flags);
     struct sw_file *file =
-        sw_file_opened(SW_LAYER_POSIX, opening->directory, opening->path, &wanted);
-    sw_file_flag(file, record_flags(opening->flags, existed));
+        unnamed ? sw_file_unnamed(SW_LAYER_POSIX, opening->directory, opening->path)
+                : sw_file_opened(SW_LAYER_POSIX, opening->directory, opening->path, &wanted);
+    sw_file_flag(file, record_flags(opening->flags, existed) | (unnamed ? SW_FILE_UNLINKED : 0));
     bool writes = (opening->flags & O_ACCMODE) != O_RDONLY;
     if (file != NULL || (wanted && writes && sw_options.sync))
         sw_fd_track(fd, file, NULL,

@@ -19,6 +19,7 @@ struct opening {
     bool creates;
     bool empties; /* what was in the file is gone */
     bool is_new;  /* or the open fails */
+    bool unnamed; /* `path` is that of its directory */
 };
 
 static void open_begin(struct opening *opening, const char *path, const char *mode,
@@ -51,9 +52,12 @@ static struct sw_request request_open(const struct opening *opening)
 
 static struct sw_file *track_opened(const struct opening *opening, int fd, bool existed)
 {
-    bool wanted;
-    struct sw_file *file = sw_file_opened(SW_LAYER_STDIO, AT_FDCWD, opening->path, &wanted);
-    sw_file_flag(file, (opening->reads ? SW_FILE_OPENED_READ : 0) |
+    bool wanted = false;
+    struct sw_file *file = opening->unnamed
+                               ? sw_file_unnamed(SW_LAYER_STDIO, AT_FDCWD, opening->path)
+                               : sw_file_opened(SW_LAYER_STDIO, AT_FDCWD, opening->path, &wanted);
+    sw_file_flag(file, (opening->unnamed ? SW_FILE_UNLINKED : 0) |
+                           (opening->reads ? SW_FILE_OPENED_READ : 0) |
                            (opening->writes ? SW_FILE_OPENED_WRITE : 0) |
                            (existed ? 0 : SW_FILE_CREATED) |
                            (existed && opening->empties ? SW_FILE_TRUNCATED : 0));
@@ -129,6 +133,18 @@ static FILE *open_end(struct opening *opening, FILE *stream)
 
 SW_STREAM_OPEN(fopen)
 SW_STREAM_OPEN(fopen64)
+
+#define SW_STREAM_TEMPORARY(name)                                                                 \
+    SW_EXPORT FILE *name(void)                                                                    \
+    {                                                                                             \
+        struct opening opening;                                                                   \
+        open_begin(&opening, P_tmpdir, "w+x", __func__);                                          \
+        opening.unnamed = true;                                                                   \
+        return open_end(&opening, sw_stdio()->name());                                            \
+    }
+
+SW_STREAM_TEMPORARY(tmpfile)
+SW_STREAM_TEMPORARY(tmpfile64)
 
 /* Over a descriptor that posix opened: both layers see the file from here on. */
 SW_EXPORT FILE *fdopen(int fd, const char *mode)

@@ -16,6 +16,8 @@
 #define SW_STDIO_FUNCTIONS(X)                                                                     \
     X(FILE *, fopen, (const char *, const char *))                                                \
     X(FILE *, fopen64, (const char *, const char *))                                              \
+    X(FILE *, tmpfile, (void))                                                                    \
+    X(FILE *, tmpfile64, (void))                                                                  \
     X(FILE *, fdopen, (int, const char *))                                                        \
     X(FILE *, freopen, (const char *, const char *, FILE *))                                      \
     X(FILE *, freopen64, (const char *, const char *, FILE *))                                    \
