@@ -61,10 +61,8 @@ static struct sw_file *make_taken_over(const struct sw_fd *entry)
 
 /* An inherited descriptor shares its position with the parent, and what the parent wrote
  * is the parent's to sync. */
-static void adopt_inherited(struct sw_fd *entry)
+static __attribute__((noinline)) void adopt(struct sw_fd *entry)
 {
-    if (SW_LIKELY(entry->generation == sw_options.generation))
-        return;
     entry->generation = sw_options.generation;
     __atomic_fetch_and(&entry->flags, ~SW_FD_WRITTEN, __ATOMIC_RELAXED);
     sw_fd_add_flags(entry, SW_FD_ASK);
@@ -73,6 +71,12 @@ static void adopt_inherited(struct sw_fd *entry)
     entry->issued = NULL;
     if ((entry->flags & SW_FD_TAKEN_OVER) != 0 && entry->posix == NULL && entry->stdio == NULL)
         entry->posix = make_taken_over(entry);
+}
+
+static inline void adopt_inherited(struct sw_fd *entry)
+{
+    if (SW_UNLIKELY(entry->generation != sw_options.generation))
+        adopt(entry);
 }
 
 /* Only after the parent's mark is gone, which would take this one along. */
