@@ -31,14 +31,19 @@ def count_weights(
     found: NDArray[np.float64] = np.where(weight < LEAST_OWN, 0.0, weight)
     if trace is None or not len(trace.rows) or not len(rows):
         return found
-    every, own = _traced(rows, trace)
+    every, own, parts = _traced(rows, trace)
     exact = (every == rows["count"]) & (every > 0)
-    found[exact] = own[exact] / every[exact]
+    found[exact] = (own[exact] + parts[exact] * found[exact]) / every[exact]
     return found
 
 
-def _traced(rows: NDArray[Any], trace: Trace) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Calls of the trace for each counter row and operation: all, and the program's."""
+def _traced(rows: NDArray[Any], trace: Trace) -> tuple[NDArray[np.float64], ...]:
+    """Calls of the trace for each counter row and operation.
+
+    Returns:
+        All; the program's; parts of one call, such as the requests of a list (`lio_listio`), which
+        do not tell whose that is.
+    """
     calls = trace.rows
     keys = np.stack([rows[name].astype(np.int64) for name in _KEY], axis=1)
     others = np.stack([calls[name].astype(np.int64) for name in _KEY], axis=1)
@@ -47,9 +52,12 @@ def _traced(rows: NDArray[Any], trace: Trace) -> tuple[NDArray[np.float64], NDAr
     slot = place[len(rows) :] * len(Op) + calls["op"]
     size = len(names) * len(Op)
     number = calls["count"].astype(np.float64)
-    every = np.bincount(slot, weights=number, minlength=size).astype(np.float64)
-    mine = number * (calls["parent"] < 0)
-    own = np.bincount(slot, weights=mine, minlength=size).astype(np.float64)
-    shape = (len(names), len(Op))
     chosen = place[: len(rows)]
-    return every.reshape(shape)[chosen], own.reshape(shape)[chosen]
+    parent = calls["parent"]
+    kinds = (np.True_, parent < 0, (parent >= 0) & (parent == calls["name"]))
+    return tuple(
+        np.bincount(slot, weights=number * kind, minlength=size)
+        .astype(np.float64)
+        .reshape(len(names), len(Op))[chosen]
+        for kind in kinds
+    )
