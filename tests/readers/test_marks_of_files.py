@@ -20,7 +20,8 @@ from support.containers import (
 
 READ, WRITE = Part.READ_BYTES, Part.WRITE_BYTES
 OPENED_READ, OPENED_WRITE = FileFlag.OPENED_READ, FileFlag.OPENED_WRITE
-NOTE = "not seen: /bin/cp: its environment drops LD_PRELOAD"
+REASON = "/bin/cp: its environment drops LD_PRELOAD"
+NOTE = f"not seen: {REASON}"
 
 
 def joined(*processes: FakeProcess):
@@ -58,4 +59,4 @@ def test_what_a_launcher_starts_is_not_told() -> None:
         launcher = FakeProcess({"exe": exe, **flags}, notes=[NOTE])
         profile = joined(launcher, FakeProcess({"exe": "/a", "flags": ProcessFlag.EXITED}))
         assert bool(profile.why_missing(Part.BYTES)) == told
-        assert any(NOTE in text for text in profile.notes) == told
+        assert any(REASON in text for text in profile.notes) == told

@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 
 from stripewise.elf import holds, is_elf, is_static
 from stripewise.model import Action, Part, PluginState, ProcessFlag, RunProfile
-from stripewise.readers._programs import drops_preload, executables_in, is_helper, is_launcher
+from stripewise.readers._container import NOTE_UNSEEN
+from stripewise.readers._programs import (
+    drops_preload,
+    executables_in,
+    is_helper,
+    is_launcher,
+    starts_ranks,
+)
 from stripewise.readers._rows import asked_bytes
 from stripewise.readers._unseen import WRITES_MAPPED
 
@@ -36,11 +43,6 @@ UNCOUNTED = (
         ProcessFlag.USES_SHARED_MMAP,
         Part.BYTES | Part.SECONDS,
         WRITES_MAPPED,
-    ),
-    (
-        ProcessFlag.STARTED_UNSEEN,
-        Part.BYTES | Part.SECONDS,
-        "programs were started that the library is not in: their I/O is not counted",
     ),
     (
         ProcessFlag.LOST_OTHERS,
@@ -125,7 +127,8 @@ def handshake(
         state, message = _incomplete(mpi, seen, expected, _died(profile, ranks))
     else:
         state, message = _unseen(profile, command, directory)
-    warnings = _warnings(profile)
+    others = [] if message else [*unseen_programs(profile)]
+    warnings = [*_warnings(profile), *others]
     launchers = [is_launcher(Path(word).name) for word in command]
     if not message and not len(mpi) and any(launchers[:1]):
         warnings.append(
@@ -136,7 +139,7 @@ def handshake(
         warnings.append(apart)
         state = HandshakeState.RANKS_APART if any(launchers) else state
     if state is HandshakeState.OK and not profile.read_bytes + profile.write_bytes:
-        if not profile.gaps:
+        if not profile.gaps and not others:
             warnings.append(_without_data(profile))
         state = HandshakeState.NO_IO
     return Handshake(message, tuple(warnings), state, seen, expected)
@@ -243,7 +246,7 @@ def _unseen(
         )
     if not (unseen or any(_lost_execs(profile))) or _program_io(profile):
         return HandshakeState.OK, ""
-    missing = str(unseen[-1]) if unseen else "what it started"
+    missing = str(unseen[-1]) if unseen else "what it started" + _which(profile)
     return HandshakeState.DROPPED, (
         f"{_last_seen(profile)} was seen but not {missing}: a wrapper drops LD_PRELOAD from the "
         "environment, or the program is static; keep LD_PRELOAD and STRIPEWISE_* in the wrapper"
@@ -267,16 +270,30 @@ def _lost_execs(profile: RunProfile) -> Iterator[Any]:
             yield row
 
 
-def unseen_execs(profile: RunProfile) -> str:
-    """Say that the program became others that were not seen; "": it did not, or says so itself."""
-    names = dict.fromkeys(
+def unseen_programs(profile: RunProfile) -> Iterator[str]:
+    """Say which programs were started that were not seen; those of launchers are the ranks."""
+    table = profile.program
+    names = np.array([Path(os.fsdecode(bytes(exe))).name for exe in table["exe"]], object)
+    own = np.array([not starts_ranks(name) for name in names], bool)
+    if (table["flags"][own] & ProcessFlag.STARTED_UNSEEN).any():
+        yield (
+            "programs were started that the library is not in: their I/O is not counted"
+            + _which(profile)
+        )
+    became = dict.fromkeys(
         Path(os.fsdecode(bytes(row["exe"]))).name
         for row in _lost_execs(profile)
         if row["is_program"] and not row["flags"] & ProcessFlag.STARTED_UNSEEN
     )
-    if not names:
-        return ""
-    return f"{', '.join(names)} became a program that was not seen: its I/O is not counted"
+    if found := [name for name in became if not starts_ranks(name)]:
+        yield f"{', '.join(found)} became a program that was not seen: its I/O is not counted"
+
+
+def _which(profile: RunProfile) -> str:
+    """In brackets the programs that processes say the library is not in, and why."""
+    told = [text.partition(NOTE_UNSEEN)[2] for text in profile.troubles]
+    which = "; ".join(dict.fromkeys(filter(None, told)))
+    return f" ({which})" if which else ""
 
 
 def _last_seen(profile: RunProfile) -> str:
@@ -298,6 +315,4 @@ def _warnings(profile: RunProfile) -> list[str]:
             f"{name} is a file of HDF5, but HDF5 is linked statically into the program: its calls "
             "are not seen and its settings do not act; link it dynamically (libhdf5.so)"
         )
-    if text := unseen_execs(profile):
-        found.append(text)
-    return [*found, *profile.troubles]
+    return [*found, *(text for text in profile.troubles if NOTE_UNSEEN not in text)]

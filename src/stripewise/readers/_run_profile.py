@@ -33,7 +33,7 @@ from stripewise.model import (
     SettingsKind,
 )
 from stripewise.readers._container import NOTE_UNSEEN, RecordKind
-from stripewise.readers._handshake import UNCOUNTED, handshake, unseen_execs
+from stripewise.readers._handshake import UNCOUNTED, Handshake, handshake, unseen_programs
 from stripewise.readers._parse import RawContainer, text_of
 from stripewise.readers._programs import starts_ranks
 from stripewise.readers._rows import asked_bytes
@@ -73,7 +73,7 @@ def described(profile: RunProfile, raws: Sequence[RawContainer]) -> RunProfile:
     shake = handshake(profile, ())
     notes = [*problems, *_trouble(profile), *(() if shake.ok else (shake.message,))]
     partial = bool(notes)
-    gaps = (*profile.gaps, *_gaps(profile, notes))
+    gaps = (*profile.gaps, *_gaps(profile, notes, shake))
     remarks = (text for text in shake.warnings if "found no room" not in text)
     told = dict.fromkeys((*notes, *remarks, *(gap.why for gap in gaps)))
     return replace(profile, partial=partial, damaged=bool(problems), gaps=gaps, notes=tuple(told))
@@ -185,15 +185,15 @@ def _elapsed_seconds(profile: RunProfile) -> float:
     return max(whole, *(float(np.fmax.reduce(last, initial=0.0)) for last in ends_of))
 
 
-def _gaps(profile: RunProfile, notes: Sequence[str]) -> Iterator[Gap]:
+def _gaps(profile: RunProfile, notes: Sequence[str], shake: Handshake) -> Iterator[Gap]:
     """Say which amounts are not known, or not all: a process that was killed told all it did."""
     yield from (Gap(Part.ALL, text) for text in notes if not text.endswith(_KILLED))
     flags = int(np.bitwise_or.reduce(profile.program["flags"], initial=0))
     for flag, part, why in UNCOUNTED:
         if flags & flag:
             yield Gap(part, why)
-    if text := unseen_execs(profile):
-        yield Gap(Part.BYTES | Part.SECONDS, text)
+    if shake.ok:
+        yield from (Gap(Part.BYTES | Part.SECONDS, why) for why in unseen_programs(profile))
 
 
 def _trouble(profile: RunProfile) -> list[str]:
