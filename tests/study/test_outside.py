@@ -47,6 +47,13 @@ def test_a_remedy_is_one(text: str, tmp_path: Path) -> None:
     assert not any(":" in str(path) for path in options.allowed_outside)
 
 
+def test_mails_are_warned_of(tmp_path: Path) -> None:
+    found, _ = found_in("date | mail -s done me@host", tmp_path)
+    assert not found.uses
+    (warning,) = found.warnings
+    assert "line 2) sends a mail in each run" in warning
+
+
 def test_what_is_allowed_of_another_host(tmp_path: Path) -> None:
     for allowed, names in {
         "me@h:": ["me@h:x", "me@h:/a/b", "me@h::mod"],

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from stripewise.jobs._commands import scripts_in as scripts_in
     from stripewise.jobs._cpus import missing_cpus as missing_cpus
     from stripewise.jobs._directives import Directive as Directive
-    from stripewise.jobs._effects import WORKS_IN as WORKS_IN
-    from stripewise.jobs._effects import Effect as Effect
-    from stripewise.jobs._effects import Effects as Effects
-    from stripewise.jobs._effects import Surroundings as Surroundings
     from stripewise.jobs._effects import effects_of_words as effects_of_words
     from stripewise.jobs._launches import LaunchLine as LaunchLine
     from stripewise.jobs._links import links_program as links_program
@@ -46,5 +42,9 @@ if TYPE_CHECKING:
     from stripewise.jobs._staged import check_parts as check_parts
     from stripewise.jobs._staged import check_staging as check_staging
     from stripewise.jobs._staged import sharing_note as sharing_note
+    from stripewise.jobs._surroundings import WORKS_IN as WORKS_IN
+    from stripewise.jobs._surroundings import Effect as Effect
+    from stripewise.jobs._surroundings import Effects as Effects
+    from stripewise.jobs._surroundings import Surroundings as Surroundings
 else:
     __getattr__, __all__ = lazy_exports(__name__)

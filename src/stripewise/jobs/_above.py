@@ -18,7 +18,7 @@ from stripewise.jobs._expansions import CURRENT, HERE
 from stripewise.text import printable
 
 if TYPE_CHECKING:
-    from stripewise.jobs._effects import Effect, Effects
+    from stripewise.jobs._surroundings import Effect, Effects
     from stripewise.jobs._word import Word
 
 _TEXTS = frozenset("echo printf expr let read set alias eval trap basename ls du df stat".split())

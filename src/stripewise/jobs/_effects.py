@@ -13,8 +13,7 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from stripewise.errors import UsageError
@@ -40,11 +39,11 @@ from stripewise.jobs._remote_names import is_remote, known_remote
 from stripewise.jobs._run_paths import RunPaths, is_above
 from stripewise.jobs._shell import Command, Document, Reading, Redirection, read_shell
 from stripewise.jobs._submits import interpreter
+from stripewise.jobs._surroundings import WORKS_IN, Effect, Effects, Surroundings
 from stripewise.jobs._variables import LOCATED, is_launcher_word
 from stripewise.jobs._word import Word
 from stripewise.runtime import read_launcher
 
-WORKS_IN = "works in"
 _SHELLS = ("sh", "bash", "ksh", "ksh93", "mksh", "zsh", "dash", "ash", "rbash")
 _CSHELLS = ("csh", "tcsh")
 _WRITING = re.compile(r">>?\||>>?|&>>?|<>|>>?&?!?|>&|>\|")
@@ -55,7 +54,6 @@ _SPLITS = re.compile(r"sh_?word_?split|\bemulate\b", re.IGNORECASE)
 """What makes zsh split words as other shells do."""
 _MOVES = ("cd", "chdir", "pushd", "popd")
 _MOST_NESTED = 5
-_MOST_BYTES = 1 << 20
 _MAY_CHANGE = "may change data on another host"
 _MOST_READINGS = 16
 _BEHIND = {
@@ -82,70 +80,6 @@ _NO_LIBRARY = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Effect:
-    """What a command of a script does outside of the directory of a run.
-
-    Attributes:
-        line: Of the script, from 1.
-        text: The command as written.
-        verb: "writes", "moves", "removes", WORKS_IN, ...
-        path: What it does that to: absolute, or below `..`; "" where that is not known.
-        known: The directory or file that is known for certain of it.
-        script: File that was read by the script and holds the command; "": the script itself.
-    """
-
-    line: int
-    text: str
-    verb: str
-    path: str
-    known: str = ""
-    script: str = ""
-
-
-@dataclass
-class Effects:
-    """What a script does to files of its user.
-
-    Attributes:
-        outer: Outside of the directory of a run.
-        unknown: What the run alone knows.
-        unguarded: Commands that no library can be preloaded into, with why.
-        places: Place of each command in the script to the directory that it works in, where that
-            is not known to be in the run's; "" where it is not known at all.
-        unclear: Those of these commands of whose directory only the beginning is known, to that.
-        above: Words that name what lies above the directory of a run, below `..`.
-    """
-
-    outer: list[Effect] = field(default_factory=list)
-    unknown: list[Effect] = field(default_factory=list)
-    unguarded: list[Effect] = field(default_factory=list)
-    places: dict[int, str] = field(default_factory=dict)
-    unclear: dict[int, str] = field(default_factory=dict)
-    above: list[Effect] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """Where a script will run.
-
-    Attributes:
-        here: Absolute: the user's directory, of which each run has a copy.
-        environment: Of the script.
-        ours: Variables with directories that each run has of its own.
-        words: That the script is called with; None: not known.
-        is_job: It runs as a job of Slurm.
-        read: Returns the text of a file; None where there is none, or it is no text.
-    """
-
-    here: Path
-    environment: Mapping[str, str]
-    ours: Collection[str] = ()
-    words: Sequence[str] | None = None
-    is_job: bool = True
-    read: Callable[[str], bytes | None] = field(default=lambda path: read_script(path))
-
-
 def effects_of(data: bytes, kind: str, around: Surroundings, crlf: bool = False) -> Effects:
     """Return what a script does to files outside of its run's directory.
 
@@ -170,18 +104,6 @@ def effects_of_words(words: Sequence[str], around: Surroundings) -> Effects:
     given = [Word(0, 0, os.fsencode(word).decode("latin-1")) for word in words]
     shell.command(Command(tuple(given), 0, len(shell.text)))
     return effects
-
-
-def read_script(path: str) -> bytes | None:
-    """Return a file that may be a script; None if it is none."""
-    try:
-        if os.path.getsize(path) > _MOST_BYTES or not os.path.isfile(path):
-            return None
-        with open(path, "rb") as stream:
-            data = stream.read()
-    except OSError:
-        return None
-    return None if b"\0" in data else data
 
 
 class _Shell:

@@ -13,13 +13,14 @@ from stripewise.errors import UsageError
 from stripewise.inputs import JOB_SCRIPT
 from stripewise.jobs._csh import read_csh
 from stripewise.jobs._directives import Directive, persistent_maker, read_directives
-from stripewise.jobs._effects import Effects, Surroundings, effects_of
+from stripewise.jobs._effects import effects_of
 from stripewise.jobs._launches import LaunchLine, read_launches
 from stripewise.jobs._moves import Move, read_moves
 from stripewise.jobs._options import JobOption, read_options, sbatch_arguments
 from stripewise.jobs._resources import JobResources, read_resources
 from stripewise.jobs._shell import Reading, read_shell
 from stripewise.jobs._submits import Find, Submission, find_submission, interpreter, kind_of
+from stripewise.jobs._surroundings import Effects, Surroundings
 from stripewise.jobs._systems import Heading, read_heading
 from stripewise.text import printable
 

@@ -150,7 +150,7 @@ def check_commands(options: StudyOptions) -> None:
 
 
 def _judged(effects: Effects, options: StudyOptions, name: str) -> Outside:
-    asked = [effect for effect in effects.outer if not is_nobodys(effect)]
+    asked = [one for one in effects.outer if not (is_nobodys(one) or _is_mail(one))]
     uses = tuple(
         OutsideUse(e.line, e.script, e.text, e.verb, e.path, _is_allowed(e.known, options))
         for e in asked
@@ -233,11 +233,17 @@ def _warnings(effects: Effects, name: str) -> Iterator[str]:
             "known in a run only: what lies outside of its copy is refused there, unless "
             "--allow-outside names it"
         )
+    for effect in filter(_is_mail, effects.outer):
+        yield f"{name}: {_said(effect)} sends a mail in each run"
     for effect in effects.unguarded:
         yield (
             f"{name}: {_said(effect)}: {effect.verb}, where nothing keeps it from changing your "
             "own files"
         )
+
+
+def _is_mail(effect: Effect) -> bool:
+    return effect.known.startswith("mailto:")
 
 
 def _said(effect: Effect) -> str:
