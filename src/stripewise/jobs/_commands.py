@@ -16,13 +16,11 @@ from stripewise.jobs._csh import read_csh
 from stripewise.jobs._shell import Reading, read_shell
 from stripewise.jobs._submits import (
     Find,
-    Submission,
     commands_of_words,
-    kind_of,
-    kind_of_name,
     script_of_words,
     submission_of_words,
 )
+from stripewise.jobs._submitters import Submission, kind_of, kind_of_name
 from stripewise.jobs._systems import Heading, read_heading
 from stripewise.jobs._variables import is_launcher_word
 from stripewise.runtime import program_word

@@ -38,7 +38,7 @@ from stripewise.jobs._remote_commands import SESSIONS, Session, changes_there, s
 from stripewise.jobs._remote_names import is_remote, known_remote
 from stripewise.jobs._run_paths import RunPaths, is_above
 from stripewise.jobs._shell import Command, Document, Reading, Redirection, read_shell
-from stripewise.jobs._submits import interpreter
+from stripewise.jobs._submitters import interpreter
 from stripewise.jobs._surroundings import WORKS_IN, Effect, Effects, Surroundings
 from stripewise.jobs._variables import LOCATED, is_launcher_word
 from stripewise.jobs._word import Word

@@ -19,7 +19,8 @@ from stripewise.jobs._moves import Move, read_moves
 from stripewise.jobs._options import JobOption, read_options, sbatch_arguments
 from stripewise.jobs._resources import JobResources, read_resources
 from stripewise.jobs._shell import Reading, read_shell
-from stripewise.jobs._submits import Find, Submission, find_submission, interpreter, kind_of
+from stripewise.jobs._submits import Find, find_submission
+from stripewise.jobs._submitters import Submission, interpreter, kind_of
 from stripewise.jobs._surroundings import Effects, Surroundings
 from stripewise.jobs._systems import Heading, read_heading
 from stripewise.text import printable

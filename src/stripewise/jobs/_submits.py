@@ -16,61 +16,38 @@ import os
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from stripewise.errors import UsageError
 from stripewise.jobs._csh import read_csh
 from stripewise.jobs._drivers import driver_submits
 from stripewise.jobs._expansions import NAME, UNKNOWN, Values, shown
 from stripewise.jobs._shell import Command, Document, Reading, read_shell
+from stripewise.jobs._submitters import (
+    BEGINNINGS,
+    CHANGERS,
+    CHANGING_PARTS,
+    PARTS,
+    SHELLS,
+    SUBMITTERS,
+    TEXTS,
+    Submission,
+    is_interpreter,
+    kind_of,
+    kind_of_name,
+    program_place,
+    submission_by,
+)
 from stripewise.jobs._variables import is_launcher_word, known_words
 from stripewise.runtime import read_launcher
 
-SUBMITTERS = frozenset(
-    "sbatch salloc qsub bsub msub jsub ccc_msub pjsub oarsub cqsub llsubmit nqsub dsub"
-    " condor_submit condor_submit_dag csub ccsalloc scrontab".split()
-)
-_PARTS = {"flux": ("submit", "batch", "bulksubmit", "alloc", "cron"), "hq": ("submit",)}
-"""Commands that submit by one of their subcommands."""
-_CHANGERS = frozenset(
-    "scancel qdel qalter qhold qrls qsig qrerun bkill bmod bstop bresume brequeue pjdel pjalter"
-    " pjhold oardel oarhold mjobctl canceljob condor_rm llcancel".split()
-)
-"""Commands that end jobs or change them."""
-_CHANGING_PARTS = {
-    "scontrol": frozenset(
-        "update release hold uhold suspend resume requeue requeuehold notify top delete create"
-        " reboot cancel_reboot shutdown reconfigure takeover setdebug setdebugflags".split()
-    ),
-    "flux": frozenset(("cancel", "pkill")),
-}
-"""Commands of which some subcommands do."""
-_BEGINNINGS = SUBMITTERS | _CHANGERS | _PARTS.keys() | _CHANGING_PARTS.keys()
-_ONLY_SAY = frozenset("--version --help -help --usage --test-only --dry-run".split())
-_LOOK_AT_SCRONTAB = frozenset(("-l", "-r", "--help", "--usage"))
 _LIBRARIES = frozenset("submitit simple_slurm pyslurm drmaa drmaa2 dask_jobqueue psij".split())
 """Packages of Python that submit jobs."""
-_SHELLS = frozenset("sh bash dash ash ksh ksh93 mksh zsh rbash csh tcsh".split())
-_INTERPRETERS = frozenset("perl ruby Rscript julia lua tclsh node php".split())
 _AWKS = frozenset("awk gawk mawk nawk".split())
-REQUEUE = "scontrol requeue"
-"""It starts the job itself anew."""
-_READ_STANDARD_INPUT = _SHELLS | frozenset("ssh rsh at batch crontab su sudo".split())
-_CONTAINERS = frozenset("singularity apptainer podman docker sarus ch-run enroot".split())
-"""These take an image in front of the command, and perhaps "exec" or "run" in front of that."""
-_TAKE_A_WORD = _CONTAINERS | frozenset("timeout flock taskset chrt ssh rsh su setarch".split())
-"""Of those in front of a command: these take a word of their own before it."""
-_PREFIXES = _TAKE_A_WORD | frozenset(
-    "time nice nohup env exec command builtin numactl stdbuf ionice setsid strace ltrace perf"
-    " unbuffer xargs parallel sudo doas prlimit systemd-run watch catchsegv retry faketime"
-    " coproc then else do unshare screen tmux sg runuser shifter".split()
-)
-_TEXTS = frozenset("eval parallel script flock su watch ssh rsh at tmux sg runuser".split())
-"""These run a text as a shell does."""
+_READ_STANDARD_INPUT = SHELLS | frozenset("ssh rsh at batch crontab su sudo".split())
 _LOOK_ONLY = (["command", "-v"], ["command", "-V"])
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*0]\])?(?::?[-=]([^{}]*))?\})")
 _BACKQUOTES = re.compile(r"`([^`]*)`")
-_NUMBER = re.compile(r"[0-9][\w.:,%+-]*")
 _RUNS = re.compile(r"run|call|popen|system|output|spawn|exec|submit|shell|cmd|command", re.I)
 _ONLY_TEXT = re.compile(
     r"print|pprint|write\w*|info|debug|warn\w*|error|critical|log|exception|add_\w+|exit|getenv|get"
@@ -86,32 +63,6 @@ _WHEN = re.compile(r"^[ \t]*(?:@\w+|(?:\S+[ \t]+){4}\S+)[ \t]+", re.MULTILINE)
 """Of a line of crontab."""
 _PIPE = re.compile(r"[\s)};]*\|&?\s*")
 _MOST_NESTED = 4
-
-
-@dataclass(frozen=True)
-class Submission:
-    """A command that submits a job, or that ends or changes some.
-
-    Attributes:
-        command: Its name: "sbatch", "scontrol update".
-        line: In the script, from 1.
-        script: Name of another script that has it, which this one calls; "" if none.
-    """
-
-    command: str
-    line: int
-    script: str = ""
-
-    @property
-    def is_requeue(self) -> bool:
-        """Whether the job starts itself anew, and no other one."""
-        return self.command == REQUEUE
-
-    @property
-    def submits(self) -> bool:
-        """Whether it submits a job, and does not only change or end what there is."""
-        name = self.command.partition(" ")[0]
-        return name not in _CHANGERS and not (" " in self.command and name in _CHANGING_PARTS)
 
 
 Find = Callable[[str], bytes | None]
@@ -142,15 +93,15 @@ def script_of_words(words: Sequence[str]) -> tuple[str, str]:
 
     That is "sh", "csh" or "python", or "" where the script is the program itself.
     """
-    place = _program_place(words)
+    place = program_place(words)
     if place is None:
         return "", ""
     name, rest = os.path.basename(words[place]), words[place + 1 :]
-    if name in _SHELLS:
+    if name in SHELLS:
         return _script_of_shell(rest)[0], kind_of_name(name)
     if name in (".", "source") and rest:
         return rest[0], "sh"
-    if _is_interpreter(name):
+    if is_interpreter(name):
         return next((word for word in rest if not word.startswith("-")), ""), kind_of_name(name)
     return words[place], ""
 
@@ -160,18 +111,18 @@ def commands_of_words(words: Sequence[str]) -> list[list[str]]:
 
     A script that a shell reads as its standard input is one of its words.
     """
-    place = _program_place(words)
+    place = program_place(words)
     if place is None:
         return []
     name, rest = os.path.basename(words[place]), words[place + 1 :]
-    texts = [_script_of_shell(rest)[1]] if name in _SHELLS else _texts(name, rest)
+    texts = [_script_of_shell(rest)[1]] if name in SHELLS else _texts(name, rest)
     found = list[list[str]]()
     for text in texts:
         reading = read_shell(text)
         for command in reading.commands:
             line = [known.text for known in known_words(command, reading)]
             from_files = [r.target.text for r in command.redirections if r.operator == "<"]
-            if line and os.path.basename(line[-1]) in _SHELLS:
+            if line and os.path.basename(line[-1]) in SHELLS:
                 line += from_files
             found += [line] if line else []
     return found
@@ -250,21 +201,15 @@ class _Search:
 
     def of_words(self, words: Sequence[str], depth: int, csh: bool = False) -> Submission | None:
         """Return what a command submits, whose words are these."""
-        place = _program_place(words)
+        place = program_place(words)
         if place is None or depth > _MOST_NESTED or list(words[:2]) in _LOOK_ONLY:
             return None
         word, rest = words[place], words[place + 1 :]
         name = os.path.basename(word)
-        if name == "scrontab" and _LOOK_AT_SCRONTAB.intersection(rest):
-            return None
-        if name in SUBMITTERS or (name in _PARTS and _part(rest) in _PARTS[name]):
-            return None if _ONLY_SAY.intersection(_options(rest)) else Submission(name, 1)
-        if name in _SHELLS:
+        if name in BEGINNINGS:
+            return submission_by(name, rest)
+        if name in SHELLS:
             return self._of_shell(rest, kind_of_name(name), depth)
-        if name in _CHANGERS or _part(rest) in _CHANGING_PARTS.get(name, ()):
-            return None if _ONLY_SAY.intersection(rest) else Submission(_changing(name, rest), 1)
-        if name in _CHANGING_PARTS:
-            return None
         if name in _AWKS:
             return _of_inline(next((text for text in rest if not text.startswith("-")), ""))
         if is_launcher_word(word):
@@ -274,7 +219,7 @@ class _Search:
         if name == "find":
             starts = [i for i, w in enumerate(rest, 1) if w in ("-exec", "-execdir", "-ok")]
             return _first(self.of_words(rest[i:], depth + 1) for i in starts)
-        if _is_interpreter(name):
+        if is_interpreter(name):
             return self._of_interpreter(rest, kind_of_name(name), depth)
         if texts := _texts(name, rest):
             return _first(self._of_text(text, csh, depth + 1) for text in texts)
@@ -331,42 +276,6 @@ class _Search:
         return replace(found, script=found.script or path) if found else None
 
 
-def kind_of(data: bytes) -> str:
-    """Return of which kind the interpreter of a script is: "sh", "csh", "python", "other".
-
-    A script without a #! line is read by a shell.
-    """
-    return kind_of_name(interpreter(data)) if _first_line(data).startswith(b"#!") else "sh"
-
-
-def _is_interpreter(name: str) -> bool:
-    return name.startswith("python") or name in _INTERPRETERS
-
-
-def kind_of_name(word: str) -> str:
-    """Return of which kind an interpreter is, by its name or path."""
-    name = os.path.basename(word)
-    if name in _SHELLS:
-        return "csh" if name in ("csh", "tcsh") else "sh"
-    return "python" if name.startswith("python") else "other"
-
-
-def interpreter(data: bytes) -> str:
-    """Return the file name of a script's interpreter; "" if it does not name one."""
-    line = _first_line(data)
-    if not line.startswith(b"#!"):
-        return ""
-    words = line[2:].decode("utf-8", "replace").split()
-    names = [os.path.basename(word) for word in words if not word.startswith("-")]
-    if names[:1] == ["env"]:
-        names = [name for name in names[1:] if "=" not in name]
-    return names[0] if names else ""
-
-
-def _first_line(data: bytes) -> bytes:
-    return data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
-
-
 def _script_of_shell(rest: Sequence[str]) -> tuple[str, str]:
     """Return the script, or the text of -c, that the words behind a shell's name give it."""
     place = 0
@@ -386,69 +295,11 @@ def _first(found: Iterator[Submission | None]) -> Submission | None:
 
 def _texts(name: str, rest: Sequence[str]) -> list[str]:
     """Return the texts that a command runs as a shell does."""
-    if name in _TEXTS:
+    if name in TEXTS:
         return [text for text in (*rest, " ".join(rest)) if " " in text]
     if name == "trap":
         return list(rest[:1])
     return [text.partition("=")[2] for text in rest if "=" in text] if name == "alias" else []
-
-
-def _options(rest: Sequence[str]) -> Iterator[str]:
-    """Yield the options of a command that submits a script, not those of the script."""
-    is_value = False
-    for word in rest:
-        if not word.startswith("-") and not is_value:
-            return
-        is_value = word.startswith("-") and "=" not in word
-        yield word
-
-
-def _program_place(words: Sequence[str]) -> int | None:
-    """Return which word is the program that is run in the end; None if that is not certain."""
-    place, prefix, is_value, own = 0, "", False, 0
-    while place < len(words):
-        word = words[place]
-        name = os.path.basename(word)
-        is_ours = name in SUBMITTERS or name in _SHELLS or name in _PREFIXES
-        if prefix in _CONTAINERS and word in ("exec", "run", "start"):
-            is_value = False
-        elif not prefix or is_ours:
-            if name not in _PREFIXES or (name in _TEXTS and _has_text(words[place + 1 :])):
-                return place
-            prefix, is_value, own = name, False, int(name in _TAKE_A_WORD)
-        elif word.startswith(("-", "+")):
-            is_value = "=" not in word
-        elif "=" in word:
-            is_value = False
-        elif _NUMBER.fullmatch(word) and (is_value or not own):
-            is_value = False
-        elif own and not is_value:
-            own -= 1
-        elif is_value and not ("/" in word and _is_program(word)):
-            is_value = False
-        else:
-            return place
-        place += 1
-    return None
-
-
-def _is_program(path: str) -> bool:
-    return os.path.isfile(path) and os.access(path, os.X_OK)
-
-
-def _has_text(words: Sequence[str]) -> bool:
-    return any(" " in word for word in words)
-
-
-def _part(rest: Sequence[str]) -> str:
-    """Return the subcommand among the words behind a command."""
-    return next((word for word in rest if not word.startswith("-") and word != "mini"), "")
-
-
-def _changing(name: str, rest: Sequence[str]) -> str:
-    """Return what a command that changes jobs is called, with its subcommand."""
-    part = _part(rest) if name in _CHANGING_PARTS else ""
-    return REQUEUE if part.startswith("requeue") else f"{name} {part}".rstrip()
 
 
 def _given(text: str, reading: Reading) -> list[str]:
@@ -466,7 +317,7 @@ def _submitting(values: Sequence[str]) -> list[str]:
     """Return the words of the first value that begins with a command that submits jobs."""
     for value in values:
         words = [word.strip("\"'") for word in value.strip("(\"' \t\n)").split()]
-        if words and os.path.basename(words[0]) in _BEGINNINGS:
+        if words and os.path.basename(words[0]) in BEGINNINGS:
             return words
     return []
 
@@ -510,7 +361,7 @@ def _documents(command: Command, reading: Reading) -> Iterator[Document]:
 
 def _of_documents(command: Command, reading: Reading, words: Sequence[str]) -> Submission | None:
     """Return what a program submits that an interpreter reads from its standard input."""
-    names = [os.path.basename(word) for word in words if _is_interpreter(os.path.basename(word))]
+    names = [os.path.basename(word) for word in words if is_interpreter(os.path.basename(word))]
     for document in _documents(command, reading) if names else ():
         is_python = kind_of_name(names[0]) == "python"
         text = document.text
@@ -567,9 +418,9 @@ def _submitter_of_node(node: ast.AST) -> str:
         return package if package in _LIBRARIES else ""
     if isinstance(node, ast.List | ast.Tuple) and node.elts:
         names = [os.path.basename(_text(one)) for one in node.elts[:2]]
-        commands = SUBMITTERS | _CHANGERS
+        commands = SUBMITTERS | CHANGERS
         is_one = names[0] in commands and names[-1] not in commands - {names[0]}
-        has_parts = names[0] in _PARTS or names[0] in _CHANGING_PARTS
+        has_parts = names[0] in PARTS or names[0] in CHANGING_PARTS
         line = " ".join(map(_text, node.elts)) if has_parts else ""
         return names[0] if is_one else _submitter(line)
     if isinstance(node, ast.Call):
@@ -599,7 +450,7 @@ def _text(node: ast.expr) -> str:
 
 def _submitter(text: str) -> str:
     """Return the command of a shell line that submits a job; "" if none does."""
-    if not any(name in text for name in _BEGINNINGS):
+    if not any(name in text for name in BEGINNINGS):
         return ""
     found = find_submission(text.encode("utf-8", "replace"), "sh")
     return found.command if found else ""
