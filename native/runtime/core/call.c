@@ -391,36 +391,36 @@ static struct sw_call part_of_call(const struct sw_file *file, bool outermost)
 }
 
 /* Rare: takes the thread's busy mark as sw_leave does, for the lock's sake. */
-void sw_count_data(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
-                   bool outermost)
+static void count_part(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
+                       bool outermost, bool is_event)
 {
     if (file == NULL || bytes < 0)
         return;
     struct sw_call call = part_of_call(file, outermost);
     leave_begin(&call);
-    call.sequence = ++sw_thread.sequence;
+    if (is_event)
+        call.sequence = ++sw_thread.sequence;
     add_process(&call, op, bytes, call.start_ns, false);
     bool held = hold_counters(file);
     add(&file->record->ops[op].count, 1, held);
     add_data(file, op, (uint64_t)bytes, offset, outermost, held);
-    leave_captured(&call, file, op, bytes, offset, call.start_ns, false, held);
+    if (is_event)
+        leave_captured(&call, file, op, bytes, offset, call.start_ns, false, held);
+    else if (held)
+        release_counters(file);
     leave_end(&call);
+}
+
+void sw_count_data(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
+                   bool outermost)
+{
+    count_part(file, op, bytes, offset, outermost, true);
 }
 
 void sw_count_told(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
                    bool outermost)
 {
-    if (file == NULL || bytes < 0)
-        return;
-    struct sw_call call = part_of_call(file, outermost);
-    leave_begin(&call);
-    add_process(&call, op, bytes, call.start_ns, false);
-    bool held = hold_counters(file);
-    add(&file->record->ops[op].count, 1, held);
-    add_data(file, op, (uint64_t)bytes, offset, outermost, held);
-    if (held)
-        release_counters(file);
-    leave_end(&call);
+    count_part(file, op, bytes, offset, outermost, false);
 }
 
 void sw_count_issued(struct sw_file *file, enum sw_op op, uint64_t bytes, int64_t offset)
