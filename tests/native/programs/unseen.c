@@ -100,8 +100,6 @@ static int unnamed(void)
 {
     int fd = open(".", O_TMPFILE | O_RDWR, 0600);
     FILE *stream = tmpfile();
-    if (fd < 0 && errno == EOPNOTSUPP)
-        exit(77);
     return write(fd, data, 1000) == 1000 && fwrite(data, 1, 500, stream) == 500 &&
            fclose(stream) == 0;
 }
