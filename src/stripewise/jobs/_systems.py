@@ -96,7 +96,7 @@ class Heading:
             raise UsageError(
                 f"{printable(name)} is a job script for {self.system} (line {self.line}: "
                 f"{self.text}), which is not supported yet: Stripewise takes those of Slurm; "
-                f"nothing was run or written. In a job of it, put "
+                "nothing was run or written. Inside such a job, put "
                 "stripewise in front of the launch line: stripewise tune -- mpiexec ..."
             )
 
