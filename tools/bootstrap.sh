@@ -23,9 +23,8 @@ packages() {
     lustre-mpi) echo "xz-utils" ;;
     peers) echo "autoconf automake gfortran" ;;
     test) echo "g++ gfortran python3-mpi4py python3-h5py-mpi hdf5-tools procps strace util-linux bsdutils
-        chromium chromium-driver minisign tcl tcsh postgresql-15 slapd ldap-utils prometheus
-        victoria-metrics influxdb" ;;
-    dev) echo "python3-dev libldap2-dev libsasl2-dev" ;; # bonsai is built from source
+        chromium chromium-driver minisign tcl tcsh postgresql-15 prometheus victoria-metrics
+        influxdb" ;;
     lint) echo "shellcheck git" ;;
     slurm) echo "slurmctld slurmd slurmdbd slurm-client slurm-wlm-basic-plugins munge
         mariadb-server-core mariadb-client-core util-linux" ;;
@@ -89,7 +88,6 @@ venv() {
         return 0
     fi
     [ -x .venv/bin/python ] || "$(python)" -m venv .venv
-    [ "$extra" != dev ] || system dev
     echo "installing Python packages${extra:+ ($extra)}"
     # The database and the portal, and, where they have packages, readers of Darshan and Parquet.
     .venv/bin/python -m pip install --quiet --disable-pip-version-check \

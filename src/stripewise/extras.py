@@ -14,7 +14,6 @@ MODULES = {
     "client": ("httpx",),
     "darshan": ("darshan",),
     "db": ("alembic", "jsonschema", "psycopg", "sqlalchemy"),
-    "ldap": ("bonsai",),
     "models": ("sklearn",),
     "packs": ("minisign",),
     "parquet": ("pyarrow",),

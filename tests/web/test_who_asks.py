@@ -127,7 +127,7 @@ def test_the_manual_names_the_address_that_the_provider_sends_browsers_to() -> N
 
 @pytest.mark.extended
 def test_one_name_in_other_letters_is_one_name(engine: Engine) -> None:
-    """A directory takes wide letters for plain ones (seen with slapd)."""
+    """Directories behind providers take wide letters for plain ones (seen with slapd)."""
     app = portal(engine, server={"logins_per_minute": 2})
     wide = "\uff41\uff4c\uff49\uff43\uff45"
     codes = []

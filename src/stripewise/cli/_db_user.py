@@ -40,7 +40,7 @@ role_option = click.option(
 def user() -> None:
     """Manage the accounts of the portal.
 
-    Users of LDAP, OpenID Connect or a proxy get an account at their first login, unless
+    Users of OpenID Connect or a proxy get an account at their first login, unless
     portal.toml says otherwise.  A user of the cluster needs no account.
     """
 
@@ -62,7 +62,7 @@ def user() -> None:
 @click.option(
     "--password", "has_password", is_flag=True,
     help="Ask for a local password, or read it from standard input; without one, the account "
-    "is opened by LDAP, OpenID Connect or a proxy.",
+    "is opened by OpenID Connect or a proxy.",
 )  # fmt: skip
 @db_option
 def add(login: str, role: str, person: str | None, has_password: bool, database: str) -> None:

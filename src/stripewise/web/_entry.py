@@ -73,8 +73,6 @@ class Entry:
             return self._enter(request, account, target, "password")
         except LoginError as error:
             return self._page(request, target, _sentence(error), 403)
-        except LoginServiceError as error:
-            return self._page(request, target, _sentence(error), 503)
 
     def depart(self, request: Request) -> Response:
         """Send somebody to an identity provider."""

@@ -38,7 +38,7 @@ _ROUNDS = 4
 _BODY_PATIENCE = 1.0
 """Seconds after which a client whose request is not whole makes room for others, if need be."""
 _SPARE = 64
-"""Descriptors for all else: the listener, the log, files of the portal, programs that ask LDAP."""
+"""Descriptors for all else: the listener, the log, files of the portal."""
 _OF_DATABASE = 4
 """Descriptors of one connection to SQLite: the file, its log, the index of that, a journal."""
 _FEWEST = 8

@@ -161,9 +161,9 @@ def test_a_disabled_account_comes_back_without_its_tokens(
     accounts.disable("alice", by="root")
     assert tokens.find(secret) is None
     with pytest.raises(LoginError, match="is disabled"):
-        accounts.admit("alice", backend="ldap", create=True)
+        accounts.admit("alice", backend="oidc", create=True)
     accounts.enable("alice", by="root")
-    assert accounts.admit("alice", backend="ldap", create=False).login == "alice"
+    assert accounts.admit("alice", backend="oidc", create=False).login == "alice"
     assert tokens.find(secret) is None
 
 
@@ -171,14 +171,14 @@ def test_a_user_whom_a_back_end_names_gets_an_account_if_the_site_wants_it(
     accounts: Accounts,
 ) -> None:
     with pytest.raises(LoginError, match="you are known as alice, but have no account"):
-        accounts.admit("alice", backend="ldap", create=False)
+        accounts.admit("alice", backend="oidc", create=False)
     assert accounts.list() == []
-    made = accounts.admit("alice", backend="ldap", create=True)
+    made = accounts.admit("alice", backend="oidc", create=True)
     assert (made.role, made.person) == ("user", "alice")
     assert accounts.admit("alice", backend="oidc", create=False) == made
     for login in ("", "a b", "x" * 300, "<script>"):
         with pytest.raises(LoginError, match="cannot be the name of an account"):
-            accounts.admit(login, backend="ldap", create=True)
+            accounts.admit(login, backend="oidc", create=True)
 
 
 def test_a_back_end_that_knows_roles_decides_about_them(
@@ -211,7 +211,7 @@ def test_every_change_is_in_the_audit_trail(accounts: Accounts, trail: AuditTrai
     accounts.link("alice", "", by="cli:root")
     accounts.disable("alice", by="bob")
     accounts.enable("alice", by="bob")
-    accounts.admit("carol", backend="ldap", create=True)
+    accounts.admit("carol", backend="oidc", create=True)
     assert actions(trail) == [
         ("cli:root", "account made", "alice as support"),
         ("cli:root", "role set to admin", "alice"),
@@ -220,7 +220,7 @@ def test_every_change_is_in_the_audit_trail(accounts: Accounts, trail: AuditTrai
         ("cli:root", "person set", "alice"),
         ("bob", "account disabled", "alice"),
         ("bob", "account enabled", "alice"),
-        ("ldap", "account made", "carol as user"),
+        ("oidc", "account made", "carol as user"),
     ]
 
 

@@ -107,13 +107,13 @@ def test_a_login_gives_a_new_secret_and_ends_the_old_session(
 def test_logout_ends_the_session_on_the_server(
     alice: Account, sessions: Sessions, trail: AuditTrail
 ) -> None:
-    secret = sessions.start(alice, backend="ldap").secret
+    secret = sessions.start(alice, backend="oidc").secret
     sessions.end(secret)
     assert sessions.find(secret) is None
     sessions.end(secret)
     sessions.end("")
     said = [(line.login, line.action, line.target) for line in trail.list(most=2)]
-    assert said == [("alice", "logged out", ""), ("alice", "logged in", "ldap")]
+    assert said == [("alice", "logged out", ""), ("alice", "logged in", "oidc")]
 
 
 def test_sessions_that_are_over_do_not_pile_up(

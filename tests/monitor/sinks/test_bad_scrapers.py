@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from stripewise.monitor.metrics import Reading
 from stripewise.monitor.sinks import _http as http_module
 from stripewise.monitor.sinks._prometheus import PrometheusSink
+from support.certificates import make_certificate
 from support.monitor_rounds import READ, made_round
 from support.scraping import ask, ask_tls, is_ended, raw, serving
-from support.slapd import make_certificate
 
 
 @pytest.fixture

@@ -18,11 +18,11 @@ from stripewise.errors import ConfigurationError
 from stripewise.monitor.metrics import Reading
 from stripewise.monitor.sinks import SinkError, create_sink
 from stripewise.monitor.sinks._influx import InfluxSink
+from support.certificates import make_certificate
 from support.fake_influx import FakeInflux, Said, fake_influx
 from support.line_protocol import parse_lines
 from support.monitor_parts import wait_until
 from support.monitor_rounds import READ, made_round
-from support.slapd import make_certificate
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from stripewise.monitor.metrics import Reading
 from stripewise.monitor.sinks import SinkError, create_sink
 from stripewise.monitor.sinks._secrets import read_secret
 from stripewise.monitor.sinks._store import StoreSettings, StoreSink
+from support.certificates import make_certificate
 from support.fake_influx import fake_influx
 from support.monitor_rounds import READ, made_round
-from support.slapd import make_certificate
 
 WORDS = "pipe (cannot be read|is no file)"
 

@@ -22,9 +22,9 @@ from stripewise.monitor.sinks import SinkError, create_sink, render_openmetrics,
 from stripewise.monitor.sinks._exposition import Form
 from stripewise.monitor.sinks._prometheus import PrometheusSink, wanted_form
 from stripewise.monitor.sinks._tls import server_context
+from support.certificates import make_certificate
 from support.monitor_rounds import STRANGE, STRANGE_COUNT
 from support.scraping import ROUND, ask, ask_tls, asked, raw, serving
-from support.slapd import make_certificate
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 OPEN = "application/openmetrics-text"

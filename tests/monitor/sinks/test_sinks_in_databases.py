@@ -20,9 +20,9 @@ from stripewise.monitor.sinks import SinkError, create_sink, render_prometheus
 from stripewise.monitor.sinks._influx import InfluxSink
 from stripewise.monitor.sinks._prometheus import PrometheusSink
 from support import tsdb
+from support.certificates import make_certificate
 from support.monitor_parts import wait_until
 from support.monitor_rounds import FREE, READ, SIZES, WRITE, made_round, whole_round
-from support.slapd import make_certificate
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 RPC = histogram("lustre_target_rpc_pages", "pages", "Pages.", ("fs", "target"))

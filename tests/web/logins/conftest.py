@@ -12,9 +12,7 @@ from sqlalchemy import Engine
 from stripewise.fleet._engine import create_engine
 from stripewise.fleet._schema import initialise
 from stripewise.fleet.accounts import Accounts, Attempts
-from support import slapd as slapd_support
 from support.clock import Clock
-from support.slapd import Slapd
 
 
 @pytest.fixture
@@ -47,13 +45,3 @@ def accounts(engine: Engine, clock: Clock) -> Accounts:
 @pytest.fixture
 def attempts(engine: Engine, clock: Clock) -> Attempts:
     return Attempts(engine, now=clock)
-
-
-@pytest.fixture(scope="session")
-def slapd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slapd]:
-    pytest.importorskip("bonsai", reason="bonsai is not installed (stripewise[ldap])")
-    why = slapd_support.missing()
-    if why:
-        pytest.skip(why)
-    with slapd_support.running(tmp_path_factory.mktemp("slapd")) as server:
-        yield server

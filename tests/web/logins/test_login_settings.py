@@ -13,7 +13,6 @@ from stripewise.errors import ConfigurationError
 from stripewise.web.logins import (
     AccessSettings,
     AccountSettings,
-    LdapSettings,
     LocalSettings,
     OidcSettings,
     ProxySettings,
@@ -21,7 +20,6 @@ from stripewise.web.logins import (
 )
 
 SECRET = "0123456789abcdef-a-secret"
-LDAP = '[login.ldap]\nurl = "ldaps://ldap.centre"\nbase = "dc=centre"\n'
 OIDC = (
     '[login.oidc]\nissuer = "https://id.centre"\nclient_id = "portal"\n'
     f'client_secret = "{SECRET}"\nusername_claim = "uid"\n'
@@ -44,16 +42,14 @@ def read(place: Path, text: str) -> AccessSettings:
 def test_an_empty_file_lets_local_accounts_in(place: Path) -> None:
     found = read(place, "")
     assert found.login.local.enabled
-    assert (found.login.ldap, found.login.oidc, found.login.proxy) == (None, None, None)
+    assert (found.login.oidc, found.login.proxy) == (None, None)
     limits = found.accounts.limits()
     assert (limits.session_seconds, limits.idle_seconds, limits.token_days) == (43200, 7200, 366)
 
 
 def test_all_sections_together(place: Path) -> None:
-    found = read(place, "[accounts]\nsession_hours = 1\n" + LDAP + OIDC + PROXY)
+    found = read(place, "[accounts]\nsession_hours = 1\n" + OIDC + PROXY)
     assert found.accounts.limits().session_seconds == 3600
-    assert found.login.ldap is not None
-    assert found.login.ldap.filter == "(uid={user})"
     assert found.login.oidc is not None
     assert found.login.oidc.client_secret.get_secret_value() == SECRET
     assert found.login.proxy is not None
@@ -63,23 +59,16 @@ def test_all_sections_together(place: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (LDAP + "urll = 1\n", "login.ldap: no key is called 'urll', did you mean url?"),
+        (OIDC + "issuerr = 1\n", "login.oidc: no key is called 'issuerr', did you mean issuer?"),
+        ("[login.ldap]\nurl = 'ldaps://x'\n", "login: the portal asks no directory by LDAP any"),
         ("[logins]\n", "no key is called 'logins', did you mean login?"),
         ("[login.saml]\n", "login: no key is called 'saml'"),
-        ("[login.local]\nurl = 1\n", "login.local: 'url' does not stand here"),
+        ("[login.local]\nissuer = 1\n", "login.local: 'issuer' does not stand here"),
         ("[login.local]\nenabled = 1\n", "login.local.enabled = 1: "),
         ("[accounts]\nsession_hours = 0\n", "accounts.session_hours = 0: "),
-        ("[login.ldap]\nbase = 'x'\n", "login.ldap.url is missing: add it"),
-        (LDAP.replace("ldaps:", "ldap:"), "passwords would go in plain"),
-        (LDAP.replace("ldaps:", "http:"), "'http://ldap.centre' is no server"),
-        (LDAP.replace('"ldaps://ldap.centre"', '""'), "login.ldap.url: an empty text"),
-        (LDAP + "start_tls = true\n", "leave start_tls out"),
-        (LDAP + "filter = '(uid=*)'\n", "login.ldap.filter: write {user} once"),
-        (LDAP + "user_dn = 'uid={user},dc=x'\n", "either base (search) or user_dn"),
-        (LDAP.replace('base = "dc=centre"', ""), "either base (search) or user_dn"),
-        (LDAP + "bind_dn = 'cn=x'\n", "bind_dn and bind_password together"),
-        (LDAP + "bind_dn = 'cn=x'\nbind_password = ''\n", "login.ldap.bind_password: an empty"),
-        (LDAP + "ca_file = 'x.pem'\n", "login.ldap.ca_file: give an absolute path"),
+        ("[login.oidc]\nclient_id = 'x'\n", "login.oidc.issuer is missing: add it"),
+        (OIDC.replace('"https://id.centre"', '""'), "login.oidc.issuer: an empty text"),
+        (OIDC + "ca_file = 'x.pem'\n", "login.oidc.ca_file: give an absolute path"),
         (OIDC.replace(SECRET, ""), "login.oidc.client_secret: an empty secret protects nothing"),
         (OIDC.replace(SECRET, "  "), "login.oidc.client_secret: an empty secret"),
         (OIDC.replace("https:", "http:"), "'http://id.centre' is no issuer"),
@@ -158,7 +147,7 @@ def test_settings_with_a_secret_are_not_for_everybody(
         with pytest.raises(ConfigurationError, match="everybody may read this file"):
             read(place, text)
     monkeypatch.setenv("PORTAL_SECRET", SECRET)
-    read(place, LDAP + PROXY.replace(SECRET, "env:PORTAL_SECRET"))
+    read(place, PROXY.replace(SECRET, "env:PORTAL_SECRET"))
 
 
 HOW_TO = Path(__file__).parents[3] / "docs" / "how-to" / "log-in-to-the-portal.md"
@@ -175,7 +164,7 @@ def test_the_examples_of_the_documentation_are_read(
 
 def test_every_key_is_in_the_documentation() -> None:
     text = "\n".join(EXAMPLES) + HOW_TO.read_text(encoding="utf-8")
-    forms = (AccountSettings, LocalSettings, LdapSettings, OidcSettings, ProxySettings)
+    forms = (AccountSettings, LocalSettings, OidcSettings, ProxySettings)
     keys = {key for form in forms for key in form.model_fields}
-    assert len(EXAMPLES) >= 5
+    assert len(EXAMPLES) >= 3
     assert {key for key in keys if not re.search(rf"\b{key}\b", text)} == set()

@@ -16,7 +16,6 @@ from stripewise.web.logins._registry import make_logins
 from stripewise.web.logins._settings import (
     AccessSettings,
     AccountSettings,
-    LdapSettings,
     LocalSettings,
     LoginSettings,
     Network,
@@ -33,7 +32,6 @@ __all__ = [
     "Entrance",
     "Identity",
     "IpNetwork",
-    "LdapSettings",
     "LocalSettings",
     "Login",
     "LoginSettings",

@@ -85,10 +85,7 @@ class Login:
 
         Args:
             user: What was typed as name.
-            secret: What was typed as password; never empty in what is sent anywhere.
-
-        Raises:
-            LoginServiceError: The service cannot be reached.
+            secret: What was typed as password.
         """
         del user, secret
         return None
@@ -131,8 +128,8 @@ class Login:
 def throttle_keys(user: str, peer: str) -> tuple[str, str]:
     """Return what failed logins are counted by: the name, and where they come from.
 
-    A directory takes many spellings for one name: capitals, wide letters, blanks, signs that are
-    not seen.  They count together, and a few names that differ by a dot do as well.
+    Who checks a name may take many spellings for it: capitals, wide letters, blanks, signs that
+    are not seen.  They count together, and a few names that differ by a dot do as well.
 
     Args:
         user: What was typed as name.

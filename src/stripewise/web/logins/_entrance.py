@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from sqlalchemy import Connection, Engine
 
-from stripewise.errors import LoginError, LoginServiceError
+from stripewise.errors import LoginError
 from stripewise.fleet.accounts import Account, Accounts, Attempts
 from stripewise.web.logins._base import Departure, Identity, Login
 from stripewise.web.logins._registry import make_logins
@@ -62,27 +62,17 @@ class Entrance:
     def by_password(self, user: str, secret: str) -> Account | None:
         """Return the account that a name and a password open; None: they open none.
 
-        A service that cannot be reached does not keep others from being asked.
-
         Args:
             user: What was typed as name.
             secret: What was typed as password.
 
         Raises:
             LoginError: They are right, but there is no account, or it is disabled.
-            LoginServiceError: A service cannot be reached, and no other knows them.
         """
-        trouble: LoginServiceError | None = None
         for login in self.logins:
-            try:
-                identity = login.password(user, secret) if login.takes_password else None
-            except LoginServiceError as error:
-                trouble = error
-                continue
+            identity = login.password(user, secret) if login.takes_password else None
             if identity is not None:
                 return self._account(identity)
-        if trouble is not None:
-            raise trouble
         return None
 
     def leave(self, name: str, next_path: str) -> Departure:

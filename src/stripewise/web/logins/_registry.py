@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from stripewise.fleet.accounts import Accounts, Attempts
 from stripewise.web.logins._base import Login
-from stripewise.web.logins._ldap import Ldap
 from stripewise.web.logins._local import Local
 from stripewise.web.logins._oidc import Oidc
 from stripewise.web.logins._proxy import Proxy
@@ -30,8 +29,6 @@ def make_logins(
     made: list[Login] = []
     if settings.local.enabled:
         made.append(Local(accounts))
-    if settings.ldap is not None:
-        made.append(Ldap(settings.ldap))
     if settings.oidc is not None:
         made.append(Oidc(settings.oidc, attempts, callback_url))
     if settings.proxy is not None:

@@ -62,12 +62,6 @@ def _header(value: str) -> str:
     return value
 
 
-def _one_user(value: str) -> str:
-    if value.count("{user}") != 1:
-        raise ValueError("write {user} once, where the name goes")
-    return value
-
-
 def _filled(value: str) -> str:
     if not value.strip():
         raise ValueError("an empty text is of no use here: fill it in")
@@ -86,7 +80,6 @@ Text = Annotated[str, AfterValidator(_filled)]
 Place = Annotated[str, AfterValidator(_absolute)]
 Network = Annotated[str, AfterValidator(_network)]
 Header = Annotated[str, AfterValidator(_header)]
-Template = Annotated[str, AfterValidator(_one_user)]
 
 
 class _Form(BaseModel):
@@ -97,7 +90,7 @@ class AccountSettings(_Form):
     """[accounts]: how accounts come into being, and how long a login is good.
 
     Attributes:
-        create: A user whom LDAP, OIDC or the proxy names gets an account at the first login.
+        create: A user whom OIDC or the proxy names gets an account at the first login.
         session_hours: Longest time between two logins.
         idle_minutes: Longest time without a page.
         token_days: Longest lifetime of a token of the API.
@@ -121,50 +114,6 @@ class LocalSettings(_Form):
     """[login.local]: passwords that the portal keeps."""
 
     enabled: bool = True
-
-
-class LdapSettings(_Form):
-    """[login.ldap]: a directory server.
-
-    Attributes:
-        url: "ldaps://HOST" or "ldap://HOST".
-        start_tls: Encrypt a connection of ldap://.
-        allow_plain: Send passwords over it as they are; for a server on this machine alone.
-        ca_file: Certificates that the server's is checked with; "": the system's.
-        base / filter: Where and how a user is searched, before the bind as this user.
-        bind_dn / bind_password: Who searches; without them, nobody in particular.
-        user_dn: Instead of all these: the name of a user's entry.
-        attribute: Has the name of the account.
-        timeout_seconds: For all that one login asks.
-    """
-
-    url: Text
-    start_tls: bool = False
-    allow_plain: bool = False
-    ca_file: Place | None = None
-    base: str = ""
-    filter: Template = "(uid={user})"
-    bind_dn: str = ""
-    bind_password: Secret | None = None
-    user_dn: Template | None = None
-    attribute: Text = "uid"
-    timeout_seconds: int = Field(default=10, ge=1, le=60)
-    title: str = ""
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        scheme = urlsplit(self.url).scheme
-        if scheme not in ("ldap", "ldaps") or not urlsplit(self.url).hostname:
-            raise ValueError(f'{self.url!r} is no server: write "ldaps://HOST"')
-        if scheme == "ldaps" and self.start_tls:
-            raise ValueError("ldaps:// is encrypted from the start: leave start_tls out")
-        if scheme == "ldap" and not self.start_tls and not self.allow_plain:
-            raise ValueError("passwords would go in plain: use ldaps:// or start_tls = true")
-        if bool(self.base) == bool(self.user_dn):
-            raise ValueError("give either base (search) or user_dn (direct bind)")
-        if bool(self.bind_dn) != bool(self.bind_password):
-            raise ValueError("give bind_dn and bind_password together")
-        return self
 
 
 class OidcSettings(_Form):
@@ -224,9 +173,18 @@ class LoginSettings(_Form):
     """[login]: the back ends; those without a section are off, but for local accounts."""
 
     local: LocalSettings = Field(default_factory=LocalSettings)
-    ldap: LdapSettings | None = None
     oidc: OidcSettings | None = None
     proxy: ProxySettings | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_ldap(cls, data: Any) -> Any:
+        if isinstance(data, dict) and "ldap" in data:
+            raise ValueError(
+                "the portal asks no directory by LDAP any more: name a proxy ([login.proxy]) or a "
+                "provider ([login.oidc]) that does, and take [login.ldap] out"
+            )
+        return data
 
 
 class AccessSettings(BaseModel):
