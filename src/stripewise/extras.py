@@ -18,7 +18,6 @@ MODULES = {
     "packs": ("minisign",),
     "parquet": ("pyarrow",),
     "report": ("jinja2", "vl_convert"),
-    "slurmdbd": ("pymysql",),
     "tpe": ("optuna",),
     "tune": ("h5py", "netCDF4"),
     "web": (
@@ -35,7 +34,7 @@ MODULES = {
     ),
 }
 """Extra to the modules that it brings."""
-BRINGS = {"slurmdbd": "db", "web": "db"}
+BRINGS = {"web": "db"}
 """Extra to another one that it brings."""
 PURPOSES = {"client": "the portal's client", "db": "the statistics database", "web": "the portal"}
 """What an extra is for, as the subject of a sentence."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Real jobs of each kind: sacct's text, its JSON and slurmdbd's tables tell the same of them."""
+"""Real jobs of each kind: sacct's text and its JSON tell the same of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from stripewise.fleet.scheduler import (
     Sacct,
     Window,
     parse_rest,
-    read_slurmdbd,
     recognises_rest,
     recognises_sacct,
 )
@@ -48,14 +47,13 @@ class Jobs:
 
     Attributes:
         ids: By what they do.
-        text / rest / tables: What each way tells.
+        text / rest: What each way tells.
     """
 
     cluster: Any
     ids: dict[str, int]
     text: Parsed
     rest: Parsed
-    tables: Parsed
 
     def of(self, parsed: Parsed, what: str) -> list[Any]:
         return [one for one in parsed.records if one.raw_id == self.ids[what]]
@@ -144,39 +142,34 @@ def jobs(sampled_cluster: Any) -> Jobs:
     asked = ("sacct", "--json", "--allusers", "--duplicates", "-S", "now-1days")
     rest = cluster.run(*asked, environment={"LC_ALL": "C"}).stdout
     assert recognises_rest(rest.encode()[:4096])
-    settings = cluster.settings
-    url = f"mysql://slurm:{settings.password}@127.0.0.1:{settings.ports[2]}/slurm_acct_db"
-    return Jobs(
-        cluster, ids, merged(Sacct(environment=cluster.environment).read(span)),
-        parse_rest(rest), merged(read_slurmdbd(url, span)),
-    )  # fmt: skip
+    text = merged(Sacct(environment=cluster.environment).read(span))
+    return Jobs(cluster, ids, text, parse_rest(rest))
 
 
 @pytest.mark.extended
-def test_the_three_ways_tell_the_same(jobs: Jobs) -> None:
-    text, rest, tables = (
+def test_both_ways_tell_the_same(jobs: Jobs) -> None:
+    text, rest = (
         {(one.cluster, one.raw_id, one.submit_at): one for one in parsed.records}
-        for parsed in (jobs.text, jobs.rest, jobs.tables)
+        for parsed in (jobs.text, jobs.rest)
     )
     assert len(text) == 10 + len(jobs.of(jobs.text, "requeued")) - 1
-    assert set(text) == set(rest) == set(tables)
+    assert set(text) == set(rest)
     for key, one in text.items():
         expected = dict(one.columns)
         assert one.columns["state"] not in WAITING, key
-        assert dict(tables[key].columns) == expected, key
         if one.raw_id == jobs.ids["failed"]:  # 22.05's JSON says SUCCESS
             expected = {k: v for k, v in expected.items() if "exit" not in k}
         assert dict(rest[key].columns) == expected, key
         for name in ("user", "account", "start_at", "end_at"):
-            told = {getattr(other[key], name) for other in (text, rest, tables)}
+            told = {getattr(other[key], name) for other in (text, rest)}
             assert len(told) == 1, (key, name, told)
-        assert (one.uid, tables[key].uid) == (jobs.cluster.user.uid,) * 2
+        assert one.uid == jobs.cluster.user.uid
         assert one.user == jobs.cluster.user.name
 
 
 @pytest.mark.extended
 def test_tasks_that_wait_are_named_by_each_way(jobs: Jobs) -> None:
-    for parsed in (jobs.text, jobs.rest, jobs.tables):
+    for parsed in (jobs.text, jobs.rest):
         (problem,) = parsed.problems
         assert problem.startswith(f"left out {jobs.ids['waits']}_[")
 
@@ -184,7 +177,7 @@ def test_tasks_that_wait_are_named_by_each_way(jobs: Jobs) -> None:
 @pytest.mark.extended
 def test_slurm_tells_what_a_job_read_and_what_it_wrote(jobs: Jobs) -> None:
     """In of TRESUsage is what was read, Out what was written: 20 MiB are written, then read."""
-    for parsed in (jobs.text, jobs.rest, jobs.tables):
+    for parsed in (jobs.text, jobs.rest):
         (record,) = jobs.of(parsed, "io")
         assert record.columns["name"] == NAME
         read = record.columns["slurm_read_bytes"]

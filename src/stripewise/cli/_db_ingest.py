@@ -59,16 +59,10 @@ _MOST_LINES = 20
     help="Also ask sacct for the jobs since it was last asked (at first: of 30 days).",
 )
 @click.option(
-    "--slurmdbd",
-    default="",
-    metavar="URL",
-    help="Read them from slurmdbd's database instead: mysql://USER@HOST/slurm_acct_db.",
-)
-@click.option(
     "--slurm-since",
     default="",
     metavar="DAY",
-    help="Ask Slurm for the jobs from this day on, as in 2026-01-31.",
+    help="Ask sacct for the jobs from this day on, as in 2026-01-31.",
 )
 @click.option("--dry-run", is_flag=True, help="Only tell what would be read.")
 @json_option
@@ -80,7 +74,6 @@ def ingest(
     part: str,
     watch: float | None,
     slurm: bool,
-    slurmdbd: str,
     slurm_since: str,
     as_json: bool,
     **given: Any,
@@ -101,7 +94,7 @@ def ingest(
     from stripewise.fleet.ingest import IngestOptions
     from stripewise.fleet.ingest import ingest as take_in
 
-    scheduler = Scheduler.of(slurm, slurmdbd, slurm_since, given["cluster"])
+    scheduler = Scheduler.of(slurm, slurm_since, given["cluster"])
     if not paths and scheduler is None:
         raise UsageError("nothing to take in: name files or directories, or give --slurm")
     chosen: dict[str, Any] = {"jobs": jobs, "settle_seconds": settle}

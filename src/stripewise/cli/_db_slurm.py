@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asking Slurm for its jobs, within `stripewise db ingest`."""
+"""Asking sacct for its jobs, within `stripewise db ingest`."""
 
 from __future__ import annotations
 
@@ -18,45 +18,39 @@ _MOST_LINES = 10
 
 @dataclass(frozen=True)
 class Scheduler:
-    """How Slurm is asked.
+    """How sacct is asked.
 
     Attributes:
-        url: Of slurmdbd's database; "": sacct is asked.
         since: From which moment on; None: since it was last asked.
-        cluster: Which; "": sacct's own, or all of slurmdbd.
+        cluster: Which; "": sacct's own.
     """
 
-    url: str
     since: int | None
     cluster: str
 
     @classmethod
-    def of(cls, slurm: bool, url: str, since: str, cluster: str) -> Scheduler | None:
-        """Return how Slurm is to be asked; None: not at all.
+    def of(cls, slurm: bool, since: str, cluster: str) -> Scheduler | None:
+        """Return how sacct is to be asked; None: not at all.
 
         Raises:
             UsageError: The day is none, or is given without a question.
         """
-        if not slurm and not url:
+        if not slurm:
             if since:
-                raise UsageError("--slurm-since says from when on: give --slurm or --slurmdbd too")
+                raise UsageError("--slurm-since says from when on: give --slurm too")
             return None
         from stripewise.fleet.queries import JobFilter
 
-        return cls(url, JobFilter.parse({"since": since}).since, cluster)
+        return cls(JobFilter.parse({"since": since}).since, cluster)
 
     def ask(self, engine: Any, as_json: bool) -> None:
         """Ask, store, and say what came."""
         from stripewise.fleet.ingest import next_window, take_jobs
-        from stripewise.fleet.scheduler import Sacct, read_slurmdbd
+        from stripewise.fleet.scheduler import Sacct
 
-        name = f"{'slurmdbd' if self.url else 'sacct'} {self.cluster}".strip()
+        name = f"sacct {self.cluster}".strip()
         span = next_window(engine, name, self.since)
-        parts = (
-            read_slurmdbd(self.url, span, self.cluster)
-            if self.url
-            else Sacct(self.cluster).read(span)
-        )
+        parts = Sacct(self.cluster).read(span)
         self._say(name, take_jobs(engine, name, span, parts), as_json)
 
     def _say(self, name: str, asked: Asked, as_json: bool) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records of jobs from what Slurm keeps of them: sacct, its REST interface, slurmdbd's tables."""
+"""Records of jobs from what Slurm keeps of them: sacct, its REST interface."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from stripewise.fleet.scheduler._rest import recognises_rest as recognises_rest
     from stripewise.fleet.scheduler._sacct import parse_sacct as parse_sacct
     from stripewise.fleet.scheduler._sacct import recognises_sacct as recognises_sacct
-    from stripewise.fleet.scheduler._slurmdbd import read_slurmdbd as read_slurmdbd
     from stripewise.fleet.scheduler._window import Window as Window
     from stripewise.fleet.scheduler._window import window as window
 else:

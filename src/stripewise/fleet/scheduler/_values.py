@@ -91,7 +91,7 @@ def resource(text: str, name: str) -> int | None:
 
     Args:
         text: The list.
-        name: As in "fs/disk", or its number in the tables of slurmdbd.
+        name: As in "fs/disk".
 
     Raises:
         ValueError: It is no number.
