@@ -17,7 +17,7 @@ if [ ! -e "$database" ]; then
     echo "making a year of a synthetic centre in $database (half a minute)"
     part=$database.part
     rm -f "$part" "$part-wal" "$part-shm" "$database.accounts"
-    (umask 077 && $stripewise db demo "$part" > "$database.accounts")
+    (umask 077 && .venv/bin/python examples/centre/make_centre.py "$part" > "$database.accounts")
     $stripewise db backup --db "$part" "$database"
     rm -f "$part" "$part-wal" "$part-shm"
 fi

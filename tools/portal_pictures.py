@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stripewise.fleet import create_engine, initialise
-from stripewise.fleet.demo import make_centre, open_accounts
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "examples" / "centre")]
 from support.browser import Browser, browsing  # noqa: E402
 from support.portal_server import serving  # noqa: E402
+from synthetic_centre import make_centre, open_accounts  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 WIDTH = 1280

@@ -39,7 +39,7 @@ _HELD = 600
 def place(empty_engine: Engine, tmp_path: Path) -> Iterator[tuple[str, Path]]:  # noqa: F811
     """Address of a portal over a year of a centre, and what its users load."""
     from stripewise.fleet import initialise
-    from stripewise.fleet.demo import make_centre
+    from synthetic_centre import make_centre
 
     initialise(empty_engine)
     make_centre(empty_engine, jobs=1500)

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.fleet.demo._survey import REQUEST_BYTES, Case, shares, times
 from support.darshan_logs import posix_record, write_log
+from synthetic_centre._survey import REQUEST_BYTES, Case, shares, times
 
 _BINS = ("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M")
 _EDGES = (100, 1 << 10, 10 << 10, 100 << 10, 1 << 20)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import click
 
 from stripewise.cli._common import examples
-from stripewise.cli._db_demo import demo
 from stripewise.cli._db_export import anonymise, export
 from stripewise.cli._db_ingest import ingest
 from stripewise.cli._db_keep import backup, init, prune, restore, status
@@ -41,7 +40,6 @@ for _one in (
     prune,
     backup,
     restore,
-    demo,
     user,
     token,
     grant,

@@ -22,7 +22,7 @@ NUMBER = 987654321
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     if why := browser_support.missing():
         pytest.skip(why)
-    from stripewise.fleet.demo import make_centre, open_accounts
+    from synthetic_centre import make_centre, open_accounts
 
     database = tmp_path_factory.mktemp("centre") / "fleet.sqlite"
     engine = create_engine(str(database))

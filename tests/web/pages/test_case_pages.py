@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The CASE tables and the summary of the JAMSTEC survey, as pages over logs with its figures.
 
-Where a published figure contradicts others of its table, fleet/demo/test_case_logs.py tells.
+Where a published figure contradicts others of its table, tests/examples/test_case_logs.py tells.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from sqlalchemy import update
 
 from stripewise.fleet._of_profile import Origin, source_of
 from stripewise.fleet._store import Writer
-from stripewise.fleet.demo import CASES, Case
 from stripewise.fleet.queries import Role
 from stripewise.fleet.tables import Job, Program
 from stripewise.readers import read_evidence
 from support.case_logs import write_case
 from support.survey_portal import SurveyPortal, portal
 from support.survey_world import DAY, NOW, staff, user
+from synthetic_centre import CASES, Case
 
 pytestmark = pytest.mark.extended
 

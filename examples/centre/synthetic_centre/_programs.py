@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from stripewise.fleet.demo._behaviour import Behaviour, Part, Who
 from stripewise.model import FileHints, IoLayer
+from synthetic_centre._behaviour import Behaviour, Part, Who
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 POSIX, MPIIO, HDF5 = IoLayer.POSIX, IoLayer.MPIIO, IoLayer.HDF5

@@ -13,11 +13,11 @@ import numpy as np
 from sqlalchemy import Connection, insert, select
 
 from stripewise.fleet._samples import file_system_key
-from stripewise.fleet.demo._plan import CLUSTERS
-from stripewise.fleet.demo._run import Ran
-from stripewise.fleet.demo._weather import DAY, MINUTE, SCRATCH
 from stripewise.fleet.served import Load, settle, store_job_loads, write_parts
 from stripewise.fleet.tables import Cluster, Job, JobServed
+from synthetic_centre._plan import CLUSTERS
+from synthetic_centre._run import Ran
+from synthetic_centre._weather import DAY, MINUTE, SCRATCH
 
 AGENTS = ("mds1", "oss1", "oss2")
 _COUNTED_DAYS = 14

@@ -19,9 +19,9 @@ import pytest
 
 from stripewise.fleet._documents import join
 from stripewise.fleet._of_profile import Origin, source_of
-from stripewise.fleet.demo import CASES, Case
 from stripewise.readers import read_evidence
 from support.case_logs import write_case
+from synthetic_centre import CASES, Case
 
 pytestmark = pytest.mark.extended
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stripewise.fleet.demo._people import User, users
-from stripewise.fleet.demo._programs import Program
-from stripewise.fleet.demo._weather import DAY, DAYS, Weather
+from synthetic_centre._people import User, users
+from synthetic_centre._programs import Program
+from synthetic_centre._weather import DAY, DAYS, Weather
 
 CLUSTERS = ("demo-vela", "demo-lyra")
 """Both count their jobs from the same number."""

@@ -13,9 +13,9 @@ import numpy as np
 from stripewise.bench import Campaign, Case, CaseRun, Sample, Suite, campaign_json, figures_of
 from stripewise.fleet._documents import pack
 from stripewise.fleet._records import CampaignRecord
-from stripewise.fleet.demo._behaviour import PRESET, TARGETS
-from stripewise.fleet.demo._weather import DAY, FAILOVER_DAY, SCRATCH, Weather
 from stripewise.machines import Storage, load_description
+from synthetic_centre._behaviour import PRESET, TARGETS
+from synthetic_centre._weather import DAY, FAILOVER_DAY, SCRATCH, Weather
 
 _NODES, _RANKS, _REPEATS = 16, 8, 5
 _AMOUNT = 4 << 40

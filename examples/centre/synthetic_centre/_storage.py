@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.fleet._records import EventRecord, SampleRecord
-from stripewise.fleet.demo._behaviour import TARGETS
-from stripewise.fleet.demo._run import Ran
-from stripewise.fleet.demo._weather import (
+from synthetic_centre._behaviour import TARGETS
+from synthetic_centre._run import Ran
+from synthetic_centre._weather import (
     DAY,
     HOME,
     HOUR,

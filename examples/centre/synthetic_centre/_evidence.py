@@ -11,16 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.fleet.demo._accesses import accesses_of
-from stripewise.fleet.demo._behaviour import (
-    Behaviour,
-    Part,
-    Place,
-    Seconds,
-    Who,
-    seconds_of,
-    users_of,
-)
 from stripewise.model import (
     ALL_RANKS,
     COUNTER_ROW,
@@ -35,8 +25,18 @@ from stripewise.model import (
     Op,
     RunProfile,
 )
+from synthetic_centre._accesses import accesses_of
+from synthetic_centre._behaviour import (
+    Behaviour,
+    Part,
+    Place,
+    Seconds,
+    Who,
+    seconds_of,
+    users_of,
+)
 
-SYNTHETIC = "synthetic: made by `stripewise db demo`, no program ran"
+SYNTHETIC = "synthetic: made by examples/centre, no program ran"
 _BINS = 32
 _NOISE = 0.06
 """Deviation of the times of ranks (assumed)."""

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 
 from stripewise.fleet.accounts import Accounts, Managers
 
-MADE_BY = "stripewise db demo"
+MADE_BY = "examples/centre"
 _PASSWORD_BYTES = 12
 
 

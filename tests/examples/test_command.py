@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise db demo`."""
+"""The script that makes a synthetic centre."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from stripewise.cli import _db_demo
+import make_centre
 from stripewise.fleet import create_engine
 from stripewise.fleet.accounts import Accounts
-from stripewise.fleet.demo import JOBS, _centre
+from synthetic_centre import _centre
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def _without_survey(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_accounts_that_it_prints_let_in(tmp_path: Path) -> None:
     file = str(tmp_path / "demo.sqlite")
     words = ["--jobs", "20", "--until", "1790000000"]
-    result = CliRunner().invoke(_db_demo.demo, [*words, "--json", file], catch_exceptions=False)
+    result = CliRunner().invoke(make_centre.main, [*words, "--json", file], catch_exceptions=False)
     assert result.exit_code == 0
     document = json.loads(result.output)
     assert document["jobs"] == 20
@@ -38,11 +38,15 @@ def test_accounts_that_it_prints_let_in(tmp_path: Path) -> None:
     engine.dispose()
 
 
-def test_default_is_that_of_the_library() -> None:
-    assert _db_demo._JOBS == JOBS
+def test_a_database_with_jobs_is_refused_in_a_line(tmp_path: Path) -> None:
+    words = ["--jobs", "1", "--until", "1790000000", str(tmp_path / "demo.sqlite")]
+    assert CliRunner().invoke(make_centre.main, words).exit_code == 0
+    result = CliRunner().invoke(make_centre.main, words)
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: the database has 1 jobs")
 
 
 def test_help_says_that_nothing_is_real() -> None:
-    text = CliRunner().invoke(_db_demo.demo, ["--help"]).output
+    text = CliRunner().invoke(make_centre.main, ["--help"]).output
     assert "made-up" in text
     assert "nothing in it was measured" in " ".join(text.split())

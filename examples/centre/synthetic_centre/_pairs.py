@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from stripewise import formats
 from stripewise.fleet._records import PairRecord
-from stripewise.fleet.demo._people import User
-from stripewise.fleet.demo._programs import TUNED, TUNED_DAY
-from stripewise.fleet.demo._weather import DAY, Weather
 from stripewise.model import Configuration, FileRule, JobSettings
+from synthetic_centre._people import User
+from synthetic_centre._programs import TUNED, TUNED_DAY
+from synthetic_centre._weather import DAY, Weather
 
 
 @dataclass(frozen=True)

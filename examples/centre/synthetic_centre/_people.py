@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stripewise.fleet.demo._programs import PROGRAMS, Program
+from synthetic_centre._programs import PROGRAMS, Program
 
 FIRST_UID = 20_001
 USERS_A_PROJECT = 5

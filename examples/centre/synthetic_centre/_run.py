@@ -13,14 +13,14 @@ import numpy as np
 
 from stripewise.fleet._of_profile import Origin, source_of
 from stripewise.fleet._records import JobRecord, SourceRecord
-from stripewise.fleet.demo._behaviour import PRESET, Place, costs, seconds_of, users_of
-from stripewise.fleet.demo._evidence import RunOf, evidence_of
-from stripewise.fleet.demo._people import users
-from stripewise.fleet.demo._plan import CLUSTERS, FIRST_JOB, RANKS_A_NODE, Plan
-from stripewise.fleet.demo._sacct import Entry, record
-from stripewise.fleet.demo._survey import CASES, survey_evidence
-from stripewise.fleet.demo._weather import DAY, MOUNTS
 from stripewise.machines import load_description
+from synthetic_centre._behaviour import PRESET, Place, costs, seconds_of, users_of
+from synthetic_centre._evidence import RunOf, evidence_of
+from synthetic_centre._people import users
+from synthetic_centre._plan import CLUSTERS, FIRST_JOB, RANKS_A_NODE, Plan
+from synthetic_centre._sacct import Entry, record
+from synthetic_centre._survey import CASES, survey_evidence
+from synthetic_centre._weather import DAY, MOUNTS
 
 _CPUS_A_NODE = 64
 _STARTING_SECONDS = 4

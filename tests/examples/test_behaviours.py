@@ -12,11 +12,11 @@ import pytest
 
 from stripewise.fleet._of_profile import Origin, source_of
 from stripewise.fleet._records import SourceRecord
-from stripewise.fleet.demo._behaviour import PRESET, Place, costs
-from stripewise.fleet.demo._evidence import SYNTHETIC, RunOf, evidence_of
-from stripewise.fleet.demo._people import PROJECTS, users
-from stripewise.fleet.demo._programs import PROGRAMS, STRIPED_BADLY_DAY, TUNED_DAY, Program
 from stripewise.machines import load_description
+from synthetic_centre._behaviour import PRESET, Place, costs
+from synthetic_centre._evidence import SYNTHETIC, RunOf, evidence_of
+from synthetic_centre._people import PROJECTS, users
+from synthetic_centre._programs import PROGRAMS, STRIPED_BADLY_DAY, TUNED_DAY, Program
 
 BY_NAME = {one.name: one for one in PROGRAMS}
 EXPECTED = {

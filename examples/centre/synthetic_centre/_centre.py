@@ -19,18 +19,18 @@ from stripewise.fleet._engine import refresh_statistics, refusals_said
 from stripewise.fleet._records import Record
 from stripewise.fleet._samples import file_system_key, store_history
 from stripewise.fleet._store import Writer
-from stripewise.fleet.demo._bench import campaigns
-from stripewise.fleet.demo._logins import Login
-from stripewise.fleet.demo._pairs import pairs
-from stripewise.fleet.demo._people import users
-from stripewise.fleet.demo._plan import Planner
-from stripewise.fleet.demo._programs import PROGRAMS
-from stripewise.fleet.demo._run import Ran, run, survey_run
-from stripewise.fleet.demo._served import store_served
-from stripewise.fleet.demo._storage import Servers, events
-from stripewise.fleet.demo._survey import CASES
-from stripewise.fleet.demo._weather import MOUNTS, Weather
 from stripewise.fleet.tables import FileSystem, Job, Person, Program, Project
+from synthetic_centre._bench import campaigns
+from synthetic_centre._logins import Login
+from synthetic_centre._pairs import pairs
+from synthetic_centre._people import users
+from synthetic_centre._plan import Planner
+from synthetic_centre._programs import PROGRAMS
+from synthetic_centre._run import Ran, run, survey_run
+from synthetic_centre._served import store_served
+from synthetic_centre._storage import Servers, events
+from synthetic_centre._survey import CASES
+from synthetic_centre._weather import MOUNTS, Weather
 
 JOBS = 3000
 _AT_ONCE = 40

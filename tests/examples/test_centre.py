@@ -18,10 +18,6 @@ from stripewise.errors import UsageError
 from stripewise.fleet import create_engine, initialise
 from stripewise.fleet._documents import unpack
 from stripewise.fleet.accounts import Accounts
-from stripewise.fleet.demo import CASES, Centre, _centre, make_centre, open_accounts
-from stripewise.fleet.demo._plan import Planner
-from stripewise.fleet.demo._run import run
-from stripewise.fleet.demo._weather import DAY, FAILOVER_DAY, SCRATCH, SLOW_TARGET, Weather
 from stripewise.fleet.queries import view_storage
 from stripewise.fleet.queries._recipe import recipe_of_study
 from stripewise.fleet.tables import (
@@ -42,6 +38,10 @@ from stripewise.fleet.tables import (
     Sample,
     Series,
 )
+from synthetic_centre import CASES, Centre, _centre, make_centre, open_accounts
+from synthetic_centre._plan import Planner
+from synthetic_centre._run import run
+from synthetic_centre._weather import DAY, FAILOVER_DAY, SCRATCH, SLOW_TARGET, Weather
 
 pytestmark = pytest.mark.extended
 

@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from stripewise.fleet.demo._behaviour import Part
 from stripewise.model import Selections
+from synthetic_centre._behaviour import Part
 
 _ELEMENT_BYTES = 8
 

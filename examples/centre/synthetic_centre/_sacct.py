@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from time import gmtime, strftime
 
 from stripewise.fleet._records import JobRecord
-from stripewise.fleet.demo._people import User
 from stripewise.fleet.scheduler import parse_sacct
+from synthetic_centre._people import User
 
 _HEADER = (
     "JobID|JobIDRaw|Cluster|Partition|QOS|Account|Group|User|UID|Submit|Eligible|Start|End|Elapsed|"
