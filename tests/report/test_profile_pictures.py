@@ -12,7 +12,7 @@ import pytest
 from stripewise.diagnosis import Periodicity
 from stripewise.diagnosis import heat_cells as heat
 from stripewise.model import HEAT_ROW, IoLayer, RunProfile
-from stripewise.report._evidence import time_unit
+from stripewise.report._chart import time_unit
 from stripewise.report._profile_phases import phase_marks
 from stripewise.report._profile_view import phase_words
 from stripewise.report._time_charts import RAMPS, describe, time_chart, time_maps

@@ -6,14 +6,9 @@ import math
 
 import pytest
 
-from stripewise.report._text import (
-    format_bandwidth,
-    format_bytes,
-    format_ratio,
-    format_seconds,
-    format_settings,
-)
+from stripewise.report._text import format_bandwidth, format_bytes, format_ratio, format_seconds
 from stripewise.text import printable
+from stripewise.tunables import format_settings
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from stripewise.report import format_settings
 from stripewise.text import plural, printable
+from stripewise.tunables import format_settings
 
 if TYPE_CHECKING:
     from stripewise.knowledge import Case, Lesson

@@ -9,7 +9,6 @@ figures starts quickly, and so that only pages and pictures need the extra `repo
 from typing import TYPE_CHECKING
 
 from stripewise._lazy import lazy_exports
-from stripewise.extras import require
 
 if TYPE_CHECKING:
     from stripewise.report._advice_markdown import advice_markdown as advice_markdown
@@ -71,7 +70,6 @@ if TYPE_CHECKING:
     from stripewise.report._profile_html import render_profile_html as render_profile_html
     from stripewise.report._profile_mpiio import mpiio_stats_text as mpiio_stats_text
     from stripewise.report._profile_text import print_profile as print_profile
-    from stripewise.report._profile_words import evidence_figure as evidence_figure
     from stripewise.report._profile_words import phase_words as phase_words
     from stripewise.report._progress import progress_observer as progress_observer
     from stripewise.report._prose import prose as prose
@@ -91,12 +89,12 @@ if TYPE_CHECKING:
     from stripewise.report._surface import surface_lines as surface_lines
     from stripewise.report._surface import surface_to_json as surface_to_json
     from stripewise.report._surface_picture import draw_surface as draw_surface
+    from stripewise.report._text import evidence_figure as evidence_figure
     from stripewise.report._text import format_bandwidth as format_bandwidth
     from stripewise.report._text import format_bytes as format_bytes
     from stripewise.report._text import format_count as format_count
     from stripewise.report._text import format_percent as format_percent
     from stripewise.report._text import format_seconds as format_seconds
-    from stripewise.report._text import format_settings as format_settings
     from stripewise.report._text import plural as plural
     from stripewise.report._time_charts import draw_profile as draw_profile
     from stripewise.report._trace_events import write_trace_events as write_trace_events
@@ -120,27 +118,4 @@ if TYPE_CHECKING:
         render_validation_html as render_validation_html,
     )
 else:
-    _find, __all__ = lazy_exports(__name__)
-    _PAGES_AND_PICTURES = (
-        "render_comparison",
-        "render_history",
-        "draw_campaign",
-        "draw_limits",
-        "advice_page",
-        "draw_profile",
-        "draw_surface",
-        "job_section",
-        "render_campaign",
-        "render_html",
-        "render_profile_html",
-        "render_simulation_html",
-    )
-
-    def __getattr__(name: str) -> object:
-        if name in _PAGES_AND_PICTURES:
-            require("report", "a page or a picture")
-        try:
-            return _find(name)
-        except ModuleNotFoundError:
-            require("report", "a page or a picture")
-            raise
+    __getattr__, __all__ = lazy_exports(__name__)

@@ -16,8 +16,7 @@ from stripewise.bench import Campaign, CaseFigures, CaseRun, Sample
 from stripewise.report import _chart as chart
 from stripewise.report._campaign_figures import operation_title, rate_text
 from stripewise.report._campaign_kinds import single_targets
-from stripewise.report._chart import Chart
-from stripewise.report._evidence import time_unit
+from stripewise.report._chart import Chart, time_unit
 from stripewise.report._text import format_percent, format_seconds, plural, significant
 from stripewise.text import printable
 

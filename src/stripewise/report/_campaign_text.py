@@ -17,8 +17,7 @@ from stripewise.report._campaign_words import (
     summary,
     untold_words,
 )
-from stripewise.report._columns import TextTable
-from stripewise.report._summary import labelled, line
+from stripewise.report._columns import TextTable, labelled, line
 from stripewise.report._text import (
     format_bandwidth,
     format_seconds,

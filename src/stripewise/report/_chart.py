@@ -13,14 +13,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from markupsafe import Markup
 
 from stripewise.errors import UsageError
+from stripewise.extras import require
 from stripewise.outputs import write_file
 from stripewise.text import printable
-
-if TYPE_CHECKING:
-    from markupsafe import Markup  # comes with jinja2
 
 Spec = dict[str, Any]
 
@@ -58,8 +58,6 @@ class Chart:
     @property
     def data(self) -> Markup:
         """JSON that can stand in a script element of a page."""
-        from markupsafe import Markup
-
         text = json.dumps(
             _shown(self.spec), separators=(",", ":"), allow_nan=False, ensure_ascii=False
         )
@@ -125,7 +123,12 @@ def write_picture(spec: Spec, path: Path) -> None:
 
 
 def picture(spec: Spec, suffix: str) -> bytes:
-    """Draw a chart as a picture; the suffix, one of SUFFIXES, chooses the format."""
+    """Draw a chart as a picture; the suffix, one of SUFFIXES, chooses the format.
+
+    Raises:
+        RuntimeMissingError: What draws is not installed.
+    """
+    require("report", "a page or a picture")
     import vl_convert as vega
 
     shown = {**_shown(spec), "background": "white"}
@@ -153,3 +156,10 @@ def _shown(part: Any) -> Any:
     if isinstance(part, list | tuple):
         return [_shown(item) for item in part]
     return printable(part) if isinstance(part, str) else part
+
+
+def time_unit(seconds: float) -> tuple[str, float]:
+    """Choose the unit of an axis of time: its name, and how many seconds it has."""
+    if seconds < 300:
+        return ("seconds", 1.0) if seconds >= 0.1 else ("milliseconds", 1e-3)
+    return ("minutes", 60.0) if seconds < 3 * 3600 else ("hours", 3600.0)

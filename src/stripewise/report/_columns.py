@@ -13,10 +13,21 @@ from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
 _GAP = "  "
+_LABEL = 16
 
 _Row = TypeVar("_Row")
 Columns = Sequence[tuple[str, Callable[[_Row], str]]]
 """Of a table: the heading of each column, and what a row has in it."""
+
+
+def line(label: str, text: str) -> str:
+    """Lay a summary line out: a label column, then text."""
+    return f" {label:<{_LABEL - 1}} {text}".rstrip()
+
+
+def labelled(label: str, texts: Iterable[str]) -> list[str]:
+    """Lay lines out of which the first alone has a label."""
+    return [line("" if place else label, text) for place, text in enumerate(texts)]
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -11,15 +11,10 @@ from typing import Any
 
 from stripewise.model import Measurement, RunEntry, RunRole, RunStatus, StudyResult
 from stripewise.report import _chart as chart
-from stripewise.report._chart import Chart, Spec
+from stripewise.report._chart import Chart, Spec, time_unit
 from stripewise.report._digest import baseline_runs, best_runs
-from stripewise.report._text import (
-    format_interval,
-    format_ratio,
-    format_seconds,
-    format_settings,
-    plural,
-)
+from stripewise.report._text import format_interval, format_ratio, format_seconds, plural
+from stripewise.tunables import format_settings
 
 _WITHOUT_SYNC = "without sync"
 _ROLES = {
@@ -203,10 +198,3 @@ def _timeline(rows: list[dict[str, Any]], looks: dict[str, tuple[str, str]], uni
 
 def _end(measurement: Measurement) -> float:
     return measurement.started_unix_seconds + measurement.elapsed_seconds
-
-
-def time_unit(seconds: float) -> tuple[str, float]:
-    """Choose the unit of an axis of time: its name, and how many seconds it has."""
-    if seconds < 300:
-        return ("seconds", 1.0) if seconds >= 0.1 else ("milliseconds", 1e-3)
-    return ("minutes", 60.0) if seconds < 3 * 3600 else ("hours", 3600.0)

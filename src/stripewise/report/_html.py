@@ -29,7 +29,7 @@ from stripewise.report._job_page import job_section
 from stripewise.report._page import page_template
 from stripewise.report._phrases import facts_phrase, part_ratios
 from stripewise.report._summary import classes_with_settings, price_phrase
-from stripewise.report._text import amount_words, bandwidth_words, setting_name
+from stripewise.report._text import amount_words, bandwidth_words
 from stripewise.report._tunables import effects_chart, tunable_effects
 from stripewise.report._verdict import (
     conclusion,
@@ -41,6 +41,7 @@ from stripewise.report._verdict import (
     wide,
 )
 from stripewise.text import printable
+from stripewise.tunables import setting_name
 
 MOST_ROWS = 500
 _Part = TypeVar("_Part")

@@ -12,11 +12,11 @@ from pathlib import Path
 from stripewise.extras import missing
 from stripewise.model import JobStudy, StudyResult
 from stripewise.owned import OwnedDirectory
+from stripewise.report._columns import labelled, line
 from stripewise.report._job_mpiio import mpiio_text
 from stripewise.report._job_payback import payback
 from stripewise.report._job_table import WIDTH, rungs_csv, rungs_text, table_lines
 from stripewise.report._job_words import against, conclusions, decisions
-from stripewise.report._summary import labelled, line
 from stripewise.report._text import fit_encoding, format_seconds, plural
 from stripewise.text import printable
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from stripewise.model import JobStorage, JobStudy, RungRun, TrialState
-from stripewise.report._text import format_bytes, format_ratio, format_settings, plural
+from stripewise.report._text import format_bytes, format_ratio, plural
 from stripewise.text import printable
-from stripewise.tunables import split_scope
+from stripewise.tunables import format_settings, split_scope
 
 DEFAULT_SERIES = "burst buffer, default"
 TUNED_SERIES = "burst buffer, tuned"

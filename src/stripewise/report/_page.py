@@ -9,20 +9,27 @@ import hashlib
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import vl_convert as vega
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
+from stripewise.extras import require
 from stripewise.report import _text
 from stripewise.report._chart import VEGA_VERSION
 from stripewise.report._prose import prose
 from stripewise.text import printable
 
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
+
 
 def page_template(name: str, filters: Mapping[str, Callable[..., Any]]) -> Template:
-    """Return the template of a page, which has filters of its own beside those of all pages."""
+    """Return the template of a page, which has filters of its own beside those of all pages.
+
+    Raises:
+        RuntimeMissingError: What makes pages is not installed.
+    """
+    require("report", "a page or a picture")
     environment = _environment()
     environment.filters.update(filters)
     return environment.get_template(name)
@@ -30,6 +37,8 @@ def page_template(name: str, filters: Mapping[str, Callable[..., Any]]) -> Templ
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     loader = PackageLoader("stripewise.report")
     environment = Environment(
         loader=loader,
@@ -56,6 +65,8 @@ def _environment() -> Environment:
 
 def _script(own: str) -> dict[str, object]:
     """Join the pages' own script with what draws; their policy lets no other run, by its hash."""
+    import vl_convert as vega
+
     text = vega.javascript_bundle(own, vl_version=VEGA_VERSION).replace("</script", "<\\/script")
     digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
     return {"text": Markup(text), "digest": f"sha256-{digest}"}

@@ -9,14 +9,9 @@ from typing import TYPE_CHECKING
 
 from stripewise.model import NOTHING, Measurement, ProgramFacts, RunRole, Trial, TrialState
 from stripewise.report._digest import digest
-from stripewise.report._text import (
-    amount_words,
-    format_bandwidth,
-    format_ratio,
-    format_settings,
-    plural,
-)
+from stripewise.report._text import amount_words, format_bandwidth, format_ratio, plural
 from stripewise.text import printable
+from stripewise.tunables import format_settings
 
 if TYPE_CHECKING:
     from stripewise.study import RunSlot

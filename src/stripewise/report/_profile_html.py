@@ -14,9 +14,9 @@ from stripewise.model import Evidence, Figured, Pattern, total
 from stripewise.report import _profile_view as view
 from stripewise.report._page import page_template
 from stripewise.report._profile_groups import MOST_PATTERNS, pattern_groups
-from stripewise.report._profile_words import evidence_figure
 from stripewise.report._text import (
     amount_words,
+    evidence_figure,
     format_bytes,
     format_count,
     format_percent,

@@ -4,16 +4,10 @@
 
 from __future__ import annotations
 
-import math
-
 from stripewise.diagnosis import Periodicity
 from stripewise.report._text import (
-    format_bandwidth,
     format_bytes,
-    format_count,
-    format_percent,
     format_seconds,
-    significant,
 )
 
 
@@ -33,20 +27,3 @@ def phase_words(phase: Periodicity) -> str:
         f"{verb}: {phase.n_phases} phases of {burst} each (medians), at no regular period. "
         f"Spans shorter than {format_seconds(phase.resolution_seconds)} cannot be told apart."
     )
-
-
-def evidence_figure(value: float | int | str, name: str) -> str:
-    """Format a number of a finding's evidence by its name: bytes, seconds, shares."""
-    if isinstance(value, str):
-        return value
-    if not math.isfinite(value):
-        return "not known"
-    if name.endswith("bytes_per_second"):
-        return format_bandwidth(value)
-    if name.endswith("bytes"):
-        return format_bytes(value)
-    if name.endswith("seconds"):
-        return format_seconds(value)
-    if name.endswith("share"):
-        return format_percent(value)
-    return format_count(value) if value == int(value) else significant(value)

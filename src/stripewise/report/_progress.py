@@ -22,13 +22,15 @@ from stripewise.model import (
     Verification,
     VerificationStatus,
 )
+from stripewise.report._columns import line
 from stripewise.report._digest import describe_verification, digest
 from stripewise.report._phrases import facts_phrase, role_name, run_line, trial_phrase
-from stripewise.report._summary import figures_phrase, line
-from stripewise.report._text import fit_encoding, format_ratio, format_settings, plural
+from stripewise.report._summary import figures_phrase
+from stripewise.report._text import fit_encoding, format_ratio, plural
 from stripewise.report._verdict import faster
 from stripewise.study import Observer, RunSlot
 from stripewise.text import printable
+from stripewise.tunables import format_settings
 
 _ALONE = (RunRole.WARM_UP, RunRole.UNSYNCED_BASELINE, RunRole.UNSYNCED_WINNER)
 """Runs that are no part of a trial, a baseline or a pair; those are said together."""

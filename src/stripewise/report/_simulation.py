@@ -11,19 +11,18 @@ from typing import Any
 
 from stripewise.machines import Storage
 from stripewise.model import Value, to_json
-from stripewise.report._columns import aligned
-from stripewise.report._summary import labelled, line
+from stripewise.report._columns import aligned, labelled, line
 from stripewise.report._text import (
     format_bandwidth,
     format_bytes,
     format_percent,
     format_seconds,
-    format_settings,
     format_value,
     plural,
 )
 from stripewise.simulation import OWN_CALLS, Limit, Simulated, Workload
 from stripewise.text import printable
+from stripewise.tunables import format_settings
 
 _MOST_ROWS = 60
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from stripewise.model import StudyResult, Value, to_json
-from stripewise.report._summary import line
-from stripewise.report._text import format_bandwidth, format_seconds, format_settings, plural
+from stripewise.report._columns import line
+from stripewise.report._text import format_bandwidth, format_seconds, plural
 from stripewise.simulation import SimulatedProgram
 from stripewise.text import finite, format_ratio, printable
+from stripewise.tunables import format_settings
 
 
 @dataclass(frozen=True)

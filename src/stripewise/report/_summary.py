@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import isfinite
 from pathlib import PurePath
 
 from stripewise.model import Price, StudyResult, VerificationStatus
 from stripewise.readers import class_phrase
+from stripewise.report._columns import labelled, line
 from stripewise.report._digest import (
     Digest,
     baseline_figures,
@@ -28,7 +29,6 @@ from stripewise.report._text import (
     fit_encoding,
     format_interval,
     format_ratio,
-    format_settings,
     plural,
 )
 from stripewise.report._verdict import (
@@ -44,21 +44,10 @@ from stripewise.report._verdict import (
     wide,
 )
 from stripewise.text import printable
-from stripewise.tunables import scopes
+from stripewise.tunables import format_settings, scopes
 
-_LABEL = 16
 MOST_COMMANDS = 3
 """Commands that the summary shows for the winner's settings, one for each case."""
-
-
-def line(label: str, text: str) -> str:
-    """Lay a summary line out: a label column, then text."""
-    return f" {label:<{_LABEL - 1}} {text}".rstrip()
-
-
-def labelled(label: str, texts: Iterable[str]) -> list[str]:
-    """Lay lines out of which the first alone has a label."""
-    return [line("" if place else label, text) for place, text in enumerate(texts)]
 
 
 def summary_lines(

@@ -10,14 +10,13 @@ from math import isfinite
 from typing import Any
 
 from stripewise.model import RunStatus, to_json
+from stripewise.report._columns import labelled, line
 from stripewise.report._jobs_ahead import outside_lines
 from stripewise.report._phrases import facts_phrase
-from stripewise.report._summary import labelled, line
 from stripewise.report._text import (
     command_line,
     format_ratio,
     format_seconds,
-    format_settings,
     format_value,
     plural,
 )
@@ -30,6 +29,7 @@ from stripewise.surfaces import (
     SurfaceRole,
 )
 from stripewise.text import printable
+from stripewise.tunables import format_settings
 
 _MACHINE = {
     "cpu": "{}",

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from stripewise.text import format_ratio as format_ratio
@@ -136,24 +136,6 @@ def format_value(value: Value) -> str:
     return printable(str(value))
 
 
-def format_settings(settings: Mapping[str, Value]) -> str:
-    """Format settings for one line, without their layer: "cb_nodes=4 alignment=1 MiB,1 MiB".
-
-    Those for some files only come last: "io=romio321 for plt*.h5: cb_nodes=4".
-    """
-    from stripewise.tunables import said_of_files
-
-    return said_of_files(settings, lambda n, v: f"{n.partition('.')[2] or n}={format_value(v)}")
-
-
-def setting_name(name: str) -> str:
-    """Return the name of a setting: of a tunable, or "mpiio.cb_nodes for plt*.h5"."""
-    from stripewise.tunables import split_scope
-
-    tunable, match = split_scope(name)
-    return f"{tunable} for {printable(match)}" if match else tunable
-
-
 def command_line(command: Sequence[str]) -> str:
     """Quote a command for a shell, printable."""
     return printable(shlex.join(command))
@@ -176,3 +158,20 @@ def fit_encoding(line: str, encoding: str | None = None) -> str:
     else:
         return line
     return line.translate(_ASCII).encode(name, "backslashreplace").decode(name)
+
+
+def evidence_figure(value: float | int | str, name: str) -> str:
+    """Format a number of a finding's evidence by its name: bytes, seconds, shares."""
+    if isinstance(value, str):
+        return value
+    if not math.isfinite(value):
+        return "not known"
+    if name.endswith("bytes_per_second"):
+        return format_bandwidth(value)
+    if name.endswith("bytes"):
+        return format_bytes(value)
+    if name.endswith("seconds"):
+        return format_seconds(value)
+    if name.endswith("share"):
+        return format_percent(value)
+    return format_count(value) if value == int(value) else significant(value)

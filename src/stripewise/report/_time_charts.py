@@ -16,8 +16,7 @@ from stripewise.diagnosis.heat_cells import Cells, Floats, TimeAxis
 from stripewise.errors import UsageError
 from stripewise.model import Evidence, RunProfile
 from stripewise.report import _chart as chart
-from stripewise.report._chart import Chart, Spec
-from stripewise.report._evidence import time_unit
+from stripewise.report._chart import Chart, Spec, time_unit
 from stripewise.report._profile_phases import phase_marks
 from stripewise.report._text import format_bandwidth, format_seconds, significant
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-from stripewise.report._columns import aligned
-from stripewise.report._summary import line
+from stripewise.report._columns import aligned, line
 from stripewise.report._text import format_percent, format_seconds, known, plural
 from stripewise.simulation import stack_of
 from stripewise.surfaces import Landscape, Surface

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from stripewise.model import StudyResult, Trial, TrialState, Value
 from stripewise.report import _chart as chart
 from stripewise.report._chart import Chart, Spec
-from stripewise.report._text import format_ratio, format_value, plural, setting_name
+from stripewise.report._text import format_ratio, format_value, plural
+from stripewise.tunables import setting_name
 
 DEFAULT = "not set"
 MOST_CHARTS = 16

@@ -24,10 +24,10 @@ from stripewise.report._text import (
     format_interval,
     format_ratio,
     format_seconds,
-    format_settings,
     plural,
 )
 from stripewise.text import printable
+from stripewise.tunables import format_settings
 
 
 def headline(result: StudyResult) -> str:

@@ -33,11 +33,13 @@ if TYPE_CHECKING:
     from stripewise.tunables._registry import suggest_key as suggest_key
     from stripewise.tunables._settings import PointKey as PointKey
     from stripewise.tunables._settings import acts_per_file as acts_per_file
+    from stripewise.tunables._settings import format_settings as format_settings
     from stripewise.tunables._settings import hint_text as hint_text
     from stripewise.tunables._settings import key_of as key_of
     from stripewise.tunables._settings import said_of_files as said_of_files
     from stripewise.tunables._settings import scoped as scoped
     from stripewise.tunables._settings import scopes as scopes
+    from stripewise.tunables._settings import setting_name as setting_name
     from stripewise.tunables._settings import settings_on as settings_on
     from stripewise.tunables._settings import settings_text as settings_text
     from stripewise.tunables._settings import split_scope as split_scope

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from stripewise.model import Value
+from stripewise.report._text import format_value
 from stripewise.text import printable
 from stripewise.tunables._base import Layer, Tunable
 from stripewise.tunables._registry import get
@@ -94,3 +95,17 @@ def hint_text(value: Value) -> str:
     if isinstance(value, list | tuple):
         return ",".join(str(element) for element in value)
     return str(value)
+
+
+def format_settings(settings: Mapping[str, Value]) -> str:
+    """Format settings for one line, without their layer: "cb_nodes=4 alignment=1 MiB,1 MiB".
+
+    Those for some files only come last: "io=romio321 for plt*.h5: cb_nodes=4".
+    """
+    return said_of_files(settings, lambda n, v: f"{n.partition('.')[2] or n}={format_value(v)}")
+
+
+def setting_name(name: str) -> str:
+    """Return the name of a setting: of a tunable, or "mpiio.cb_nodes for plt*.h5"."""
+    tunable, match = split_scope(name)
+    return f"{tunable} for {printable(match)}" if match else tunable
