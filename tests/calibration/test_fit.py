@@ -2,21 +2,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Descriptions from results: the intervals hold what was put in."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from stripewise.calibration import blank_storage, fit_results
 from stripewise.calibration._cases import Case
 from stripewise.calibration._predict import bandwidth
-from stripewise.calibration.readers import Measured, Results, read_results
+from stripewise.calibration.readers import Measured, Results
 from stripewise.calibration.readers._base import blocks
 from stripewise.errors import UsageError
 from stripewise.machines import find_storage, load_description
 from support.storages import GIB, MIB, described
 
-TABLES = Path(__file__).parents[2] / "src" / "stripewise" / "calibration" / "tables"
 RUNS = [
     (1, 1, 64 * MIB), (1, 2, 64 * MIB), (1, 16, 64 * MIB), (2, 16, 64 * MIB), (4, 16, 64 * MIB),
     (8, 16, 64 * MIB), (16, 16, 64 * MIB), (1, 1, MIB), (1, 4, MIB), (1, 1, MIB // 4),
@@ -92,14 +89,6 @@ def test_what_no_run_came_near_is_left_out():
     assert fitted.told == ("client.process_write",)
     assert "client.node_write" in fitted.untold
     assert "client.node_write" not in fitted.storage.figures
-
-
-def test_the_published_table_gives_limits_like_the_presets():
-    results = read_results([TABLES / "archer-file-per-process.toml"])
-    fitted = fit_results(results, blank_storage(results, name="archer", targets=48))
-    whole = fitted.storage.figures["servers.whole_write"]
-    assert whole.low < 12500 * MIB < whole.high
-    assert whole.value == pytest.approx(find_storage("archer").value("servers.whole_write"), 0.15)
 
 
 def test_nothing_to_fit_to_is_refused():

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,8 +13,7 @@ import numpy as np
 from stripewise.calibration._cases import Case
 from stripewise.calibration._least_squares import Vector, huber_loss, least_squares, slopes_at
 from stripewise.calibration._predict import Ready, bandwidths
-from stripewise.calibration._published import with_values
-from stripewise.machines import Storage
+from stripewise.machines import Evidence, Figure, Storage
 
 WIDE = 2.0
 """Of what is expected beforehand: hardly anything, standard deviation of the logarithm."""
@@ -104,3 +103,12 @@ class Problem:
         moved = drawn @ (normal @ slopes[:number].T).T
         blind = np.sqrt(np.diag(normal))
         return blind, place + moved
+
+
+def with_values(storage: Storage, values: Mapping[str, float]) -> Storage:
+    """Return a storage with other values of some figures."""
+    figures = dict(storage.figures)
+    for name, value in values.items():
+        known = figures.get(name, Figure(value, Evidence.ASSUMED, "fit"))
+        figures[name] = replace(known, value=value, low=None, high=None)
+    return replace(storage, figures=figures)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nonlinear least squares (Levenberg and Marquardt), and rank correlation: NumPy is enough.
+"""Nonlinear least squares (Levenberg and Marquardt): NumPy is enough.
 
 Source: Nocedal and Wright, Numerical Optimization, 2nd edition, section 10.3; the robust loss
 is Huber's, by reweighting.
@@ -57,18 +57,6 @@ def least_squares(
     return here, huber_loss(there, scale)
 
 
-def spreads_at(residuals: Callable[[Vector], Vector], place: Vector) -> Vector:
-    """Return the standard deviations of fitted parameters, shape (k,), to first order.
-
-    Args:
-        residuals: In standard deviations of what is compared.
-        place: Where they are least, shape (k,).
-    """
-    slopes = slopes_at(residuals, place)
-    normal = slopes.T @ slopes + 1e-12 * np.eye(len(place))
-    return np.asarray(np.sqrt(np.diag(np.linalg.inv(normal))), dtype=np.float64)
-
-
 def slopes_at(residuals: Callable[[Vector], Vector], place: Vector) -> Vector:
     """Return the derivatives of residuals, shape (n, k)."""
     return _forward(residuals, place, residuals(place))
@@ -87,19 +75,3 @@ def huber_loss(values: Vector, scale: float) -> float:
     """Return half the squares of values, shape (n,); beyond `scale` they count in proportion."""
     size = np.abs(values)
     return float(np.sum(np.where(size < scale, size**2 / 2, scale * (size - scale / 2))))
-
-
-def rank_correlation(one: Vector, other: Vector) -> float:
-    """Return Spearman's rho of two series, shape (n,); NaN where one of them is constant."""
-    first, second = _ranks(one), _ranks(other)
-    first, second = first - first.mean(), second - second.mean()
-    size = float(np.sqrt((first**2).sum() * (second**2).sum()))
-    return float((first * second).sum()) / size if size > 0 else float("nan")
-
-
-def _ranks(values: Vector) -> Vector:
-    """Ranks from 0; equal values share the mean of theirs."""
-    ordered = np.sort(values)
-    low = np.searchsorted(ordered, values, side="left")
-    high = np.searchsorted(ordered, values, side="right")
-    return np.asarray((low + high - 1) / 2.0, dtype=np.float64)

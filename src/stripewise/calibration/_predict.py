@@ -1,63 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published numbers as a description predicts them, through the same stacks and laws."""
+"""Bandwidths as a description predicts them, through the stacks and laws of simulations."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import product
 from typing import NamedTuple
 
-from stripewise.calibration._cases import Case, case_of, like_of, reference_of, settings_of
-from stripewise.calibration._tables import Cell, Table
-from stripewise.errors import UsageError
+from stripewise.calibration._cases import Case
 from stripewise.machines import Storage
-from stripewise.simulation import Flow, Phase, Rates, chosen_transport, layout_of, phase_times
+from stripewise.simulation import Phase, Rates, chosen_transport, layout_of, phase_times
 from stripewise.simulation.stacks import STACKS, Layout, Setup
-
-KEPT = 24
-"""Configurations of a ladder that stay in the race while figures change a little."""
-
-
-class Predictor:
-    """Predicts cells; keeps the requests, which do not depend on how fast the storage is."""
-
-    def __init__(self) -> None:
-        self._best: dict[tuple[str, Case], tuple[Case, ...]] = {}
-
-    def value(self, storage: Storage, table: Table, cell: Cell) -> float | None:
-        """Return a cell's number in base units; None: there is no such software stack.
-
-        Raises:
-            UsageError: The stack cannot do the workload.
-        """
-        if cell.workload["stack"] not in STACKS:
-            return None
-        case, mode = case_of(table, cell), cell.workload.get("mode", "")
-        if mode == "tuned":
-            case = self._tuned(storage, table, case)
-        elif mode == "like":
-            best = self._tuned(storage, table, like_of(table, cell))
-            case = Case(case.workload, case.stack, best.settings, case.transport)
-        reference = reference_of(table, cell)
-        if reference is not None:
-            return bandwidth(storage, case) / bandwidth(storage, reference)
-        return seconds(storage, case) if table.is_time else bandwidth(storage, case)
-
-    def _tuned(self, storage: Storage, table: Table, case: Case) -> Case:
-        """Return the case with the best settings of the table's ladder."""
-        race = self._best.get((storage.name, case))
-        if race is None:
-            possible = _ladder(table, case, int(storage.value("servers.targets")))
-            race = tuple(sorted(possible, key=lambda one: seconds(storage, one)))
-            self._best[storage.name, case] = race = race[:KEPT]
-        return min(race, key=lambda one: seconds(storage, one))
-
-    def forget(self) -> None:
-        """Let the whole ladder take part again."""
-        self._best.clear()
 
 
 class Ready(NamedTuple):
@@ -106,12 +61,6 @@ def seconds(storage: Storage, case: Case) -> float:
     return Ready.of(storage, case).seconds(Rates.of(_system(storage, case.transport)))
 
 
-def first_flow(storage: Storage, case: Case) -> Flow:
-    """Return the first requests of a case that move data."""
-    phases = _phases(case, layout_of(storage, dict(case.settings)))
-    return next(flow for phase in phases for flow in phase.flows)
-
-
 def bandwidth(storage: Storage, case: Case) -> float:
     """Return the bytes a second of a case on a storage."""
     return case.workload.bytes / seconds(storage, case)
@@ -139,20 +88,3 @@ def _with_stripes(storage: Storage, stripes: int) -> Storage:
 def _phases(case: Case, layout: Layout) -> tuple[Phase, ...]:
     work = case.workload
     return STACKS[case.stack].phases(work, Setup(layout, dict(case.settings), work.nodes))
-
-
-def _ladder(table: Table, case: Case, targets: int) -> list[Case]:
-    """All configurations that a search had to choose from."""
-    if not table.search:
-        raise UsageError(f"{table.name}: a tuned cell needs a table [search]")
-    return [
-        Case(
-            case.workload,
-            case.stack,
-            tuple(sorted({**dict(case.settings), **dict(settings_of(chosen))}.items())),
-            case.transport,
-        )
-        for values in product(*table.search.values())
-        for chosen in [dict(zip(table.search, values, strict=True))]
-        if chosen.get("striping_factor", 0) <= targets
-    ]

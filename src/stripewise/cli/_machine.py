@@ -16,7 +16,6 @@ from stripewise.cli._common import answer, directory_option, examples, json_opti
 from stripewise.cli._machine_check import command as _check
 from stripewise.cli._machine_fit import command as _fit
 from stripewise.cli._machine_text import data, details, summary, table
-from stripewise.cli._machine_validate import command as _validate
 
 if TYPE_CHECKING:
     from stripewise.machines import Storage
@@ -156,5 +155,5 @@ def _measured_here() -> list[Storage]:
         return []
 
 
-for _member in (_check, _validate, _fit):
+for _member in (_check, _fit):
     command.add_command(_member)

@@ -109,13 +109,5 @@ if TYPE_CHECKING:
     from stripewise.report._training import fits_lines as fits_lines
     from stripewise.report._training import training_json as training_json
     from stripewise.report._training import training_lines as training_lines
-    from stripewise.report._validation import scores_of as scores_of
-    from stripewise.report._validation import validation_json as validation_json
-    from stripewise.report._validation import validation_lines as validation_lines
-    from stripewise.report._validation import validation_page as validation_page
-    from stripewise.report._validation_picture import draw_validation as draw_validation
-    from stripewise.report._validation_picture import (
-        render_validation_html as render_validation_html,
-    )
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -20,7 +20,7 @@ from stripewise.calibration.readers._metadata import Metadata
 from stripewise.calibration.readers._printed import PrintedReader
 from stripewise.calibration.readers._rates import RateTable
 from stripewise.calibration.readers._record import Found, Test
-from stripewise.calibration.readers._table import CsvTable, TomlTable
+from stripewise.calibration.readers._table import CsvTable
 from stripewise.errors import StripewiseError, UsageError
 from stripewise.inputs import RESULTS, read_input
 from stripewise.text import printable
@@ -28,7 +28,7 @@ from stripewise.text import printable
 _T = TypeVar("_T")
 _MEMBERS: tuple[Reader, ...] = (
     Kernel(), Metadata(), IorJson(), IorCsv(), RateTable(), IorText(), Mdtest(), Benchio(),
-    TomlTable(), CsvTable(),
+    CsvTable(),
 )  # fmt: skip
 _IN_TEXT = ("ior-json", "ior-csv", "ior", "mdtest", "benchio")
 """Forms of which one file, the output of a job, may hold several."""

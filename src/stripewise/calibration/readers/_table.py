@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of rates: CSV with a row for each repeat, and TOML as the published tables have it."""
+"""Tables of rates: CSV with a row for each repeat."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import io
 import re
 from collections.abc import Mapping
 
-from stripewise.calibration._cases import case_of, settings_of
-from stripewise.calibration._tables import UNITS, parse_table
+from stripewise.calibration._cases import settings_of
 from stripewise.calibration.readers._base import Measured, Reader, Results, blocks, check_rate
 from stripewise.errors import UsageError
 from stripewise.machines import Dimension, quantity
 from stripewise.simulation.stacks import find_stack
 
 _OWN = ("nodes", "ranks_per_node", "access", "files", "block", "transfer", "collective", "stack")
-_UNITS = {unit: factor for unit, factor in UNITS.items() if unit.endswith("/s")}
+_UNITS = {"GiB/s": float(1 << 30), "MiB/s": float(1 << 20), "GB/s": 1e9, "MB/s": 1e6}
 _NO, _YES = ("no", "false", "0", "independent"), ("yes", "true", "1", "collective")
 _EXAMPLE = "nodes,ranks_per_node,access,files,block,transfer,GiB/s"
 
@@ -111,26 +110,3 @@ def _word(where: str, row: Mapping[str, str], column: str, words: tuple[str, ...
 
 def _unusable(where: str, column: str, text: str, why: str) -> UsageError:
     return UsageError(f"{where}: {column} = {text!r} {why} (the columns are {_EXAMPLE}, settings)")
-
-
-class TomlTable(Reader):
-    """TOML as the published tables have it: a workload and cells."""
-
-    name = "table"
-
-    def recognises(self, text: str, name: str) -> bool:
-        """Whether it has cells."""
-        return "[[cells]]" in text and "[workload]" in text
-
-    def read(self, text: str, name: str, ranks_per_node: int) -> Results:
-        """Return the cells that are bandwidths of one configuration."""
-        table = parse_table(text, name)
-        plain = [one for one in table.cells if not one.bound and "mode" not in one.workload]
-        if table.is_time or table.unit == "ratio" or not plain:
-            raise UsageError(f"{name}: no bandwidths of known configurations to fit to")
-        measured = []
-        for cell in plain:
-            case = case_of(table, cell)
-            rates = (cell.low, cell.value, cell.high) if cell.repeats > 2 else (cell.value,)
-            measured.append(Measured(name, case.workload, case.stack, dict(case.settings), rates))
-        return Results(tuple(measured))

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stripewise.calibration._cases import case_of
+from published._cases import case_of
+from published._fit import REPEATED, SCALE, SINGLE
+from published._predict import first_flow
+from published._tables import load_table
+from published._validate import Predicted, Validation
 from stripewise.calibration._least_squares import Vector, least_squares
-from stripewise.calibration._predict import first_flow
-from stripewise.calibration._published import REPEATED, SCALE, SINGLE
-from stripewise.calibration._tables import load_table
-from stripewise.calibration._validate import Predicted, Validation
 from stripewise.machines import find_storage
 
 EXPECTED, SPREAD = np.log([1e9, 5e8, 5e10, 2.0]), 1.5

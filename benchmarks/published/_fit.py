@@ -4,16 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from stripewise.calibration._least_squares import Vector, least_squares, spreads_at
-from stripewise.calibration._plans import REASONS, Free
-from stripewise.calibration._predict import Predictor
-from stripewise.calibration._tables import Cell, Table, load_table
+from published._plans import REASONS, Free
+from published._predict import Predictor
+from published._tables import Cell, Table, load_table
+from stripewise.calibration._fit_problem import with_values
+from stripewise.calibration._least_squares import Vector, least_squares, slopes_at
 from stripewise.machines import SPEC_OF, Evidence, Figure, Storage
 
 REPEATED, SINGLE = 0.12, 0.2
@@ -97,13 +98,16 @@ def _residuals(
     return np.concatenate([errors, far])
 
 
-def with_values(storage: Storage, values: Mapping[str, float]) -> Storage:
-    """Return a storage with other values of some figures."""
-    figures = dict(storage.figures)
-    for name, value in values.items():
-        known = figures.get(name, Figure(value, Evidence.ASSUMED, "fit"))
-        figures[name] = replace(known, value=value, low=None, high=None)
-    return replace(storage, figures=figures)
+def spreads_at(residuals: Callable[[Vector], Vector], place: Vector) -> Vector:
+    """Return the standard deviations of fitted parameters, shape (k,), to first order.
+
+    Args:
+        residuals: In standard deviations of what is compared.
+        place: Where they are least, shape (k,).
+    """
+    slopes = slopes_at(residuals, place)
+    normal = slopes.T @ slopes + 1e-12 * np.eye(len(place))
+    return np.asarray(np.sqrt(np.diag(np.linalg.inv(normal))), dtype=np.float64)
 
 
 def described(

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from math import nan
 
 import numpy as np
+from scipy.stats import spearmanr
 
-from stripewise.calibration._least_squares import rank_correlation
-from stripewise.calibration._predict import Predictor
-from stripewise.calibration._tables import Cell, Table, load_table, table_names
+from published._predict import Predictor
+from published._tables import Cell, Table, load_table, table_names
 from stripewise.errors import UsageError
 from stripewise.machines import find_storage
 from stripewise.tunables import suggest
@@ -121,5 +121,5 @@ def score(found: Iterable[Validation], *, calibrated: bool) -> Score:
     measured = np.array([one.cell.value for one in cells])
     predicted = np.array([one.predicted for one in cells])
     error = float(np.median(np.abs(predicted / measured - 1)))
-    few = len(cells) < 3
-    return Score(len(cells), error, nan if few else rank_correlation(predicted, measured))
+    rho = nan if len(cells) < 3 else float(spearmanr(predicted, measured).statistic)
+    return Score(len(cells), error, rho)

@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import spearmanr
 
-from stripewise.calibration._cases import Case, case_of, like_of
-from stripewise.calibration._least_squares import rank_correlation
-from stripewise.calibration._tables import Cell, Table
-from stripewise.calibration._validate import Score, Validation
+from published._cases import case_of, like_of
+from published._tables import Cell, Table
+from published._validate import Score, Validation
+from stripewise.calibration import Case
 
 DRAWS = 1000
 
@@ -59,7 +60,7 @@ def repeats(found: Iterable[Validation]) -> Repeats | None:
     for _ in range(DRAWS):
         measured = truth * np.exp(scatter * random.normal(size=truth.size))
         errors.append(np.median(np.abs(truth / measured - 1)))
-        ranks.append(rank_correlation(truth, measured))
+        ranks.append(spearmanr(truth, measured).statistic)
     most = max(np.exp(max(values) - min(values)) for values in several.values())
     best = Score(truth.size, float(np.median(errors)), float(np.median(ranks)))
     return Repeats(len(several), float(most), best)

@@ -8,16 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from stripewise.calibration import (
-    SETS,
-    UNITS,
-    Predicted,
-    Score,
-    Table,
-    Validation,
-    repeats,
-    score,
-)
+from published._repeats import repeats
+from published._tables import UNITS, Table
+from published._validate import SETS, Predicted, Score, Validation, score
 from stripewise.text import finite, plural
 
 _SHORT = {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fit the presets to the marked cells of the published tables, and write the figures into them.
 
-python tools/fit_presets.py [NAME ...]; afterwards `python docs/generate.py` writes
-docs/validation.md anew.
+python benchmarks/fit_presets.py [NAME ...]; afterwards `python benchmarks/validation.py --into
+docs/validation.md` writes the page anew.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import sys
 from math import floor, log10
 from pathlib import Path
 
-from stripewise.calibration import PLANS, fit_published
+from published import PLANS, fit_published
+
 from stripewise.machines import FIGURES, Dimension, Figure, load_description
 
 PRESETS = Path(__file__).parents[1] / "src" / "stripewise" / "machines" / "presets"

@@ -12,12 +12,12 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from stripewise.errors import UsageError
-from stripewise.inputs import parse_toml
 
+FOLDER = Path(__file__).parent / "tables"
 UNITS = {
     "GiB/s": float(1 << 30),
     "MiB/s": float(1 << 20),
@@ -91,8 +91,7 @@ class Table:
 
 def table_names() -> tuple[str, ...]:
     """Return the names of all tables, sorted."""
-    folder = files("stripewise.calibration") / "tables"
-    return tuple(sorted(one.name[:-5] for one in folder.iterdir() if one.name.endswith(".toml")))
+    return tuple(sorted(one.stem for one in FOLDER.glob("*.toml")))
 
 
 @cache
@@ -104,31 +103,12 @@ def load_table(name: str) -> Table:
     """
     if name not in table_names():
         raise UsageError(f"no published table {name!r}: choose from {', '.join(table_names())}")
-    file = files("stripewise.calibration") / "tables" / f"{name}.toml"
-    return _table(tomllib.loads(file.read_text(encoding="utf-8")))
+    return parse_table((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def parse_table(text: str, name: str) -> Table:
-    """Read a table that somebody wrote.
-
-    Args:
-        text: TOML as the published tables have it.
-        name: Of the file, for messages.
-
-    Raises:
-        UsageError: It is malformed.
-    """
-    try:
-        return _table({"source": name, "rule": "", "name": name, "title": name, "machine": "",
-                       "statistic": "", **parse_toml(text)})  # fmt: skip
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise UsageError(
-            f"{name}: no table of measurements ({error}): it needs a unit, [workload] and "
-            "[[cells]], as docs/how-to/fit-a-machine.md shows"
-        ) from error
-
-
-def _table(data: dict[str, Any]) -> Table:
+def parse_table(text: str) -> Table:
+    """Read the text of a table."""
+    data = tomllib.loads(text)
     workload, settings = data.get("workload", {}), data.get("settings", {})
     return Table(
         **{key: data[key] for key in ("name", "title", "machine", "unit", "statistic")},

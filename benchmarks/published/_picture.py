@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from stripewise.calibration import SETS, Validation
+from published._page import label
+from published._validate import SETS, Validation
 from stripewise.errors import UsageError
 from stripewise.report import _chart as chart
 from stripewise.report._against import against
-from stripewise.report._page import page_template
-from stripewise.report._validation import cell_rows, label, score_words, sets_of
 
 
 def draw_validation(found: Sequence[Validation], path: Path) -> None:
@@ -26,25 +25,6 @@ def draw_validation(found: Sequence[Validation], path: Path) -> None:
     if not rows:
         raise UsageError("these tables have no bandwidth to draw: choose others with --set")
     chart.write_picture(chart.column(_spec(rows)), path)
-
-
-def render_validation_html(found: Sequence[Validation]) -> str:
-    """Render a page with the picture and all numbers."""
-    rows = _rows(found)
-    words = f"{len(rows)} published bandwidths and their predictions."
-    tables = [
-        {
-            "name": one.table.name, "title": one.table.title, "unit": one.table.unit,
-            "source": one.table.source, "rule": one.table.rule, "score": score_words([one]),
-            "rows": list(cell_rows(one)),
-        }
-        for one in found
-    ]  # fmt: skip
-    return page_template("validation.html.j2", {}).render(
-        picture=chart.Chart(chart.column(_spec(rows)), words) if rows else None,
-        sets=[f"{name}: {score_words(members)}" for name, members in sets_of(found)],
-        tables=tables,
-    )
 
 
 def _rows(found: Sequence[Validation]) -> list[dict[str, object]]:
