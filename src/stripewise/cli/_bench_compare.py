@@ -39,11 +39,11 @@ def compare(campaigns: tuple[Path, ...], page: Path | None, as_json: bool) -> No
 
     CAMPAIGN is the directory of a campaign, or a file that `stripewise bench export` wrote.
     """
-    from stripewise import bench
+    from stripewise.bench import compare, read_campaign
     from stripewise.report import comparison_lines, comparison_to_json
 
-    read = [_named(bench.read_campaign(path), path) for path in campaigns]
-    found = bench.compare(read)
+    read = [_named(read_campaign(path), path) for path in campaigns]
+    found = compare(read)
     if page is not None:
         from stripewise.outputs import write_file
         from stripewise.report import render_comparison

@@ -8,7 +8,7 @@ from functools import partial
 
 import click
 
-from stripewise.cli._common import answer, examples, json_option
+from stripewise.cli._common import examples, json_option
 
 
 @click.command(
@@ -29,9 +29,10 @@ def what_if(survey: str, systems: tuple[str, ...], as_json: bool) -> None:
     a description of a storage, as `stripewise machine list` names them, or its file.  Nothing is
     run: times are those of the model, with intervals from those of the descriptions.
     """
-    from stripewise import bench
+    from stripewise.bench import find_survey
+    from stripewise.bench import what_if as answer
     from stripewise.machines import find_storage
     from stripewise.report import what_if_lines, what_if_to_json
 
-    found = bench.what_if(bench.find_survey(survey), [find_storage(one) for one in systems])
+    found = answer(find_survey(survey), [find_storage(one) for one in systems])
     answer(as_json, partial(what_if_to_json, found), partial(what_if_lines, found))

@@ -35,6 +35,6 @@ def read_campaigns(paths: list[Path]) -> list[Campaign]:
     Raises:
         StripewiseError: One cannot be read.
     """
-    from stripewise import bench
+    from stripewise.bench import read_campaign
 
-    return [bench.read_campaign(path) for path in paths]
+    return [read_campaign(path) for path in paths]

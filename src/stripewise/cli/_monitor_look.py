@@ -175,12 +175,12 @@ def _sink_line(one: SinkCheck) -> str:
 def _rendered(rounds: Sequence[Round], form: str, server: str) -> str:
     if form == "json":
         return _json(rounds, server)
-    from stripewise.monitor import sinks
+    from stripewise.monitor.sinks import render_influx, render_openmetrics, render_prometheus
 
     render = {
-        "prometheus": sinks.render_prometheus,
-        "openmetrics": sinks.render_openmetrics,
-        "influx": sinks.render_influx,
+        "prometheus": render_prometheus,
+        "openmetrics": render_openmetrics,
+        "influx": render_influx,
     }[form]
     return render(rounds, server)
 
