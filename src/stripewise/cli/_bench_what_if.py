@@ -30,9 +30,9 @@ def what_if(survey: str, systems: tuple[str, ...], as_json: bool) -> None:
     run: times are those of the model, with intervals from those of the descriptions.
     """
     from stripewise.bench import find_survey
-    from stripewise.bench import what_if as answer
+    from stripewise.bench import what_if as asked
     from stripewise.machines import find_storage
     from stripewise.report import what_if_lines, what_if_to_json
 
-    found = answer(find_survey(survey), [find_storage(one) for one in systems])
+    found = asked(find_survey(survey), [find_storage(one) for one in systems])
     answer(as_json, partial(what_if_to_json, found), partial(what_if_lines, found))
