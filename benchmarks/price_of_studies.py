@@ -28,7 +28,7 @@ from stripewise.study import Observer, StudyOptions, run_study
 from stripewise.workspace import Place
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from stripewise.testing.strategy_suite import romio_facts
+from support.strategy_suite import romio_facts
 from support.study_fakes import (
     FakeLauncher,
     Noise,

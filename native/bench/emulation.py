@@ -7,10 +7,10 @@
 
 Cost: 4 KiB writes on a storage without limits, as cost_per_call.py measures them.  Exactness:
 processes that share targets, nodes and locks write together; the ends of their requests are
-compared with those that `simulation.play` has for the same requests: how far they are off, and
-the share of those that are within 2 ms or 2 % of their time.  Once as programs run, and once with
-real-time priority, where that is allowed: what is left then is the emulation's own error, without
-the time for which a woken process waits for a processor.
+compared with those that `tests/support/player.py` has for the same requests: how far they are
+off, and the share of those that are within 2 ms or 2 % of their time.  Once as programs run, and
+once with real-time priority, where that is allowed: what is left then is its own error,
+without the time for which a woken process waits for a processor.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import os
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -29,6 +30,9 @@ from figures import Figure, blockwise, options_of, show
 from stripewise import machines, simulation
 from stripewise.emulation import EmulatedStorage, Emulation, EmulationOptions
 from stripewise.simulation.stacks import Layout
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
+from support.player import play
 
 RANKS, CALLS, BYTES = 4, 40, 64 << 10
 APART = 0.002
@@ -131,7 +135,7 @@ def played() -> np.ndarray:
     nodes = np.arange(RANKS) // 2
     layout = Layout(STRIPES, BYTES, TARGETS)
     before = np.where(requests["order"] == 0, requests["rank"] * APART, 0.0)
-    ends = simulation.play(requests, storage_of(BUSY).storage, layout, nodes, exchange=before).ends
+    ends = play(requests, storage_of(BUSY).storage, layout, nodes, exchange=before).ends
     return ends.reshape(RANKS, CALLS)
 
 

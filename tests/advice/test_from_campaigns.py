@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from stripewise.advice import Basis, Program, advise
-from stripewise.advice.rules import find_rule
 from stripewise.bench import Case, CaseFigures, find_limits, find_suite
 from stripewise.machines import find_storage
 from stripewise.model import ProgramFacts
 from stripewise.report._advice_rows import origin_text
 from stripewise.simulation import workload_from_kernel
+from support.rule_suite import find_rule
 from support.simulated_campaigns import simulated_campaign
 from support.storages import GIB, described
 

@@ -8,7 +8,7 @@ import pytest
 
 from stripewise.errors import ConfigurationError
 from stripewise.formats import format_names, get
-from stripewise.testing.format_suite import FormatSuite
+from support.format_suite import FormatSuite
 
 
 @pytest.fixture(params=format_names())

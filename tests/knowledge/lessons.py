@@ -21,7 +21,7 @@ from stripewise.knowledge import (
     describe_case,
 )
 from stripewise.knowledge._schema import MIGRATIONS
-from stripewise.testing.strategy_suite import romio_facts
+from support.strategy_suite import romio_facts
 
 KNOB = "mpiio.romio_ds_write"
 OTHER = "mpiio.ind_wr_buffer_size"

@@ -22,8 +22,8 @@ from stripewise.knowledge import (
 from stripewise.knowledge._codec import decode, encode
 from stripewise.knowledge._records import Case, Effect, Tried
 from stripewise.model import FileClass, PatternSummary
-from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import find_space
+from support.strategy_suite import romio_facts
 
 PLOT = PatternSummary(
     True, ("BLOCK", "*"), (4, 1), (256, 1024), 8, 10, 1.0, share=0.75, bytes=3 << 30, file_class=1

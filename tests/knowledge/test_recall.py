@@ -9,8 +9,8 @@ import pytest
 from lessons import KNOB, OTHER, case, lesson
 
 from stripewise.knowledge import Tried, TriedState, recall
-from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import SafetyClass, Space, find_space
+from support.strategy_suite import romio_facts
 
 FACTS = romio_facts()
 SPACE = find_space(FACTS)

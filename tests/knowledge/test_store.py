@@ -14,8 +14,8 @@ from lessons import KNOB, case, lesson
 from stripewise.errors import ConfigurationError, StorageError
 from stripewise.knowledge import Store, Tried, TriedState, _file, own_store, site_stores
 from stripewise.knowledge._schema import MIGRATIONS
-from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import all_tunables
+from support.strategy_suite import romio_facts
 
 
 @pytest.fixture

@@ -14,8 +14,9 @@ from native_hosts import Host, Programs
 
 from emulated_machine import Machine, near
 from stripewise.machines import Evidence, Figure, Storage
-from stripewise.simulation import REQUEST_DTYPE, play
+from stripewise.simulation import REQUEST_DTYPE
 from stripewise.simulation.stacks import Layout
+from support.player import play
 
 KIB = 1 << 10
 FIGURES = {

@@ -202,7 +202,7 @@ def run(lines: Sequence[Sequence[str]], place: Path) -> list[Any]:
 
 
 def test_the_core_can_be_told_from_the_rest() -> None:
-    assert {"click", "numpy", "pydantic", "pydantic-core", "rich"} <= core_distributions()
+    assert {"click", "numpy", "pydantic", "pydantic-core", "rich", "scipy"} <= core_distributions()
     assert {"sqlalchemy", "fastapi", "jinja2", "h5py", "httpx"} <= set(blocked())
     assert not {"stripewise", "click", "numpy", "pydantic", "rich"} & set(blocked())
 

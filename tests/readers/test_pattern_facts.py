@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from stripewise.model import Evidence, FileClass, ProgramFacts, RunProfile, Selections
-from stripewise.readers import class_number, with_patterns
+from stripewise.readers import with_patterns
 
 CLASSES = (FileClass("plt*.h5"), FileClass(""), FileClass("chk*.h5"))
 
@@ -42,8 +42,3 @@ def test_patterns_have_the_traced_bytes_and_the_class_of_their_file() -> None:
     assert (first.share, second.share) == (0.75, 0.25)
     assert facts.pattern
     assert facts.interleaved
-
-
-def test_a_file_of_no_class_and_a_class_without_a_glob() -> None:
-    assert class_number(CLASSES, "/run/input.dat", Path("/run")) == 0
-    assert class_number((), "/run/plt1.h5", Path("/run")) == 0

@@ -13,12 +13,12 @@ from stripewise.simulation import (
     Phase,
     Rates,
     phase_times,
-    play,
     simulate,
     workload_from_notation,
 )
 from stripewise.simulation._chance import chance, slowest
 from stripewise.simulation.stacks import Layout
+from support.player import play
 from support.storages import GIB, MIB, described
 
 INCLUDE = Path(__file__).parents[2] / "native" / "include"

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.simulation import REQUEST_DTYPE, Flow, Phase, Rates, phase_times, play
+from stripewise.simulation import REQUEST_DTYPE, Flow, Phase, Rates, phase_times
 from stripewise.simulation.stacks import Layout
+from support.player import play
 from support.storages import GIB, MIB, described
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import pytest
 
 from stripewise.simulation.stacks import STACKS
-from stripewise.testing.stack_suite import sums
 from support.real_requests import Cell, differences, setup, workload
 from support.recorded_requests import recorded
 from support.request_cells import CELLS
+from support.stack_suite import sums
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=str)

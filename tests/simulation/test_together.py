@@ -11,11 +11,11 @@ from stripewise.simulation import (
     Phase,
     Rates,
     phase_times,
-    play,
     simulate,
     workload_from_notation,
 )
 from stripewise.simulation.stacks import Layout, Setup, find_stack
+from support.player import play
 from support.storages import GIB, MIB, described
 
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 
 from stripewise.model import IoLayer, Op, OpenBit
-from stripewise.simulation import Workload, play, simulate, traced_program
+from stripewise.simulation import Workload, simulate, traced_program
 from support.containers import FakeFile
+from support.player import play
 from support.storages import GIB, MIB, described
 from support.trace_samples import evidence, one_thread, rank
 from support.traces import FakeCall

@@ -9,8 +9,8 @@ import pytest
 
 from stripewise.errors import RuntimeMissingError
 from stripewise.strategies import _tpe, create
-from stripewise.testing.strategy_suite import play, romio_facts
 from stripewise.tunables import find_space, is_valid
+from support.strategy_suite import play, romio_facts
 
 FACTS = romio_facts()
 SPACE = find_space(FACTS)

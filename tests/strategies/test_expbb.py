@@ -11,7 +11,6 @@ import pytest
 
 from stripewise.model import Configuration, Trial, TrialState
 from stripewise.strategies import create
-from stripewise.testing.strategy_suite import StrategySuite, romio_facts
 from stripewise.tunables import find_space
 from support.burst_buffer import (
     AGGREGATORS,
@@ -26,6 +25,7 @@ from support.burst_buffer import (
     nodes_of,
     search,
 )
+from support.strategy_suite import StrategySuite, romio_facts
 
 RUNGS = (1, 2, 4, 8, 16, 32, 64)
 

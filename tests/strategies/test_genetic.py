@@ -14,8 +14,8 @@ from stripewise.errors import UsageError
 from stripewise.model import Configuration, Trial, TrialState
 from stripewise.strategies import check_strategy_options, create, find_strategy
 from stripewise.strategies._genetic_operators import CROSSOVERS, SCALINGS, SELECTORS
-from stripewise.testing.strategy_suite import play, romio_facts
 from stripewise.tunables import find_space, is_valid
+from support.strategy_suite import play, romio_facts
 
 FACTS = replace(
     romio_facts(), uses_hdf5=True, uses_parallel_hdf5=True, collective_bytes=1 << 25, n_ranks=64

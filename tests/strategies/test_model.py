@@ -12,8 +12,8 @@ import pytest
 from stripewise.errors import UsageError
 from stripewise.performance import Prediction
 from stripewise.strategies import PrunedStrategy, create
-from stripewise.testing.strategy_suite import StrategySuite, play, romio_facts
 from stripewise.tunables import find_space, key_of
+from support.strategy_suite import StrategySuite, play, romio_facts
 
 FACTS = replace(romio_facts(), collective_bytes=1 << 26, independent_bytes=0)
 SPACE = find_space(FACTS)

@@ -12,8 +12,8 @@ import pytest
 
 from stripewise.model import Configuration, FileClass, ProgramFacts, Proposal, Trial, TrialState
 from stripewise.strategies import create
-from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import Space, find_space, scopes, settings_on
+from support.strategy_suite import romio_facts
 
 CHECK, PLOT = "chk*.dat", "plt*.dat"
 SHARES = {CHECK: 0.5, PLOT: 0.4}

@@ -9,8 +9,8 @@ import pytest
 
 from stripewise.model import Configuration, Trial
 from stripewise.strategies import Proposal, SeededStrategy, create, strategy_names
-from stripewise.testing.strategy_suite import StrategySuite, play, romio_facts
 from stripewise.tunables import find_space, key_of
+from support.strategy_suite import StrategySuite, play, romio_facts
 
 FACTS = replace(romio_facts(), uses_hdf5=True, uses_parallel_hdf5=True, collective_bytes=1 << 25)
 SPACE = find_space(FACTS)

@@ -9,8 +9,8 @@ import pytest
 from stripewise.errors import UsageError
 from stripewise.model import Configuration, Trial
 from stripewise.strategies import create, strategy_names
-from stripewise.testing.strategy_suite import StrategySuite, play, romio_facts
 from stripewise.tunables import find_space, is_valid
+from support.strategy_suite import StrategySuite, play, romio_facts
 
 COLLECTIVE = replace(romio_facts(), independent_bytes=0, collective_bytes=1 << 26)
 OMPIO = replace(

@@ -22,8 +22,8 @@ from stripewise.model import (
 )
 from stripewise.policy import Policy
 from stripewise.study import Observer
-from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import Space, find_space
+from support.strategy_suite import romio_facts
 from support.study_fakes import KNOB, FakeLauncher, lognormal
 
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from stripewise.study._ensemble import merge_facts, merge_spaces
-from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import Dimension, SafetyClass, Space, find_space, get
+from support.strategy_suite import romio_facts
 
 
 def hdf5_facts(**more):

@@ -19,9 +19,9 @@ from stripewise.launch import Handle, Outcome, RunRequest
 from stripewise.model import FileClass, Measurement, ObservedFile, ProgramFacts, TrialState
 from stripewise.report import render_html, result_to_json, summary_lines, write_outputs
 from stripewise.study import Observer, StudyOptions, run_study
-from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import Space, find_space, get, scopes, settings_on
 from stripewise.workspace import Place
+from support.strategy_suite import romio_facts
 from support.study_fakes import FakeLauncher, fake_tools, lognormal, look, no_noise
 
 KNOB = "mpiio.romio_ds_write"

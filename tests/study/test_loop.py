@@ -21,8 +21,8 @@ from stripewise.runtime import program_name
 from stripewise.strategies import create
 from stripewise.study import Observer, _strategy
 from stripewise.study._statistics import LOOKS
-from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import SafetyClass, Space, find_space, get
+from support.strategy_suite import romio_facts
 from support.study_fakes import KNOB, FakeLauncher, helped, lognormal
 
 

@@ -12,7 +12,7 @@ from stripewise.adoption import answer
 from stripewise.knowledge import Machine, Memory, Store
 from stripewise.model import RunRole, TrialState, Verification, VerificationStatus
 from stripewise.study import Journal, Observer, StudyOptions, run_study
-from stripewise.testing.strategy_suite import romio_facts
+from support.strategy_suite import romio_facts
 from support.study_fakes import KNOB, FakeLauncher, fake_tools, helped, lognormal
 
 LAST = "hdf5.meta_block_size"

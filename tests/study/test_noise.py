@@ -20,7 +20,7 @@ from stripewise.model import (
 )
 from stripewise.strategies import Proposal
 from stripewise.study._case_runs import CaseRuns
-from stripewise.testing.strategy_suite import romio_facts
+from support.strategy_suite import romio_facts
 from support.study_fakes import KNOB, FakeLauncher, heavy_tailed, helped, lognormal
 from support.study_fakes import look as fake_look
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from stripewise.launch import Outcome
 from stripewise.model import RunStatus, StudyResult
 from stripewise.study import FirstLook, NoFiles, StudyOptions, run_study
-from stripewise.testing.strategy_suite import romio_facts
+from support.strategy_suite import romio_facts
 from support.study_fakes import FakeLauncher, fake_tools, helped
 
 

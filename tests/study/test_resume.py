@@ -15,10 +15,11 @@ import pytest
 from stripewise.errors import ProgramError, StudyError, UsageError
 from stripewise.model import Verification, VerificationStatus
 from stripewise.study import Journal, StudyOptions, parse_journal, run_study
-from stripewise.surfaces import RecordedTunable, ReplayedLauncher, Surface, SurfaceRun
-from stripewise.testing.strategy_suite import romio_facts
+from stripewise.surfaces import RecordedTunable, Surface, SurfaceRun
 from stripewise.tunables import Dimension, Space, find_space, get
 from support.journal_checks import check_runs, encode
+from support.replayed import ReplayedLauncher
+from support.strategy_suite import romio_facts
 from support.study_fakes import FakeLauncher, fake_tools, helped, lognormal
 
 

@@ -44,9 +44,9 @@ def pairs(ratios):
     ],
 )
 def test_quantiles_of_the_textbook(degrees, expected):
-    """Of Student's t at 1 - 0.012 / 2, as SciPy's stdtrit gives them."""
+    """Of Student's t at 1 - 0.012 / 2."""
     assert LOOK_ALPHA == 0.012
-    assert t_quantile(degrees) == pytest.approx(expected, rel=3e-3)
+    assert t_quantile(degrees) == pytest.approx(expected, rel=1e-5)
 
 
 def test_too_few_pairs_give_no_interval():

@@ -25,10 +25,10 @@ from stripewise.study._tuned_script import (
     LINKS_FILE,
     TASK_FILE,
 )
-from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tiers import TierRequest, find_tier
 from stripewise.workspace._snapshot import Entry
 from support.job_scripts import HOSTILE_NAMES
+from support.strategy_suite import romio_facts
 from support.tuned_scripts import (
     GIB,
     HINTS,

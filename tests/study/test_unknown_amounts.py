@@ -29,9 +29,9 @@ from stripewise.study._ensemble import merge_facts
 from stripewise.study._job_evidence import _missing
 from stripewise.study._looking import look
 from stripewise.study._options import MINIMUM_RUNS
-from stripewise.testing.strategy_suite import romio_facts
 from stripewise.workspace import Place
 from support.containers import FakeFile, FakeProcess, build_container
+from support.strategy_suite import romio_facts
 from support.study_fakes import KNOB, FakeLauncher, helped
 from support.study_fakes import look as whole_look
 

@@ -25,8 +25,9 @@ from stripewise.study import Observer, RunSlot, StudyOptions, run_study
 from stripewise.study._final import WORTH_PAIRS
 from stripewise.study._search_result import SearchResult
 from stripewise.study._statistics import ratio_noise
-from stripewise.surfaces import ReplayedLauncher, Surface
+from stripewise.surfaces import Surface
 from stripewise.tunables import Dimension, Space, get
+from support.replayed import ReplayedLauncher
 from support.study_fakes import fake_tools
 
 Settings = Mapping[str, Value]

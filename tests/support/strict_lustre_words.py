@@ -17,7 +17,6 @@ from stripewise.monitor.texts.lustre import (
     parse_quota_master,
     parse_target,
     parse_version,
-    parse_word,
 )
 from support.strict_lustre import texts
 from support.strict_readers import Damaged, Format, Said, expect, number
@@ -38,12 +37,6 @@ def one_line(text: str) -> str:
 
 def count(text: str) -> Any:
     return number(one_line(text))
-
-
-def word(text: str) -> Any:
-    value = one_line(text)
-    expect(0 < len(value) < 256 and all("!" <= one <= "~" for one in value))
-    return value
 
 
 def version(text: str) -> Any:
@@ -139,6 +132,5 @@ FORMATS = {
     "version": Format(_parsed(parse_version), _value(version), texts("version")),
     "health_check": Format(_parsed(parse_health), _value(health), (
         *texts("health_check"), "device a-OST0000 reported unhealthy\nNOT HEALTHY\n", "LBUG\n")),
-    "jobid settings": Format(_parsed(parse_word), _value(word), texts("jobid_name", "jobid_var")),
     "names": Format(_names, names, NAMES),
 }  # fmt: skip

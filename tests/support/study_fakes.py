@@ -21,9 +21,9 @@ from stripewise.model import (
 )
 from stripewise.policy import Policy
 from stripewise.study import FirstLook, Ledger, NoFiles, StudyOptions, Tools
-from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import Space, find_space
 from stripewise.workspace import Place
+from support.strategy_suite import romio_facts
 
 Settings = Mapping[str, Value]
 Noise = Callable[[Random], float]

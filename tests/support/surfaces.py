@@ -12,7 +12,7 @@ from random import Random
 from stripewise.model import ProgramFacts, Value
 from stripewise.surfaces import RecordedTunable, Surface, SurfaceRun, SurfaceWriter
 from stripewise.surfaces._recording_plan import plan_runs, possible_points
-from stripewise.testing.strategy_suite import romio_facts
+from support.strategy_suite import romio_facts
 from support.study_fakes import Noise, no_noise
 
 

@@ -11,7 +11,7 @@ from stripewise.errors import UsageError
 from stripewise.model import RunStatus
 from stripewise.report import surface_lines
 from stripewise.surfaces import Landscape, Surface, SurfaceRole, SurfaceRun
-from stripewise.testing.strategy_suite import romio_facts
+from support.strategy_suite import romio_facts
 from support.study_fakes import lognormal
 from support.surfaces import synthetic_surface
 

@@ -26,7 +26,7 @@ from stripewise.surfaces._recording_plan import (
     recorded_tunables,
 )
 from stripewise.surfaces._surface import run_from_json, run_to_line
-from stripewise.testing.strategy_suite import romio_facts
+from support.strategy_suite import romio_facts
 
 FACTS = replace(romio_facts(), collective_bytes=1 << 26, independent_bytes=0)
 TUNABLES = {

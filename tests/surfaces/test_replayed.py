@@ -12,8 +12,9 @@ import pytest
 from stripewise.errors import ProgramError, StorageError, UsageError
 from stripewise.launch import RunRequest
 from stripewise.model import ProgramFacts, RunStatus
-from stripewise.surfaces import RecordedTunable, ReplayedLauncher, Surface, SurfaceRun
+from stripewise.surfaces import RecordedTunable, Surface, SurfaceRun
 from stripewise.testing.launcher_suite import LauncherSuite
+from support.replayed import ReplayedLauncher
 from support.surfaces import save_surface
 
 SURFACE = Surface(

@@ -11,12 +11,12 @@ from stripewise.errors import StorageError
 from stripewise.model import RunStatus
 from stripewise.surfaces import (
     RecordedTunable,
-    ReplayedLauncher,
     Surface,
     SurfaceRole,
     SurfaceRun,
     SurfaceWriter,
 )
+from support.replayed import ReplayedLauncher
 from support.study_fakes import lognormal
 from support.surfaces import save_surface, synthetic_surface
 

@@ -16,7 +16,6 @@ from stripewise.tiers import (
     TierRequest,
     burst_size_bytes,
     burst_size_text,
-    expand_directory,
     find_tier,
     ladder,
     tier_of_words,
@@ -249,16 +248,6 @@ def test_drained_nodes_are_counted() -> None:
     assert (pool.nodes, pool.free_nodes, pool.drained_nodes) == (10, 3, 3)
     with pytest.raises(StorageError, match=r"3 of 10 are free \(3 drained\)"):
         find_tier("lua").check(TierRequest(nodes=4, template=("#BB_LUA x",), variable="B"), [pool])
-
-
-def test_directories_are_expanded_without_a_shell() -> None:
-    job = {"TMPDIR": "/tmp/x", "ID": "7"}
-    assert expand_directory("$TMPDIR/${ID}", job) == Path("/tmp/x/7")
-    assert expand_directory("/a/$(id)`id`", job) == Path("/a/$(id)`id`")
-    with pytest.raises(UsageError, match="GONE is not set in this job"):
-        expand_directory("/a/$GONE", job)
-    with pytest.raises(UsageError, match="no absolute path"):
-        expand_directory("$ID/a", job)
 
 
 @pytest.mark.parametrize("directory", ["", "relative", "/a\nb"])

@@ -18,10 +18,10 @@ from stripewise.simulation import workload_from_kernel
 from stripewise.study import Journal, StudyOptions, simulated_workload, tune_simulated
 from stripewise.study._journal import VERSION
 from stripewise.surfaces import Surface, SurfaceRun
-from stripewise.testing.strategy_suite import romio_facts
 from stripewise.training import TrainingOptions, find_evidence, fit_models, read_evidence, train
 from stripewise.training._models import by_ground
 from stripewise.training._studies import JOURNAL
+from support.strategy_suite import romio_facts
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ import pytest
 
 from stripewise.errors import ConfigurationError, UsageError
 from stripewise.model import ProgramFacts
-from stripewise.testing.tunable_suite import TunableSuite, busy_facts
 from stripewise.tunables import Tunable, all_tunables, get
+from support.tunable_suite import TunableSuite, busy_facts
 
 BUSY = busy_facts()
 FACTS = (

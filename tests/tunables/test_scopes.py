@@ -10,7 +10,6 @@ import pytest
 
 from stripewise.errors import UsageError
 from stripewise.formats import effective, get
-from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import (
     build_configuration,
     is_valid,
@@ -21,6 +20,7 @@ from stripewise.tunables import (
     split_scope,
     tunable_of,
 )
+from support.strategy_suite import romio_facts
 
 FACTS = replace(romio_facts(), collective_bytes=1 << 26)
 OPENMPI = replace(

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp, log, log1p, sqrt
+from math import exp, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,8 @@ class PooledNoise:
 
 def pooled_noise(groups: Sequence[Floats]) -> PooledNoise:
     """Return the noise that groups of log rates have in common; a group is one case's repeats."""
+    from scipy.special import digamma, polygamma
+
     degrees = np.array([len(one) - 1 for one in groups if len(one) > 1], dtype=float)
     if not degrees.size:
         return PooledNoise(float("nan"), 0.0)
@@ -59,10 +61,10 @@ def pooled_noise(groups: Sequence[Floats]) -> PooledNoise:
     shifted = logs - digamma(degrees / 2) + np.log(degrees / 2)
     if degrees.size < 3:
         return PooledNoise(float(np.average(own, weights=degrees)), float(degrees.sum()))
-    beyond = float(np.var(shifted, ddof=1) - np.mean(trigamma(degrees / 2)))
+    beyond = float(np.var(shifted, ddof=1) - np.mean(polygamma(1, degrees / 2)))
     prior = 2 * _inverse_trigamma(beyond) if beyond > 0 else _MOST_DEGREES
     prior = min(prior, _MOST_DEGREES, float(degrees.sum()))
-    centre = float(np.mean(shifted)) + float(digamma(np.array([prior / 2]))[0]) - log(prior / 2)
+    centre = float(np.mean(shifted)) + float(digamma(prior / 2)) - log(prior / 2)
     return PooledNoise(max(exp(centre), _LEAST_VARIANCE), prior)
 
 
@@ -122,37 +124,14 @@ def student(normal: float, degrees: float) -> float:
     return sqrt(degrees * (exp(min(scaled * scaled / degrees, 600.0)) - 1))
 
 
-def normal(student_t: float, degrees: float) -> float:
-    """Return the normal deviate that is as rare as a value of Student's t."""
-    return (8 * degrees + 1) / (8 * degrees + 3) * sqrt(degrees * log1p(student_t**2 / degrees))
-
-
-def digamma(values: Floats) -> Floats:
-    """Return the logarithmic derivative of the gamma function, for positive values."""
-    x, total = values.astype(float), np.zeros(values.shape)
-    for _ in range(6):
-        total, x = total - 1 / x, x + 1
-    return np.asarray(
-        total + np.log(x) - 1 / (2 * x) - 1 / (12 * x**2) + 1 / (120 * x**4) - 1 / (252 * x**6)
-    )
-
-
-def trigamma(values: Floats) -> Floats:
-    """Return the derivative of `digamma`, for positive values."""
-    x, total = values.astype(float), np.zeros(values.shape)
-    for _ in range(6):
-        total, x = total + 1 / x**2, x + 1
-    return np.asarray(
-        total + 1 / x + 1 / (2 * x**2) + 1 / (6 * x**3) - 1 / (30 * x**5) + 1 / (42 * x**7)
-    )
-
-
 def _inverse_trigamma(value: float) -> float:
-    """Return where `trigamma` has a value; by bisection, as it falls throughout."""
+    """Return where the trigamma function has a value; by bisection, as it falls throughout."""
+    from scipy.special import polygamma
+
     low, high = 1e-3, 1e6
     for _ in range(80):
         middle = sqrt(low * high)
-        if trigamma(np.array([middle]))[0] > value:
+        if polygamma(1, middle) > value:
             low = middle
         else:
             high = middle

@@ -20,7 +20,6 @@ from stripewise.errors import StorageError
 from stripewise.knowledge._file import StoreFile
 
 MOST_PROFILES = 2000
-MOST_EXECUTABLES = 2000
 LARGEST_DOCUMENT = 1 << 20
 """Bytes of one profile; a longer one is none of ours."""
 _CHUNK = 1 << 20

@@ -31,7 +31,6 @@ else:  # on its own: no package, no site-packages
 
 BEAT_SECONDS = 1.0
 IDLE_LOOK_SECONDS = 0.1
-RUN_LOOK_SECONDS = 0.5
 ORDER_SECONDS = 60.0
 """A network file system may show an announced order so late."""
 BEGIN_SECONDS = 30.0

@@ -80,21 +80,15 @@ def score_of(kind: str, name: str, told: Sequence[Told]) -> Score:
 
 def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float:
     """Return Spearman's rank correlation; 0 where either side is all equal."""
-    ranks = [_ranks([pair[side] for pair in pairs]) for side in (0, 1)]
-    apart = [one - one.mean() for one in ranks]
-    length = float(np.sqrt((apart[0] @ apart[0]) * (apart[1] @ apart[1])))
-    return float(apart[0] @ apart[1]) / length if length else 0.0
+    from scipy.stats import rankdata
+
+    ranks = rankdata(np.round(pairs, 12), axis=0)
+    if not np.ptp(ranks, axis=0).all():
+        return 0.0
+    return float(np.corrcoef(ranks, rowvar=False)[0, 1])
 
 
 def holds_the_best(pairs: Sequence[tuple[float, float]], most: int = BEST) -> bool:
     """Whether the best predicted ones contain one within 5 % of the best measured."""
     tried = sorted(pairs, key=lambda pair: pair[1])[:most]
     return min(one for one, _ in tried) <= WITHIN * min(one for one, _ in pairs)
-
-
-def _ranks(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return ranks; equal values share theirs."""
-    _, place, counts = np.unique(np.round(values, 12), return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    shared: np.ndarray[tuple[int], np.dtype[np.float64]] = (ends - (counts - 1) / 2)[place]
-    return shared

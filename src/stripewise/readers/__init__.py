@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from stripewise.readers._join import read_run as read_run
     from stripewise.readers._openmpi import mpiio_components as mpiio_components
     from stripewise.readers._parse import NOT_RECORDED as NOT_RECORDED
-    from stripewise.readers._pattern_facts import class_number as class_number
     from stripewise.readers._pattern_facts import with_patterns as with_patterns
     from stripewise.readers._programs import drops_preload as drops_preload
     from stripewise.readers._programs import executables_in as executables_in

@@ -23,7 +23,7 @@ from stripewise.model import (
     Selections,
 )
 from stripewise.patterns import find_patterns, interleaved, moved_bytes, summaries
-from stripewise.readers._files import NamesBelow, relative_path
+from stripewise.readers._files import NamesBelow
 
 _NAMED = (PatternKind.DISTRIBUTED, PatternKind.MULTIPARTITION)
 _Key = tuple[str, str, bool]
@@ -63,11 +63,6 @@ def with_patterns(facts: ProgramFacts, evidence: Evidence, root: Path) -> Progra
         block=pattern.block if of_hdf5 else (),
         block_bytes=prod(pattern.block) * pattern.element_bytes if of_hdf5 else 0,
     )
-
-
-def class_number(classes: Sequence[FileClass], path: str, root: Path) -> int:
-    """Return the place, from 1, of the class that a file is in; 0: in none that has a glob."""
-    return _class_of(classes, str(relative_path(path, root)))
 
 
 def _class_of(classes: Sequence[FileClass], name: str) -> int:

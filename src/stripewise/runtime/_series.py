@@ -23,7 +23,6 @@ MAGIC = b"SWSERIES"
 VERSION = 1
 SLOTS = 4096
 HEADER = struct.Struct("<8sIIQ7I12x")
-TOGETHER = 1
 REASONS = (
     "its ranks differ in what they open, or in the hints that they give",
     "the table has no settings for such files",

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from stripewise.simulation._notation import workload_from_notation as workload_from_notation
     from stripewise.simulation._phases import PhaseTime as PhaseTime
     from stripewise.simulation._phases import phase_times as phase_times
-    from stripewise.simulation._play import Played as Played
-    from stripewise.simulation._play import play as play
     from stripewise.simulation._programs import SimulatedProgram as SimulatedProgram
     from stripewise.simulation._programs import simulated_program as simulated_program
     from stripewise.simulation._rates import Rates as Rates

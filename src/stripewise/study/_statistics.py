@@ -29,8 +29,6 @@ HOPELESS = 0.9
 """If 6 pairs do not even show this cut (10x) a study ends before its search."""
 NOISE_FLOOR = 0.02
 """No study takes itself for more precise than this."""
-_T_QUANTILES = (5.4718, 4.3666, 3.8501, 3.5550, 3.3651, 3.2332, 3.1363, 3.0622, 3.0037)
-"""Student's t at 1 - LOOK_ALPHA / 2 for 3 to 11 degrees of freedom."""
 
 
 @dataclass(frozen=True)
@@ -94,15 +92,10 @@ def half_width(logs: Sequence[float], noise: Noise) -> float:
 
 
 def t_quantile(degrees: int) -> float:
-    """Return Student's t at the level of one look.
+    """Return Student's t at the level of one look; of at least three degrees of freedom."""
+    from scipy.special import stdtrit
 
-    Source: above 11 degrees of freedom the expansion about the normal quantile, Abramowitz and
-    Stegun 26.7.5 (within 0.3 %).
-    """
-    if degrees < 3 + len(_T_QUANTILES):
-        return _T_QUANTILES[max(degrees, 3) - 3]
-    z = NormalDist().inv_cdf(1 - LOOK_ALPHA / 2)
-    return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
+    return float(stdtrit(max(degrees, 3), 1 - LOOK_ALPHA / 2))
 
 
 def is_futile(logs: Sequence[float], noise: Noise) -> bool:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from stripewise.surfaces._recording_plan import RecordingOptions as RecordingOptions
     from stripewise.surfaces._recording_plan import possible_points as possible_points
     from stripewise.surfaces._recording_plan import recorded_tunables as recorded_tunables
-    from stripewise.surfaces._replayed import ReplayedLauncher as ReplayedLauncher
     from stripewise.surfaces._spread import spread_points as spread_points
     from stripewise.surfaces._surface import RecordedTunable as RecordedTunable
     from stripewise.surfaces._surface import Surface as Surface

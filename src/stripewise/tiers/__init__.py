@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from stripewise.tiers._checks import check_absolute as check_absolute
     from stripewise.tiers._checks import check_there as check_there
     from stripewise.tiers._checks import is_plain_path as is_plain_path
-    from stripewise.tiers._directory import expand_directory as expand_directory
     from stripewise.tiers._directory import variable_of as variable_of
     from stripewise.tiers._ladder import ladder as ladder
     from stripewise.tiers._registry import find_tier as find_tier

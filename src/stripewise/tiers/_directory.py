@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from stripewise.errors import UsageError
 from stripewise.text import printable
@@ -57,29 +56,3 @@ def variable_of(text: str) -> str:
     """Return the name of the variable that a text is, $NAME or ${NAME}; "" if it is more."""
     match = _VARIABLE.fullmatch(text)
     return (match[1] or match[2]) if match else ""
-
-
-def expand_directory(text: str, environment: Mapping[str, str]) -> Path:
-    """Return a directory with the values of its variables; done in the job, without a shell.
-
-    Args:
-        text: Of `Tier.directory_text`.
-        environment: Of the job.
-
-    Raises:
-        UsageError: A variable is not set, or the result is no absolute path.
-    """
-
-    def value(found: re.Match[str]) -> str:
-        name = found.group(1) or found.group(2)
-        if not environment.get(name):
-            raise UsageError(
-                f"{name} is not set in this job, so the directory {printable(text)} of the tier "
-                "is not known: check the job's directives"
-            )
-        return environment[name]
-
-    path = Path(_VARIABLE.sub(value, text))
-    if not path.is_absolute():
-        raise UsageError(f"{printable(str(path))}: the directory of a tier is no absolute path")
-    return path

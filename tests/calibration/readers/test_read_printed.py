@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Outputs that a program has just printed, and parts of the readers."""
+"""Parts of the readers."""
 
 from __future__ import annotations
 
@@ -11,21 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.calibration.readers import read_printed
 from stripewise.calibration.readers._ior_test import each_of, most_spread
 from stripewise.calibration.readers._lines import clock, half_digit, number, option_size, size
 from stripewise.calibration.readers._words import options_of
-from stripewise.errors import UsageError
 
 DATA = Path(__file__).parent / "data"
 RATES = st.lists(st.floats(1, 1e6), min_size=1, max_size=3)
-
-
-def test_a_named_reader_reads_a_text() -> None:
-    found = read_printed((DATA / "mdtest-once.txt").read_text(), "this run", "mdtest")
-    assert found.tests[0].source == "this run: mdtest"
-    with pytest.raises(UsageError, match="this run"):
-        read_printed("nothing", "this run", "ior")
 
 
 @given(RATES)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.calibration.readers import read_results, reader_names
+from stripewise.calibration.readers import read_results
 from stripewise.errors import UsageError
 
 HERE = Path(__file__).parent
@@ -160,7 +160,3 @@ def test_bad_results_are_one_line(tmp_path, text, says):
 def test_a_file_that_is_not_there_is_one_line(tmp_path):
     with pytest.raises(UsageError, match="give a file"):
         read_results([tmp_path / "none"])
-
-
-def test_all_forms_have_a_name():
-    assert len(set(reader_names())) == 9

@@ -17,7 +17,7 @@ from stripewise.errors import ConfigurationError
 from stripewise.monitor.sinks import create_sink, sink_class, sink_names
 from stripewise.monitor.sinks._influx_settings import InfluxSettings, TargetSettings
 from stripewise.monitor.sinks._prometheus_settings import PrometheusSettings
-from stripewise.testing.sink_suite import SinkSuite
+from support.sink_suite import SinkSuite
 
 
 class TestPrometheus(SinkSuite):

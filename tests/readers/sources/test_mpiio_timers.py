@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from stripewise.model import MpiioPhase
 from stripewise.readers import read_evidence
-from stripewise.readers.sources import parse_mpiio_stats, parse_mpiio_timers, timers_of_stats
+from stripewise.readers.sources import parse_mpiio_timers
 from support.foreign_traces import MPIIO_STATS_BLOCKS
 
 MIB = 2**20
@@ -116,18 +116,6 @@ def test_a_block_that_is_cut_off_keeps_what_was_told() -> None:
 def test_any_text_can_be_read(text: str) -> None:
     for one in parse_mpiio_timers(text):
         assert one.direction in ("write", "read")
-
-
-def test_timers_are_joined_with_the_statistics_of_the_same_close() -> None:
-    one = MPIIO_STATS_BLOCKS.replace("example.data", "large.cube")
-    text = one + block("all ranks") + block("aggregators") + one + block().replace("893.6", "500")
-    stats, _ = parse_mpiio_stats(text)
-    joined = timers_of_stats(stats, parse_mpiio_timers(text))
-    assert [[timers.scale for timers in own] for own in joined] == [
-        ["all ranks", "aggregators"],
-        ["all ranks"],
-    ]
-    assert joined[1][0].net_bytes_per_second == 500 * MIB
 
 
 def test_the_output_of_a_job_gives_both(tmp_path) -> None:

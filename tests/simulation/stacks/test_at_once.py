@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from stripewise.machines import find_storage
-from stripewise.simulation import Rates, Workload, phase_times, play
+from stripewise.simulation import Rates, Workload, phase_times
 from stripewise.simulation.stacks import Layout, Setup, find_stack
 from stripewise.simulation.stacks._at_once import at_once, spread
+from support.player import play
 from support.stack_workloads import pattern_of
 
 MIB = 1 << 20

@@ -8,7 +8,6 @@ from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
     from stripewise.advice.rules._registry import RULES as RULES
-    from stripewise.advice.rules._registry import find_rule as find_rule
     from stripewise.advice.rules._registry import rule_names as rule_names
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -16,7 +16,6 @@ from stripewise.advice.rules._shared_or_own import SharedOrOwn
 from stripewise.advice.rules._striping import Striping
 from stripewise.advice.rules._transfer import TransferSize
 from stripewise.advice.rules._transport import TransportChoice
-from stripewise.errors import UsageError
 
 RULES: tuple[Rule, ...] = (
     Striping(),
@@ -36,15 +35,3 @@ RULES: tuple[Rule, ...] = (
 def rule_names() -> tuple[str, ...]:
     """Return the names of all rules."""
     return tuple(one.name for one in RULES)
-
-
-def find_rule(name: str) -> Rule:
-    """Return a rule.
-
-    Raises:
-        UsageError: There is none of this name.
-    """
-    for one in RULES:
-        if one.name == name:
-            return one
-    raise UsageError(f"there is no rule {name!r}: give one of {', '.join(rule_names())}")

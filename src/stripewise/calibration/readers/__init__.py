@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from stripewise.calibration.readers._record import Metadata as Metadata
     from stripewise.calibration.readers._record import Test as Test
     from stripewise.calibration.readers._record import Timed as Timed
-    from stripewise.calibration.readers._registry import read_printed as read_printed
     from stripewise.calibration.readers._registry import read_results as read_results
     from stripewise.calibration.readers._registry import read_tests as read_tests
-    from stripewise.calibration.readers._registry import reader_names as reader_names
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -34,11 +34,6 @@ _IN_TEXT = ("ior-json", "ior-csv", "ior", "mdtest", "benchio")
 """Forms of which one file, the output of a job, may hold several."""
 
 
-def reader_names() -> tuple[str, ...]:
-    """Return the forms that can be read."""
-    return tuple(one.name for one in _MEMBERS)
-
-
 def read_results(paths: Iterable[Path], ranks_per_node: int = 0) -> Results:
     """Read files of results and put them together.
 
@@ -81,22 +76,6 @@ def read_tests(paths: Iterable[Path], ranks_per_node: int = 0) -> Found:
             tests += found.tests
             notes += found.notes
     return Found(tuple(tests), tuple(notes))
-
-
-def read_printed(text: str, name: str, program: str, ranks_per_node: int = 0) -> Found:
-    """Return the tests of what one program has just printed.
-
-    Args:
-        text: Its output.
-        name: For messages.
-        program: Name of a reader: "ior", "ior-json", "mdtest", "benchio", ...
-        ranks_per_node: Where the form does not tell; 0: not known.
-
-    Raises:
-        UsageError: It is cut off or says nothing that can be used.
-    """
-    reader = next(one for one in _MEMBERS if one.name == program)
-    return _guarded(reader, cleaned(text.encode("utf-8", "replace")), name, ranks_per_node, _tests)
 
 
 def _tests(reader: Reader, text: str, name: str, ranks_per_node: int) -> Found:

@@ -8,7 +8,7 @@ import base64
 import binascii
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
@@ -193,11 +193,6 @@ def count(connection: Connection, query: Select[Any], key: Any, most: int = COUN
     """Count the rows of a query, up to one more than the most that are to be counted."""
     some = query.with_only_columns(key).order_by(None).limit(most + 1).subquery()
     return connection.scalar(select(func.count()).select_from(some)) or 0
-
-
-def reversed_order(order: Order) -> Order:
-    """Return the same order the other way round."""
-    return replace(order, descending=not order.descending)
 
 
 def _known(query: Select[Any], order: Order, begin: Cursor | None) -> Select[Any]:

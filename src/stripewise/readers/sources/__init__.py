@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from stripewise.readers.sources._mpiio_hints import parse_mpiio_hints as parse_mpiio_hints
     from stripewise.readers.sources._mpiio_stats import parse_mpiio_stats as parse_mpiio_stats
     from stripewise.readers.sources._mpiio_timers import parse_mpiio_timers as parse_mpiio_timers
-    from stripewise.readers.sources._mpiio_timers import timers_of_stats as timers_of_stats
     from stripewise.readers.sources._registry import SOURCES as SOURCES
     from stripewise.readers.sources._registry import read_evidence as read_evidence
     from stripewise.readers.sources._registry import recognise as recognise

@@ -11,11 +11,11 @@ and rows that are not known are kept under the names that they have.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from stripewise.model import MpiioPhase, MpiioStats, MpiioTimers
+from stripewise.model import MpiioPhase, MpiioTimers
 
 TITLE = re.compile(
     r"MPIIO (write|read) by phases,?[ \t]*(all ranks|writers|readers|aggregators)"
@@ -134,35 +134,3 @@ def _phase(key: str, value: str) -> MpiioPhase | None:
     if len(numbers) == 2:
         return MpiioPhase(name, numbers[0], numbers[1], share=share)
     return MpiioPhase(name, average=numbers[0] if numbers else None, share=share)
-
-
-def timers_of_stats(
-    stats: Sequence[MpiioStats], timers: Sequence[MpiioTimers]
-) -> tuple[tuple[MpiioTimers, ...], ...]:
-    """Join the timers of an output with its statistics: for each of `stats` its own timers.
-
-    A file that was closed several times (in one run or in several) has several blocks of both
-    kinds; the n-th of a direction belong together.
-
-    Args:
-        stats: All of the output, in order.
-        timers: All of the same output, in order.
-    """
-    joined: list[tuple[MpiioTimers, ...]] = []
-    groups: dict[tuple[str, str, int], list[MpiioTimers]] = {}
-    seen: dict[tuple[str, str, str], int] = {}
-    for one in timers:
-        key = (one.path, one.direction, one.scale)
-        seen[key] = seen.get(key, 0) + 1
-        groups.setdefault((one.path, one.direction, seen[key]), []).append(one)
-    closed: dict[tuple[str, str], int] = {}
-    for record in stats:
-        own: list[MpiioTimers] = []
-        for direction in ("write", "read"):
-            if getattr(record, direction) is not None:
-                number = closed[record.path, direction] = (
-                    closed.get((record.path, direction), 0) + 1
-                )
-                own += groups.get((record.path, direction, number), ())
-        joined.append(tuple(own))
-    return tuple(joined)

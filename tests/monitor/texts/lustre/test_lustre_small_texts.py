@@ -20,7 +20,6 @@ from stripewise.monitor.texts.lustre import (
     parse_recovery_status,
     parse_target,
     parse_version,
-    parse_word,
 )
 
 USAGE = "  usage:   { inodes:                    7, kbytes:                   12 }\n"
@@ -130,9 +129,6 @@ def test_values() -> None:
     assert parse_health("device a-OST0000 reported unhealthy\nNOT HEALTHY\n") is False
     assert parse_health("LBUG\n") is False
     assert parse_health("\n") is None
-    assert parse_word("SLURM_JOB_ID\n") == "SLURM_JOB_ID"
-    assert parse_word("%e.%u\n") == "%e.%u"
-    assert parse_word("a b\n") == ""
 
 
 def test_names() -> None:

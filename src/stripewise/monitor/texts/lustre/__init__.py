@@ -28,7 +28,6 @@ from stripewise.monitor.texts.lustre._values import (
     parse_count,
     parse_health,
     parse_version,
-    parse_word,
 )
 
 __all__ = [
@@ -61,5 +60,4 @@ __all__ = [
     "parse_stats",
     "parse_target",
     "parse_version",
-    "parse_word",
 ]

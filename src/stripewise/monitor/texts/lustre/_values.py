@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parameters of one value: counts, the version, health, how jobs are named."""
+"""Parameters of one value: counts, the version, health."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import re
 from stripewise.monitor.texts.lustre._damage import number
 
 _VERSION = re.compile(r"(?:lustre: *)?([0-9][0-9A-Za-z._+~-]{0,63})", re.ASCII)
-_WORD = re.compile(r"[!-~]{1,255}", re.ASCII)
 
 
 def parse_count(text: str) -> int | None:
@@ -37,9 +36,3 @@ def parse_health(text: str) -> bool | None:
         return True
     is_bad = "NOT HEALTHY" in text or "LBUG" in text or "reported unhealthy" in text
     return False if is_bad else None
-
-
-def parse_word(text: str) -> str:
-    """Return a setting of one word, as jobid_var and jobid_name are; "": it is none."""
-    value, end, rest = text.partition("\n")
-    return value if end and not rest and _WORD.fullmatch(value) else ""

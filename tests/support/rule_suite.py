@@ -15,7 +15,7 @@ from math import isfinite
 import pytest
 
 from stripewise.advice import Advice, Basis, Rule
-from stripewise.advice.rules import find_rule, rule_names
+from stripewise.advice.rules import RULES, rule_names
 from stripewise.machines import Evidence, Figure, Storage, find_storage, preset_names
 
 UNITS = ("bytes per second", "operations per second", "nodes", "seconds")
@@ -28,6 +28,11 @@ def bare_storage(kind: str = "lustre") -> Storage:
              "servers.target_write": 1e15, "servers.target_read": 1e15}  # fmt: skip
     figures = {name: Figure(one, Evidence.ASSUMED, "nothing") for name, one in known.items()}
     return Storage("bare", "A storage of which nothing is known", kind, "romio", figures)
+
+
+def find_rule(name: str) -> Rule:
+    """Return the rule of a name."""
+    return next(one for one in RULES if one.name == name)
 
 
 class RuleSuite:

@@ -9,7 +9,8 @@ import random
 from stripewise.errors import ProgramError
 from stripewise.launch import Handle, Launcher, Outcome, RunRequest
 from stripewise.model import RunStatus
-from stripewise.surfaces._surface import SettingsKey, Surface
+from stripewise.surfaces import Surface
+from stripewise.surfaces._surface import SettingsKey
 
 
 class ReplayedLauncher(Launcher):
