@@ -15,8 +15,8 @@ from typing import Any
 
 from tuning import STRIPEWISE, Case
 
-from stripewise.model import VerificationStatus
-from stripewise.verify import compare_outputs
+from stripewise.core import VerificationStatus
+from stripewise.study.verify import compare_outputs
 
 SECONDS = 120
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

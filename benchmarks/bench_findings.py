@@ -31,11 +31,11 @@ from pathlib import Path
 
 from findings_output import into_page, markdown
 
-from stripewise.diagnosis import diagnose
-from stripewise.machines import keep_storage, probe_storage
-from stripewise.patterns import find_patterns
-from stripewise.readers import read_evidence
-from stripewise.runtime import collective_stacks, find_runtime, run_in_place
+from stripewise.evidence.diagnosis import diagnose
+from stripewise.evidence.patterns import find_patterns
+from stripewise.evidence.readers import read_evidence
+from stripewise.run.runtime import collective_stacks, find_runtime, run_in_place
+from stripewise.storage.machines import keep_storage, probe_storage
 
 RANKS = "RANKS"
 HERE = Path(__file__).resolve().parent / "findings"

@@ -29,8 +29,8 @@ from effects_cases import EFFECTS, Case, Effect
 from effects_output import markdown, replace_marked, table
 from record_surfaces import LUSTRE, environment, family, launcher
 
-from stripewise.machines import Storage, find_storage
-from stripewise.simulation import Simulated, simulate, workload_from_kernel
+from stripewise.storage.machines import Storage, find_storage
+from stripewise.storage.simulation import Simulated, simulate, workload_from_kernel
 
 COMMAND = (sys.executable, "-c", "from stripewise.cli import main; main()")
 LIMIT_SECONDS = 120

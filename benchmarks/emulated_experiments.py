@@ -33,11 +33,11 @@ from typing import Any
 from record_surfaces import CASES, LUSTRE, SURFACES, environment, launcher, program
 from strategies_output import replace_marked
 
-from stripewise.emulation import EmulationOptions
-from stripewise.model import Value
-from stripewise.owned import OwnedDirectory
-from stripewise.study import SingleRuns, StudyOptions, speedup_of
-from stripewise.surfaces import Landscape, Surface
+from stripewise.core import OwnedDirectory, Value
+from stripewise.storage.emulation import EmulationOptions
+from stripewise.study.plan import StudyOptions, speedup_of
+from stripewise.study.procedure import SingleRuns
+from stripewise.study.surfaces import Landscape, Surface
 
 PART, FOLDER = "emulated-experiments", "set-aside"
 RESULTS = Path(__file__).resolve().parent / "results" / "experiments"

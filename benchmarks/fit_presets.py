@@ -15,7 +15,7 @@ from pathlib import Path
 
 from published import PLANS, fit_published
 
-from stripewise.machines import FIGURES, Dimension, Figure, load_description
+from stripewise.storage.machines import FIGURES, Dimension, Figure, load_description
 
 PRESETS = Path(__file__).parents[1] / "src" / "stripewise" / "machines" / "presets"
 DIGITS = 3

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "native" / "bench")
 
 from figures import Figure, difference, options_of, show
 
-from stripewise.knowledge import (
+from stripewise.learning.knowledge import (
     Case,
     Effect,
     Fingerprint,

@@ -28,9 +28,9 @@ import numpy as np
 from sqlalchemy import Engine, func, select
 from strategies_output import replace_marked
 
-from stripewise.fleet import create_engine, initialise
-from stripewise.fleet.ingest import IngestOptions, ingest
-from stripewise.fleet.tables import Job, JobFile
+from stripewise.centre.database import create_engine, initialise
+from stripewise.centre.database.ingest import IngestOptions, ingest
+from stripewise.centre.database.tables import Job, JobFile
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.darshan_logs import copy_log

@@ -30,8 +30,8 @@ from fleet_scale_data import FIRST_AT, FORMS, LASTS, fill
 from sqlalchemy import Connection, Engine, func, select, text
 from strategies_output import replace_marked
 
-from stripewise.fleet import create_engine, initialise
-from stripewise.fleet.queries import (
+from stripewise.centre.database import create_engine, initialise
+from stripewise.centre.database.queries import (
     SORTS,
     JobFilter,
     Role,
@@ -41,7 +41,7 @@ from stripewise.fleet.queries import (
     list_jobs,
     view_job,
 )
-from stripewise.fleet.tables import Job
+from stripewise.centre.database.tables import Job
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.postgres import missing, running

@@ -17,10 +17,10 @@ from typing import Any
 import darshan
 from sqlalchemy import Connection, Engine, text
 
-from stripewise.fleet._of_profile import Origin, source_of
-from stripewise.fleet._records import SourceRecord
-from stripewise.fleet.tables import Base
-from stripewise.readers import read_evidence
+from stripewise.centre.database._records import SourceRecord
+from stripewise.centre.database.ingest._profile_record import Origin, source_of
+from stripewise.centre.database.tables import Base
+from stripewise.evidence.readers import read_evidence
 
 LOGS = ("example.darshan", "ior_hdf5_example.darshan", "noposix.darshan",
         "shane_macsio_id29959_5-22-32552-7035573431850780836_1590156158.darshan")  # fmt: skip

@@ -23,9 +23,10 @@ from typing import Any
 
 from gallery_pictures import MOST_BYTES, draw, together
 
-from stripewise.bench import Campaign, read_campaign
-from stripewise.errors import StripewiseError
-from stripewise.machines import Evidence, Figure, description_text, find_storage
+from stripewise.bench.campaign import Campaign
+from stripewise.bench.running import read_campaign
+from stripewise.core.errors import StripewiseError
+from stripewise.storage.machines import Evidence, Figure, description_text, find_storage
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-c", "from stripewise.cli import main; main()")

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from stripewise.bench import Campaign, figures_of, find_limits
-from stripewise.report import draw_campaign, draw_limits
+from stripewise.bench.campaign import Campaign, figures_of
+from stripewise.bench.limits import find_limits
+from stripewise.bench.report import draw_campaign, draw_limits
 
 MOST_BYTES = 60_000
 """Of a picture."""

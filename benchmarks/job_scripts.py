@@ -26,7 +26,7 @@ from typing import Any
 
 from effects_output import replace_between
 
-from stripewise.runtime import find_runtime
+from stripewise.run.runtime import find_runtime
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools" / "cluster"))
 from cluster import Cluster

@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import inf, log2
 
-from stripewise import knowledge
-from stripewise.errors import StripewiseError
-from stripewise.machines import Storage, find_storage
-from stripewise.model import Pattern, Value
-from stripewise.patterns import distance_parts
-from stripewise.simulation import Workload, simulate, workload_from_notation
-from stripewise.simulation.stacks import find_stack
-from stripewise.study import simulated_workload
+from stripewise.core import Value
+from stripewise.core.errors import StripewiseError
+from stripewise.evidence.patterns import Pattern, distance_parts
+from stripewise.learning import knowledge
+from stripewise.storage.machines import Storage, find_storage
+from stripewise.storage.simulation import simulate, workload_from_notation
+from stripewise.storage.stacks import Workload, find_stack
+from stripewise.study.procedure import simulated_workload
 
 STORAGES = (
     "hopper", "edison", "stampede", "archer", "archer2-hdd", "archer2-nvme", "cori-lustre",

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from scipy.stats import spearmanr
 
-from stripewise.knowledge import Case, Machine, compare, describe_case
-from stripewise.surfaces import Landscape, Surface
+from stripewise.learning.knowledge import Case, Machine, compare, describe_case
+from stripewise.study.surfaces import Landscape, Surface
 
 EMULATED = Path(__file__).resolve().parent / "surfaces" / "emulated"
 Times = dict[tuple[tuple[str, str], ...], float]

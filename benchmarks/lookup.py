@@ -23,8 +23,17 @@ import tempfile
 import time
 from pathlib import Path
 
-from stripewise.knowledge import Case, Effect, Fingerprint, Lesson, Machine, Stack, Store, Tried
-from stripewise.model import PatternSummary
+from stripewise.core import PatternSummary
+from stripewise.learning.knowledge import (
+    Case,
+    Effect,
+    Fingerprint,
+    Lesson,
+    Machine,
+    Stack,
+    Store,
+    Tried,
+)
 
 SHAPES = (
     (("BLOCK",), (1,)), (("BLOCK", "*"), (1, 4096)), (("*", "BLOCK"), (64, 1)),
@@ -38,10 +47,10 @@ ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 COLD = """
 import sys, time, json
 began = time.perf_counter()
-from stripewise.knowledge import Store
+from stripewise.learning.knowledge import Store
 from pathlib import Path
 import numpy
-from stripewise.knowledge import _nearest
+from stripewise.learning.knowledge import _nearest
 import benchmarks_lookup as bench
 imported, busy = time.perf_counter(), time.process_time()
 found, known = Store(Path(sys.argv[1])).nearest(bench.a_case(int(sys.argv[2])))

@@ -27,8 +27,8 @@ import numpy as np
 from scipy.stats import binom
 from strategies_output import replace_marked
 
-from stripewise.errors import StripewiseError
-from stripewise.runtime import built_program, find_launcher, find_runtime, mpiexec_words
+from stripewise.core.errors import StripewiseError
+from stripewise.run.runtime import built_program, find_launcher, find_runtime, mpiexec_words
 
 FAMILY = "mpich"
 RANKS = (2, 4)

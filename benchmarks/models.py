@@ -27,9 +27,8 @@ from statistics import median
 import numpy as np
 from models_output import BEGIN, END, Row, Terms, page
 
-from stripewise.machines import FIGURES, Dimension, Storage, find_storage
-from stripewise.model import ProgramFacts, Value
-from stripewise.performance import (
+from stripewise.core import ProgramFacts, Value
+from stripewise.learning.performance import (
     BOOSTED,
     REGRESSION,
     Sample,
@@ -44,14 +43,15 @@ from stripewise.performance import (
     samples_in_numbers,
     score_of,
 )
-from stripewise.simulation import (
+from stripewise.storage.machines import FIGURES, Dimension, Storage, find_storage
+from stripewise.storage.simulation import (
     SimulatedProgram,
     noise_factor,
     simulated_program,
     workload_from_kernel,
 )
-from stripewise.study import simulated_workload
-from stripewise.training import find_evidence
+from stripewise.study.procedure import simulated_workload
+from stripewise.study.training import find_evidence
 
 STORAGES = ("edison", "hopper", "stampede", "archer2-hdd")
 KERNELS = {

@@ -33,8 +33,8 @@ from pathlib import Path
 from monitor_agent_server import Server
 from strategies_output import replace_marked
 
-from stripewise.fleet import create_engine, initialise
-from stripewise.monitor.texts.lustre import JobStatsReader
+from stripewise.centre.database import create_engine, initialise
+from stripewise.centre.monitor.collectors import JobStatsReader
 
 ROOT = Path(__file__).resolve().parents[1]
 AGENT = [sys.executable, "-c", "from stripewise.cli import main; main()", "monitor", "--config"]

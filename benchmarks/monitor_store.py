@@ -23,10 +23,10 @@ from typing import Any
 from sqlalchemy import func, select, text
 from strategies_output import replace_marked
 
-from stripewise.fleet import create_engine, initialise
-from stripewise.fleet.served import KEPT_LOAD_DAYS
-from stripewise.fleet.tables import JobLoad, MonitorState, Rollup, Sample
-from stripewise.monitor.sinks._store import StoreSettings, StoreSink
+from stripewise.centre.database import create_engine, initialise
+from stripewise.centre.database.tables import JobLoad, MonitorState, Rollup, Sample
+from stripewise.centre.database.upkeep import KEPT_LOAD_DAYS
+from stripewise.centre.monitor.sinks._store import StoreSettings, StoreSink
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.monitor_day import Day

@@ -28,9 +28,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from stripewise.monitor._growth import EntryState, decode, encode, grow_entries
-from stripewise.monitor._records import TargetJobs
-from stripewise.monitor.texts.lustre import JobsRead, JobStatsReader
+from stripewise.centre.monitor._records import TargetJobs
+from stripewise.centre.monitor.collectors import JobsRead, JobStatsReader
+from stripewise.centre.monitor.sinks._store_growth import EntryState, decode, encode, grow_entries
 from support.job_stats_text import OST_ROWS, Job, Row, render
 
 VERSIONS = ("2.12", "2.14", "2.16")

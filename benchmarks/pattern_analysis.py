@@ -17,8 +17,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from stripewise.model import Pieces, Selections
-from stripewise.patterns import find_patterns
+from stripewise.evidence.patterns import find_patterns
+from stripewise.evidence.trace import Pieces, Selections
 
 RANKS = (10_000, 100_000, 1_000_000)
 Maker = Callable[[int], Selections | Pieces]

@@ -28,20 +28,20 @@ from pathlib import Path
 from experiments_output import markdown, table
 from strategies_output import replace_marked
 
-from stripewise import adoption
-from stripewise.knowledge import Case, Lesson, Machine, describe_case
-from stripewise.machines import description_digest, find_storage
-from stripewise.model import ProgramFacts, Value
-from stripewise.performance import Ground, Model, Training, fit, ground_of, load_models
-from stripewise.policy import Policy
-from stripewise.simulation import (
+from stripewise.core import ProgramFacts, Value
+from stripewise.learning import adoption
+from stripewise.learning.knowledge import Case, Lesson, Machine, describe_case
+from stripewise.learning.performance import Ground, Model, Training, fit, ground_of, load_models
+from stripewise.settings import Policy
+from stripewise.storage.machines import description_digest, find_storage
+from stripewise.storage.simulation import (
     SimulatedProgram,
-    Workload,
     workload_from_kernel,
     workload_from_notation,
 )
-from stripewise.study import simulated_workload
-from stripewise.training import Evidence, find_evidence, lessons_of
+from stripewise.storage.stacks import Workload
+from stripewise.study.procedure import simulated_workload
+from stripewise.study.training import Evidence, find_evidence, lessons_of
 
 PART = "pattern-experiments"
 MACHINES, CORES, TRAINED = ("hopper", "edison"), (512, 4096), (512, 1024, 2048)

@@ -45,7 +45,7 @@ from pathlib import Path
 from peers_output import Figure, markdown, table
 from strategies_output import replace_marked
 
-from stripewise.runtime import built_program, find_runtime
+from stripewise.run.runtime import built_program, find_runtime
 
 RANKS = 2
 MIB = 1 << 20

@@ -22,10 +22,11 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from stripewise.launch import Outcome
-from stripewise.model import Measurement, ObservedFile, StudyResult
-from stripewise.study import Observer, StudyOptions, run_study
-from stripewise.workspace import Place
+from stripewise.core import Measurement, ObservedFile, StudyResult
+from stripewise.run.launch import Outcome
+from stripewise.study.plan import Observer, StudyOptions
+from stripewise.study.procedure import run_study
+from stripewise.study.workspace import Place
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.strategy_suite import romio_facts

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from stripewise.model import IoLayer, Op
-from stripewise.readers import _trace_layout as t
-from stripewise.readers import expand, read_evidence
-from stripewise.readers._parse import read_container
+from stripewise.evidence.containers import _trace_blocks as t
+from stripewise.evidence.containers._parse import read_container
+from stripewise.evidence.readers import read_evidence
+from stripewise.evidence.trace import IoLayer, Op, expand
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.containers import FakeFile, FakeProcess, build_container, file_id

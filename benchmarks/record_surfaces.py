@@ -23,8 +23,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stripewise.runtime import find_runtime
-from stripewise.surfaces import Surface, SurfaceRole
+from stripewise.run.runtime import find_runtime
+from stripewise.study.surfaces import Surface, SurfaceRole
 
 HERE = Path(__file__).resolve().parent
 CASES, SURFACES = HERE / "cases", HERE / "surfaces"

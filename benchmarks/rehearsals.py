@@ -27,9 +27,9 @@ from statistics import median
 
 from record_surfaces import environment, family, launcher
 
-from stripewise.errors import StripewiseError
-from stripewise.machines import find_storage
-from stripewise.simulation import simulate, workload_from_kernel
+from stripewise.core.errors import StripewiseError
+from stripewise.storage.machines import find_storage
+from stripewise.storage.simulation import simulate, workload_from_kernel
 
 COMMAND = (sys.executable, "-c", "from stripewise.cli import main; main()")
 CLOSE = 0.15

@@ -31,12 +31,12 @@ from other_programs import PROGRAMS
 from other_programs import cases as other_cases
 from tuning import STRIPEWISE, Case
 
-from stripewise.errors import StripewiseError
-from stripewise.model import Evidence
-from stripewise.readers import read_evidence
-from stripewise.replay import Plan, build_plan, compare, write_plan
-from stripewise.runtime import find_runtime
-from stripewise.study import speedup_of
+from stripewise.core.errors import StripewiseError
+from stripewise.evidence.readers import read_evidence
+from stripewise.evidence.replay import Plan, build_plan, compare, write_plan
+from stripewise.evidence.trace import Evidence
+from stripewise.run.runtime import find_runtime
+from stripewise.study.plan import speedup_of
 
 WITHIN = 0.15
 """So far may the bandwidths be apart."""

@@ -30,8 +30,8 @@ from applying import AS_ROOT, SECONDS, markdown
 from other_programs import PROGRAMS, Program, cases
 from tuning import STRIPEWISE, Case
 
-from stripewise.model import VerificationStatus
-from stripewise.verify import compare_outputs
+from stripewise.core import VerificationStatus
+from stripewise.study.verify import compare_outputs
 
 ROMIO = "mpich*/src/mpi/romio/test"
 IN_C = (

@@ -21,8 +21,8 @@ import time
 import tracemalloc
 from collections.abc import Iterator
 
-from stripewise.machines import Storage, find_storage
-from stripewise.simulation import simulate, workload_from_kernel, workload_from_notation
+from stripewise.storage.machines import Storage, find_storage
+from stripewise.storage.simulation import simulate, workload_from_kernel, workload_from_notation
 
 RANKS_PER_NODE = 100
 RANKS = (100, 10_000, 100_000, 1_000_000)

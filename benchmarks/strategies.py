@@ -31,10 +31,10 @@ from typing import Any
 from strategies_output import draw, markdown, replace_marked, table
 from trained import models_for
 
-from stripewise.errors import UsageError
-from stripewise.performance import Loaded
-from stripewise.strategies import check_strategy_options
-from stripewise.surfaces import NEAR, Landscape, Surface
+from stripewise.core.errors import UsageError
+from stripewise.learning.performance import Loaded
+from stripewise.study.strategies import check_strategy_options
+from stripewise.study.surfaces import NEAR, Landscape, Surface
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.random_draws import expected_regret, expected_runs, quantile_runs

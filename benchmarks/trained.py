@@ -16,12 +16,12 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from stripewise.errors import UsageError
-from stripewise.machines import find_storage
-from stripewise.performance import Loaded, fitted_prediction, ground_of
-from stripewise.simulation import stack_of
-from stripewise.surfaces import Surface
-from stripewise.training import (
+from stripewise.core.errors import UsageError
+from stripewise.learning.performance import Loaded, fitted_prediction, ground_of
+from stripewise.storage.machines import find_storage
+from stripewise.storage.simulation import stack_of
+from stripewise.study.surfaces import Surface
+from stripewise.study.training import (
     TrainingOptions,
     fit_models,
     kernel_words,

@@ -29,7 +29,7 @@ from published import (
     validation_page,
 )
 
-from stripewise.errors import StripewiseError
+from stripewise.core.errors import StripewiseError
 
 PICTURE = "images/validation.svg"
 MARK = "<!-- what follows is generated -->"

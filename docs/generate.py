@@ -18,14 +18,14 @@ from typing import Any
 
 import click
 
-from stripewise.bench import Suite, exchange_schema, find_suite, suite_names
+from stripewise.bench.campaign import Suite, exchange_schema, find_suite, suite_names
+from stripewise.centre.database import create_engine
+from stripewise.centre.monitor import metrics
+from stripewise.centre.portal import create_app
 from stripewise.cli import main as root
-from stripewise.fleet import create_engine
-from stripewise.machines import FIGURES, KINDS, Dimension, find_storage, preset_names
-from stripewise.monitor import metrics
-from stripewise.text import plural, size_text
-from stripewise.tunables import Layer, Tunable, all_tunables
-from stripewise.web import create_app
+from stripewise.present import plural, size_text
+from stripewise.settings.tunables import Layer, Tunable, all_tunables
+from stripewise.storage.machines import FIGURES, KINDS, Dimension, find_storage, preset_names
 
 REFERENCE = Path(__file__).parent / "reference"
 WIDTH = 92
@@ -304,14 +304,14 @@ statistics database keeps a metric; those without one are not kept there. What c
 is left out: no value stands for a missing one.
 """
 _GROUPS = (
-    ("Lustre servers", metrics.lustre.OF_SERVER),
-    ("Lustre clients", metrics.lustre.OF_CLIENT),
-    ("NFS", metrics.others.OF_NFS),
-    ("GPFS", metrics.others.OF_GPFS),
-    ("BeeGFS", metrics.others.OF_BEEGFS),
-    ("Disks", metrics.others.OF_DISKS),
-    ("Hosts", metrics.others.OF_HOST),
-    ("The monitoring itself", metrics.health.OF_MONITOR),
+    ("Lustre servers", metrics.OF_SERVER),
+    ("Lustre clients", metrics.OF_CLIENT),
+    ("NFS", metrics.OF_NFS),
+    ("GPFS", metrics.OF_GPFS),
+    ("BeeGFS", metrics.OF_BEEGFS),
+    ("Disks", metrics.OF_DISKS),
+    ("Hosts", metrics.OF_HOST),
+    ("The monitoring itself", metrics.OF_MONITOR),
 )
 
 

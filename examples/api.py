@@ -8,8 +8,9 @@ python3 api.py mpiexec -n 2 ./program out.h5
 import sys
 from pathlib import Path
 
-from stripewise.report import progress_observer, render_html, summary_lines
-from stripewise.study import StudyOptions, run_study
+from stripewise.study.plan import StudyOptions
+from stripewise.study.procedure import run_study
+from stripewise.study.report import progress_observer, render_html, summary_lines
 
 
 def main(command: list[str]) -> None:

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from stripewise.fleet import create_engine, initialise
+from stripewise.centre.database import create_engine, initialise
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "examples" / "centre")]

@@ -10,11 +10,12 @@ from functools import cache
 from typing import Any
 
 from published._tables import Cell, Table
-from stripewise.calibration import Case
-from stripewise.calibration._cases import settings_of
-from stripewise.machines import Dimension, quantity
-from stripewise.model import Pattern
-from stripewise.simulation import Workload, workload_from_kernel, workload_from_notation
+from stripewise.evidence.patterns import Pattern
+from stripewise.storage.machines import Dimension, quantity
+from stripewise.storage.results import Case
+from stripewise.storage.results._tables import settings_of
+from stripewise.storage.simulation import workload_from_kernel, workload_from_notation
+from stripewise.storage.stacks import Workload
 
 HARD_BYTES = 47008
 """Bytes of one write of ior-hard.  Source: documented, IO500 rules."""

@@ -13,9 +13,9 @@ import numpy as np
 from published._plans import REASONS, Free
 from published._predict import Predictor
 from published._tables import Cell, Table, load_table
-from stripewise.calibration._fit_problem import with_values
-from stripewise.calibration._least_squares import Vector, least_squares, slopes_at
-from stripewise.machines import SPEC_OF, Evidence, Figure, Storage
+from stripewise.storage.fit._fit import with_values
+from stripewise.storage.fit._least_squares import Vector, least_squares, slopes_at
+from stripewise.storage.machines import SPEC_OF, Evidence, Figure, Storage
 
 REPEATED, SINGLE = 0.12, 0.2
 """Relative error of a published number: a median of repeats, or one run or the best.  Assumed."""

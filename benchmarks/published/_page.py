@@ -11,7 +11,7 @@ from typing import Any
 from published._repeats import repeats
 from published._tables import UNITS, Table
 from published._validate import SETS, Predicted, Score, Validation, score
-from stripewise.text import finite, plural
+from stripewise.present import finite, plural
 
 _SHORT = {
     "cray_cb_nodes_multiplier": "multiplier",

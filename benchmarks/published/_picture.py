@@ -9,9 +9,9 @@ from pathlib import Path
 
 from published._page import label
 from published._validate import SETS, Validation
-from stripewise.errors import UsageError
-from stripewise.report import _chart as chart
-from stripewise.report._against import against
+from stripewise.core.errors import UsageError
+from stripewise.present import chart
+from stripewise.present.chart import against
 
 
 def draw_validation(found: Sequence[Validation], path: Path) -> None:

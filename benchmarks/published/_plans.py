@@ -42,7 +42,7 @@ class Free:
     """A figure that a fit may change.
 
     Attributes:
-        name: Of `stripewise.machines.FIGURES`.
+        name: Of `stripewise.storage.machines.FIGURES`.
         value: What is expected before any number is looked at, in base units.
         spread: Its standard deviation, of the logarithm.
         source: Of the document that gives it; "": it is assumed.

@@ -8,13 +8,13 @@ from itertools import product
 
 from published._cases import case_of, like_of, reference_of
 from published._tables import Cell, Table
-from stripewise.calibration import Case, bandwidth
-from stripewise.calibration._cases import settings_of
-from stripewise.calibration._predict import Ready, seconds
-from stripewise.errors import UsageError
-from stripewise.machines import Storage
-from stripewise.simulation import Flow
-from stripewise.simulation.stacks import STACKS
+from stripewise.core.errors import UsageError
+from stripewise.storage.fit import bandwidth
+from stripewise.storage.fit._predict import Ready, seconds
+from stripewise.storage.machines import Storage
+from stripewise.storage.results import Case
+from stripewise.storage.results._tables import settings_of
+from stripewise.storage.stacks import STACKS, Flow
 
 KEPT = 24
 """Configurations of a ladder that stay in the race while figures change a little."""

@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 from published._cases import case_of, like_of
 from published._tables import Cell, Table
 from published._validate import Score, Validation
-from stripewise.calibration import Case
+from stripewise.storage.results import Case
 
 DRAWS = 1000
 

@@ -18,8 +18,8 @@ from published._fit import REPEATED, SCALE, SINGLE
 from published._predict import first_flow
 from published._tables import load_table
 from published._validate import Predicted, Validation
-from stripewise.calibration._least_squares import Vector, least_squares
-from stripewise.machines import find_storage
+from stripewise.storage.fit._least_squares import Vector, least_squares
+from stripewise.storage.machines import find_storage
 
 EXPECTED, SPREAD = np.log([1e9, 5e8, 5e10, 2.0]), 1.5
 """a, b and c in bytes a second, and p; of their logarithms, the spread: hardly anything."""

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from stripewise.errors import UsageError
+from stripewise.core.errors import UsageError
 
 FOLDER = Path(__file__).parent / "tables"
 UNITS = {

@@ -13,9 +13,9 @@ from scipy.stats import spearmanr
 
 from published._predict import Predictor
 from published._tables import Cell, Table, load_table, table_names
-from stripewise.errors import UsageError
-from stripewise.machines import find_storage
-from stripewise.tunables import suggest
+from stripewise.core.errors import UsageError
+from stripewise.settings.tunables import suggest
+from stripewise.storage.machines import find_storage
 
 SETS: Mapping[str, tuple[str, ...]] = {
     "archer2-shared-file": (

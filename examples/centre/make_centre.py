@@ -15,8 +15,8 @@ from typing import Any
 
 import click
 
-from stripewise.errors import StripewiseError
-from stripewise.fleet import create_engine, initialise
+from stripewise.centre.database import create_engine, initialise
+from stripewise.core.errors import StripewiseError
 from synthetic_centre import JOBS, Centre, Login, make_centre, open_accounts
 
 

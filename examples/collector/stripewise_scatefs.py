@@ -14,9 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stripewise.monitor import Host
-from stripewise.monitor.collectors import Collector, CollectorSettings, Problem
-from stripewise.monitor.metrics import Reading, counter
+from stripewise.centre.monitor import Host, Reading, counter
+from stripewise.centre.monitor.collectors import Collector, CollectorSettings, Problem
 
 _LABELS = ("fs", "target")
 READ_BYTES = counter("scatefs_read_bytes", "bytes", "Read from a target.", _LABELS)

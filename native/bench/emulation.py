@@ -27,9 +27,10 @@ import numpy as np
 from cost_per_call import Bench
 from figures import Figure, blockwise, options_of, show
 
-from stripewise import machines, simulation
-from stripewise.emulation import EmulatedStorage, Emulation, EmulationOptions
-from stripewise.simulation.stacks import Layout
+from stripewise.storage import machines
+from stripewise.storage import stacks as simulation
+from stripewise.storage.emulation import EmulatedStorage, Emulation, EmulationOptions
+from stripewise.storage.stacks import Layout
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from support.player import play

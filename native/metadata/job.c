@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MARK "/.stripewise-mark" /* src/stripewise/owned knows a directory by it */
+#define MARK "/.stripewise-mark" /* src/stripewise/core knows a directory by it */
 #define TRIES 8
 
 /* ---- nodes ------------------------------------------------------------------------------------

@@ -112,7 +112,7 @@ struct sw_replay_verb {
     void (*call)(struct sw_replay_run *run, const struct sw_replay_now *now);
 };
 
-/* A folded run of calls; see TRACE_ROW in src/stripewise/model/_trace.py. */
+/* A folded run of calls; see TRACE_ROW in src/stripewise/evidence/trace/_trace.py. */
 struct sw_replay_call {
     int64_t verb, op, flags, bytes, count, inner[2], stride[3], place, place_stride[3];
     int64_t file, object, detail, group, offset, gap, rest; /* of this rank */

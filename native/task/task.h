@@ -10,7 +10,7 @@
  *   +LD_PRELOAD=/lib.so     comes before what is preloaded, or takes the place of a library with
  *                           the same base name
  *
- * src/stripewise/runtime/_task.py writes it.
+ * src/stripewise/run/runtime/_environment.py writes it.
  */
 #ifndef STRIPEWISE_TASK_H
 #define STRIPEWISE_TASK_H

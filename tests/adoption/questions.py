@@ -7,11 +7,11 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from stripewise.adoption import Question, adoptable_space
-from stripewise.knowledge import Machine, describe_case
-from stripewise.machines import find_storage
-from stripewise.model import PatternSummary, ProgramFacts
-from stripewise.policy import Policy
+from stripewise.core import PatternSummary, ProgramFacts
+from stripewise.learning.adoption import Question, adoptable_space
+from stripewise.learning.knowledge import Machine, describe_case
+from stripewise.settings import Policy
+from stripewise.storage.machines import find_storage
 
 HOPPER = find_storage("hopper@1/16")
 MACHINE = Machine("x86_64", "Good CPU", 64, 256 << 30, "5.14.0-427", "lustre", "network", "ab" * 8)

@@ -10,10 +10,10 @@ import pytest
 
 from adoption.questions import HOPPER, facts_of, question, tuned
 from knowledge.lessons import lesson
-from stripewise.adoption import Judged, Level, answer
-from stripewise.knowledge import Tried, TriedState
-from stripewise.model import FileClass
-from stripewise.policy import Policy
+from stripewise.core import FileClass
+from stripewise.learning.adoption import Judged, Level, answer
+from stripewise.learning.knowledge import Tried, TriedState
+from stripewise.settings import Policy
 
 CB = {"mpiio.romio_cb_write": "disable"}
 WIDE = {"mpiio.striping_factor": 64}

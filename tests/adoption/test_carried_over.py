@@ -9,10 +9,10 @@ from math import log2
 import pytest
 
 from adoption.questions import facts_of
-from stripewise.adoption import adoptable_space
-from stripewise.adoption._carried import Measured, carried_over
-from stripewise.performance import Prediction
-from stripewise.policy import Policy
+from stripewise.learning.adoption import adoptable_space
+from stripewise.learning.adoption._promises import Measured, carried_over
+from stripewise.learning.performance import Prediction
+from stripewise.settings import Policy
 
 COUNT, DISABLED = "mpiio.striping_factor", {"mpiio.romio_cb_write": "disable"}
 

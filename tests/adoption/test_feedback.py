@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.adoption._feedback import Outcome, Timed, judge, noise
+from stripewise.learning.adoption._known import Outcome, Timed, judge, noise
 
 
 def runs(*seconds: float, amount: int = 1 << 30) -> list[Timed]:

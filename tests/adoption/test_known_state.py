@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.adoption._known import full_state
+from stripewise.learning.adoption._known import full_state
 
 
 @pytest.mark.parametrize(

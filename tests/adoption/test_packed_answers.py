@@ -9,8 +9,8 @@ from dataclasses import replace
 from adoption.questions import HOPPER, question, tuned
 from knowledge.lessons import lesson
 from knowledge.packed import Signer
-from stripewise.adoption import Level, answer
-from stripewise.knowledge import (
+from stripewise.learning.adoption import Level, answer
+from stripewise.learning.knowledge import (
     Memory,
     encode_pack,
     gather,
@@ -20,7 +20,7 @@ from stripewise.knowledge import (
     sign,
     site_stores,
 )
-from stripewise.performance import (
+from stripewise.learning.performance import (
     Model,
     Range,
     Term,

@@ -11,13 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.adoption import SeriesTable, make_tables, read_table, save_table, series_rules
-from stripewise.errors import StorageError
-from stripewise.machines import find_mount
-from stripewise.model import PatternSummary, ProgramFacts, SeriesRule, Striping
-from stripewise.patterns import PatternClass
-from stripewise.performance import Ground, Model, Range, Term
-from stripewise.policy import Policy
+from stripewise.core import PatternSummary, ProgramFacts, SeriesRule, Striping
+from stripewise.core.errors import StorageError
+from stripewise.evidence.patterns import PatternClass
+from stripewise.learning.adoption import (
+    SeriesTable,
+    make_tables,
+    read_table,
+    save_table,
+    series_rules,
+)
+from stripewise.learning.performance import Ground, Model, Range, Term
+from stripewise.settings import Policy
+from stripewise.storage.machines import find_mount
 
 RULE = SeriesRule(True, True, True, (2, 4), (1, 1 << 30), (1, 4096), {"cb_nodes": 2})
 MPICH = ["mpiexec.hydra", "-n", "4", "./program"]
@@ -27,7 +33,7 @@ MPICH = ["mpiexec.hydra", "-n", "4", "./program"]
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("STRIPEWISE_MODELS", str(tmp_path / "models"))
     monkeypatch.delenv("STRIPEWISE_SITE_MODELS", raising=False)
-    monkeypatch.setattr("stripewise.runtime._mpi.launcher_family", lambda launcher: "mpich")
+    monkeypatch.setattr("stripewise.run.runtime._mpi.launcher_family", lambda launcher: "mpich")
     monkeypatch.setattr("shutil.which", lambda name, **_: f"/usr/bin/{name}")
     return tmp_path / "models"
 

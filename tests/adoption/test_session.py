@@ -11,11 +11,11 @@ import pytest
 
 from adoption.questions import question, tuned
 from knowledge.lessons import lesson
-from stripewise.adoption import Adoption, Seen
-from stripewise.adoption._consult import CASE, FACTS
-from stripewise.adoption._feedback import Timed
-from stripewise.knowledge import Profiles, Store, describe_machine
-from stripewise.model import Configuration, FileRule, JobSettings
+from stripewise.core import Configuration, FileRule, JobSettings
+from stripewise.learning.adoption import Adoption, Seen
+from stripewise.learning.adoption._consult import CASE, FACTS
+from stripewise.learning.adoption._known import Timed
+from stripewise.learning.knowledge import Profiles, Store, describe_machine
 
 WIDE = {"mpiio.striping_factor": 64}
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from adoption.questions import question, tuned
 from knowledge.lessons import lesson
-from stripewise.adoption import Level, answer
-from stripewise.adoption._tried import MOST_ADDED, with_tried
-from stripewise.knowledge import Tried, TriedState
+from stripewise.learning.adoption import Level, answer
+from stripewise.learning.adoption._answer import MOST_ADDED, with_tried
+from stripewise.learning.knowledge import Tried, TriedState
 
 COUNT, SIZE = "mpiio.striping_factor", "mpiio.striping_unit"
 

@@ -6,12 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.advice import Basis, Program, advise
-from stripewise.bench import Case, CaseFigures, find_limits, find_suite
-from stripewise.machines import find_storage
-from stripewise.model import ProgramFacts
-from stripewise.report._advice_rows import origin_text
-from stripewise.simulation import workload_from_kernel
+from stripewise.bench import Case
+from stripewise.bench.advice import advise
+from stripewise.bench.advice._report import origin_text
+from stripewise.bench.advice.rules import Basis, Program
+from stripewise.bench.campaign import CaseFigures, find_suite
+from stripewise.bench.limits import find_limits
+from stripewise.core import ProgramFacts
+from stripewise.storage.machines import find_storage
+from stripewise.storage.simulation import workload_from_kernel
 from support.rule_suite import find_rule
 from support.simulated_campaigns import simulated_campaign
 from support.storages import GIB, described

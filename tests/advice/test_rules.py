@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from stripewise.advice import Basis, advise
-from stripewise.advice.rules import rule_names
-from stripewise.machines import find_storage
+from stripewise.bench.advice import advise, rule_names
+from stripewise.bench.advice.rules import Basis
+from stripewise.storage.machines import find_storage
 from support.rule_suite import RuleSuite, bare_storage, find_rule
 
 

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What ran beside a case, and for how much of its time."""
 
-from stripewise.bench import CaseRun, Sample, find_suite
-from stripewise.bench._beside import partly_alone, seen_beside
-from stripewise.bench._limit_cells import cells_of
+from stripewise.bench import CaseRun, Sample
+from stripewise.bench.campaign import find_suite
+from stripewise.bench.campaign._interference import partly_alone, seen_beside
+from stripewise.bench.limits._cells import cells_of
 from stripewise.bench.runners import Printed
 from support.simulated_campaigns import simulated_campaign
 

@@ -10,12 +10,14 @@ from typing import Any, cast
 
 import pytest
 
-from stripewise.bench import CampaignObserver, CampaignOptions, CaseRun, Sample, parse_suite
-from stripewise.bench._ledger import Ledger, OpenRun
-from stripewise.bench._maker import Maker
-from stripewise.bench._run import CampaignRuns
-from stripewise.errors import ProgramError
-from stripewise.launch import Handle
+from stripewise.bench import CaseRun, Sample
+from stripewise.bench.campaign import parse_suite
+from stripewise.bench.running import CampaignObserver, CampaignOptions
+from stripewise.bench.running._maker import Maker
+from stripewise.bench.running._plan import Ledger, OpenRun
+from stripewise.bench.running._run import CampaignRuns
+from stripewise.core.errors import ProgramError
+from stripewise.run.launch import Handle
 
 SUITE = """
 version = 1

@@ -12,18 +12,16 @@ from typing import Any
 
 import pytest
 
-from stripewise.bench import (
-    Campaign,
+from stripewise.bench import CaseRun
+from stripewise.bench.campaign import Campaign, find_suite, parse_suite
+from stripewise.bench.running import (
     CampaignObserver,
     CampaignOptions,
-    CaseRun,
-    find_suite,
-    parse_suite,
     read_directory,
     run_campaign,
 )
-from stripewise.emulation import EmulationOptions
-from stripewise.errors import StripewiseError, StudyError, UsageError
+from stripewise.core.errors import StripewiseError, StudyError, UsageError
+from stripewise.storage.emulation import EmulationOptions
 
 SUITE = """
 version = 1
@@ -197,7 +195,7 @@ def test_a_campaign_of_another_version_is_refused(tmp_path: Path) -> None:
     journal = tmp_path / "small.campaign" / "journal.jsonl"
     lines = journal.read_text().splitlines()
     record = json.loads(lines[0])["record"]
-    from stripewise.owned import encoded
+    from stripewise.core import encoded
 
     line, _ = encoded({**record, "version": 9}, 0)
     journal.write_bytes(line)

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.bench import (
-    Case,
+from stripewise.bench import Case, CaseRun
+from stripewise.bench.campaign import (
     CaseFigures,
-    CaseRun,
     Ceiling,
     Flag,
     coverage_of,

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.bench import Case, compare, factor_tables
-from stripewise.bench._pooled import holm, pooled_noise, student
-from stripewise.errors import UsageError
+from stripewise.bench import Case
+from stripewise.bench.comparison import compare, factor_tables
+from stripewise.bench.comparison._cells import holm, pooled_noise, student
+from stripewise.core.errors import UsageError
 from support.campaigns import GIB, made_campaign, usual_cases, usual_rate
 
 

@@ -14,12 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.bench import (
+from stripewise.bench import Case, CaseRun, Sample
+from stripewise.bench.campaign import (
     Campaign,
-    Case,
-    CaseRun,
     Place,
-    Sample,
     Suite,
     anonymised,
     campaign_json,
@@ -28,13 +26,13 @@ from stripewise.bench import (
     find_suite,
     parse_campaign,
     parse_suite,
-    read_campaign,
     suite_names,
     write_campaign,
 )
-from stripewise.bench._exchange_form import CaseForm, PlaceForm, RunForm, SampleForm
-from stripewise.bench._suite_text import suite_text
-from stripewise.errors import StripewiseError, UsageError
+from stripewise.bench.campaign._exchange import CaseForm, PlaceForm, RunForm, SampleForm
+from stripewise.bench.campaign._suite import suite_text
+from stripewise.bench.running import read_campaign
+from stripewise.core.errors import StripewiseError, UsageError
 from support.campaigns import made_campaign, usual_cases, usual_rate
 from support.mutations import mutate
 

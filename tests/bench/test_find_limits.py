@@ -7,11 +7,13 @@ from math import isnan
 
 import pytest
 
-from stripewise.bench import CaseRun, find_limits, find_suite, results_of
-from stripewise.bench._suite import Suite
-from stripewise.calibration import blank_storage, fit_results
-from stripewise.errors import UsageError
-from stripewise.machines import description_text, find_storage, load_description
+from stripewise.bench import CaseRun
+from stripewise.bench.campaign import find_suite
+from stripewise.bench.campaign._suite import Suite
+from stripewise.bench.limits import find_limits, results_of
+from stripewise.core.errors import UsageError
+from stripewise.storage.fit import blank_storage, fit_results
+from stripewise.storage.machines import description_text, find_storage, load_description
 from support.simulated_campaigns import simulated_campaign
 from support.storages import GIB, MIB, described
 

@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stripewise.bench import Campaign, History, campaign_text
-from stripewise.bench._changes import changes
-from stripewise.bench._nights import read_nights
-from stripewise.errors import UsageError
+from stripewise.bench.campaign import Campaign, campaign_text
+from stripewise.bench.comparison import History
+from stripewise.bench.comparison._changes import changes
+from stripewise.bench.comparison._nights import read_nights
+from stripewise.core.errors import UsageError
 from support.campaigns import made_campaign, target_campaign, usual_cases, usual_rate
 
 NIGHTS, HISTORIES, SERIES = 365, 200, 10

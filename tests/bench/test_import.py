@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.bench import Campaign, Case, Place, figures_of, import_campaign
-from stripewise.errors import UsageError
+from stripewise.bench import Case
+from stripewise.bench.campaign import Campaign, Place, figures_of, import_campaign
+from stripewise.core.errors import UsageError
 
 DATA = Path(__file__).parents[1] / "calibration" / "readers" / "data"
 MIB = 1 << 20

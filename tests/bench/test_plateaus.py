@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.bench import Campaign, Case, CaseRun, Place, Sample, Suite
-from stripewise.bench._limit_cells import cells_of
-from stripewise.bench._plateaus import chosen_target, plateaus, saturation
-from stripewise.bench._server_limits import server_limits
+from stripewise.bench import Case, CaseRun, Sample
+from stripewise.bench.campaign import Campaign, Place, Suite
+from stripewise.bench.limits._cells import cells_of
+from stripewise.bench.limits._plateaus import chosen_target, plateaus, saturation, server_limits
 from support.storages import GIB
 
 NODES = (1, 2, 4, 8, 16, 32, 64)

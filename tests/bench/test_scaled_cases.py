@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stripewise.bench import Case
-from stripewise.bench._scaled import LEAST_BYTES, in_slow_motion, of_rank_bytes
+from stripewise.bench.running._fit_here import LEAST_BYTES, in_slow_motion, of_rank_bytes
 
 
 def size_of(case: Case) -> int:

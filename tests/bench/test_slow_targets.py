@@ -8,7 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.bench import Campaign, CaseRun, changed_targets, compare, slow_targets
+from stripewise.bench import CaseRun
+from stripewise.bench.campaign import Campaign
+from stripewise.bench.comparison import changed_targets, compare, slow_targets
 from support.campaigns import made_campaign, target_campaign, usual_cases, usual_rate
 
 SEEDS = range(40)

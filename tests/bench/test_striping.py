@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.bench import Place
-from stripewise.bench._places import Places
-from stripewise.bench._striping import (
+from stripewise.bench.campaign import Place
+from stripewise.bench.running._places import (
     EmulatedStripes,
     LustreStripes,
     NoStripes,
+    Places,
     parse_directory,
     parse_files,
 )
-from stripewise.emulation import EmulatedStorage, EmulationOptions
-from stripewise.errors import StorageError, StudyError
+from stripewise.core.errors import StorageError, StudyError
+from stripewise.storage.emulation import EmulatedStorage, EmulationOptions
 
 DIRECTORY = """stripe_count:  4 stripe_size:   1048576 pattern:       raid0 stripe_offset: -1
 """

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.bench import Case, find_suite, parse_suite
-from stripewise.errors import ConfigurationError, StripewiseError, UsageError
+from stripewise.bench import Case
+from stripewise.bench.campaign import find_suite, parse_suite
+from stripewise.core.errors import ConfigurationError, StripewiseError, UsageError
 
 HEAD = 'version = 1\nname = "mine"\ntitle = "Mine"\n'
 

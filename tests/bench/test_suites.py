@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.bench import Case, Suite, bytes_of, find_suite, parse_suite, suite_names
+from stripewise.bench import Case
 from stripewise.bench._case import case_of
+from stripewise.bench.campaign import Suite, bytes_of, find_suite, parse_suite, suite_names
 from stripewise.bench.runners import find_runner, runner_names
-from stripewise.errors import UsageError
-from stripewise.simulation.stacks import find_stack
-from stripewise.tunables import tunable_of
+from stripewise.core.errors import UsageError
+from stripewise.settings.tunables import tunable_of
+from stripewise.storage.stacks import find_stack
 
 SUITES = (
     "aggregators", "array3d", "io500-like", "ior-scaling", "libraries", "limits", "mdtest",

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.bench import (
+from stripewise.bench.campaign import parse_suite
+from stripewise.bench.comparison import (
     answer_json,
     find_survey,
-    parse_suite,
     parse_survey,
     survey_names,
     what_if,
 )
-from stripewise.errors import ConfigurationError, UsageError
-from stripewise.machines import Storage, find_storage
+from stripewise.core.errors import ConfigurationError, UsageError
+from stripewise.storage.machines import Storage, find_storage
 
 SURVEY = find_survey("jamstec-2018")
 NAMES = ("jamstec-da", "earth-simulator", "archer2-hdd", "archer2-nvme")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.surfaces import Landscape, Surface
+from stripewise.study.surfaces import Landscape, Surface
 from support.replay import replay_study
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, inspect, select
 
-from stripewise.fleet import create_engine, initialise
-from stripewise.fleet.tables import Base, Job, JobFile, JobSource
+from stripewise.centre.database import create_engine, initialise
+from stripewise.centre.database.tables import Base, Job, JobFile, JobSource
 
 pytest.importorskip("darshan")
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))

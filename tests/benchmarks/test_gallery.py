@@ -21,7 +21,7 @@ import campaigns  # noqa: E402
 import gallery  # noqa: E402
 from gallery_pictures import MOST_BYTES, draw, smaller, together  # noqa: E402
 
-from stripewise.bench import find_suite, parse_suite  # noqa: E402
+from stripewise.bench.campaign import find_suite, parse_suite  # noqa: E402
 from stripewise.cli._bench_run import command_run  # noqa: E402
 
 BOOK = tomllib.loads((ROOT / "benchmarks" / "gallery.toml").read_text("utf-8"))

@@ -13,8 +13,8 @@ from random import Random
 
 import pytest
 
-from stripewise.knowledge import _similarity as similarity
-from stripewise.patterns import distance_weights
+from stripewise.evidence.patterns import distance_weights
+from stripewise.learning.knowledge import _similarity as similarity
 
 ROOT = Path(__file__).parents[2]
 PATTERN = ("distribution", "run", "size", "ranks", "dimensions", "direction", "collective",

@@ -12,8 +12,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import pattern_experiments as experiments
 
-from stripewise.machines import find_storage
-from stripewise.study import simulated_workload
+from stripewise.storage.machines import find_storage
+from stripewise.study.procedure import simulated_workload
 
 
 def test_the_programs_are_the_published_ones_and_none_is_trained_with():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import UsageError
+from stripewise.core.errors import UsageError
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from published import PLANS, UNITS, load_table, table_names

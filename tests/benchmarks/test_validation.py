@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stripewise.calibration import blank_storage, fit_results
-from stripewise.calibration.readers import Measured, Results
-from stripewise.errors import ConfigurationError, UsageError
-from stripewise.machines import find_storage
+from stripewise.core.errors import ConfigurationError, UsageError
+from stripewise.storage.fit import blank_storage, fit_results
+from stripewise.storage.machines import find_storage
+from stripewise.storage.results import Measured, Results
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from published import (

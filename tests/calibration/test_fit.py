@@ -5,13 +5,13 @@
 import numpy as np
 import pytest
 
-from stripewise.calibration import blank_storage, fit_results
-from stripewise.calibration._cases import Case
-from stripewise.calibration._predict import bandwidth
-from stripewise.calibration.readers import Measured, Results
-from stripewise.calibration.readers._base import blocks
-from stripewise.errors import UsageError
-from stripewise.machines import find_storage, load_description
+from stripewise.core.errors import UsageError
+from stripewise.storage.fit import blank_storage, fit_results
+from stripewise.storage.fit._predict import bandwidth
+from stripewise.storage.machines import find_storage, load_description
+from stripewise.storage.results import Measured, Results
+from stripewise.storage.results._base import blocks
+from stripewise.storage.results._tables import Case
 from support.storages import GIB, MIB, described
 
 RUNS = [

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import RuntimeMissingError
-from stripewise.runtime import find_runtime
+from stripewise.core.errors import RuntimeMissingError
+from stripewise.run.runtime import find_runtime
 from support.job_cluster import JobCluster, job_cluster
 
 

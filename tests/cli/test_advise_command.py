@@ -7,9 +7,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from stripewise.bench import find_suite
+from stripewise.bench.campaign import find_suite
 from stripewise.cli import main
-from stripewise.machines import load_description
+from stripewise.storage.machines import load_description
 from support.simulated_campaigns import simulated_campaign
 from support.trace_samples import mixed_container, write_container
 
@@ -28,7 +28,7 @@ def call(capsys, *words):
 @pytest.fixture
 def campaign(monkeypatch, tmp_path):
     made = simulated_campaign("jamstec-da", find_suite("limits"))
-    monkeypatch.setattr("stripewise.bench.read_campaign", lambda path: made, raising=False)
+    monkeypatch.setattr("stripewise.bench.running.read_campaign", lambda path: made, raising=False)
     directory = tmp_path / "campaign"
     directory.mkdir()
     return directory

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from stripewise.bench import History, read_campaign, write_campaign
+from stripewise.bench.campaign import write_campaign
+from stripewise.bench.comparison import History
+from stripewise.bench.running import read_campaign
 from stripewise.cli import main
 from support.campaigns import made_campaign, target_campaign, usual_cases, usual_rate
 

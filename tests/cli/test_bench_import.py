@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from stripewise.bench import import_campaign, parse_campaign
-from stripewise.cli._bench_import import command_import
-from stripewise.errors import UsageError
+from stripewise.bench.campaign import import_campaign, parse_campaign
+from stripewise.cli._bench import command_import
+from stripewise.core.errors import UsageError
 
 DATA = Path(__file__).parents[1] / "calibration" / "readers" / "data"
 

@@ -102,13 +102,13 @@ def test_json_of_figures_and_limits(campaign):
 
 
 def test_limits_that_cannot_be_told_are_a_sentence(campaign, tmp_path, monkeypatch):
-    from stripewise import bench
-    from stripewise.errors import UsageError
+    from stripewise.bench import limits
+    from stripewise.core.errors import UsageError
 
     def refuse(_: object) -> None:
         raise UsageError("no run ended well: run more")
 
-    monkeypatch.setattr(bench, "find_limits", refuse)
+    monkeypatch.setattr(limits, "find_limits", refuse)
     done = call("bench", "report", campaign, "-o", tmp_path / "a.html")
     assert done.exit_code == 0, done.output
     assert "does not tell limits: no run ended well: run more" in done.stdout

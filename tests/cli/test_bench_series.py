@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from stripewise.bench import find_suite, suite_names
+from stripewise.bench.campaign import find_suite, suite_names
 from stripewise.cli._bench_run import Names, joined_names
 
 

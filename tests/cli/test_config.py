@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from stripewise.cli import main
-from stripewise.formats import format_names
-from stripewise.tunables import all_tunables
+from stripewise.settings.formats import format_names
+from stripewise.settings.tunables import all_tunables
 
 TOML = """
 version = 1
@@ -37,7 +37,7 @@ def no_policy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A user's policy of one's own, none at first."""
     home = tmp_path / "home"
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
-    monkeypatch.setattr("stripewise.policy._load.SITE_POLICY", tmp_path / "none.toml")
+    monkeypatch.setattr("stripewise.settings._policy.SITE_POLICY", tmp_path / "none.toml")
     return home / "stripewise" / "policy.toml"
 
 

@@ -121,7 +121,7 @@ def test_names_of_files_cannot_act_on_the_terminal(
 def test_a_day_to_begin_with_is_asked_for_once(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from stripewise.cli._db_slurm import Scheduler
+    from stripewise.cli._db_ingest import Scheduler
 
     asked: list[int | None] = []
 
@@ -129,7 +129,7 @@ def test_a_day_to_begin_with_is_asked_for_once(
         ahead()
         ahead()
 
-    monkeypatch.setattr("stripewise.fleet.ingest.watch", twice)
+    monkeypatch.setattr("stripewise.centre.database.ingest.watch", twice)
     words = ("db", "ingest", "--slurm", "--slurm-since", "2026-01-01", "--watch", "300")
     monkeypatch.setattr(Scheduler, "ask", lambda self, *_, **__: asked.append(self.since))
     assert run(*words) == 0

@@ -17,10 +17,10 @@ pytest.importorskip("sqlalchemy")
 
 from sqlalchemy import insert
 
+from stripewise.centre.database import create_engine
+from stripewise.centre.database.accounts import Accounts, AuditTrail, Tokens
+from stripewise.centre.database.tables import Project
 from stripewise.cli import main
-from stripewise.fleet import create_engine
-from stripewise.fleet.accounts import Accounts, AuditTrail, Tokens
-from stripewise.fleet.tables import Project
 
 PASSWORD = "correct horse battery"
 

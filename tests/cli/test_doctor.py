@@ -7,9 +7,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from stripewise import runtime
 from stripewise.cli import main
-from stripewise.runtime import Check, CheckStatus
+from stripewise.run import site
+from stripewise.run.site import Check, CheckStatus
 
 GOOD = Check("MPI", CheckStatus.OK, "mpich 4.0.2")
 SO_SO = Check("/dev/shm", CheckStatus.WARN, "8 MiB free", "enlarge it")
@@ -23,7 +23,7 @@ def run(monkeypatch: pytest.MonkeyPatch, checks: list[Check], *arguments: str):
         asked.append(tuple(command))
         return checks
 
-    monkeypatch.setattr(runtime, "run_doctor", doctor)
+    monkeypatch.setattr(site, "run_doctor", doctor)
     return CliRunner().invoke(main, ["doctor", *arguments]), asked
 
 

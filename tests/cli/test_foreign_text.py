@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 from stripewise.cli import main
 from stripewise.cli._common import fitted
-from stripewise.logs import OneLine
-from stripewise.model import Op
-from stripewise.text import csv_cell, printable
+from stripewise.evidence.trace import Op
+from stripewise.present import OneLine, csv_cell, printable
 from support.containers import FakeFile, FakeProcess, build_container
 from support.trace_samples import one_thread
 from support.traces import FakeCall

@@ -8,9 +8,9 @@ import os
 
 import pytest
 
-from stripewise.cli._job_script import is_job_script
-from stripewise.errors import RuntimeMissingError
-from stripewise.runtime import find_runtime
+from stripewise.cli._scripts import is_job_script
+from stripewise.core.errors import RuntimeMissingError
+from stripewise.run.runtime import find_runtime
 from support.job_cluster import BURST, HEAD, LAUNCH, OWN, PERSISTENT, SCRIPT, refused
 
 

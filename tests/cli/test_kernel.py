@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from stripewise.cli._kernel import call_program
-from stripewise.runtime import MpiInstallation, mpiexec_words
+from stripewise.run.runtime import MpiInstallation, mpiexec_words
 
 KERNEL = [sys.executable, "-c", "from stripewise.cli import main; main()", "kernel"]
 STAND_IN = """#!/bin/sh

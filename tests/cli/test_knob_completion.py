@@ -9,7 +9,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from stripewise.cli import main
-from stripewise.strategies import strategy_names
+from stripewise.study.strategies import strategy_names
 
 
 def completed(words: list[str], incomplete: str) -> list[str]:

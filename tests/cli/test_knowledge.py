@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import main
-from stripewise.knowledge import (
+from stripewise.core import PatternSummary
+from stripewise.learning.knowledge import (
     Case,
     Effect,
     Fingerprint,
@@ -23,7 +24,6 @@ from stripewise.knowledge import (
     TriedState,
     own_store,
 )
-from stripewise.model import PatternSummary
 
 CASE = Case(
     Machine("x86_64", "CPU", 8, 1 << 34, "6.1", "ext4", "virtual"),

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from minisign import KeyPair
 
 from stripewise.cli import main
-from stripewise.knowledge import (
+from stripewise.learning.knowledge import (
     Case,
     Effect,
     Fingerprint,

@@ -9,16 +9,15 @@ from click.testing import CliRunner
 
 from machines.descriptions import WHOLE, changed
 from stripewise.cli import main
-from stripewise.machines import (
+from stripewise.core import Interval, StorageCosts
+from stripewise.storage.machines import (
     FIGURES,
-    Interval,
+    Mount,
     Storage,
-    StorageCosts,
     find_mount,
     load_description,
     preset_names,
 )
-from stripewise.model import Mount
 
 
 @pytest.fixture
@@ -119,8 +118,10 @@ def probing(monkeypatch, tmp_path):
     costs = StorageCosts(measured=1e9, write={1024: Interval(1e-6, 2e-6, 3e-6)})
     mount = Mount("ext4", "/dev/sda", "/")
     found = Storage("local", "ext4 on / of here", "local", "", figures, mount=mount, costs=costs)
-    monkeypatch.setattr("stripewise.machines.probe_storage", lambda directory, stacks: found)
-    monkeypatch.setattr("stripewise.runtime.collective_stacks", list)
+    monkeypatch.setattr(
+        "stripewise.storage.machines.probe_storage", lambda directory, stacks: found
+    )
+    monkeypatch.setattr("stripewise.run.runtime.collective_stacks", list)
 
 
 @pytest.mark.parametrize("words", [("machine", "probe"), ("doctor", "--storage")])

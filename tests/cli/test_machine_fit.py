@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import main
-from stripewise.machines import find_mount, kind_of, known_storage, load_description
+from stripewise.storage.machines import find_mount, kind_of, known_storage, load_description
 
 RESULTS = Path(__file__).parents[1] / "calibration" / "readers"
 

@@ -16,8 +16,8 @@ from click.testing import CliRunner
 
 from stripewise import __version__
 from stripewise.cli import _main, main
-from stripewise.errors import StorageError
-from stripewise.text import finite
+from stripewise.core.errors import StorageError
+from stripewise.present import finite
 
 STRIPEWISE = [sys.executable, "-c", "from stripewise.cli import main; main()"]
 

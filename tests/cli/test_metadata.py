@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from stripewise.cli import _kernel, _metadata
-from stripewise.errors import RuntimeMissingError, UsageError
+from stripewise.cli import _kernel
+from stripewise.cli import _kernel as _metadata
+from stripewise.core.errors import RuntimeMissingError, UsageError
 
 STAND_IN = """#!/bin/sh
 for word in "$@"; do
@@ -37,7 +38,7 @@ def called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 def stripewise(*words: str) -> Result:
-    return CliRunner().invoke(_metadata.command, words, standalone_mode=False)
+    return CliRunner().invoke(_metadata.metadata_command, words, standalone_mode=False)
 
 
 needs_mpich = pytest.mark.skipif(

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import main
-from stripewise.patterns import PatternClass
-from stripewise.performance import Ground, Model, Range, Score, Term, model_id, save_model
+from stripewise.evidence.patterns import PatternClass
+from stripewise.learning.performance import Ground, Model, Range, Score, Term, model_id, save_model
 
 MODEL = Model(
     Ground("edison", "0" * 16, "cray"), PatternClass(), "regression",

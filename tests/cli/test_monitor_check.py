@@ -5,17 +5,18 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-import stripewise.monitor
+from stripewise.centre import monitor
+from stripewise.centre.monitor import agent
+from stripewise.centre.monitor.agent import CollectorCheck
 from stripewise.cli import main
-from stripewise.monitor import CollectorCheck
 
 
 def test_check_writes_one_line_whatever_a_plug_in_says(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {"fs": ["a\nb", "c\x1b[2J"]}
     strange = CollectorCheck("mine", "part", readings=2, found=names, problems=("x\ny",))
-    monkeypatch.setattr(stripewise.monitor, "give_up_root", lambda *_: "runs as nobody")
-    monkeypatch.setattr(stripewise.monitor, "check_collectors", lambda *_: (strange,))
-    monkeypatch.setattr(stripewise.monitor, "check_sinks", lambda *_: ())
+    monkeypatch.setattr(monitor, "give_up_root", lambda *_: "runs as nobody")
+    monkeypatch.setattr(agent, "check_collectors", lambda *_: (strange,))
+    monkeypatch.setattr(agent, "check_sinks", lambda *_: ())
     lines = CliRunner().invoke(main, ["monitor", "check"]).stdout.splitlines()
     assert len(lines) == 4
     assert all(line.isprintable() for line in lines)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-import stripewise.monitor
-import stripewise.monitor.collectors
+from stripewise.centre import monitor
+from stripewise.centre.monitor import agent, collectors
+from stripewise.centre.monitor._records import Round
 from stripewise.cli import main
-from stripewise.monitor._records import Round
 
 
 def warnings_of(monkeypatch: pytest.MonkeyPatch, problems: int) -> list[str]:
     texts = tuple(f"line {number} is none" for number in range(1, problems + 1))
     rounds = [Round("disks", 1.0, 1.0, problems=texts), Round("monitor", 1.0, 1.0)]
-    monkeypatch.setattr(stripewise.monitor, "read_once", lambda *_: rounds)
-    monkeypatch.setattr(stripewise.monitor, "give_up_root", lambda *_: None)
+    monkeypatch.setattr(agent, "read_once", lambda *_: rounds)
+    monkeypatch.setattr(monitor, "give_up_root", lambda *_: None)
     return CliRunner().invoke(main, ["monitor", "once"]).stderr.splitlines()
 
 
@@ -28,7 +28,7 @@ def test_once_says_how_much_more_was_left_out(monkeypatch: pytest.MonkeyPatch) -
 
 def test_once_names_plug_ins_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
     why = "the collector 'bad' of the package bad-one: lacks collect"
-    monkeypatch.setattr(stripewise.monitor.collectors, "collector_problems", lambda: (why,))
+    monkeypatch.setattr(collectors, "collector_problems", lambda: (why,))
     found = warnings_of(monkeypatch, 0)
     assert [line.endswith(why) for line in found] == [True]
 

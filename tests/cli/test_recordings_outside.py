@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from stripewise.cli import main
-from stripewise.errors import UsageError
-from stripewise.study import try_lines
+from stripewise.core.errors import UsageError
+from stripewise.study.procedure import try_lines
 
 RECORD = ("surface", "record", "-o", "a.jsonl", "--vary", "mpiio.cb_nodes=2,4")
 
@@ -90,7 +90,7 @@ def test_a_training_asks_for_what_its_launcher_changes(
 ) -> None:
     launcher = str(Path("plain.sh").absolute())
     monkeypatch.setattr(
-        "stripewise.training.kernel_program", lambda *_: ((launcher, "-n"), "/bin/true")
+        "stripewise.study.training.kernel_program", lambda *_: ((launcher, "-n"), "/bin/true")
     )
     words = ("train", "--here", "--ranks", "2", "-o", "t.training", "--mpiexec", "./plain.sh")
     asked(call(*words), user)

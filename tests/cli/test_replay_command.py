@@ -11,12 +11,13 @@ from typing import Any, cast
 import pytest
 
 from stripewise.cli._kernel import replay_directory, replay_options
-from stripewise.errors import RuntimeMissingError, StudyError, UsageError
-from stripewise.model import StudyResult, Trial
-from stripewise.replay import Plan
-from stripewise.replay import _run as replay_run
-from stripewise.runtime import Runtime
-from stripewise.study import StudyOptions, _with_replay
+from stripewise.core import StudyResult, Trial
+from stripewise.core.errors import RuntimeMissingError, StudyError, UsageError
+from stripewise.evidence.replay import Plan
+from stripewise.run.runtime import Runtime
+from stripewise.run.runtime import _replay as replay_run
+from stripewise.study.plan import StudyOptions
+from stripewise.study.procedure import _with_replay
 
 PLAN = Plan(3, (), (), (), (), (), (), (), (), ())
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from stripewise import runtime
 from stripewise.cli import main
+from stripewise.run import runtime
 
 
 def test_list(blind: Path) -> None:

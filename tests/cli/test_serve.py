@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from stripewise.centre.database import create_engine, initialise
+from stripewise.centre.database.accounts import Accounts
 from stripewise.cli import main
-from stripewise.cli._serve import _listening, _name_ways_in
-from stripewise.fleet import create_engine, initialise
-from stripewise.fleet.accounts import Accounts
+from stripewise.cli._portal import _listening, _name_ways_in
 
 pytest.importorskip("fastapi")
 

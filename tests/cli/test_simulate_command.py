@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from stripewise.cli import main
 from stripewise.cli._simulate_jobs import Job, workload_of
-from stripewise.errors import UsageError
+from stripewise.core.errors import UsageError
 
 NOTATION = "<3D,(BLOCK,BLOCK,BLOCK),(64,64,128)>"
 
@@ -126,7 +126,7 @@ def test_calls_that_together_made_an_array_are_its_steps():
     """As found in the trace of a kernel: calls of one row each, a row more in the first ones."""
     from dataclasses import replace
 
-    from stripewise.simulation import in_steps, workload_from_notation
+    from stripewise.storage.simulation import in_steps, workload_from_notation
 
     (whole,) = workload_from_notation("<2D,(*,BLOCK),(10,64)>", 1, 4).patterns
     moved = {("data", "data", True): 10 * 4 * 64 * 8}

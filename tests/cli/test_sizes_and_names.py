@@ -10,9 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import main
-from stripewise.cli._trace import _PROGRAM, command
+from stripewise.cli._trace import _PROGRAM
+from stripewise.cli._trace import trace_command as command
 from stripewise.cli._vary import parse_vary
-from stripewise.tunables import size_bytes
+from stripewise.settings.tunables import size_bytes
 
 TOML = 'version = 1\n[[file]]\nmatch = "*"\nmpiio = {{ {} }}\n'
 

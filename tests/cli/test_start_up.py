@@ -57,10 +57,10 @@ def test_a_configuration_is_read_without_what_explains_faults_in_it(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "best.toml").write_text(CONFIGURATION)
     found = imported("run", "--config", "best.toml", "--", "./no-such-program")
-    assert "stripewise.formats._base" in found
+    assert "stripewise.settings.formats._base" in found
     assert not {name.partition(".")[0] for name in found} & HEAVY
-    spared = {"defusedxml", "xml.sax", "http", "ssl", "stripewise.formats._toml_form"}
-    assert not found & {*spared, "stripewise.runtime._resources"}
+    spared = {"defusedxml", "xml.sax", "http", "ssl", "stripewise.settings.formats._toml_form"}
+    assert not found & {*spared, "stripewise.run.runtime._resources"}
 
 
 @pytest.mark.parametrize("words", [["run"], ["trace", "-o", "t"]])
@@ -70,8 +70,13 @@ def test_a_short_answer_needs_neither_single_calls_nor_masked_arrays(
     """The counters of a program that wrote a file are told without them."""
     monkeypatch.chdir(tmp_path)
     found = imported(*words, "--", "dd", "if=/dev/zero", "of=out", "bs=4096", "count=4")
-    assert "stripewise.readers._parse" in found
-    spared = {"numpy.ma", "tomllib", "stripewise.readers._accesses", "stripewise.tunables"}
+    assert "stripewise.evidence.containers._parse" in found
+    spared = {
+        "numpy.ma",
+        "tomllib",
+        "stripewise.evidence.trace._accesses",
+        "stripewise.settings.tunables",
+    }
     assert not found & spared
 
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from stripewise.cli import main
 from stripewise.cli._vary import parse_spec, parse_vary
-from stripewise.errors import UsageError
+from stripewise.core.errors import UsageError
 from support.study_fakes import lognormal
 from support.surfaces import save_surface, synthetic_surface
 

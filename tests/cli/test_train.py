@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import main
-from stripewise.performance import load_models
-from stripewise.training import train
+from stripewise.learning.performance import load_models
+from stripewise.study.training import train
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +94,7 @@ def test_an_interrupt_says_how_to_go_on(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("stripewise.training.train", interrupted)
+    monkeypatch.setattr("stripewise.study.training.train", interrupted)
     assert train is not interrupted
     done = call(*SIMULATED)
     assert done.exit_code == 130

@@ -9,11 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import main
+from stripewise.cli._arguments import Duration
 from stripewise.cli._tune import resume_command
-from stripewise.cli._tune_words import Duration
-from stripewise.formats import Written
-from stripewise.report import _outputs
-from stripewise.study import StudyOptions, run_study
+from stripewise.settings.formats import Written
+from stripewise.study.plan import StudyOptions
+from stripewise.study.procedure import run_study
+from stripewise.study.report import _outputs
 from support.study_fakes import FakeLauncher, fake_tools, helped, lognormal
 
 
@@ -28,7 +29,7 @@ def tune(tmp_path, monkeypatch):
         def run_fake(options, observer=None):
             return run_study(options, observer, lambda o, ledger: tools)
 
-        monkeypatch.setattr("stripewise.study.run_study", run_fake)
+        monkeypatch.setattr("stripewise.study.procedure.run_study", run_fake)
         return CliRunner().invoke(main, ["tune", *words])
 
     return run
@@ -171,7 +172,7 @@ def test_memory_is_used_unless_refused(words, memory, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("stripewise.study.run_study", run_study)
+    monkeypatch.setattr("stripewise.study.procedure.run_study", run_study)
     CliRunner().invoke(main, ["tune", *words, "--", "./prog"])
     assert [options.memory for options in seen] == [memory]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.jobs import revert
+from stripewise.run.jobs import revert
 from support.job_cluster import JobCluster, job_cluster
 
 HEAD = "#!/bin/bash\n#SBATCH --nodes=1 --time=10\n"

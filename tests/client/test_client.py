@@ -11,10 +11,15 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.client import Portal, PortalError
-from stripewise.errors import UsageError
-from stripewise.fleet.accounts import Accounts, Tokens
-from stripewise.web import PortalSettings, ServerSettings, create_app
+from stripewise.centre.database.accounts import Accounts, Tokens
+from stripewise.centre.portal import (
+    Portal,
+    PortalError,
+    PortalSettings,
+    ServerSettings,
+    create_app,
+)
+from stripewise.core.errors import UsageError
 from support import portal_jobs as jobs
 
 URL = "http://testserver"
@@ -123,7 +128,7 @@ def test_it_waits_as_the_portal_says(
     told: str, waited: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
-    monkeypatch.setattr("stripewise.client._portal.time.sleep", waits.append)
+    monkeypatch.setattr("stripewise.centre.portal._client.time.sleep", waits.append)
     busy = given(429, headers={"Retry-After": told} if told else {})
     assert answering(busy, given(200, json={"login": "ada"})).me() == {"login": "ada"}
     assert waits == [waited]

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from stripewise.model import (
+from stripewise.evidence.trace import (
     COUNTER_ROW,
     HEAT_ROW,
     RECORDED_LAYERS,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A storage with plain costs: 10 us a request and 1 GiB/s, known to 10 %."""
 
-from stripewise.machines import Exchange, Interval, StorageCosts
+from stripewise.core import Exchange, Interval, StorageCosts
 
 
 def exactly(seconds):

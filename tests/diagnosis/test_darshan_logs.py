@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.diagnosis import diagnose
-from stripewise.readers import read_evidence
+from stripewise.evidence.diagnosis import diagnose
+from stripewise.evidence.readers import read_evidence
 
 LOGS = Path(pytest.importorskip("darshan").__file__).parent / "examples/example_logs"
 

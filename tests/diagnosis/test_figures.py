@@ -7,8 +7,8 @@ import math
 import pytest
 from runs import MIB, RunBuilder
 
-from stripewise.diagnosis import diagnose
-from stripewise.model import IoLayer, Op
+from stripewise.evidence.diagnosis import diagnose
+from stripewise.evidence.trace import IoLayer, Op
 
 
 def two_ranks():

@@ -7,9 +7,9 @@ import pytest
 from runs import GIB, KIB, MIB, RunBuilder
 from storages import LOCAL
 
-from stripewise.diagnosis import Severity, diagnose
-from stripewise.diagnosis.findings import RULES
-from stripewise.model import NAMES_ROW, Action, IoLayer, Op
+from stripewise.evidence.diagnosis import RULES, diagnose
+from stripewise.evidence.figures import Severity
+from stripewise.evidence.trace import NAMES_ROW, Action, IoLayer, Op
 
 FILE = "/scratch/out.dat"
 

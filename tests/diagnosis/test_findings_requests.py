@@ -9,19 +9,11 @@ import pytest
 from runs import GIB, KIB, MIB, RunBuilder
 from storages import LOCAL
 
-from stripewise.diagnosis import Severity, diagnose
-from stripewise.machines import Exchange, Interval
-from stripewise.model import (
-    Distribution,
-    Evidence,
-    IoLayer,
-    Op,
-    Pattern,
-    PatternKind,
-    ShapeKind,
-    TraceObject,
-    TraceShape,
-)
+from stripewise.core import Exchange, Interval
+from stripewise.evidence.diagnosis import diagnose
+from stripewise.evidence.figures import Severity
+from stripewise.evidence.patterns import Distribution, Pattern, PatternKind
+from stripewise.evidence.trace import Evidence, IoLayer, Op, ShapeKind, TraceObject, TraceShape
 
 FILE = "/scratch/out.h5"
 COST = Interval(1e-4, 1e-4, 1e-4)

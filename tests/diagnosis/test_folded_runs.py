@@ -12,13 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from runs import MIB, RunBuilder
 
-from stripewise.diagnosis import diagnose
-from stripewise.diagnosis._boxes import Budget, boxes_of, count_aligned
-from stripewise.diagnosis._order import Gaps, find_gaps
-from stripewise.model import TRACE_ROW, IoLayer, Op, Trace
-from stripewise.readers import expand
-from stripewise.replay._columns import CALL
-from stripewise.replay._fold import fold
+from stripewise.evidence.diagnosis import diagnose
+from stripewise.evidence.figures._folded_calls import (
+    Budget,
+    Gaps,
+    boxes_of,
+    count_aligned,
+    find_gaps,
+)
+from stripewise.evidence.replay._plan import fold
+from stripewise.evidence.replay._verbs import CALL
+from stripewise.evidence.trace import TRACE_ROW, IoLayer, Op, Trace, expand
 
 FILE, OTHER = "/scratch/out.h5", "/scratch/other.h5"
 SYSTEM = {True: ("pwrite64", Op.WRITE), False: ("pread64", Op.READ)}

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from stripewise.diagnosis._own_calls import count_weights
-from stripewise.model import COUNTER_ROW, TRACE_ROW, Op
+from stripewise.evidence.figures._usage import count_weights
+from stripewise.evidence.trace import COUNTER_ROW, TRACE_ROW, Op
 
 
 @pytest.mark.parametrize(

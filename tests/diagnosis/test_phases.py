@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from runs import RunBuilder
 
-from stripewise.diagnosis import diagnose
-from stripewise.diagnosis._phases import find_period
-from stripewise.model import IoLayer
+from stripewise.evidence.diagnosis import diagnose
+from stripewise.evidence.figures.heat_cells import find_period
+from stripewise.evidence.trace import IoLayer
 
 
 def bursts(starts, n, width=1):

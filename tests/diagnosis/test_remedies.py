@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from runs import KIB, MIB, RunBuilder
 
-from stripewise.diagnosis import diagnose
-from stripewise.model import Distribution, Evidence, IoLayer, Op, Pattern, PatternKind
+from stripewise.evidence.diagnosis import diagnose
+from stripewise.evidence.patterns import Distribution, Pattern, PatternKind
+from stripewise.evidence.trace import Evidence, IoLayer, Op
 
 FILE = "/scratch/out.h5"
 ROMIO = {"romio_cb_write": "automatic", "cb_buffer_size": "16777216"}

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from runs import KIB, MIB, RunBuilder
 
-from stripewise.diagnosis import diagnose
-from stripewise.diagnosis._sums import Calls, Sums
-from stripewise.diagnosis._usage import DATA, own_weights
-from stripewise.model import COUNTER_ROW, FileFlag, IoLayer, Op
-from stripewise.readers.sources._mpiio_stats import parse_mpiio_stats
-from stripewise.report._profile_mpiio import mpiio_stats_text
+from stripewise.evidence.diagnosis import diagnose
+from stripewise.evidence.figures._usage import DATA, Calls, Sums, own_weights
+from stripewise.evidence.readers._mpiio_stats import parse_mpiio_stats
+from stripewise.evidence.report._profile_exports import mpiio_stats_text
+from stripewise.evidence.trace import COUNTER_ROW, FileFlag, IoLayer, Op
 
 FILE = "/d/out"
 

@@ -87,7 +87,7 @@ def test_commands_that_are_shown_have_these_options(page):
 
 
 def test_exit_codes_are_those_of_the_errors():
-    from stripewise import errors
+    from stripewise.core import errors
 
     page = (DOCS / "design/architecture.md").read_text("utf-8")
     documented = {int(code) for code in re.findall(r"^\| (\d+) \|", page, flags=re.M)}
@@ -100,8 +100,8 @@ def test_exit_codes_are_those_of_the_errors():
 
 
 def test_configurations_that_are_shown_are_valid():
-    from stripewise.formats import get
-    from stripewise.tunables import check_configuration
+    from stripewise.settings.formats import get
+    from stripewise.settings.tunables import check_configuration
 
     for page in PAGES:
         for block in re.findall(r"```toml\n(.*?)```", (ROOT / page).read_text(), flags=re.S):
@@ -114,7 +114,7 @@ def test_configurations_that_are_shown_are_valid():
 
 
 def test_the_settings_of_the_portal_that_are_shown_are_valid(monkeypatch):
-    from stripewise.web import PortalSettings
+    from stripewise.centre.portal import PortalSettings
 
     monkeypatch.setenv("A_SECRET", "x" * 40)
     text = (DOCS / "how-to/run-a-portal.md").read_text("utf-8")
@@ -128,7 +128,7 @@ def test_the_settings_of_the_portal_that_are_shown_are_valid(monkeypatch):
 
 
 def test_the_settings_of_the_agent_that_are_shown_are_valid(tmp_path):
-    from stripewise.monitor import read_settings
+    from stripewise.centre.monitor.agent import read_settings
 
     text = (DOCS / "how-to/monitor-storage.md").read_text("utf-8")
     blocks = re.findall(r"```toml\n(.*?)```", text, flags=re.S)
@@ -141,14 +141,14 @@ def test_the_settings_of_the_agent_that_are_shown_are_valid(tmp_path):
 
 
 def test_every_metric_is_in_the_reference():
-    from stripewise.monitor.metrics import METRICS
+    from stripewise.centre.monitor import METRICS
 
     page = (DOCS / "reference/monitor-metrics.md").read_text("utf-8")
     assert [one.name for one in METRICS if f"| `{one.prometheus_name}` |" not in page] == []
 
 
 def test_the_settings_of_the_store_that_are_shown_are_valid():
-    from stripewise.monitor.sinks._store import StoreSettings
+    from stripewise.centre.monitor.sinks._store import StoreSettings
 
     text = (DOCS / "how-to/run-a-portal.md").read_text("utf-8")
     (block,) = re.findall(r"```toml\n(\[sinks.store\].*?)```", text, flags=re.S)
@@ -156,7 +156,7 @@ def test_the_settings_of_the_store_that_are_shown_are_valid():
 
 
 def test_the_cases_that_are_shown_are_valid(tmp_path):
-    from stripewise.study import read_cases
+    from stripewise.study.plan import read_cases
 
     page = (DOCS / "how-to/ensembles.md").read_text("utf-8")
     block = re.search(r"```toml\n(.*?)```", page, re.S)
@@ -166,7 +166,7 @@ def test_the_cases_that_are_shown_are_valid(tmp_path):
 
 
 def test_the_policy_that_is_shown_is_valid(tmp_path):
-    from stripewise.policy import load_policy
+    from stripewise.settings import load_policy
 
     text = (DOCS / "how-to/site-policy.md").read_text("utf-8")
     block = re.search(r"```toml\n(.*?)```", text, flags=re.S).group(1)
@@ -187,9 +187,9 @@ def test_environment_variables_are_all_documented():
 
 
 def test_example_files_are_valid(tmp_path):
-    from stripewise.formats import load_configuration
-    from stripewise.policy import load_policy
-    from stripewise.tunables import check_configuration
+    from stripewise.settings import load_policy
+    from stripewise.settings.formats import load_configuration
+    from stripewise.settings.tunables import check_configuration
 
     loaded = load_configuration(ROOT / "examples/configuration.toml")
     assert loaded.warnings == ()

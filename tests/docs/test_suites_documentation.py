@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.bench import parse_suite
-from stripewise.bench._suite_form import CaseForm
+from stripewise.bench.campaign import parse_suite
+from stripewise.bench.campaign._suite_form import CaseForm
 from stripewise.bench.runners import runner_names
 
 PAGE = (Path(__file__).parents[2] / "docs/how-to/write-a-suite.md").read_text("utf-8")

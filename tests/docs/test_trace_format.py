@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.model import EventFlag, OpenBit
-from stripewise.readers import _trace_layout as t
-from stripewise.readers._container import RECORD
+from stripewise.evidence.containers import _trace_blocks as t
+from stripewise.evidence.containers.container import RECORD
+from stripewise.evidence.trace import EventFlag, OpenBit
 from support.containers import structs
 from support.traces import RUN_BRIEF
 

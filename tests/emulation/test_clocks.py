@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.emulation import (
+from stripewise.core.errors import StorageError, UsageError
+from stripewise.storage.emulation import (
     EmulatedStorage,
     EmulationOptions,
     _mapping,
     make_clocks,
     read_clocks,
 )
-from stripewise.errors import StorageError, UsageError
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import main
-from stripewise.emulation import (
+from stripewise.core.errors import StorageError, UsageError
+from stripewise.storage.emulation import (
     FoundLayout,
     Layout,
     check_attributes,
@@ -23,7 +24,6 @@ from stripewise.emulation import (
     remove_layout,
     set_layout,
 )
-from stripewise.errors import StorageError, UsageError
 
 MIB = 1 << 20
 

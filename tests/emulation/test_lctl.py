@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.emulation import EmulatedStorage, EmulationOptions, lctl, make_clocks
+from stripewise.storage.emulation import EmulatedStorage, EmulationOptions, lctl, make_clocks
 from support.served import Served
 
 OST = "obdfilter.archer2h-OST0001"
@@ -118,11 +118,11 @@ def test_the_command_is_a_command(mapping: Path, tmp_path: Path) -> None:
 
 def test_it_loads_little(mapping: Path) -> None:
     script = (
-        "import sys; from stripewise.emulation import lctl\n"
+        "import sys; from stripewise.storage.emulation import lctl\n"
         "sys.stdout.write('\\n'.join(sys.modules))"
     )
     words = [sys.executable, "-c", script]
     loaded = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
     heavy = {"numpy", "pydantic", "argparse", "dataclasses", "inspect", "subprocess", "json"}
     assert not heavy & set(loaded)
-    assert not [name for name in loaded if name.startswith("stripewise.machines")]
+    assert not [name for name in loaded if name.startswith("stripewise.storage.machines")]

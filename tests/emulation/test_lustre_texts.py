@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.emulation import EmulatedStorage, EmulationOptions, make_clocks, write_tree
-from stripewise.errors import StorageError, UsageError
+from stripewise.core.errors import StorageError, UsageError
+from stripewise.storage.emulation import EmulatedStorage, EmulationOptions, make_clocks, write_tree
 from support.served import Served
 
 RELEASES = ("2.12", "2.14", "2.15", "2.16")

@@ -17,16 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.emulation import (
-    EmulatedStorage,
-    Emulation,
-    EmulationOptions,
-    _claim,
-    _mapping,
-    _tallies,
-)
-from stripewise.errors import ConfigurationError, StorageError, StudyError, UsageError
-from stripewise.runtime import native_sources
+from stripewise.core.errors import ConfigurationError, StorageError, StudyError, UsageError
+from stripewise.run.runtime import native_sources
+from stripewise.storage.emulation import EmulatedStorage, Emulation, EmulationOptions, _mapping
+from stripewise.storage.emulation import _emulation as _claim
+from stripewise.storage.emulation import _servers as _tallies
 
 HEADER = native_sources() / "include/stripewise/emulate.h"
 
@@ -247,8 +242,9 @@ def test_of_those_that_begin_together_in_nested_directories_one_does(root: Path)
 def test_a_killed_owner_leaves_nothing_that_stays(tmp_path: Path, root: Path) -> None:
     script = (
         "import sys, time; from pathlib import Path\n"
-        "from stripewise.emulation import EmulatedStorage, Emulation, EmulationOptions, _claim\n"
-        "_claim.home = lambda: Path(sys.argv[2])\n"
+        "from stripewise.storage.emulation import EmulatedStorage, Emulation, EmulationOptions\n"
+        "from stripewise.storage.emulation import _emulation\n"
+        "_emulation.home = lambda: Path(sys.argv[2])\n"
         "storage = EmulatedStorage.find(EmulationOptions('archer2-hdd'))\n"
         "kept = Emulation.begin(storage, Path(sys.argv[1])); print('ready', flush=True)\n"
         "time.sleep(60)\n"

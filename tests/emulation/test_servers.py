@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.emulation import (
+from stripewise.core.errors import StorageError, UsageError
+from stripewise.storage.emulation import (
     EmulatedStorage,
     EmulationOptions,
     Tally,
@@ -22,7 +23,6 @@ from stripewise.emulation import (
     set_job_names,
     set_target_factor,
 )
-from stripewise.errors import StorageError, UsageError
 from support.served import Served
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stripewise.fleet._of_profile import Origin, source_of
-from stripewise.fleet._records import SourceRecord
-from stripewise.machines import load_description
+from stripewise.centre.database._records import SourceRecord
+from stripewise.centre.database.ingest._profile_record import Origin, source_of
+from stripewise.storage.machines import load_description
 from synthetic_centre._behaviour import PRESET, Place, costs
 from synthetic_centre._evidence import SYNTHETIC, RunOf, evidence_of
 from synthetic_centre._people import PROJECTS, users

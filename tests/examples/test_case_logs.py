@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from stripewise.fleet._documents import join
-from stripewise.fleet._of_profile import Origin, source_of
-from stripewise.readers import read_evidence
+from stripewise.centre.database._records import join
+from stripewise.centre.database.ingest._profile_record import Origin, source_of
+from stripewise.evidence.readers import read_evidence
 from support.case_logs import write_case
 from synthetic_centre import CASES, Case
 

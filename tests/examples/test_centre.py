@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, func, select, text
 
-from stripewise.errors import UsageError
-from stripewise.fleet import create_engine, initialise
-from stripewise.fleet._documents import unpack
-from stripewise.fleet.accounts import Accounts
-from stripewise.fleet.queries import view_storage
-from stripewise.fleet.queries._recipe import recipe_of_study
-from stripewise.fleet.tables import (
+from stripewise.centre.database import create_engine, initialise
+from stripewise.centre.database._records import unpack
+from stripewise.centre.database.accounts import Accounts
+from stripewise.centre.database.queries import view_storage
+from stripewise.centre.database.queries._gains import recipe_of_study
+from stripewise.centre.database.tables import (
     Base,
     CampaignFigure,
     CampaignRow,
@@ -38,6 +37,7 @@ from stripewise.fleet.tables import (
     Sample,
     Series,
 )
+from stripewise.core.errors import UsageError
 from synthetic_centre import CASES, Centre, _centre, make_centre, open_accounts
 from synthetic_centre._plan import Planner
 from synthetic_centre._run import run

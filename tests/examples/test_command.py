@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 import make_centre
-from stripewise.fleet import create_engine
-from stripewise.fleet.accounts import Accounts
+from stripewise.centre.database import create_engine
+from stripewise.centre.database.accounts import Accounts
 from synthetic_centre import _centre
 
 

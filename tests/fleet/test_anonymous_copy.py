@@ -11,12 +11,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, inspect, select
 
-from stripewise.errors import StorageError
-from stripewise.fleet import anonymise, create_engine, initialise
-from stripewise.fleet._anonymous import SKIPPED, Veil
-from stripewise.fleet._documents import unpack
-from stripewise.fleet._records import CampaignRecord, EventRecord, JobRecord
-from stripewise.fleet.tables import (
+from stripewise.centre.database import create_engine, initialise
+from stripewise.centre.database._records import CampaignRecord, EventRecord, JobRecord, unpack
+from stripewise.centre.database.tables import (
     Base,
     FindingRow,
     Job,
@@ -28,6 +25,9 @@ from stripewise.fleet.tables import (
     PairedRun,
     Person,
 )
+from stripewise.centre.database.upkeep import anonymise
+from stripewise.centre.database.upkeep._export import SKIPPED, Veil
+from stripewise.core.errors import StorageError
 from support import portal_jobs as jobs
 
 NAMES = (

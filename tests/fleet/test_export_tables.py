@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.errors import StorageError, UsageError
-from stripewise.fleet import _export, export
-from stripewise.fleet._export import TABLES
-from stripewise.fleet.queries import JobFilter, Role, Viewer
+from stripewise.centre.database.queries import JobFilter, Role, Viewer
+from stripewise.centre.database.upkeep import _export, export
+from stripewise.centre.database.upkeep._export import TABLES
+from stripewise.core.errors import StorageError, UsageError
 from support import portal_jobs as jobs
 
 ADMIN = Viewer("", Role.ADMIN)

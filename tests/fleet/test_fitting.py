@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, insert, select
 
-from stripewise.fleet._fitting import fitted, key_text, storable
-from stripewise.fleet._names import Names
-from stripewise.fleet.tables import Job, JobFile, Member, Person
+from stripewise.centre.database.store._jobs import Names, fitted, key_text, storable
+from stripewise.centre.database.tables import Job, JobFile, Member, Person
 
 texts = st.text(alphabet=st.characters(), max_size=300)
 numbers = st.integers() | st.floats() | st.integers(-(1 << 90), 1 << 90)

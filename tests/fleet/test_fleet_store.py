@@ -7,10 +7,16 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, Engine, event, select
 
-from stripewise.errors import UsageError
-from stripewise.fleet._records import CampaignRecord, PairRecord, Record
-from stripewise.fleet._store import Writer
-from stripewise.fleet.tables import CampaignFigure, CampaignRow, Job, JobSource, PairedRun
+from stripewise.centre.database._records import CampaignRecord, PairRecord, Record
+from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.database.tables import (
+    CampaignFigure,
+    CampaignRow,
+    Job,
+    JobSource,
+    PairedRun,
+)
+from stripewise.core.errors import UsageError
 from support.fleet_records import DAY, contents, figures, job, jobs_of, source
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.fleet import _totals
-from stripewise.fleet._totals import Told, distinct, totals
+from stripewise.centre.database.store import _figures as _totals
+from stripewise.centre.database.store._figures import Told, distinct, totals
 from support.fleet_records import figures
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.fleet._documents import LISTS, join, pack, split, unpack
-from stripewise.text import finite
+from stripewise.centre.database._records import LISTS, join, pack, split, unpack
+from stripewise.present import finite
 
 texts = st.text(alphabet=st.characters(), max_size=8)
 values = st.recursive(

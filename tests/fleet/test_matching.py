@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.fleet._match import (
+from stripewise.centre.database.store._match import (
     CLOCKS_SECONDS,
     SAME_JOB_SECONDS,
     ZONES_SECONDS,

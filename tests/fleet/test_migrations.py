@@ -13,10 +13,10 @@ import pytest
 from alembic import command
 from sqlalchemy import Connection, Engine, LargeBinary, MetaData, Table, func, select, text
 
-from stripewise.fleet._partitions import make_months
-from stripewise.fleet._schema import _configuration, check, current, initialise, newest
-from stripewise.fleet._store import Writer
-from stripewise.fleet.tables import Base, Job, JobPattern
+from stripewise.centre.database._schema import _configuration, check, current, initialise, newest
+from stripewise.centre.database.store._samples import make_months
+from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.database.tables import Base, Job, JobPattern
 from support.fleet_records import job, jobs_of, source
 
 FIRST = json.loads((Path(__file__).parent / "data" / "tables-0001.json").read_text())
@@ -76,7 +76,7 @@ def test_a_migration_that_fails_changes_nothing(
     empty_engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = _filled(empty_engine)
-    monkeypatch.setattr("stripewise.fleet._schema.current", lambda _: 1 / 0)
+    monkeypatch.setattr("stripewise.centre.database._schema.current", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         initialise(empty_engine)
     monkeypatch.undo()

@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 from sqlalchemy import Connection
 
-from stripewise.diagnosis import diagnose, profile_to_json
-from stripewise.fleet._documents import join
-from stripewise.fleet._figures import _largest
-from stripewise.fleet._of_profile import (
+from stripewise.centre.database._records import join, known_amount
+from stripewise.centre.database.ingest._profile_record import (
     Origin,
     _pattern_rows,
     file_class,
@@ -23,13 +21,15 @@ from stripewise.fleet._of_profile import (
     record_of,
     source_of,
 )
-from stripewise.fleet._records import known_amount
-from stripewise.fleet._store import Writer
-from stripewise.machines import storage_of_files
-from stripewise.model import Amount, Evidence, total
-from stripewise.patterns import find_patterns
-from stripewise.readers import read_evidence
-from stripewise.text import finite
+from stripewise.centre.database.store._figures import _largest
+from stripewise.centre.database.store._writer import Writer
+from stripewise.core import Amount, total
+from stripewise.evidence.diagnosis import diagnose, profile_to_json
+from stripewise.evidence.patterns import find_patterns
+from stripewise.evidence.readers import read_evidence
+from stripewise.evidence.trace import Evidence
+from stripewise.present import finite
+from stripewise.storage.machines import storage_of_files
 from support.fleet_records import jobs_of
 
 darshan = pytest.importorskip("darshan")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.fleet._records import EventRecord, SampleRecord
-from stripewise.fleet._samples_text import is_samples, parse_samples
+from stripewise.centre.database._records import EventRecord, SampleRecord
+from stripewise.centre.database.ingest._samples import is_samples, parse_samples
 
 AT = 1_767_225_600
 

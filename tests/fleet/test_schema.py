@@ -13,10 +13,10 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
-from stripewise.errors import StorageError, UsageError
-from stripewise.fleet._engine import create_engine, shown, sqlite_file, str_of
-from stripewise.fleet._schema import check, current, initialise, newest
-from stripewise.fleet.tables import Base
+from stripewise.centre.database._engine import create_engine, shown, sqlite_file, str_of
+from stripewise.centre.database._schema import check, current, initialise, newest
+from stripewise.centre.database.tables import Base
+from stripewise.core.errors import StorageError, UsageError
 
 
 def test_an_empty_database_is_told_what_to_run(empty_engine: Engine) -> None:
@@ -50,7 +50,7 @@ def test_tables_of_a_newer_version_are_refused(engine: Engine) -> None:
 def test_tables_of_an_older_version_are_told_how_to_go_on(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stripewise.fleet._schema.newest", lambda: "9999")
+    monkeypatch.setattr("stripewise.centre.database._schema.newest", lambda: "9999")
     with pytest.raises(StorageError, match=r"older version.*9999.*db backup.*db init --db"):
         check(engine)
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, Engine, inspect, select
 
-from stripewise.fleet._records import EventRecord, SampleRecord
-from stripewise.fleet._samples import (
+from stripewise.centre.database._records import EventRecord, SampleRecord
+from stripewise.centre.database.store._samples import (
     DAY,
     KEPT_DAYS,
     RESOLUTIONS,
@@ -20,7 +20,7 @@ from stripewise.fleet._samples import (
     store_event,
     store_samples,
 )
-from stripewise.fleet.tables import Event, Rollup, Sample, Series
+from stripewise.centre.database.tables import Event, Rollup, Sample, Series
 from support.fleet_records import ON_A_DATABASE
 
 Values = Sequence[tuple[int, float, float]]

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.fleet import _spool, leave_report, report_of
-from stripewise.fleet.ingest._report import check_report
-from stripewise.model import Configuration, FileRule, Op
+from stripewise.centre.database.ingest import _report as _spool
+from stripewise.centre.database.ingest import leave_report, report_of
+from stripewise.centre.database.ingest._report import check_report
+from stripewise.core import Configuration, FileRule
+from stripewise.evidence.trace import Op
 from support import fleet_inputs as inputs
 from support.containers import FakeFile, FakeProcess
 from support.small_disk import fill, small_file_system

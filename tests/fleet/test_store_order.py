@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, Engine, select
 
-from stripewise.fleet import _figures, _job_rows
-from stripewise.fleet._records import JobRecord, Record, SourceRecord
-from stripewise.fleet._store import Writer
-from stripewise.fleet.tables import Job
+from stripewise.centre.database._records import JobRecord, Record, SourceRecord
+from stripewise.centre.database.store import _figures
+from stripewise.centre.database.store import _jobs as _job_rows
+from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.database.tables import Job
 from support.fleet_records import DAY, ON_A_DATABASE, contents, figures, job, source
 
 SUBMITTED = (1000, 2000, 2050, 40 * DAY, 65 * DAY)

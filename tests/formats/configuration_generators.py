@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from stripewise.model import Configuration, DatasetRule, FileRule, JobSettings, Value
-from stripewise.tunables import DATASET_KEYS, Layer, Tunable, all_tunables
+from stripewise.core import Configuration, DatasetRule, FileRule, JobSettings, Value
+from stripewise.settings.tunables import DATASET_KEYS, Layer, Tunable, all_tunables
 
 unicode_text = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8

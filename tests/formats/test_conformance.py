@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.errors import ConfigurationError
-from stripewise.formats import format_names, get
+from stripewise.core.errors import ConfigurationError
+from stripewise.settings.formats import format_names, get
 from support.format_suite import FormatSuite
 
 

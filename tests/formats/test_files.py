@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.errors import ConfigurationError, StorageError, UsageError
-from stripewise.formats import detect, format_names, get, load_configuration
-from stripewise.model import Configuration, FileRule, JobSettings
-from stripewise.outputs import write_file
+from stripewise.core import Configuration, FileRule, JobSettings, write_file
+from stripewise.core.errors import ConfigurationError, StorageError, UsageError
+from stripewise.settings.formats import detect, format_names, get, load_configuration
 
 BOTH = Configuration(
     (FileRule("*", {"cb_nodes": 4}, override=True),), JobSettings({"io": "ompio"})

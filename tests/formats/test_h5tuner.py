@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.errors import ConfigurationError
-from stripewise.formats import effective, get
+from stripewise.core.errors import ConfigurationError
+from stripewise.settings.formats import effective, get
 
 EXAMPLE = """<?xml version="1.0" encoding="utf-8"?>
 <Parameters>

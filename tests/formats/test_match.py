@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.formats import effective, matches
-from stripewise.formats._match import glob_matches, literal_glob, literal_name
-from stripewise.model import Configuration, DatasetRule, FileRule
+from stripewise.core import Configuration, DatasetRule, FileRule
+from stripewise.settings.formats import effective, matches
+from stripewise.settings.formats._match import glob_matches, literal_glob, literal_name
 
 FNM_PATHNAME = 1
 _libc = ctypes.CDLL(None)

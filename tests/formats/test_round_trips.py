@@ -13,9 +13,9 @@ from configuration_generators import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.formats import canonical, effective, get
-from stripewise.model import Configuration, FileRule, JobSettings
-from stripewise.tunables import check_configuration
+from stripewise.core import Configuration, FileRule, JobSettings
+from stripewise.settings.formats import canonical, effective, get
+from stripewise.settings.tunables import check_configuration
 
 PATHS = ["out.h5", "xout.h5", "dir/out.h5", "a1/b2.dat", "x2", "*", "other", "é.nc"]
 DATASETS = ["/x", "/g/x", "/Data2", "/*"]

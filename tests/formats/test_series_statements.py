@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise import formats
-from stripewise.errors import ConfigurationError
-from stripewise.model import Configuration, FileRule, SeriesRule
+from stripewise.core import Configuration, FileRule, SeriesRule
+from stripewise.core.errors import ConfigurationError
+from stripewise.settings import formats
 
 RULE = SeriesRule(True, False, True, (2, 4), (1, 1 << 40), (0, 9), {"cb_nodes": 2, "a b": "x"})
 

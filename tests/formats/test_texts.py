@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.errors import ConfigurationError
-from stripewise.formats import get, job_environment
-from stripewise.model import Configuration, DatasetRule, FileRule, JobSettings
+from stripewise.core import Configuration, DatasetRule, FileRule, JobSettings
+from stripewise.core.errors import ConfigurationError
+from stripewise.settings.formats import get, job_environment
 
 
 @pytest.mark.parametrize(

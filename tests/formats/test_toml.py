@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.errors import ConfigurationError
-from stripewise.formats import canonical, get
-from stripewise.formats._toml import as_it_should_be
-from stripewise.formats._toml_form import checked
-from stripewise.inputs import parse_toml
-from stripewise.model import Configuration, DatasetRule, FileRule, JobSettings
+from stripewise.core import Configuration, DatasetRule, FileRule, JobSettings
+from stripewise.core.errors import ConfigurationError
+from stripewise.core.inputs import parse_toml
+from stripewise.settings.formats import canonical, get
+from stripewise.settings.formats._toml import as_it_should_be
+from stripewise.settings.formats._toml_form import checked
 
 EXAMPLE = """
 version = 1

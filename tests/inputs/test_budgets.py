@@ -12,10 +12,9 @@ from random import Random
 
 import pytest
 
-from stripewise import inputs
-from stripewise.errors import ConfigurationError, StripewiseError, TraceError, UsageError
-from stripewise.formats import load_configuration
-from stripewise.inputs import (
+from stripewise.core import Measurement, ProgramFacts, RunStatus, from_json, inputs, to_json
+from stripewise.core.errors import ConfigurationError, StripewiseError, TraceError, UsageError
+from stripewise.core.inputs import (
     CONFIGURATION,
     Budget,
     input_lines,
@@ -23,11 +22,11 @@ from stripewise.inputs import (
     parse_json,
     parse_toml,
 )
-from stripewise.model import Measurement, ProgramFacts, RunStatus, from_json, to_json
-from stripewise.policy import load_policy
-from stripewise.readers import read_evidence
-from stripewise.study import read_cases
-from stripewise.surfaces import Surface
+from stripewise.evidence.readers import read_evidence
+from stripewise.settings import load_policy
+from stripewise.settings.formats import load_configuration
+from stripewise.study.plan import read_cases
+from stripewise.study.surfaces import Surface
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "budgets.md"
 MIB = 1 << 20

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.jobs import JobScript, Surroundings, check_inside
+from stripewise.core.errors import UsageError
+from stripewise.run.jobs import JobScript
+from stripewise.run.shell import Surroundings, check_inside
 
 HERE = Path("/scratch/me/case")
 

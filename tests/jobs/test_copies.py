@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.jobs import Changes, JobScript, links_program, revert, rewrite
-from stripewise.jobs._copies import copies_program
-from stripewise.launch._staging import LOCAL_TYPES
+from stripewise.run.jobs import Changes, JobScript, links_program, revert, rewrite
+from stripewise.run.jobs._copies import copies_program
+from stripewise.run.launch.agent._staging import LOCAL_TYPES
 
 HOSTILE = (
     "a b", "$(touch canary)", "`touch canary`", "'; touch canary; '", '"', "*", "-rf", "new\nline",

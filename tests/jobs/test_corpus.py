@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.jobs import Changes, JobScript, is_rewritten, revert, rewrite
-from stripewise.model import JobSettings
+from stripewise.core import JobSettings
+from stripewise.core.errors import UsageError
+from stripewise.run.jobs import Changes, JobScript, is_rewritten, revert, rewrite
 from support.job_scripts import ALL, Case, combined_cases, written_cases
 
 WRAP = ("wrapper", 'it\'s $(touch canary) `x` "q" \\ *', "--")

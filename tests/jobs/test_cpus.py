@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.jobs import JobScript, missing_cpus
+from stripewise.run.jobs import JobScript, missing_cpus
 
 HEAD = "#!/bin/bash\n#SBATCH -N 2 -n 8 --cpus-per-task=4\n"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.jobs import Effects, JobScript, Surroundings, effects_of_words
+from stripewise.run.jobs import JobScript
+from stripewise.run.shell import Effects, Surroundings, effects_of_words
 
 ENVIRONMENT = {"HOME": "/home/me", "SCRATCH": "/scratch/me", "USER": "me", "TMPDIR": "/tmp/me",
                "STALE": "/abs/c /abs/d"}  # fmt: skip

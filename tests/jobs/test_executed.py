@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.jobs import Changes, JobScript, links_program, revert, rewrite
-from stripewise.model import JobSettings
+from stripewise.core import JobSettings
+from stripewise.run.jobs import Changes, JobScript, links_program, revert, rewrite
 from support.job_scripts import ALL, Case
 
 LAUNCHERS = "srun mpirun mpiexec mpiexec.hydra mpiexec.mpich orterun aprun".split()

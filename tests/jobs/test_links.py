@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.jobs import links_program, replaced_links
+from stripewise.run.jobs import links_program, replaced_links
 
 HOSTILE = (
     "a b", "$(touch canary)", "`touch canary`", "'; touch canary; '", '"', "*", "-rf", "new\nline",

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.jobs import Changes, JobScript, Lead, move_before, moves_to, revert, rewrite
-from stripewise.jobs._moves import lead_of
+from stripewise.run.jobs import Changes, JobScript, revert, rewrite
+from stripewise.run.shell import Lead, move_before, moves_to
+from stripewise.run.shell._moves import lead_of
 
 ENVIRONMENT = {"HOME": "/home/me", "USER": "me", "SCRATCH": "/scratch/me", "SLURM_TMPDIR": "/t"}
 HERE = Path("/scratch/me/case")

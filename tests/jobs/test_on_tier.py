@@ -8,10 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.jobs import JobScript, OnTier, copies_note, copies_on_tier, revert, script_on_tier
-from stripewise.jobs._staged import logs_of
-from stripewise.tiers import Pool, TierRequest, find_tier
+from stripewise.core.errors import UsageError
+from stripewise.run.jobs import (
+    JobScript,
+    OnTier,
+    copies_note,
+    copies_on_tier,
+    revert,
+    script_on_tier,
+)
+from stripewise.run.jobs._on_tier import logs_of
+from stripewise.run.tiers import Pool, TierRequest, find_tier
 
 GIB = 1 << 30
 POOL = Pool("p", 2 * GIB, 16 * GIB, 16 * GIB)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.jobs import Changes, JobScript, revert, rewrite
-from stripewise.model import JobSettings
+from stripewise.core import JobSettings
+from stripewise.core.errors import UsageError
+from stripewise.run.jobs import Changes, JobScript, revert, rewrite
 
 
 def _parse(*lines: str) -> JobScript:

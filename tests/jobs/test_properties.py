@@ -15,9 +15,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from stripewise.errors import UsageError
-from stripewise.jobs import Changes, JobScript, is_rewritten, quote, revert, rewrite
-from stripewise.model import JobSettings
+from stripewise.core import JobSettings
+from stripewise.core.errors import UsageError
+from stripewise.run.jobs import Changes, JobScript, is_rewritten, quote, revert, rewrite
 from support.job_scripts import ALL
 
 PIECES = [

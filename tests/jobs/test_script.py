@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.jobs import Changes, JobScript, quote, revert, rewrite
-from stripewise.model import JobSettings
+from stripewise.core import JobSettings
+from stripewise.core.errors import UsageError
+from stripewise.run.jobs import Changes, JobScript, quote, revert, rewrite
 from support.work import calls_and_peak
 
 

@@ -8,7 +8,7 @@ Group 2017, "Original script" and "Converted script".
 
 from __future__ import annotations
 
-from stripewise.jobs import Changes, JobScript, revert, rewrite
+from stripewise.run.jobs import Changes, JobScript, revert, rewrite
 from support.job_scripts import written_cases
 
 DIRECTIVES = (

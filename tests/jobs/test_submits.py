@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.jobs import JobScript
-from stripewise.jobs._commands import check_command
-from stripewise.jobs._submits import Submission, find_submission, submission_of_words
+from stripewise.core.errors import UsageError
+from stripewise.run.jobs import JobScript
+from stripewise.run.jobs._systems import check_command
+from stripewise.run.shell._submits import find_submission, submission_of_words
+from stripewise.run.shell._submitters import Submission
 
 SHELL = r"""
 sbatch next.sh

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.jobs import Changes, JobScript, job_script_heading, rewrite
+from stripewise.core.errors import UsageError
+from stripewise.run.jobs import Changes, JobScript, job_script_heading, rewrite
 
 DIRECTIVES = {
     "#PBS -l select=4:ncpus=64": "PBS",

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import main
-from stripewise.study._tuned_script import _written
+from stripewise.study.job_scripts._tuned_script import _written
 
 
 @pytest.mark.parametrize("there", [False, True])

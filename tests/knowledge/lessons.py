@@ -9,7 +9,7 @@ import sqlite3
 import uuid
 from pathlib import Path
 
-from stripewise.knowledge import (
+from stripewise.learning.knowledge import (
     Case,
     Effect,
     Fingerprint,
@@ -20,7 +20,7 @@ from stripewise.knowledge import (
     TriedState,
     describe_case,
 )
-from stripewise.knowledge._schema import MIGRATIONS
+from stripewise.learning.knowledge._file import MIGRATIONS
 from support.strategy_suite import romio_facts
 
 KNOB = "mpiio.romio_ds_write"

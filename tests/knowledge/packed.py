@@ -9,9 +9,9 @@ from pathlib import Path
 from minisign import KeyPair
 
 from knowledge.lessons import MACHINE, case, lesson
-from stripewise.knowledge import Pack, gather
-from stripewise.patterns import PatternClass
-from stripewise.performance import Ground, Model, Range, Term
+from stripewise.evidence.patterns import PatternClass
+from stripewise.learning.knowledge import Pack, gather
+from stripewise.learning.performance import Ground, Model, Range, Term
 
 CLASS = PatternClass("write", "collective", "interleaved")
 

@@ -11,10 +11,7 @@ from pathlib import Path
 import pytest
 from lessons import KNOB, case
 
-from stripewise.elf import library_versions
-from stripewise.knowledge import TriedState, describe_case, describe_machine, learn
-from stripewise.knowledge._describe import cpu_model, digest_of, memory_bytes, version_of
-from stripewise.model import (
+from stripewise.core import (
     Configuration,
     FailureCause,
     Measurement,
@@ -26,7 +23,10 @@ from stripewise.model import (
     StudyResult,
     Trial,
     TrialState,
+    library_versions,
 )
+from stripewise.learning.knowledge import TriedState, describe_case, describe_machine, learn
+from stripewise.learning.knowledge._memory import cpu_model, digest_of, memory_bytes, version_of
 
 MOUNTS = r"""27 1 254:0 / / rw - ext4 /dev/vda rw
 28 27 0:40 / /scratch rw - lustre 10.0.0.1@tcp:/scratch rw

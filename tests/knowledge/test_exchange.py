@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from lessons import KNOB, MACHINE, case, lesson
 
-from stripewise.errors import ConfigurationError
-from stripewise.knowledge import Tried, export_lines, import_lines
-from stripewise.knowledge._codec import decode, encode
-from stripewise.model import PatternSummary
+from stripewise.core import PatternSummary
+from stripewise.core.errors import ConfigurationError
+from stripewise.learning.knowledge import Tried, export_lines, import_lines
+from stripewise.learning.knowledge._codec import decode, encode
 
 
 def test_round_trip():

@@ -12,10 +12,18 @@ import pytest
 from lessons import MACHINE, case, lesson, of_version
 from test_parts import of_two_classes
 
-from stripewise.knowledge import Case, Lesson, Store, as_part, compare, matches_of, parts_of
-from stripewise.knowledge import _index as index
-from stripewise.knowledge._similarity import NEAR
-from stripewise.model import PatternSummary
+from stripewise.core import PatternSummary
+from stripewise.learning.knowledge import (
+    Case,
+    Lesson,
+    Store,
+    as_part,
+    compare,
+    matches_of,
+    parts_of,
+)
+from stripewise.learning.knowledge import _index as index
+from stripewise.learning.knowledge._similarity import NEAR
 
 SHAPES = (
     (("BLOCK",), (8,), (1 << 18,)),
@@ -76,8 +84,8 @@ def test_the_index_finds_the_nearest(tmp_path, many):
 
 
 def test_rows_that_are_ruled_out_early_are_not_among_the_nearest(tmp_path, many, monkeypatch):
-    monkeypatch.setattr("stripewise.knowledge._nearest.MANY", 20)
-    monkeypatch.setattr("stripewise.knowledge._nearest.PAGES_AT_ONCE", 1)
+    monkeypatch.setattr("stripewise.learning.knowledge._nearest.MANY", 20)
+    monkeypatch.setattr("stripewise.learning.knowledge._nearest.PAGES_AT_ONCE", 1)
     monkeypatch.setattr(index, "PAGE_ROWS", 32)
     store = Store(tmp_path / "knowledge.sqlite")
     store.add(many)
@@ -95,7 +103,7 @@ def test_rows_that_are_ruled_out_early_are_not_among_the_nearest(tmp_path, many,
 def test_rows_are_those_of_a_plain_loop_in_its_order(
     tmp_path, many, monkeypatch, many_rows, page_rows, pages
 ):
-    from stripewise.knowledge import _nearest as nearest
+    from stripewise.learning.knowledge import _nearest as nearest
 
     monkeypatch.setattr(nearest, "MANY", many_rows)
     monkeypatch.setattr(nearest, "PAGES_AT_ONCE", pages)
@@ -127,7 +135,7 @@ def test_codes_tell_the_distance(tmp_path, many):
 
 def told(store: Store, question: Case) -> list[float]:
     """Return what the features of each row tell of its distance, one row at a time."""
-    from stripewise.knowledge._nearest import _tables, np
+    from stripewise.learning.knowledge._nearest import _tables, np
 
     with store.opened(writing=False) as connection:
         return [

@@ -15,8 +15,8 @@ import pytest
 from lessons import MACHINE, case, lesson
 from packed import Signer, model, pack
 
-from stripewise.errors import ConfigurationError, PolicyError, StorageError, StripewiseError
-from stripewise.knowledge import (
+from stripewise.core.errors import ConfigurationError, PolicyError, StorageError, StripewiseError
+from stripewise.learning.knowledge import (
     Store,
     check_installed,
     decode_pack,
@@ -27,7 +27,7 @@ from stripewise.knowledge import (
     sign,
     site_stores,
 )
-from stripewise.performance import load_models, model_to_json
+from stripewise.learning.performance import load_models, model_to_json
 
 
 @pytest.fixture(scope="module")
@@ -292,7 +292,7 @@ def test_nothing_is_half_installed(send, signer, tmp_path, monkeypatch):
 
     for name in ("Store.add", "save_model", "_settle", "_point"):
         with monkeypatch.context() as patch:
-            patch.setattr(f"stripewise.knowledge._installed.{name}", full)
+            patch.setattr(f"stripewise.learning.knowledge._installed.{name}", full)
             with pytest.raises(StorageError, match=r"cannot install in .*No space left"):
                 install(read_pack(send(pack("n")), [signer.text]), home)
         assert sorted(home.rglob("*")) == before

@@ -12,9 +12,16 @@ import pytest
 from lessons import MACHINE, case, lesson
 from test_parts import CHECK, PLOT, of_two_classes
 
-from stripewise.errors import ConfigurationError
-from stripewise.formats import load_configuration
-from stripewise.knowledge import Case, Tried, compare, export_pairs, import_pairs, matches_of
+from stripewise.core.errors import ConfigurationError
+from stripewise.learning.knowledge import (
+    Case,
+    Tried,
+    compare,
+    export_pairs,
+    import_pairs,
+    matches_of,
+)
+from stripewise.settings.formats import load_configuration
 
 STRIPES = "mpiio.striping_factor"
 HAND = {

@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 from lessons import KNOB, OTHER, case, lesson
 
-from stripewise.errors import ConfigurationError
-from stripewise.knowledge import (
+from stripewise.core import FileClass, PatternSummary
+from stripewise.core.errors import ConfigurationError
+from stripewise.learning.knowledge import (
     as_part,
     compare,
     describe_case,
@@ -19,10 +20,9 @@ from stripewise.knowledge import (
     parts_of,
     recall,
 )
-from stripewise.knowledge._codec import decode, encode
-from stripewise.knowledge._records import Case, Effect, Tried
-from stripewise.model import FileClass, PatternSummary
-from stripewise.tunables import find_space
+from stripewise.learning.knowledge._codec import decode, encode
+from stripewise.learning.knowledge._records import Case, Effect, Tried
+from stripewise.settings.tunables import find_space
 from support.strategy_suite import romio_facts
 
 PLOT = PatternSummary(

@@ -13,8 +13,8 @@ import sys
 import pytest
 
 from knowledge.lessons import lesson, of_version
-from stripewise.errors import StorageError
-from stripewise.knowledge import KeptProfile, Profiles, Store, StoreFile
+from stripewise.core.errors import StorageError
+from stripewise.learning.knowledge import KeptProfile, Profiles, Store, StoreFile
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_a_store_that_cannot_be_written_still_gives_digests(tmp_path):
 
 
 def test_a_look_up_loads_neither_numpy_nor_pydantic():
-    code = "import sys; from stripewise.knowledge import Profiles; print(sorted(sys.modules))"
+    code = "import sys; from stripewise.learning.knowledge import Profiles; print([*sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "numpy" not in done.stdout
     assert "pydantic" not in done.stdout

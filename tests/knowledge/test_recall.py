@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from lessons import KNOB, OTHER, case, lesson
 
-from stripewise.knowledge import Tried, TriedState, recall
-from stripewise.tunables import SafetyClass, Space, find_space
+from stripewise.learning.knowledge import Tried, TriedState, recall
+from stripewise.settings.tunables import SafetyClass, Space, find_space
 from support.strategy_suite import romio_facts
 
 FACTS = romio_facts()

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lessons import MACHINE, case
 
-from stripewise.knowledge import Case, Fingerprint, Machine, Stack, compare
-from stripewise.knowledge._similarity import PATTERN_WEIGHT, SCALE_WEIGHT
-from stripewise.model import PatternSummary
-from stripewise.patterns import distance, pattern_of
+from stripewise.core import PatternSummary
+from stripewise.evidence.patterns import distance, pattern_of
+from stripewise.learning.knowledge import Case, Fingerprint, Machine, Stack, compare
+from stripewise.learning.knowledge._similarity import PATTERN_WEIGHT, SCALE_WEIGHT
 
 SHARE = st.floats(0, 1)
 SUMMARIES = st.builds(

@@ -11,10 +11,10 @@ from dataclasses import replace
 import pytest
 from lessons import KNOB, case, lesson
 
-from stripewise.errors import ConfigurationError, StorageError
-from stripewise.knowledge import Store, Tried, TriedState, _file, own_store, site_stores
-from stripewise.knowledge._schema import MIGRATIONS
-from stripewise.tunables import all_tunables
+from stripewise.core.errors import ConfigurationError, StorageError
+from stripewise.learning.knowledge import Store, Tried, TriedState, _file, own_store, site_stores
+from stripewise.learning.knowledge._file import MIGRATIONS
+from stripewise.settings.tunables import all_tunables
 from support.strategy_suite import romio_facts
 
 

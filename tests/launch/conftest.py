@@ -14,9 +14,9 @@ from uuid import uuid4
 
 import pytest
 
-from stripewise.launch import Handle, LocalLauncher, Outcome, RunRequest
-from stripewise.launch import _slurm_pool as pool
-from stripewise.launch._processes import process_table, send, strays
+from stripewise.run.launch import Handle, LocalLauncher, Outcome, RunRequest
+from stripewise.run.launch import _slurm_pool as pool
+from stripewise.run.launch.agent._processes import process_table, send, strays
 from support.slurm_jobs import Jobs
 from support.small_disk import small_file_system
 
@@ -124,8 +124,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def jobs(tmp_path: Path, runs: Runs, monkeypatch: pytest.MonkeyPatch) -> Iterator[Jobs]:
     """A launcher over a fake Slurm."""
-    monkeypatch.setattr("stripewise.launch._slurm_watch.SETTLE_SECONDS", 0.2)
-    monkeypatch.setattr("stripewise.launch._slurm_watch.STALE_SECONDS", 2.0)
+    monkeypatch.setattr("stripewise.run.launch._slurm.SETTLE_SECONDS", 0.2)
+    monkeypatch.setattr("stripewise.run.launch._slurm.STALE_SECONDS", 2.0)
     made = Jobs(tmp_path, runs)
     yield made
     pool.forget_all()

@@ -11,8 +11,8 @@ import time
 
 import pytest
 
-from stripewise.launch import Outcome
-from stripewise.model import FailureCause, RunStatus
+from stripewise.core import FailureCause, RunStatus
+from stripewise.run.launch import Outcome
 
 HYDRA_RANK = """
 ===================================================================================

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.emulation import EmulatedStorage, EmulationOptions
-from stripewise.errors import ProgramError
-from stripewise.launch import LocalLauncher, _emulated
-from stripewise.model import RunStatus
+from stripewise.core import RunStatus
+from stripewise.core.errors import ProgramError
+from stripewise.run.launch import LocalLauncher, _emulated
+from stripewise.storage.emulation import EmulatedStorage, EmulationOptions
 
 SHOW = ("sh", "-c", 'test -s "$STRIPEWISE_EMULATE" && echo "$STRIPEWISE_EMULATE"')
 

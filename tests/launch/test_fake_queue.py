@@ -14,8 +14,8 @@ from uuid import uuid4
 
 import pytest
 
-from stripewise.launch import RunRequest, sweep
-from stripewise.model import FailureCause, RunStatus
+from stripewise.core import FailureCause, RunStatus
+from stripewise.run.launch import RunRequest, sweep
 from stripewise.testing.launcher_suite import LauncherSuite, same_handle
 from support.fake_queue import FakeQueue
 

@@ -14,10 +14,10 @@ from uuid import uuid4
 
 import pytest
 
-from stripewise.errors import ProgramError, StorageError, StudyError, UsageError
-from stripewise.launch import LocalLauncher, RunRequest
-from stripewise.launch._supervise import BoundedFile, Supervisor
-from stripewise.model import RunStatus
+from stripewise.core import RunStatus
+from stripewise.core.errors import ProgramError, StorageError, StudyError, UsageError
+from stripewise.run.launch import LocalLauncher, RunRequest
+from stripewise.run.launch.agent._supervise import BoundedFile, Supervisor
 from stripewise.testing.launcher_suite import LauncherSuite
 from support.small_disk import fill
 

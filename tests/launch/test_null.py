@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.launch import (
+from stripewise.core.errors import UsageError
+from stripewise.run.launch import (
     DEFAULT_LAUNCHER,
     NullLauncher,
     RunRequest,
@@ -35,7 +35,7 @@ def test_launchers_by_name():
 
 
 def test_a_launcher_from_outside(monkeypatch):
-    from stripewise.launch import _registry
+    from stripewise.run.launch import _registry
 
     monkeypatch.setattr(_registry, "_LAUNCHERS", dict(_registry._LAUNCHERS))
 

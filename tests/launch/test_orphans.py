@@ -16,14 +16,9 @@ from uuid import uuid4
 
 import pytest
 
-from stripewise.launch import Handle, LocalLauncher, sweep
-from stripewise.launch._processes import (
-    end_all,
-    process_table,
-    send,
-    strays,
-)
-from stripewise.model import RunStatus
+from stripewise.core import RunStatus
+from stripewise.run.launch import Handle, LocalLauncher, sweep
+from stripewise.run.launch.agent._processes import end_all, process_table, send, strays
 
 WRITE = "while :; do echo x >> out; sleep 0.01; done"
 PROGRAMS = {

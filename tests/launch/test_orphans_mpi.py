@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from stripewise.model import RunStatus
+from stripewise.core import RunStatus
 
 WRITE = "while :; do echo x >> out; sleep 0.01; done"
 

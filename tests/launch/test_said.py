@@ -4,7 +4,7 @@
 
 import pytest
 
-from stripewise.launch import _records
+from stripewise.run.launch import _records
 
 SLURM = (
     "srun: Job step aborted: Waiting up to 7 seconds for job step to finish.\n"

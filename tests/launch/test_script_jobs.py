@@ -13,14 +13,20 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import RuntimeMissingError
-from stripewise.jobs import JobScript
-from stripewise.launch import HINTS_VARIABLE, RunRequest, ScriptJobs, redirect_pair
-from stripewise.launch._slurm_order import make_order
-from stripewise.model import Configuration, JobSettings
-from stripewise.runtime import cray_variables, find_runtime
-from stripewise.tiers import Pool, TierRequest, find_tier
-from stripewise.tunables import build_configuration
+from stripewise.core import Configuration, JobSettings
+from stripewise.core.errors import RuntimeMissingError
+from stripewise.run.jobs import JobScript
+from stripewise.run.launch import (
+    HINTS_VARIABLE,
+    RunRequest,
+    ScriptJobs,
+    cray_variables,
+    redirect_pair,
+)
+from stripewise.run.launch._slurm import make_order
+from stripewise.run.runtime import find_runtime
+from stripewise.run.tiers import Pool, TierRequest, find_tier
+from stripewise.settings.tunables import build_configuration
 
 GIB = 1 << 30
 POOL = Pool("wlm_pool", 2 * GIB, 16 * GIB, 16 * GIB)

@@ -9,8 +9,9 @@ from uuid import uuid4
 
 import pytest
 
-from stripewise.launch import RunRequest, SimulatedLauncher
-from stripewise.model import RunStatus
+from stripewise.core import RunStatus
+from stripewise.run.launch import RunRequest
+from stripewise.study.procedure import SimulatedLauncher
 from stripewise.testing.launcher_suite import LauncherSuite
 
 

@@ -11,11 +11,11 @@ from uuid import uuid4
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.launch import Allocation, PlainJobs, RunRequest, SlurmLauncher, create_launcher
-from stripewise.launch import _slurm_pool as pool
-from stripewise.launch._slurm_spool import Spool
-from stripewise.model import RunStatus
+from stripewise.core import RunStatus
+from stripewise.core.errors import UsageError
+from stripewise.run.launch import Allocation, PlainJobs, RunRequest, SlurmLauncher, create_launcher
+from stripewise.run.launch import _slurm_pool as pool
+from stripewise.run.launch._slurm_spool import Spool
 from stripewise.testing.launcher_suite import LauncherSuite
 from support.fake_slurm import FakeSlurm
 from support.slurm_jobs import until

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.errors import StorageError
-from stripewise.launch import _agent_files as files
-from stripewise.model import RunStatus
+from stripewise.core import RunStatus
+from stripewise.core.errors import StorageError
+from stripewise.run.launch.agent import _agent_files as files
 from support.slurm_jobs import until
 from support.small_disk import fill
 

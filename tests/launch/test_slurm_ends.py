@@ -9,9 +9,9 @@ import socket
 
 import pytest
 
-from stripewise.errors import StudyError
-from stripewise.launch._agent_steps import end_stale_steps, parse_orphans
-from stripewise.model import FailureCause, RunStatus
+from stripewise.core import FailureCause, RunStatus
+from stripewise.core.errors import StudyError
+from stripewise.run.launch.agent._agent_steps import end_stale_steps, parse_orphans
 from support.slurm_jobs import until
 
 

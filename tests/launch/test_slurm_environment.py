@@ -11,16 +11,16 @@ from uuid import uuid4
 
 import pytest
 
-import stripewise.runtime
-from stripewise.errors import UsageError
-from stripewise.launch import RunRequest, Stage
-from stripewise.launch._slurm_environment import (
+from stripewise.core import Configuration, JobSettings
+from stripewise.core.errors import UsageError
+from stripewise.run import runtime as library
+from stripewise.run.launch import RunRequest, Stage
+from stripewise.run.launch._job_plan import (
     REDIRECT_VARIABLE,
     order_environment,
     staged_variables,
     write_tasks,
 )
-from stripewise.model import Configuration, JobSettings
 
 STAGE = "%{STRIPEWISE_STAGE}"
 
@@ -32,9 +32,9 @@ def runtime(tmp_path, monkeypatch):
     def write(path, variables, *, expanded, preload):
         written.update(path=path, variables=dict(variables), expanded=expanded, preload=preload)
 
-    monkeypatch.setattr(stripewise.runtime, "write_task_file", write, raising=False)
+    monkeypatch.setattr(library, "write_task_file", write, raising=False)
     task = lambda runtime: Path("/lib/stripewise-task")  # noqa: E731
-    monkeypatch.setattr(stripewise.runtime, "task_program", task, raising=False)
+    monkeypatch.setattr(library, "task_program", task, raising=False)
     core, plugins = Path("/lib/libstripewise.so"), Path("/lib/plugins")
     return SimpleNamespace(core=core, plugin_directory=plugins), written
 

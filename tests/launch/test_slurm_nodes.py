@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from stripewise.errors import StudyError
-from stripewise.launch import _agent_files as files
-from stripewise.launch._agent import Agent
-from stripewise.model import RunStatus
+from stripewise.core import RunStatus
+from stripewise.core.errors import StudyError
+from stripewise.run.launch.agent import _agent_files as files
+from stripewise.run.launch.agent._agent import Agent
 
 
 @pytest.mark.extended

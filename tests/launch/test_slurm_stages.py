@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import pytest
 
-from stripewise.launch import PlainJobs, Stage
-from stripewise.launch import _agent_files as files
-from stripewise.launch._agent import Agent
-from stripewise.launch._staging import MOST_CONTENT_BYTES
-from stripewise.model import FailureCause, RunStatus
+from stripewise.core import FailureCause, RunStatus
+from stripewise.run.launch import PlainJobs, Stage
+from stripewise.run.launch.agent import _agent_files as files
+from stripewise.run.launch.agent._agent import Agent
+from stripewise.run.launch.agent._staging import MOST_CONTENT_BYTES
 from support.slurm_jobs import until
 
 
@@ -183,7 +183,7 @@ def test_copies_take_time_before_slurms_signal_too(tmp_path, monkeypatch):
 
     monkeypatch.setenv("SLURM_JOB_START_TIME", "100")
     monkeypatch.setenv("SLURM_JOB_END_TIME", "110")
-    monkeypatch.setattr("stripewise.launch._agent_run.Run", Copies)
+    monkeypatch.setattr("stripewise.run.launch.agent._agent_run.Run", Copies)
     order = {"timeout_seconds": 5.0, "stage": {"variable": "DW_JOB_STRIPED"}}
     order |= {"directory": str(tmp_path), "record_directory": str(tmp_path)}
     for number in (1, 2):

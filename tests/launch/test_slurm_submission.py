@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.launch import Allocation, PlainJobs
-from stripewise.model import RunStatus
-from stripewise.slurm import Slurm, SubmissionError
-from stripewise.slurm._variables import for_command
+from stripewise.core import RunStatus
+from stripewise.core.errors import UsageError
+from stripewise.run.launch import Allocation, PlainJobs
+from stripewise.run.slurm import Slurm, SubmissionError
+from stripewise.run.slurm._commands import for_command
 from support.slurm_jobs import until
 
 
@@ -180,7 +180,7 @@ def test_a_limit_that_other_jobs_of_the_user_reach_is_said(jobs, monkeypatch):
     jobs.fake.set()
     jobs.end(jobs.launcher.submit(jobs.runs.shell(":")))
     jobs.launch(Alternates())
-    monkeypatch.setattr("stripewise.launch._slurm_pool.ROOM_SECONDS", 0.5)
+    monkeypatch.setattr("stripewise.run.launch._slurm_pool.ROOM_SECONDS", 0.5)
     jobs.fake.set(most_jobs=0)
     handle = jobs.launcher.submit(jobs.runs.shell(":"))
     with pytest.raises(SubmissionError, match="at a time"):

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from stripewise.launch import Allocation, PlainJobs
-from stripewise.launch._agent import _late_seconds
-from stripewise.model import FailureCause, RunStatus
+from stripewise.core import FailureCause, RunStatus
+from stripewise.run.launch import Allocation, PlainJobs
+from stripewise.run.launch.agent._agent import _late_seconds
 from stripewise.testing.launcher_suite import same_handle
 from support.slurm_jobs import until
 

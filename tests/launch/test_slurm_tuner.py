@@ -14,8 +14,8 @@ from uuid import uuid4
 
 import pytest
 
-from stripewise.launch import _slurm_pool as pool
-from stripewise.model import RunStatus
+from stripewise.core import RunStatus
+from stripewise.run.launch import _slurm_pool as pool
 from stripewise.testing.launcher_suite import same_handle
 from support.slurm_jobs import until
 
@@ -86,8 +86,8 @@ def test_a_tuner_that_ends_gives_its_jobs_back(jobs, tmp_path):
 import json, sys
 sys.path[:0] = {[*sys.path]!r}
 from pathlib import Path
-from stripewise.launch import PlainJobs, RunRequest, SlurmLauncher
-from stripewise.slurm import Slurm
+from stripewise.run.launch import PlainJobs, RunRequest, SlurmLauncher
+from stripewise.run.slurm import Slurm
 launcher = SlurmLauncher(None, PlainJobs(), Slurm(), Path({str(tmp_path / "jobs")!r}))
 place = Path({str(tmp_path)!r}, sys.argv[1])
 place.mkdir()
@@ -105,7 +105,7 @@ if sys.argv[2] == "wait":
 
 @pytest.mark.extended
 def test_cancel_of_a_run_whose_agent_is_stopped(jobs, monkeypatch):
-    monkeypatch.setattr("stripewise.launch._slurm.ANSWER_SECONDS", 1.5)
+    monkeypatch.setattr("stripewise.run.launch._slurm.ANSWER_SECONDS", 1.5)
     _, handle = jobs.begin("sleep 60")
     agent = json.loads(next((jobs.directory / "jobs").glob("*/agent.json")).read_text())
     assert agent["order"] == 1

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.launch._staging import stage_in, stage_out
+from stripewise.run.launch.agent._staging import stage_in, stage_out
 
 names = st.sampled_from(["a", "b", "sub/a", "sub/b", "sub/deep/c"])
 trees = st.dictionaries(names, st.binary(max_size=20), max_size=5)

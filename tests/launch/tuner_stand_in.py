@@ -11,7 +11,7 @@ import json
 import sys
 from pathlib import Path
 
-from stripewise.launch import LocalLauncher, RunRequest
+from stripewise.run.launch import LocalLauncher, RunRequest
 
 directory, run_id, *command = Path(sys.argv[1]), *sys.argv[2:]
 (directory / "work").mkdir(parents=True, exist_ok=True)

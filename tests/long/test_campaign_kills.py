@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.bench import find_suite, read_directory
-from stripewise.runtime import find_runtime
+from stripewise.bench.campaign import find_suite
+from stripewise.bench.running import read_directory
+from stripewise.run.runtime import find_runtime
 from support.amounts import share_of
 
 KILLS = 20

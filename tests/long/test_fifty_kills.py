@@ -21,9 +21,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from stripewise.model import IoLayer, Op, Trace
-from stripewise.readers import expand, read_evidence
-from stripewise.runtime import find_runtime
+from stripewise.evidence.readers import read_evidence
+from stripewise.evidence.trace import IoLayer, Op, Trace, expand
+from stripewise.run.runtime import find_runtime
 from support.amounts import share_of
 
 pytestmark = [pytest.mark.long, pytest.mark.mpi, pytest.mark.timeout(900)]

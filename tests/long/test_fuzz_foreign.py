@@ -12,8 +12,8 @@ from random import Random
 
 import pytest
 
-from stripewise.errors import StripewiseError
-from stripewise.readers.sources._darshan import DarshanSource
+from stripewise.core.errors import StripewiseError
+from stripewise.evidence.readers.darshan._read import DarshanSource
 from support.amounts import share_of
 from support.fuzz_sources import fuzz
 from support.mutations import mutate

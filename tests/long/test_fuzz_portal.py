@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.fleet._engine import create_engine
-from stripewise.fleet._schema import initialise
+from stripewise.centre.database._engine import create_engine
+from stripewise.centre.database._schema import initialise
 from support.amounts import share_of
 from support.portal_fuzz import fuzz
 from support.portal_world import make_world, stop_time

@@ -17,8 +17,8 @@ from random import Random
 
 import pytest
 
-from stripewise.runtime import find_runtime
-from stripewise.study import parse_journal
+from stripewise.run.runtime import find_runtime
+from stripewise.study.plan import parse_journal
 from support.amounts import share_of
 from support.journal_checks import check_runs
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.fleet._engine import str_of
+from stripewise.centre.database._engine import str_of
 from support.databases import empty_engine, postgres_template, sqlite_template  # noqa: F401
 from support.page_loads import Loaded, load, missing, page_loads
 from support.portal_server import serving
@@ -38,7 +38,7 @@ _HELD = 600
 @pytest.fixture
 def place(empty_engine: Engine, tmp_path: Path) -> Iterator[tuple[str, Path]]:  # noqa: F811
     """Address of a portal over a year of a centre, and what its users load."""
-    from stripewise.fleet import initialise
+    from stripewise.centre.database import initialise
     from synthetic_centre import make_centre
 
     initialise(empty_engine)

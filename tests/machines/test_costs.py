@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.machines import Exchange, Interval, Stack, StorageCosts, interpolated
-from stripewise.machines._requests import _exchange, measure_costs
+from stripewise.core import Exchange, Interval, StorageCosts, interpolated
+from stripewise.storage.machines import Stack
+from stripewise.storage.machines._requests import _exchange, measure_costs
 
 PHASES = ("open", "transfer", "close")
 COST = Interval(1e-6, 2e-6, 4e-6)
@@ -91,8 +92,8 @@ def test_exchange_is_what_the_kernels_transfers_took(tmp_path):
 
 @pytest.mark.extended
 def test_a_slow_machine_is_not_measured_for_ever(tmp_path, monkeypatch):
-    monkeypatch.setattr("stripewise.machines._requests._LIMIT_SECONDS", 0.0)
-    monkeypatch.setattr("stripewise.machines._requests._exchange", pytest.fail)
+    monkeypatch.setattr("stripewise.storage.machines._requests._LIMIT_SECONDS", 0.0)
+    monkeypatch.setattr("stripewise.storage.machines._requests._exchange", pytest.fail)
     assert measure_costs(tmp_path, kernel(tmp_path, "")).exchange == ()
 
 

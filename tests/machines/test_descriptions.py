@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from machines.descriptions import WHOLE, changed
-from stripewise.errors import ConfigurationError
-from stripewise.machines import (
+from stripewise.core.errors import ConfigurationError
+from stripewise.storage.machines import (
     FIGURES,
     KINDS,
     Dimension,

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from machines.descriptions import WHOLE, changed
-from stripewise.errors import ConfigurationError
-from stripewise.knowledge import describe_machine
-from stripewise.machines import (
-    Interval,
-    StorageCosts,
+from stripewise.core import Interval, StorageCosts
+from stripewise.core.errors import ConfigurationError
+from stripewise.learning.knowledge import describe_machine
+from stripewise.storage.machines import (
+    Mount,
     description_text,
     find_mount,
     find_storage,
@@ -27,8 +27,7 @@ from stripewise.machines import (
     mount_warnings,
     slowed,
 )
-from stripewise.machines import _known as known
-from stripewise.model import Mount
+from stripewise.storage.machines import _find as known
 
 COST = Interval(1e-6, 2e-6, 4e-6)
 

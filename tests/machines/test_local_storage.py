@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import StorageError
-from stripewise.knowledge import describe_machine
-from stripewise.machines import (
+from stripewise.core import Exchange, Interval, StorageCosts
+from stripewise.core.errors import StorageError
+from stripewise.learning.knowledge import describe_machine
+from stripewise.storage.machines import (
     Effort,
     Evidence,
-    Exchange,
-    Interval,
+    Mount,
     Storage,
-    StorageCosts,
     description_text,
     find_storage,
     keep_storage,
@@ -27,9 +26,8 @@ from stripewise.machines import (
     storage_file,
     storage_of_files,
 )
-from stripewise.machines import _probe as probing
-from stripewise.machines._direct import takes_direct
-from stripewise.model import Mount
+from stripewise.storage.machines import _probe as probing
+from stripewise.storage.machines._probe import takes_direct
 
 SHORT = Effort(rounds=2, seconds=0.01, region=8 << 20, files=5)
 COST = Interval(1e-6, 2e-6, 4e-6)
@@ -92,7 +90,7 @@ def test_a_probed_storage_is_a_description(probed):
 
 @pytest.mark.extended
 def test_requests_through_the_cache_are_said(tmp_path, monkeypatch):
-    monkeypatch.setattr("stripewise.machines._direct.takes_direct", lambda work: False)
+    monkeypatch.setattr("stripewise.storage.machines._probe.takes_direct", lambda work: False)
     monkeypatch.setattr(probing, "measure_costs", lambda work, stacks: COSTS)
     found = probe_storage(tmp_path, effort=replace(SHORT, rounds=1))
     assert "no O_DIRECT: through the cache" in found.figures["client.process_write"].source

@@ -5,8 +5,8 @@
 import pytest
 
 from machines.descriptions import WHOLE
-from stripewise.errors import ConfigurationError
-from stripewise.machines import (
+from stripewise.core.errors import ConfigurationError
+from stripewise.storage.machines import (
     FIGURES,
     Dimension,
     description_text,

@@ -12,15 +12,13 @@ from itertools import pairwise
 
 import pytest
 
-from stripewise.errors import StorageError
-from stripewise.monitor import HostError
-from stripewise.monitor._agent import Agent, Request
-from stripewise.monitor._clock import Backoff, Clock
-from stripewise.monitor._collecting import Collecting
-from stripewise.monitor._delivering import Delivering
-from stripewise.monitor.collectors import Problem
-from stripewise.monitor.metrics import Reading, health
-from stripewise.monitor.sinks import Sink
+from stripewise.centre.monitor import HostError, Reading, metrics
+from stripewise.centre.monitor.agent._agent import Agent, Request
+from stripewise.centre.monitor.agent._collecting import Backoff, Clock, Collecting
+from stripewise.centre.monitor.agent._delivering import Delivering
+from stripewise.centre.monitor.collectors import Problem
+from stripewise.centre.monitor.sinks import Sink
+from stripewise.core.errors import StorageError
 from support.monitor_parts import (
     EmptyHost,
     FakeCollector,
@@ -102,11 +100,11 @@ def test_one_that_fails_stops_no_other(caplog: pytest.LogCaptureFixture) -> None
     bad, good, sink = FakeCollector(act=fail, name="bad"), FakeCollector(), FakeSink()
     with caplog.at_level(logging.INFO), Running([bad, good], [sink]):
         wait_until(lambda: len(sink.of("fake")) > 4 and len(sink.of("bad")) > 4)
-        wait_until(lambda: (shown(sink, health.COLLECTOR_FAILURES, "bad", "error")() or 0) > 3)
-        assert shown(sink, health.COLLECTOR_OK, "bad")() == 0
-        assert shown(sink, health.COLLECTOR_OK, "fake")() == 1
-        assert shown(sink, health.COLLECTOR_LAST, "bad")() is None
-        assert shown(sink, health.COLLECTOR_FAILURES, "fake", "error")() == 0
+        wait_until(lambda: (shown(sink, metrics.COLLECTOR_FAILURES, "bad", "error")() or 0) > 3)
+        assert shown(sink, metrics.COLLECTOR_OK, "bad")() == 0
+        assert shown(sink, metrics.COLLECTOR_OK, "fake")() == 1
+        assert shown(sink, metrics.COLLECTOR_LAST, "bad")() is None
+        assert shown(sink, metrics.COLLECTOR_FAILURES, "fake", "error")() == 0
     assert {one.readings for one in sink.of("bad")} == {(thing("kept"),)}
     said = [one.getMessage() for one in caplog.records if "collector bad" in one.getMessage()]
     assert said == ["collector bad failed (error): MemoryError: "]
@@ -140,15 +138,15 @@ def test_one_that_hangs_is_seen_and_the_rest_goes_on(caplog: pytest.LogCaptureFi
 
     hung, good, sink = FakeCollector(act=act, name="hung"), FakeCollector(), FakeSink()
     with Running([hung, good], [sink], stuck_seconds=STUCK_SECONDS):
-        wait_until(lambda: shown(sink, health.COLLECTOR_FAILURES, "hung", "slow")() == 1)
-        assert shown(sink, health.COLLECTOR_OK, "hung")() == 0
-        wait_until(lambda: (shown(sink, health.COLLECTOR_SKIPPED, "hung")() or 0) >= 6)
-        during = shown(sink, health.COLLECTOR_SKIPPED, "hung")() or 0
+        wait_until(lambda: shown(sink, metrics.COLLECTOR_FAILURES, "hung", "slow")() == 1)
+        assert shown(sink, metrics.COLLECTOR_OK, "hung")() == 0
+        wait_until(lambda: (shown(sink, metrics.COLLECTOR_SKIPPED, "hung")() or 0) >= 6)
+        during = shown(sink, metrics.COLLECTOR_SKIPPED, "hung")() or 0
         assert len(sink.of("hung")) == 1
         assert len(sink.of("fake")) >= 6
         go_on.set()
-        wait_until(lambda: shown(sink, health.COLLECTOR_OK, "hung")() == 1)
-        assert (shown(sink, health.COLLECTOR_SKIPPED, "hung")() or 0) >= during
+        wait_until(lambda: shown(sink, metrics.COLLECTOR_OK, "hung")() == 1)
+        assert (shown(sink, metrics.COLLECTOR_SKIPPED, "hung")() or 0) >= during
     assert [one.getMessage() for one in caplog.records if "does not end" in one.getMessage()]
 
 
@@ -175,7 +173,7 @@ def test_a_slow_one_skips_rounds_and_does_not_drift() -> None:
     sink = FakeSink()
     with Running([FakeCollector(act=act)], [sink]):
         wait_until(lambda: len(sink.of("fake")) >= 4)
-        wait_until(lambda: (shown(sink, health.COLLECTOR_SKIPPED, "fake")() or 0) >= 6)
+        wait_until(lambda: (shown(sink, metrics.COLLECTOR_SKIPPED, "fake")() or 0) >= 6)
     starts = [one.monotonic for one in sink.of("fake")]
     gaps = [(b - a) / INTERVAL_SECONDS for a, b in pairwise(starts)]
     assert min(gaps) > 2.5
@@ -187,13 +185,13 @@ def test_a_sink_that_comes_back_gets_everything(caplog: pytest.LogCaptureFixture
     collector = FakeCollector()
     with caplog.at_level(logging.INFO), Running([collector], [down, up]):
         wait_until(lambda: len(up.of("fake")) > 5)
-        wait_until(lambda: (shown(up, health.SINK_FAILURES, "down")() or 0) > 2)
-        assert shown(up, health.SINK_OK, "down")() == 0
-        assert shown(up, health.SINK_OK, "up")() == 1
-        assert shown(up, health.SINK_LAST, "up")() is not None
+        wait_until(lambda: (shown(up, metrics.SINK_FAILURES, "down")() or 0) > 2)
+        assert shown(up, metrics.SINK_OK, "down")() == 0
+        assert shown(up, metrics.SINK_OK, "up")() == 1
+        assert shown(up, metrics.SINK_LAST, "up")() is not None
         down.is_down = False
         wait_until(lambda: down.of("fake"))
-        wait_until(lambda: shown(up, health.SINK_OK, "down")() == 1)
+        wait_until(lambda: shown(up, metrics.SINK_OK, "down")() == 1)
     values = [one.readings[0].value for one in down.of("fake")]
     assert values == list(range(1, collector.rounds + 1))
     said = [one.getMessage() for one in caplog.records if "sink down" in one.getMessage()]
@@ -248,7 +246,7 @@ def test_a_sink_that_cannot_begin_yet_is_tried_again_and_its_loss_counted() -> N
     late.cannot_begin = "no database: start it"
     with Running([FakeCollector()], [late, up]):
         wait_until(lambda: len(up.of("fake")) > 3)
-        wait_until(lambda: (shown(up, health.SINK_LOST, "late")() or 0) > 3)
+        wait_until(lambda: (shown(up, metrics.SINK_LOST, "late")() or 0) > 3)
         late.cannot_begin = ""
         wait_until(lambda: late.of("fake"))
     assert late.of("fake")[0].readings[0].value > 1
@@ -262,22 +260,22 @@ def test_a_sink_that_raises_anything_loses_its_round_and_that_is_counted() -> No
 
     broken, up = Broken("broken"), FakeSink("up")
     with Running([FakeCollector()], [broken, up]):
-        wait_until(lambda: (shown(up, health.SINK_LOST, "broken")() or 0) > 3)
-        assert shown(up, health.SINK_OK, "broken")() == 0
+        wait_until(lambda: (shown(up, metrics.SINK_LOST, "broken")() or 0) > 3)
+        assert shown(up, metrics.SINK_OK, "broken")() == 0
 
 
 def test_what_a_sink_tells_of_itself_is_told_once() -> None:
     sink = FakeSink()
     sink.own = [
-        Reading(health.SINK_QUEUED, ("fake-sink",), 7.0),
-        Reading(health.SINK_LOST, ("fake-sink",), 5.0),
-        Reading(health.SINK_OK, ("fake-sink",), 0.0),
+        Reading(metrics.SINK_QUEUED, ("fake-sink",), 7.0),
+        Reading(metrics.SINK_LOST, ("fake-sink",), 5.0),
+        Reading(metrics.SINK_OK, ("fake-sink",), 0.0),
     ]
     with Running([FakeCollector()], [sink]):
         wait_until(lambda: sink.of("monitor"))
-    assert value_of(latest(sink), health.SINK_QUEUED, "fake-sink") == 7
-    assert value_of(latest(sink), health.SINK_LOST, "fake-sink") == 5
-    assert value_of(latest(sink), health.SINK_OK, "fake-sink") == 0
+    assert value_of(latest(sink), metrics.SINK_QUEUED, "fake-sink") == 7
+    assert value_of(latest(sink), metrics.SINK_LOST, "fake-sink") == 5
+    assert value_of(latest(sink), metrics.SINK_OK, "fake-sink") == 0
 
 
 def test_a_sink_that_waits_to_be_asked_tells_no_time_of_delivery() -> None:
@@ -289,19 +287,19 @@ def test_a_sink_that_waits_to_be_asked_tells_no_time_of_delivery() -> None:
 
     asked, up = Asked("asked"), FakeSink("up")
     with Running([FakeCollector()], [asked, up]):
-        wait_until(lambda: shown(up, health.SINK_LAST, "up")() is not None)
-        assert shown(up, health.SINK_OK, "asked")() == 1
-        assert shown(up, health.SINK_LAST, "asked")() is None
+        wait_until(lambda: shown(up, metrics.SINK_LAST, "up")() is not None)
+        assert shown(up, metrics.SINK_OK, "asked")() == 1
+        assert shown(up, metrics.SINK_LAST, "asked")() is None
 
 
 def test_steps_of_the_clock_are_counted_and_told(caplog: pytest.LogCaptureFixture) -> None:
     clock = SetClock()
     agent = Agent(lambda _: [], [], 15.0, clock)  # type: ignore[arg-type]
-    assert value_of(agent.report().readings, health.CLOCK_STEPS) == 0
+    assert value_of(agent.report().readings, metrics.CLOCK_STEPS) == 0
     clock.wall_seconds -= 90
-    assert value_of(agent.report().readings, health.CLOCK_STEPS) == 1
+    assert value_of(agent.report().readings, metrics.CLOCK_STEPS) == 1
     clock.pass_by(15)
-    assert value_of(agent.report().readings, health.CLOCK_STEPS) == 1
+    assert value_of(agent.report().readings, metrics.CLOCK_STEPS) == 1
     assert "clock was set by -90.0 s" in caplog.text
 
 
@@ -310,10 +308,10 @@ def test_what_comes_later_is_found_and_what_is_not_there_is_no_failure() -> None
     later.why_missing = "no Lustre is mounted here: mount one"
     with Running([later], [sink], is_automatic=True):
         wait_until(lambda: len(sink.of("monitor")) > 3)
-        assert shown(sink, health.COLLECTOR_OK, "later")() is None
+        assert shown(sink, metrics.COLLECTOR_OK, "later")() is None
         assert later.rounds == 0
         later.why_missing = ""
-        wait_until(lambda: shown(sink, health.COLLECTOR_OK, "later")() == 1)
+        wait_until(lambda: shown(sink, metrics.COLLECTOR_OK, "later")() == 1)
 
 
 def test_its_own_interval_goes_before_the_agents() -> None:
@@ -343,12 +341,12 @@ def test_a_sink_that_hangs_is_seen_and_the_others_go_on() -> None:
 
     hung, up = Hangs("hung"), FakeSink("up")
     with Running([FakeCollector()], [hung, up], stuck_seconds=STUCK_SECONDS):
-        wait_until(lambda: shown(up, health.SINK_FAILURES, "hung")() == 1)
-        assert shown(up, health.SINK_OK, "hung")() == 0
+        wait_until(lambda: shown(up, metrics.SINK_FAILURES, "hung")() == 1)
+        assert shown(up, metrics.SINK_OK, "hung")() == 0
         before = len(up.of("fake"))
         wait_until(lambda: len(up.of("fake")) > before + 2)
         go_on.set()
-        wait_until(lambda: shown(up, health.SINK_OK, "hung")() == 1)
+        wait_until(lambda: shown(up, metrics.SINK_OK, "hung")() == 1)
     assert len(hung.of("fake")) == len(up.of("fake"))
 
 
@@ -377,10 +375,10 @@ def test_one_that_hangs_when_it_looks_whether_there_is_something_is_seen() -> No
 
     sink = FakeSink()
     with Running([Looks(name="looks")], [sink], None, True, STUCK_SECONDS):
-        wait_until(lambda: shown(sink, health.COLLECTOR_OK, "looks")() == 0)
-        assert shown(sink, health.COLLECTOR_FAILURES, "looks", "slow")() == 1
+        wait_until(lambda: shown(sink, metrics.COLLECTOR_OK, "looks")() == 0)
+        assert shown(sink, metrics.COLLECTOR_FAILURES, "looks", "slow")() == 1
         go_on.set()
-        wait_until(lambda: shown(sink, health.COLLECTOR_OK, "looks")() == 1)
+        wait_until(lambda: shown(sink, metrics.COLLECTOR_OK, "looks")() == 1)
 
 
 def test_a_round_that_breaks_after_it_was_read_stops_nothing(
@@ -397,5 +395,5 @@ def test_a_round_that_breaks_after_it_was_read_stops_nothing(
     sink = FakeSink()
     with Running([FakeCollector()], [sink]):
         wait_until(lambda: sink.of("fake"))
-        wait_until(lambda: shown(sink, health.COLLECTOR_OK, "fake")() == 1)
-        assert shown(sink, health.COLLECTOR_FAILURES, "fake", "error")() == 2
+        wait_until(lambda: shown(sink, metrics.COLLECTOR_OK, "fake")() == 1)
+        assert shown(sink, metrics.COLLECTOR_FAILURES, "fake", "error")() == 2

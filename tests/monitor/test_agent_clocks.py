@@ -7,7 +7,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.monitor._clock import Backoff, Grid, StepWatch
+from stripewise.centre.monitor.agent._collecting import Backoff, Grid, StepWatch
 from support.monitor_parts import SetClock
 
 

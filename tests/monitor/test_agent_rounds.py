@@ -8,11 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from stripewise.monitor import HostError, TargetJobs
-from stripewise.monitor import _rounds as rounds
-from stripewise.monitor._clock import Clock
-from stripewise.monitor.collectors import Problem
-from stripewise.monitor.metrics import Reading
+from stripewise.centre.monitor import HostError, Reading, TargetJobs
+from stripewise.centre.monitor.agent import _collecting as rounds
+from stripewise.centre.monitor.agent._collecting import Clock
+from stripewise.centre.monitor.collectors import Problem
 from support.monitor_parts import EmptyHost, FakeCollector, thing
 
 

@@ -21,7 +21,7 @@ from support.ports import free_port
 MOST_RESIDENT_KIB = 45 * 1024
 HEAVY = {"numpy", "pandas", "rich", "jinja2", "sqlalchemy", "scipy", "fastapi", "psycopg"}
 LOOK = (
-    "from stripewise.monitor import _service as service\n"
+    "from stripewise.centre.monitor.agent import _agent as service\n"
     "from stripewise.cli import main\n"
     "import sys\n"
     "real = service.Agent.run\n"
@@ -180,9 +180,9 @@ def test_the_settings_in_deploy_are_those_of_the_members() -> None:
     everything = re.sub(r"^# (?=\[sinks|[a-z_]+ = )", "", text, flags=re.MULTILINE)
     everything = everything.replace('user = ""  ', 'user = "root"')
     code = (
-        "import sys\nfrom stripewise.monitor import make_collectors\n"
-        "from stripewise.monitor._settings import settings_of\n"
-        "from stripewise.monitor.sinks import sink_class\nimport tomllib\n"
+        "import sys\nfrom stripewise.centre.monitor.agent import make_collectors\n"
+        "from stripewise.centre.monitor.agent._settings import settings_of\n"
+        "from stripewise.centre.monitor.sinks import sink_class\nimport tomllib\n"
         "found = settings_of(tomllib.loads(sys.stdin.read()))\n"
         "print(len(make_collectors(found)), *found.sinks)\n"
         "for name, table in found.sinks.items():\n"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from stripewise.monitor import _check, check_collectors
-from stripewise.monitor._build import Chosen
-from stripewise.monitor.metrics import Reading
+from stripewise.centre.monitor import Reading
+from stripewise.centre.monitor.agent import _check, check_collectors
+from stripewise.centre.monitor.agent._agent import Chosen
 from support.monitor_parts import EmptyHost, FakeCollector, thing
 
 

@@ -10,9 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.monitor._growth import EntryState, JobGrowth, decode, encode, grow_entries
-from stripewise.monitor._packed import pack_entry, unpack_entry
-from stripewise.monitor._records import JobEntry, OperationCount, TargetJobs
+from stripewise.centre.monitor._records import JobEntry, OperationCount, TargetJobs
+from stripewise.centre.monitor.sinks._store_growth import (
+    EntryState,
+    JobGrowth,
+    decode,
+    encode,
+    grow_entries,
+    pack_entry,
+    unpack_entry,
+)
 from support.mutations import mutate
 
 COUNT = OperationCount(10, "bytes", 1000, ((64, 4), (128, 6)))

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.monitor._growth import EntryState, decode, encode, grow_entries
-from stripewise.monitor._records import TargetJobs
-from stripewise.monitor.texts.lustre import JobStatsReader
-from stripewise.monitor.texts.lustre._job_ids import raw_id, tag_of
+from stripewise.centre.monitor._records import TargetJobs
+from stripewise.centre.monitor.collectors import JobStatsReader
+from stripewise.centre.monitor.collectors._lustre_job_stats import raw_id, tag_of
+from stripewise.centre.monitor.sinks._store_growth import EntryState, decode, encode, grow_entries
 from support.job_stats_text import MDT_ROWS, OST_ROWS, VERSIONS, Target, printed_id
 
 IDS = (b"1", b"22", b"dd.0", b"my job", b"@x", b"u:1:n", b'"q"', b"back\\x41", b"100%", b"~")

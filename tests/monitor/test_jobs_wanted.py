@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.monitor import make_collectors, make_sinks, read_settings
-from stripewise.monitor._build import ask_for_jobs
+from stripewise.centre.monitor.agent import make_collectors, make_sinks, read_settings
+from stripewise.centre.monitor.agent._agent import ask_for_jobs
 
 
 @pytest.mark.parametrize(

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.monitor._growth import (
+from stripewise.centre.monitor._records import JobEntry, OperationCount, TargetJobs
+from stripewise.centre.monitor.collectors import PackedCounts
+from stripewise.centre.monitor.sinks._store_growth import (
     EntryState,
     JobGrowth,
+    LiveRows,
     _unpacked,
     decode,
     encode,
     grow_entries,
 )
-from stripewise.monitor._live_rows import LiveRows
-from stripewise.monitor._records import JobEntry, OperationCount, TargetJobs
-from stripewise.monitor.texts.lustre import PackedCounts
 
 NAMES = ("read_bytes", "write_bytes", "read", "open", "odd_operation")
 SIZES = ("4K", "64K", "1M", "512", "2G")

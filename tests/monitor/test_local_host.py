@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.monitor import TEXT_BYTES, HostError, LocalHost
-from stripewise.monitor import _command as commands
+from stripewise.centre.monitor import TEXT_BYTES, HostError, LocalHost
+from stripewise.centre.monitor import _host as commands
 from support.monitor_parts import wait_until
 
 
@@ -100,7 +100,7 @@ def test_a_file_of_others_is_denied(
         raise PermissionError(errno.EACCES, "Permission denied")
 
     (tmp_path / "a").touch()
-    monkeypatch.setattr("stripewise.monitor._local_host.os.open", refuse)
+    monkeypatch.setattr("stripewise.centre.monitor._host.os.open", refuse)
     error = failure(lambda: host.text(str(tmp_path / "a")))
     assert (error.reason, str(error)) == ("denied", f"{tmp_path}/a: Permission denied")
 
@@ -279,14 +279,14 @@ def test_closing_kills_what_runs_and_starts_no_more() -> None:
 
 
 def test_closing_kills_what_just_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    host = LocalHost()
+    host, whole = LocalHost(), commands.Command
 
     def started(*words: object) -> commands.Command:
-        made = commands.Command(*words)  # type: ignore[arg-type]
+        made = whole(*words)  # type: ignore[arg-type]
         host.close()
         return made
 
-    monkeypatch.setattr("stripewise.monitor._local_host.Command", started)
+    monkeypatch.setattr("stripewise.centre.monitor._host.Command", started)
     error = failure(lambda: host.output(["sleep", "600"], timeout_seconds=60))
     assert f"signal {signal.SIGKILL:d}" in str(error)
 

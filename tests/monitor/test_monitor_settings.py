@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import ConfigurationError
-from stripewise.monitor import make_collectors, make_sinks, read_settings
-from stripewise.monitor._settings import why_not_obeyed
+from stripewise.centre.monitor.agent import make_collectors, make_sinks, read_settings
+from stripewise.centre.monitor.agent._settings import why_not_obeyed
+from stripewise.core.errors import ConfigurationError
 from support.monitor_cli import REPLACED
 
 

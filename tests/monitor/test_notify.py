@@ -9,10 +9,9 @@ import socket
 import threading
 from pathlib import Path
 
-from stripewise.monitor._agent import Agent, Request
-from stripewise.monitor._clock import Clock
-from stripewise.monitor._delivering import Delivering
-from stripewise.monitor._notify import Notifier
+from stripewise.centre.monitor.agent._agent import Agent, Notifier, Request
+from stripewise.centre.monitor.agent._collecting import Clock
+from stripewise.centre.monitor.agent._delivering import Delivering
 from support.monitor_parts import FakeSink
 
 

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from stripewise.monitor import read_once
-from stripewise.monitor._build import Chosen
-from stripewise.monitor.collectors import create_collector
-from stripewise.monitor.metrics import health
+from stripewise.centre.monitor import metrics
+from stripewise.centre.monitor.agent import read_once
+from stripewise.centre.monitor.agent._agent import Chosen
+from stripewise.centre.monitor.collectors import create_collector
 from support.monitor_host import FakeHost
 
 
@@ -17,7 +17,7 @@ def test_a_collector_that_finds_nothing_says_so_and_is_not_well() -> None:
     found, report = read_once(chosen, FakeHost(files=mounts), ["nfs"])
     assert found.reason == "missing"
     assert "no NFS file system is mounted" in found.problems[0]
-    ok = [one.value for one in report.readings if one.metric is health.COLLECTOR_OK]
+    ok = [one.value for one in report.readings if one.metric is metrics.COLLECTOR_OK]
     assert ok == [0.0]
 
 

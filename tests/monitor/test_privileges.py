@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import ConfigurationError, PolicyError, RuntimeMissingError
-from stripewise.monitor import _privileges as privileges
+from stripewise.centre.monitor import _privileges as privileges
+from stripewise.core.errors import ConfigurationError, PolicyError, RuntimeMissingError
 from support.monitor_process import IS_OPEN, run
 
 GOOD = """\

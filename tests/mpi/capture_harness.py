@@ -11,8 +11,8 @@ from typing import Any
 
 from runtime_harness import run
 
-from stripewise.model import EventFlag, IoLayer, Op, Trace
-from stripewise.readers import expand, read_evidence
+from stripewise.evidence.readers import read_evidence
+from stripewise.evidence.trace import EventFlag, IoLayer, Op, Trace, expand
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from stacks import allowances, family_of, hdf5_flags, is_openmpi, suite_of, there
 
-from stripewise.runtime import MpiInstallation, describe_mpi
+from stripewise.run.runtime import MpiInstallation, describe_mpi
 from support import roots
 from support.built import built
 

@@ -17,10 +17,10 @@ from kernel_builds import PATIENCE_SECONDS, library_flags
 from runtime_harness import NATIVE, checked, launch, run, run_plain, scratch
 from stacks import hdf5_flags
 
-from stripewise.model import Trace
-from stripewise.readers import read_evidence
-from stripewise.replay import Plan, build_plan, write_plan
-from stripewise.runtime import describe_mpi
+from stripewise.evidence.readers import read_evidence
+from stripewise.evidence.replay import Plan, build_plan, write_plan
+from stripewise.evidence.trace import Trace
+from stripewise.run.runtime import describe_mpi
 from support.same_requests import Differences, compare
 
 WARNINGS = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror")

@@ -22,8 +22,8 @@ import pytest
 from kernel_builds import PATIENCE_SECONDS
 from stacks import allowances, family_of, hdf5_flags, is_openmpi, major_of, suite_of, there, tool
 
-from stripewise.model import IoLayer, Op, RunProfile, SettingsKind
-from stripewise.readers import read_containers
+from stripewise.evidence.containers import read_containers
+from stripewise.evidence.trace import IoLayer, Op, RunProfile, SettingsKind
 from support import roots
 
 NATIVE = Path(__file__).resolve().parents[2] / "native"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from runtime_harness import Ran, run
 
-from stripewise.formats import series_text
-from stripewise.model import SeriesRule
-from stripewise.runtime import SeriesMapping, SeriesOutcome
+from stripewise.core import SeriesRule
+from stripewise.run.runtime import SeriesMapping, SeriesOutcome
+from stripewise.settings.formats import series_text
 
 RULES = (
     SeriesRule(True, True, True, mpiio={"cb_buffer_size": 65536}),

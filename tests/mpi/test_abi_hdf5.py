@@ -15,7 +15,7 @@ import pytest
 from runtime_harness import Ran, flat, program, run, run_plain
 from stacks import HDF5_1_14, HDF5_2
 
-from stripewise.model import IoLayer, Op
+from stripewise.evidence.trace import IoLayer, Op
 
 pytestmark = [pytest.mark.mpi, pytest.mark.roots]
 

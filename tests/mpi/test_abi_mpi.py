@@ -12,9 +12,9 @@ import pytest
 from runtime_harness import Ran, flat, plugins, program, require, run, run_plain
 from stacks import MPIS, family_of, is_openmpi, major_of, tool
 
-from stripewise.model import (
-    Configuration,
-    FileRule,
+from stripewise.core import Configuration, FileRule
+from stripewise.evidence.facts import cannot_act, observed_files, program_facts
+from stripewise.evidence.trace import (
     IoLayer,
     MpiFamily,
     Op,
@@ -22,7 +22,6 @@ from stripewise.model import (
     ProcessFlag,
     SettingsKind,
 )
-from stripewise.readers import cannot_act, observed_files, program_facts
 from support import roots
 
 pytestmark = [pytest.mark.mpi, pytest.mark.roots]
@@ -184,7 +183,7 @@ def test_without_that_version_the_message_names_it(mpi: str, tmp_path: Path) -> 
 
 DETECT = """
 import json
-from stripewise.runtime import detect_mpis
+from stripewise.run.runtime import detect_mpis
 print(json.dumps([
     [mpi.version, mpi.mpiexec.name, mpi.mpiio, mpi.problem, mpi.hdf5.version,
      [library.title for library in mpi.libraries]] for mpi in detect_mpis()]))

@@ -12,8 +12,8 @@ from runtime_harness import FAMILIES, program, require, run, run_plain
 from stacks import CASE_OF_HDF5_2
 from test_runtime_errors import normalised
 
-from stripewise.model import EventFlag, IoLayer, Op, OpenBit, ShapeKind, Trace
-from stripewise.readers import read_containers
+from stripewise.evidence.containers import read_containers
+from stripewise.evidence.trace import EventFlag, IoLayer, Op, OpenBit, ShapeKind, Trace
 
 pytestmark = pytest.mark.mpi
 

@@ -11,8 +11,7 @@ import pytest
 from capture_harness import Call, calls, captured
 from runtime_harness import FAMILIES, program, require
 
-from stripewise.model import EventFlag, IoLayer, Op, OpenBit, Trace
-from stripewise.readers import expand
+from stripewise.evidence.trace import EventFlag, IoLayer, Op, OpenBit, Trace, expand
 
 pytestmark = pytest.mark.mpi
 

@@ -10,7 +10,7 @@ import pytest
 from capture_harness import Call, calls, captured
 from io_libraries import FAMILY, library_program
 
-from stripewise.model import EventFlag, IoLayer, Op, OpenBit, ShapeKind, Trace
+from stripewise.evidence.trace import EventFlag, IoLayer, Op, OpenBit, ShapeKind, Trace
 
 pytestmark = pytest.mark.mpi
 

@@ -11,9 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from stripewise.model import Distribution, Pattern, PatternKind
-from stripewise.simulation import Workload
-from stripewise.simulation.stacks import find_stack
+from stripewise.evidence.patterns import Distribution, Pattern, PatternKind
+from stripewise.storage.stacks import Workload, find_stack
 from support import real_requests as real
 
 pytestmark = pytest.mark.mpi

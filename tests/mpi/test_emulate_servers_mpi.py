@@ -12,7 +12,7 @@ import pytest
 from runtime_harness import FAMILIES, program, require, run
 
 from emulated_machine import LUSTRE, Machine, counters
-from stripewise.emulation import read_servers
+from stripewise.storage.emulation import read_servers
 
 pytestmark = pytest.mark.mpi
 

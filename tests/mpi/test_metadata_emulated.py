@@ -13,7 +13,7 @@ from metadata_builds import metadata_kernel
 from runtime_harness import run
 
 from emulated_machine import Machine, counters
-from stripewise.simulation import metadata_rate
+from stripewise.storage.simulation import metadata_rate
 from support.storages import described
 
 pytestmark = pytest.mark.mpi

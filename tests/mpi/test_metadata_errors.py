@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from metadata_builds import MetadataKernel, metadata_kernel
 
-from stripewise.owned import MARK
+from stripewise.core import MARK
 from support.small_disk import small_file_system
 
 pytestmark = pytest.mark.mpi

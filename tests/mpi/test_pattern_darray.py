@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stripewise.model import Pieces
-from stripewise.patterns import find_patterns, generate
+from stripewise.evidence.patterns import find_patterns, generate
+from stripewise.evidence.trace import Pieces
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "patterns"))
 from owner_maps import owned, pieces, selections_of

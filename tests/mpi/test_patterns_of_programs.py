@@ -12,9 +12,8 @@ from capture_harness import captured
 from kernel_builds import Kernel
 from runtime_harness import FAMILIES, program, require
 
-from stripewise.model import Pattern, PatternKind
-from stripewise.patterns import find_patterns
-from stripewise.readers import accesses
+from stripewise.evidence.patterns import Pattern, PatternKind, find_patterns
+from stripewise.evidence.trace import accesses
 
 pytestmark = [pytest.mark.mpi, pytest.mark.parametrize("family", FAMILIES)]
 KernelOf = Callable[[str], Kernel]

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.simulation import Workload
-from stripewise.simulation.stacks import Layout, Setup, find_stack
+from stripewise.storage.stacks import Layout, Setup, Workload, find_stack
 from support import real_requests as real
 
 pytestmark = pytest.mark.mpi

@@ -11,7 +11,7 @@ from io_libraries import library_program
 from runtime_harness import FAMILIES, Ran, program, require, run, run_plain
 
 from emulated_machine import LUSTRE, Machine, counters
-from stripewise.model import IoLayer, Op
+from stripewise.evidence.trace import IoLayer, Op
 
 pytestmark = pytest.mark.mpi
 

@@ -15,7 +15,7 @@ from kernel_builds import Kernel
 from replay_harness import prepare, replay_program, replayed
 from runtime_harness import FAMILIES, program, require, run_plain
 
-from stripewise.replay import build_plan, plan_text
+from stripewise.evidence.replay import build_plan, plan_text
 
 pytestmark = pytest.mark.mpi
 

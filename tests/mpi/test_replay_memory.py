@@ -13,8 +13,7 @@ from kernel_builds import Kernel
 from replay_harness import replayed
 from runtime_harness import FAMILIES, program, require
 
-from stripewise.model import IoLayer, Op, ShapeKind, Trace
-from stripewise.readers import expand
+from stripewise.evidence.trace import IoLayer, Op, ShapeKind, Trace, expand
 
 pytestmark = pytest.mark.mpi
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
-from stripewise.simulation.stacks import STACKS
+from stripewise.storage.stacks import STACKS
 from support.real_requests import Cell, differences, real_requests, setup, workload
 from support.request_cells import CELLS, CUT_2D, SPREAD
 

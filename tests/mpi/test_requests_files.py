@@ -14,10 +14,9 @@ from capture_harness import captured as captured_there
 from kernel_builds import kernel_in_root
 from stacks import ADIOS2_2_12
 
-from stripewise.model import IoLayer, Op
-from stripewise.readers import expand
-from stripewise.simulation import Workload, workload_from_kernel
-from stripewise.simulation.stacks import Layout, Setup, find_stack
+from stripewise.evidence.trace import IoLayer, Op, expand
+from stripewise.storage.simulation import workload_from_kernel
+from stripewise.storage.stacks import Layout, Setup, Workload, find_stack
 from support.real_requests import Cell, captured
 from support.stack_workloads import pattern_of
 

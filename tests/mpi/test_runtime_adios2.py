@@ -11,8 +11,9 @@ from io_libraries import library_program
 from runtime_harness import Ran, flat, run, run_plain
 from stacks import ADIOS2_2_10, ADIOS2_2_12
 
-from stripewise.model import Configuration, FileRule, IoLayer, Op, SettingsKind
-from stripewise.readers import cannot_act, observed_files, program_facts, written_files
+from stripewise.core import Configuration, FileRule
+from stripewise.evidence.facts import cannot_act, observed_files, program_facts, written_files
+from stripewise.evidence.trace import IoLayer, Op, SettingsKind
 
 pytestmark = [pytest.mark.mpi, pytest.mark.roots]
 

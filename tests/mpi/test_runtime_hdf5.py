@@ -12,7 +12,7 @@ import pytest
 from runtime_harness import FAMILIES, Ran, flat, program, require, run, run_plain
 from stacks import CASE_OF_HDF5_2, tool
 
-from stripewise.model import IoLayer, Op, ProcessFlag
+from stripewise.evidence.trace import IoLayer, Op, ProcessFlag
 
 pytestmark = pytest.mark.mpi
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from runtime_harness import FAMILIES, Ran, flat, plugins, program, require, run, run_plain
 
-from stripewise.model import FileFlag, IoLayer, Op, SettingsKind
-from stripewise.readers import program_facts
+from stripewise.evidence.facts import program_facts
+from stripewise.evidence.trace import FileFlag, IoLayer, Op, SettingsKind
 
 pytestmark = pytest.mark.mpi
 

@@ -21,7 +21,7 @@ from runtime_harness import (
     scratch,
 )
 
-from stripewise.model import IoLayer, Op, PluginState, ProcessFlag
+from stripewise.evidence.trace import IoLayer, Op, PluginState, ProcessFlag
 
 pytestmark = pytest.mark.mpi
 

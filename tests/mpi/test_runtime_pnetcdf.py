@@ -11,8 +11,10 @@ import pytest
 from io_libraries import FAMILY, library_program
 from runtime_harness import Ran, flat, run, run_plain
 
-from stripewise.model import Configuration, FileRule, IoLayer, Op, SettingsKind
-from stripewise.readers import cannot_act, observed_files, program_facts, read_evidence
+from stripewise.core import Configuration, FileRule
+from stripewise.evidence.facts import cannot_act, observed_files, program_facts
+from stripewise.evidence.readers import read_evidence
+from stripewise.evidence.trace import IoLayer, Op, SettingsKind
 
 pytestmark = pytest.mark.mpi
 

@@ -13,8 +13,8 @@ import h5py
 import pytest
 from runtime_harness import PROGRAMS, PYTHON, checked, core, flat, require, run, run_plain
 
-from stripewise.model import IoLayer, Op
-from stripewise.readers import read_containers
+from stripewise.evidence.containers import read_containers
+from stripewise.evidence.trace import IoLayer, Op
 
 pytestmark = pytest.mark.mpi
 

@@ -11,7 +11,7 @@ import pytest
 from runtime_harness import FAMILIES, environment, launch, program, run_plain
 from series_harness import HINT, applied, digests, run_series
 
-from stripewise.model import SeriesRule
+from stripewise.core import SeriesRule
 
 pytestmark = pytest.mark.mpi
 

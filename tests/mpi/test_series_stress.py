@@ -16,8 +16,8 @@ import pytest
 from runtime_harness import FAMILIES, core, environment, launch, plugins, program
 from series_harness import RULES
 
-from stripewise.formats import series_text
-from stripewise.runtime import SeriesMapping, SeriesOutcome
+from stripewise.run.runtime import SeriesMapping, SeriesOutcome
+from stripewise.settings.formats import series_text
 from support.amounts import share_of
 
 pytestmark = [pytest.mark.long, pytest.mark.mpi, pytest.mark.timeout(2500)]

@@ -11,9 +11,9 @@ from io_libraries import FAMILY, library_program
 from runtime_harness import flat, run
 from stacks import ADIOS2_2_12
 
-from stripewise.model import VerificationStatus
-from stripewise.verify import Reference
-from stripewise.workspace import OutputSet
+from stripewise.core import VerificationStatus
+from stripewise.study.verify import Reference
+from stripewise.study.workspace import OutputSet
 
 pytestmark = pytest.mark.mpi
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from native_hosts import Host, Programs
 
-from stripewise.model import Trace
-from stripewise.readers import expand, read_evidence
+from stripewise.evidence.readers import read_evidence
+from stripewise.evidence.trace import Trace, expand
 
 Call = tuple[str, int, int]
 """Letter of programs/plays.c, offset, bytes."""

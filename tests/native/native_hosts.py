@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stripewise.model import FileFlag, IoLayer, Op, ProcessFlag, RunProfile
-from stripewise.readers import read_containers
+from stripewise.evidence.containers import read_containers
+from stripewise.evidence.trace import FileFlag, IoLayer, Op, ProcessFlag, RunProfile
 from support.built import built
 
 QUICK = "-DCMAKE_BUILD_TYPE=Debug"

@@ -10,8 +10,7 @@ import numpy as np
 from capture_hosts import play, trace_of, write_script
 from native_hosts import NATIVE, Host, Programs
 
-from stripewise.model import Op
-from stripewise.readers import expand
+from stripewise.evidence.trace import Op, expand
 
 INCLUDES = (f"-I{NATIVE / 'include'}", f"-I{NATIVE / 'runtime'}")
 WIDTH = 1 << 24

@@ -11,7 +11,7 @@ import pytest
 from capture_hosts import NAMES, Call, calls_of, play, rows_named
 from native_hosts import Host, Programs
 
-from stripewise.model import EventFlag
+from stripewise.evidence.trace import EventFlag
 
 
 def expected(calls: list[Call]) -> list[tuple[int, str, int, int]]:

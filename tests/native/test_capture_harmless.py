@@ -13,7 +13,7 @@ import pytest
 from capture_hosts import rows_named, trace_of
 from native_hosts import QUICK, Host, Programs, build_core, operations
 
-from stripewise.model import Op
+from stripewise.evidence.trace import Op
 
 THREAD_RECORD = struct.pack("<IHH", 64, 16, 1)
 

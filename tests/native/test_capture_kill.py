@@ -14,7 +14,7 @@ import pytest
 from capture_hosts import calls_of, rows_of_file, trace_of
 from native_hosts import Host, Programs
 
-from stripewise.model import Op
+from stripewise.evidence.trace import Op
 
 
 def offset_of(k: int, at_random: bool) -> int:

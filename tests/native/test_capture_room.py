@@ -11,7 +11,7 @@ import pytest
 from capture_hosts import Call, calls_of, play, rows_named, trace_of, write_script
 from native_hosts import Host, Programs, operations
 
-from stripewise.model import Op, Trace
+from stripewise.evidence.trace import Op, Trace
 
 CALLS = 20_000
 

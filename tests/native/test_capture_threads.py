@@ -12,8 +12,8 @@ import pytest
 from capture_hosts import Call, calls_of, play, rows_named, trace_of
 from native_hosts import Host, Programs
 
-from stripewise.model import Op, Trace
-from stripewise.readers import read_evidence
+from stripewise.evidence.readers import read_evidence
+from stripewise.evidence.trace import Op, Trace
 
 SCALES = {"count": 1, "bytes": 1, "seconds": 1e9}
 

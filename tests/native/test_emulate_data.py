@@ -13,7 +13,7 @@ from emulated_hosts import Emulation
 from native_hosts import Host, Programs
 
 from emulated_machine import Machine, near
-from stripewise.simulation import chance
+from stripewise.storage.simulation import chance
 
 MIB = 1 << 20
 Emulate = Callable[..., Emulation]

@@ -13,9 +13,8 @@ from emulated_hosts import Emulation
 from native_hosts import Host, Programs
 
 from emulated_machine import Machine, near
-from stripewise.machines import Evidence, Figure, Storage
-from stripewise.simulation import REQUEST_DTYPE
-from stripewise.simulation.stacks import Layout
+from stripewise.storage.machines import Evidence, Figure, Storage
+from stripewise.storage.stacks import REQUEST_DTYPE, Layout
 from support.player import play
 
 KIB = 1 << 10

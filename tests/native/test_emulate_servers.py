@@ -19,7 +19,12 @@ from emulated_hosts import Emulation
 from native_hosts import Host, Programs
 
 from emulated_machine import Machine, near
-from stripewise.emulation import ServerCounters, TargetTallies, read_servers, set_target_factor
+from stripewise.storage.emulation import (
+    ServerCounters,
+    TargetTallies,
+    read_servers,
+    set_target_factor,
+)
 
 KIB, MIB = 1 << 10, 1 << 20
 Emulate = Callable[..., Emulation]

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from native_hosts import Host, Programs
 
-from stripewise.launch import Guarded, read_guarded
+from stripewise.run.launch import Guarded, read_guarded
 
 
 @dataclass

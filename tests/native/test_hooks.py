@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from native_hosts import PROGRAMS, QUICK, Host, Programs, build_core, has, moved, operations
 
-from stripewise.model import IoLayer, Op, ProcessFlag
+from stripewise.evidence.trace import IoLayer, Op, ProcessFlag
 
 NOWHERE = "/nowhere-at-all/data"
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from native_hosts import Host, Programs, moved
 
 from emulated_machine import LUSTRE, LUSTRE_MAGIC, Machine
-from stripewise.model import Op
+from stripewise.evidence.trace import Op
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -9,7 +9,7 @@ import shutil
 import pytest
 from native_hosts import PROGRAMS, Host, Programs, operations, run_checked
 
-from stripewise.model import IoLayer, Op
+from stripewise.evidence.trace import IoLayer, Op
 
 OPENED = "opened out.bp 1 with 1\n"
 FLAT = "stripewise-flat 1\nfile\t{match}\t1\nadios2\tNumAggregators\t2\nadios2\tengine\tBP4\n"

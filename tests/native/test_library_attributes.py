@@ -9,7 +9,7 @@ import sys
 import pytest
 from native_hosts import Host, operations
 
-from stripewise.model import IoLayer, Op
+from stripewise.evidence.trace import IoLayer, Op
 
 pytest.importorskip("h5py")
 

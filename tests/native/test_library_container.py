@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from native_hosts import Host, Programs, moved, operations
 
-from stripewise.model import Op
-from stripewise.readers import read_containers
+from stripewise.evidence.containers import read_containers
+from stripewise.evidence.trace import Op
 
 
 @pytest.fixture

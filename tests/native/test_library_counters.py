@@ -9,7 +9,7 @@ import os
 import pytest
 from native_hosts import Host, Programs, has, moved, operations
 
-from stripewise.model import FileFlag, IoLayer, Op, ProcessFlag
+from stripewise.evidence.trace import FileFlag, IoLayer, Op, ProcessFlag
 
 
 def test_every_kind_of_transfer(host: Host, programs: Programs) -> None:

@@ -10,7 +10,7 @@ import signal
 import pytest
 from native_hosts import Host, Programs, operations
 
-from stripewise.model import Op
+from stripewise.evidence.trace import Op
 
 
 @pytest.mark.parametrize("capture", ["", "all"])

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from native_hosts import Host, Programs
 
-from stripewise.model import Action, Amount, Op
-from stripewise.readers import observed_files
+from stripewise.core import Amount
+from stripewise.evidence.facts import observed_files
+from stripewise.evidence.trace import Action, Op
 
 FILES = 300
 LOOKS_UP = re.compile(r"openat|stat|access|readlink|getcwd|getdents|unlink|mkdir|rmdir")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from native_hosts import Host, Programs
 
-from stripewise.model import Action, FileFlag, Op
+from stripewise.evidence.trace import Action, FileFlag, Op
 
 TIMES = 30
 LONG = "l" * 120

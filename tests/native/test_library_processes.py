@@ -10,7 +10,8 @@ import subprocess
 import pytest
 from native_hosts import Host, Programs, has, moved, operations
 
-from stripewise.model import Op, Part, ProcessFlag
+from stripewise.core import Part
+from stripewise.evidence.trace import Op, ProcessFlag
 
 SCRIPT = """
 set -u

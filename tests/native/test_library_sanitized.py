@@ -12,7 +12,7 @@ from emulated_hosts import Emulation
 from native_hosts import PROGRAMS, QUICK, Host, Op, Programs, build_core
 
 from emulated_machine import LUSTRE, Machine
-from stripewise.readers import handshake
+from stripewise.evidence.containers import handshake
 
 pytestmark = pytest.mark.extended
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from native_hosts import Host, Programs
 
-from stripewise.errors import ContainerError
-from stripewise.model import RunProfile
-from stripewise.readers import read_evidence
-from stripewise.readers._blocks import blocks
-from stripewise.readers._trace_layout import TraceBlockKind
+from stripewise.core.errors import ContainerError
+from stripewise.evidence.containers._trace_blocks import TraceBlockKind
+from stripewise.evidence.containers.container import blocks
+from stripewise.evidence.readers import read_evidence
+from stripewise.evidence.trace import RunProfile
 from support.containers import store_of
 
 

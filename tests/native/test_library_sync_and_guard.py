@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from native_hosts import Host, Programs, has, operations
 
-from stripewise.model import IoLayer, Op, ProcessFlag
+from stripewise.evidence.trace import IoLayer, Op, ProcessFlag
 
 
 def system_calls(

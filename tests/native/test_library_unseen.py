@@ -10,7 +10,8 @@ import subprocess
 import pytest
 from native_hosts import Host, Programs, has, moved, operations
 
-from stripewise.model import FileFlag, IoLayer, Op, Part, ProcessFlag
+from stripewise.core import Part
+from stripewise.evidence.trace import FileFlag, IoLayer, Op, ProcessFlag
 
 READ, WRITE, BYTES = Part.READ_BYTES, Part.WRITE_BYTES, Part.BYTES
 

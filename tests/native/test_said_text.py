@@ -10,7 +10,7 @@ from pathlib import Path
 
 from native_hosts import NATIVE
 
-from stripewise.text import printable
+from stripewise.present import printable
 
 SAYS = """
 #include "stripewise/say.h"

@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from native_hosts import QUICK, build_core
 
-from stripewise.runtime import write_task_file
-from stripewise.runtime._task import MOST_BYTES
+from stripewise.run.runtime import write_task_file
+from stripewise.run.runtime._environment import MOST_BYTES
 
 ENV = "/usr/bin/env"
 NAMES = st.text(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import StorageError, StudyError
-from stripewise.owned import MARK, OwnedDirectory, temporary_directory
+from stripewise.core import MARK, OwnedDirectory, temporary_directory
+from stripewise.core.errors import StorageError, StudyError
 
 
 @pytest.fixture

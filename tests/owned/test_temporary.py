@@ -10,12 +10,12 @@ import sys
 import time
 from pathlib import Path
 
-from stripewise.owned import MARK, temporary_directory
+from stripewise.core import MARK, temporary_directory
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from stripewise.owned import temporary_directory
+from stripewise.core import temporary_directory
 with temporary_directory("probe", Path(sys.argv[1])) as work:
     (work / "data").write_bytes(b"x" * 1000)
     os.kill(os.getpid(), signal.SIGKILL)

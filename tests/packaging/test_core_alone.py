@@ -22,7 +22,7 @@ import click
 import pytest
 
 from stripewise.cli._main import main
-from stripewise.errors import RuntimeMissingError
+from stripewise.core.errors import RuntimeMissingError
 
 ROOT = Path(__file__).parents[2]
 CORE = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]

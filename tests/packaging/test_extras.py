@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import RuntimeMissingError
-from stripewise.extras import MODULES, missing, require
-from stripewise.runtime import find_runtime
+from stripewise.core.errors import RuntimeMissingError
+from stripewise.core.extras import MODULES, missing, require
+from stripewise.run.runtime import find_runtime
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stripewise.model import Pieces, Selections
+from stripewise.evidence.trace import Pieces, Selections
 
 
 @dataclass(frozen=True)

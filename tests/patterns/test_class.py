@@ -4,8 +4,8 @@
 
 import pytest
 
-from stripewise.model import PatternSummary
-from stripewise.patterns import class_of
+from stripewise.core import PatternSummary
+from stripewise.evidence.patterns import class_of
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from owner_maps import blocks, pieces, selections
 
-from stripewise.model import Pattern, PatternKind, Selections
-from stripewise.patterns import find_patterns
+from stripewise.evidence.patterns import Pattern, PatternKind, find_patterns
+from stripewise.evidence.trace import Selections
 
 MILLION = 1_000_000
 

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.model import Distribution, Pattern, PatternKind
-from stripewise.patterns import (
+from stripewise.evidence.patterns import (
+    Distribution,
+    Pattern,
+    PatternKind,
     describe,
     distance,
     distance_parts,
@@ -19,7 +21,7 @@ from stripewise.patterns import (
     group_patterns,
     run_bytes,
 )
-from stripewise.patterns._distance import _PARTS
+from stripewise.evidence.patterns._structure import _PARTS
 
 
 def pattern(

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from owner_maps import blocks, pieces, selections
 
-from stripewise.model import Pattern, PatternKind, Pieces, Selections
-from stripewise.patterns import describe, find_patterns, generate
+from stripewise.evidence.patterns import Pattern, PatternKind, describe, find_patterns, generate
+from stripewise.evidence.trace import Pieces, Selections
 
 
 def one(access: Selections | Pieces) -> Pattern:

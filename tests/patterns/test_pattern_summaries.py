@@ -9,18 +9,19 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.errors import ConfigurationError
-from stripewise.model import (
+from stripewise.core import PatternSummary, ProgramFacts, from_json, to_json
+from stripewise.core.errors import ConfigurationError
+from stripewise.evidence.patterns import (
     Distribution,
     Pattern,
     PatternKind,
-    PatternSummary,
-    ProgramFacts,
-    from_json,
-    to_json,
+    distance,
+    interleaved,
+    moved_bytes,
+    pattern_of,
+    summaries,
 )
-from stripewise.patterns import distance, interleaved, moved_bytes, pattern_of, summaries
-from stripewise.patterns._summary import MOST_SUMMARIES
+from stripewise.evidence.patterns._structure import MOST_SUMMARIES
 
 BLOCK, WHOLE = Distribution("BLOCK"), Distribution("*")
 

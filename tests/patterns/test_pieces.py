@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from owner_maps import Dealt, owner_map, pieces, pieces_of
 
-from stripewise.model import Pattern, PatternKind, Pieces
-from stripewise.patterns import find_patterns
+from stripewise.evidence.patterns import Pattern, PatternKind, find_patterns
+from stripewise.evidence.trace import Pieces
 
 
 def one(access: Pieces) -> Pattern:

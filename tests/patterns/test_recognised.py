@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from owner_maps import Dealt, even_end, owned, owner_map, pieces_of, selections_of
 
-from stripewise.model import Pattern
-from stripewise.patterns import find_patterns, generate
+from stripewise.evidence.patterns import Pattern, find_patterns, generate
 
 
 @st.composite

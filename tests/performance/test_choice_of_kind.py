@@ -4,8 +4,8 @@
 
 from dataclasses import replace
 
-from stripewise.machines import find_storage
-from stripewise.performance import REGRESSION, Ground, fit, validated
+from stripewise.learning.performance import REGRESSION, Ground, fit, validated
+from stripewise.storage.machines import find_storage
 from support.trained import trained
 
 

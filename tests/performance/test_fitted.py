@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.model import PatternSummary, ProgramFacts
-from stripewise.patterns import PatternClass
-from stripewise.performance import (
+from stripewise.core import PatternSummary, ProgramFacts
+from stripewise.evidence.patterns import PatternClass
+from stripewise.learning.performance import (
     Ground,
     Model,
     Range,
@@ -20,7 +20,7 @@ from stripewise.performance import (
     load_models,
     save_model,
 )
-from stripewise.performance._features import program_features
+from stripewise.learning.performance._features import program_features
 from support.trained import facts_of, trained
 
 SETTINGS = {"mpiio.striping_factor": 64, "mpiio.striping_unit": 4 << 20, "mpiio.cb_nodes": 32}

@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from stripewise.patterns import PatternClass
-from stripewise.performance import (
+from stripewise.evidence.patterns import PatternClass
+from stripewise.learning.performance import (
     Ground,
     Model,
     Range,

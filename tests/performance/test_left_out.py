@@ -4,11 +4,11 @@
 
 import pytest
 
-from stripewise.performance._features import program_features, setting_features
-from stripewise.performance._fit import _range
-from stripewise.performance._judge import holds_the_best, rank_correlation
-from stripewise.performance._records import Score
-from stripewise.performance._rows import Row
+from stripewise.learning.performance._features import program_features, setting_features
+from stripewise.learning.performance._fit import _range
+from stripewise.learning.performance._judge import holds_the_best, rank_correlation
+from stripewise.learning.performance._records import Score
+from stripewise.learning.performance._rows import Row
 from support.trained import facts_of
 
 

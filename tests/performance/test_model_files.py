@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.patterns import PatternClass
-from stripewise.performance import (
+from stripewise.evidence.patterns import PatternClass
+from stripewise.learning.performance import (
     Ground,
     Model,
     Range,

@@ -7,9 +7,8 @@ from random import Random
 
 import pytest
 
-from stripewise.performance._evaluate import regressed
-from stripewise.performance._records import Term
-from stripewise.performance._regression import CANDIDATES, fit_terms
+from stripewise.learning.performance._fit import CANDIDATES, fit_terms
+from stripewise.learning.performance._records import Term, regressed
 
 LADDER = (1.0, 4.0, 16.0, 64.0)
 

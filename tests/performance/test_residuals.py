@@ -6,7 +6,7 @@ from math import exp, log
 
 import pytest
 
-from stripewise.performance._residuals import LEAST_NOISE, PRIOR, Corrected, Residuals
+from stripewise.learning.performance._points import LEAST_NOISE, PRIOR, Corrected, Residuals
 
 LINE = {(n,): 1.0 for n in range(9)}
 

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.errors import ConfigurationError, PolicyError
-from stripewise.model import Configuration, FileRule, JobSettings
-from stripewise.policy import (
-    Policy,
+from stripewise.core import (
+    Configuration,
+    FileRule,
+    JobSettings,
     installed_packs,
-    load_policy,
-    parse_policy,
     site_packs,
     user_packs,
     user_policy_path,
 )
-from stripewise.tunables import all_tunables, get
+from stripewise.core.errors import ConfigurationError, PolicyError
+from stripewise.settings import Policy, load_policy, parse_policy
+from stripewise.settings.tunables import all_tunables, get
 
 SITE = """
 version = 1

@@ -11,10 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise._folded import levels_of, moved
-from stripewise.model import EventFlag, IoLayer, Op, Pieces, Selections, ShapeKind, TraceView
-from stripewise.readers import accesses
-from stripewise.readers._view_pieces import pieces_of_range
+from stripewise.evidence.trace import (
+    EventFlag,
+    IoLayer,
+    Op,
+    Pieces,
+    Selections,
+    ShapeKind,
+    TraceView,
+    accesses,
+)
+from stripewise.evidence.trace._access_bytes import pieces_of_range
+from stripewise.evidence.trace._trace import levels_of, moved
 from support.trace_samples import H5, MPI, OUT, one_thread, rank, trace_of
 from support.traces import FakeCall, FakeObject, FakeShape, FakeTrace, FakeView
 
@@ -179,7 +187,7 @@ def test_what_has_no_place_is_told() -> None:
 def test_too_many_are_cut_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     run = h5write(0, count=1000, stride=(24, 0, 0))
     trace = trace_of(rank(0, 1, one_thread(run, objects=DATA, shapes=[ROWS])))
-    monkeypatch.setattr("stripewise.readers._accesses.MOST_PARTS", 10)
+    monkeypatch.setattr("stripewise.evidence.trace._accesses.MOST_PARTS", 10)
     (found,) = accesses(trace)
     assert isinstance(found, Selections)
     assert (len(found.rank), found.irregular) == (0, 1000)
@@ -225,7 +233,7 @@ piece = st.tuples(
 @given(st.lists(piece, min_size=1, max_size=3), st.data())
 def test_ranges_of_a_view_are_those_of_the_typemap(entries: list, data: st.DataObject) -> None:
     """Byte by byte against the data of many filetypes laid out one after the other."""
-    from stripewise.model import PIECE_ROW
+    from stripewise.evidence.trace import PIECE_ROW
 
     rows = np.zeros(len(entries), PIECE_ROW)
     for i, (size, count, inner) in enumerate(entries):

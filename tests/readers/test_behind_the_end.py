@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stripewise.errors import StripewiseError
-from stripewise.model import IoLayer, Op
-from stripewise.readers import _container as c
-from stripewise.readers import collect_containers, container_bytes, is_container, read_evidence
-from stripewise.readers._blocks import Store, blocks
+from stripewise.core.errors import StripewiseError
+from stripewise.evidence.containers import container as c
+from stripewise.evidence.containers import container_bytes, is_container
+from stripewise.evidence.containers.container import Store, blocks
+from stripewise.evidence.readers import collect_containers, read_evidence
+from stripewise.evidence.trace import IoLayer, Op
 from support.containers import FakeFile, FakeProcess, build_container
 
 SOUND = build_container([

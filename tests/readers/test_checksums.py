@@ -9,13 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stripewise.errors import ContainerError
-from stripewise.readers import _container as c
-from stripewise.readers import _parse
-from stripewise.readers._blocks import Store, blocks
-from stripewise.readers._checksums import checksum
-from stripewise.readers._trace_layout import TraceBlockKind
-from stripewise.report import info_lines, trace_info
+from stripewise.core.errors import ContainerError
+from stripewise.evidence.containers import _parse
+from stripewise.evidence.containers import container as c
+from stripewise.evidence.containers._trace_blocks import TraceBlockKind
+from stripewise.evidence.containers.container import Store, blocks, checksum
+from stripewise.evidence.report import info_lines, trace_info
 from support.containers import parse_container, sealed, store_of
 from support.trace_samples import evidence, mixed_container, one_thread, rank
 

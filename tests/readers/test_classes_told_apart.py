@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.model import FileClass, FileFlag, IoLayer, Op, RunProfile
-from stripewise.readers import class_phrase, file_classes
-from stripewise.readers._file_globs import glob_of
-from stripewise.text import size_text
+from stripewise.core import FileClass
+from stripewise.evidence.facts import class_phrase, file_classes
+from stripewise.evidence.facts._file_classes import glob_of
+from stripewise.evidence.trace import FileFlag, IoLayer, Op, RunProfile
+from stripewise.present import size_text
 from support.containers import (
     FakeFile,
     FakeProcess,

@@ -12,7 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stripewise.model import (
+from stripewise.evidence.containers import _trace_blocks as t
+from stripewise.evidence.containers import container as c
+from stripewise.evidence.trace import (
     N_ACTIONS,
     RECORDED_LAYERS,
     Action,
@@ -25,8 +27,6 @@ from stripewise.model import (
     ProcessFlag,
     SettingsKind,
 )
-from stripewise.readers import _container as c
-from stripewise.readers import _trace_layout as t
 from support.containers import structs
 from support.traces import BINS_PER_RECORD, RUN_BRIEF
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.model import (
+from stripewise.evidence.facts import observed_files, program_facts, written_files
+from stripewise.evidence.trace import (
     FileFlag,
     IoLayer,
     MpiFamily,
@@ -16,7 +17,6 @@ from stripewise.model import (
     RunProfile,
     SettingsKind,
 )
-from stripewise.readers import observed_files, program_facts, written_files
 from support.containers import (
     FakeFile,
     FakeProcess,
@@ -195,7 +195,7 @@ def test_a_symbolic_link_to_the_root(tmp_path: Path) -> None:
 
 
 def test_facts(shared: RunProfile, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = "stripewise.readers._facts.mpiio_components"
+    asked = "stripewise.evidence.facts._facts.mpiio_components"
     monkeypatch.setattr(asked, lambda *_: ("ompio", "romio321"))
     facts = program_facts(shared, 10.0, environment={})
     assert (facts.n_ranks, facts.n_hosts) == (2, 1)

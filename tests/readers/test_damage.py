@@ -11,11 +11,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from stripewise.diagnosis import diagnose
-from stripewise.errors import ContainerError, StripewiseError
-from stripewise.model import IoLayer, Op
-from stripewise.readers import _container as c
-from stripewise.readers import read_evidence, read_run
+from stripewise.core.errors import ContainerError, StripewiseError
+from stripewise.evidence.containers import container as c
+from stripewise.evidence.containers import read_run
+from stripewise.evidence.diagnosis import diagnose
+from stripewise.evidence.readers import read_evidence
+from stripewise.evidence.trace import IoLayer, Op
 from support.containers import FakeFile, FakeProcess, build_container, parse_container
 
 FILES = [

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.model import FileFlag, IoLayer, Op, ProcessFlag, RunProfile
-from stripewise.readers import observed_files, program_facts, written_files
+from stripewise.evidence.facts import observed_files, program_facts, written_files
+from stripewise.evidence.trace import FileFlag, IoLayer, Op, ProcessFlag, RunProfile
 from support.containers import (
     FakeFile,
     FakeProcess,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from stripewise.model import Configuration, FileRule, JobSettings, ObservedFile, ProgramFacts
-from stripewise.readers import cannot_act
+from stripewise.core import Configuration, FileRule, JobSettings, ObservedFile, ProgramFacts
+from stripewise.evidence.facts import cannot_act
 
 MPICH = ProgramFacts(n_ranks=2, mpi_family="mpich", mpiio_implementation="romio")
 OMPIO = ProgramFacts(n_ranks=2, mpi_family="openmpi", mpiio_implementation="ompio")

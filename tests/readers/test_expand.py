@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.errors import TraceError
-from stripewise.readers import expand
-from stripewise.readers._expand import levels_of, moved
+from stripewise.core.errors import TraceError
+from stripewise.evidence.trace import expand
+from stripewise.evidence.trace._trace import levels_of, moved
 from support.trace_samples import MPI, OUT, one_thread, rank, trace_of
 from support.traces import FakeCall, FakeThread, FakeTrace
 
@@ -104,6 +104,6 @@ def test_too_many_calls_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     trace = trace_of(rank(0, 1, one_thread(FakeCall(OUT, count=10**15))))
     with pytest.raises(TraceError, match="1000000000000000 calls"):
         expand(trace)
-    monkeypatch.setattr("stripewise.readers._expand.MOST_CALLS", 10)
+    monkeypatch.setattr("stripewise.evidence.trace._calls.MOST_CALLS", 10)
     with pytest.raises(TraceError, match="more than the 10 "):
         expand(trace_of(rank(0, 1, one_thread(FakeCall(OUT, count=11)))))

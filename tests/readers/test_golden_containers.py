@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.model import RunProfile
-from stripewise.readers import handshake, observed_files, program_facts, written_files
+from stripewise.evidence.containers import handshake
+from stripewise.evidence.facts import observed_files, program_facts, written_files
+from stripewise.evidence.trace import RunProfile
 from support.containers import join_containers, parse_container
 
 DATA = Path(__file__).parent / "data"

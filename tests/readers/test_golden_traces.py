@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.model import Evidence, IoLayer, Op, Pieces, Selections
-from stripewise.readers import expand
-from stripewise.readers._join import evidence_of
+from stripewise.evidence.containers._join import evidence_of
+from stripewise.evidence.trace import Evidence, IoLayer, Op, Pieces, Selections, expand
 from support.containers import parse_container
 
 DATA = Path(__file__).parent / "data"

@@ -12,9 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stripewise.elf import is_static
-from stripewise.model import NAMES_ROW, Action, MpiFamily, PluginState, ProcessFlag, RunProfile
-from stripewise.readers import Handshake, HandshakeState, handshake
+from stripewise.core import is_static
+from stripewise.evidence.containers import Handshake, HandshakeState, handshake
+from stripewise.evidence.trace import (
+    NAMES_ROW,
+    Action,
+    MpiFamily,
+    PluginState,
+    ProcessFlag,
+    RunProfile,
+)
 from support.containers import FakeProcess, build_container, join_containers, parse_container
 
 MPI = ProcessFlag.MPI_INITIALIZED

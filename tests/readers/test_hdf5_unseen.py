@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.model import ProcessFlag, RunProfile
-from stripewise.readers import handshake
+from stripewise.evidence.containers import handshake
+from stripewise.evidence.trace import ProcessFlag, RunProfile
 from support.containers import (
     FakeFile,
     FakeProcess,

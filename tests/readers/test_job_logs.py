@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import TraceError
-from stripewise.readers import find_job_logs, logs_of_steps, read_evidence
+from stripewise.core.errors import TraceError
+from stripewise.evidence.readers import find_job_logs, logs_of_steps, read_evidence
 
 START = time.mktime((2026, 3, 31, 23, 50, 0, 0, 0, -1))
 

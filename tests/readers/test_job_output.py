@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.model import Measurement, MpiioOutput, ObservedFile, RunStatus, from_json, to_json
-from stripewise.readers import prints_of_mpi, read_job_output, with_printed
+from stripewise.core import Measurement, MpiioOutput, ObservedFile, RunStatus, from_json, to_json
+from stripewise.evidence.readers import prints_of_mpi, read_job_output, with_printed
 from support.cray_output import cray_output
 from support.foreign_traces import MPIIO_STATS_BLOCKS
 

@@ -11,8 +11,8 @@ from types import FrameType
 
 import pytest
 
-from stripewise.model import FileFlag, IoLayer, Op, RunProfile
-from stripewise.readers import FilesSeen, program_facts
+from stripewise.evidence.facts import FilesSeen, program_facts
+from stripewise.evidence.trace import FileFlag, IoLayer, Op, RunProfile
 from support.containers import (
     FakeFile,
     FakeProcess,

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.model import FileFlag, IoLayer, Part, ProcessFlag
-from stripewise.readers import observed_files
+from stripewise.core import Part
+from stripewise.evidence.facts import observed_files
+from stripewise.evidence.trace import FileFlag, IoLayer, ProcessFlag
 from support.containers import (
     FakeFile,
     FakeProcess,

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.errors import ContainerError
-from stripewise.model import IoLayer, Op, SettingsKind
-from stripewise.readers import read_containers
-from stripewise.readers._container import PAGE, RecordKind
+from stripewise.core.errors import ContainerError
+from stripewise.evidence.containers import read_containers
+from stripewise.evidence.containers.container import PAGE, RecordKind
+from stripewise.evidence.trace import IoLayer, Op, SettingsKind
 from support.containers import (
     FakeFile,
     FakeProcess,

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from stripewise.model import Evidence, FileClass, ProgramFacts, RunProfile, Selections
-from stripewise.readers import with_patterns
+from stripewise.core import FileClass, ProgramFacts
+from stripewise.evidence.facts import with_patterns
+from stripewise.evidence.trace import Evidence, RunProfile, Selections
 
 CLASSES = (FileClass("plt*.h5"), FileClass(""), FileClass("chk*.h5"))
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stripewise.model import Evidence, RunProfile
-from stripewise.readers import relocated, relocated_profile
+from stripewise.evidence.trace import Evidence, RunProfile, relocated, relocated_profile
 
 BUFFER, WORK = Path("/bb/run-1"), Path("/home/u/runs/1")
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.model import IoLayer, Op
-from stripewise.readers import program_facts, read_evidence
+from stripewise.evidence.facts import program_facts
+from stripewise.evidence.readers import read_evidence
+from stripewise.evidence.trace import IoLayer, Op
 from support.containers import (
     FakeFile,
     FakeProcess,

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.model import EventFlag, IoLayer, Op, ShapeKind
-from stripewise.readers._blocks import scan_records
-from stripewise.readers._join import evidence_of
+from stripewise.evidence.containers._join import evidence_of
+from stripewise.evidence.containers.container import scan_records
+from stripewise.evidence.trace import EventFlag, IoLayer, Op, ShapeKind
 from support.containers import FakeFile, FakeProcess, build_container, parse_container
 from support.trace_samples import (
     H5,

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.model import Gap, IoLayer, Op, Part, ProcessFlag, ProgramFacts
-from stripewise.readers import program_facts
-from stripewise.tunables import find_space
+from stripewise.core import Gap, Part, ProgramFacts
+from stripewise.evidence.facts import program_facts
+from stripewise.evidence.trace import IoLayer, Op, ProcessFlag
+from stripewise.settings.tunables import find_space
 from support.containers import (
     FakeFile,
     FakeProcess,

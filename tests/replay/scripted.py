@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from stripewise.model import (
+from stripewise.evidence.trace import (
     TRACE_ROW,
     IoLayer,
     Op,

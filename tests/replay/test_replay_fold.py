@@ -8,9 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.replay._columns import CALL
-from stripewise.replay._fold import fold
-from stripewise.replay._text import number_list
+from stripewise.evidence.replay._plan import fold, number_list
+from stripewise.evidence.replay._verbs import CALL
 
 
 def calls_of(key: np.ndarray, offset: np.ndarray) -> np.ndarray:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scripted import Script
 
-from stripewise.model import IoLayer, Op
-from stripewise.replay import Plan, build_plan
+from stripewise.evidence.replay import Plan, build_plan
+from stripewise.evidence.trace import IoLayer, Op
 
 M = IoLayer.MPIIO
 MS = 1_000_000

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from scripted import Script
 
-from stripewise.model import IoLayer, Op
-from stripewise.replay import Plan, build_plan
+from stripewise.evidence.replay import Plan, build_plan
+from stripewise.evidence.trace import IoLayer, Op
 
 M, P, H = IoLayer.MPIIO, IoLayer.POSIX, IoLayer.HDF5
 

@@ -11,18 +11,11 @@ import numpy as np
 import pytest
 from scripted import Script
 
-from stripewise.errors import UsageError
-from stripewise.model import (
-    IoLayer,
-    Op,
-    RunProfile,
-    ShapeKind,
-    TraceObject,
-    TraceShape,
-)
-from stripewise.model._run_profile import FileHints
-from stripewise.replay import Plan, build_plan, plan_text, write_plan
-from stripewise.replay._records import CALL_ROW
+from stripewise.core.errors import UsageError
+from stripewise.evidence.replay import Plan, build_plan, plan_text, write_plan
+from stripewise.evidence.replay._plan import CALL_ROW
+from stripewise.evidence.trace import IoLayer, Op, RunProfile, ShapeKind, TraceObject, TraceShape
+from stripewise.evidence.trace._run_profile import FileHints
 from support.same_requests import compare
 
 M, P, H = IoLayer.MPIIO, IoLayer.POSIX, IoLayer.HDF5

@@ -8,25 +8,20 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 
-from stripewise.bench import (
+from stripewise.bench import Case, CaseRun, Sample
+from stripewise.bench.campaign import (
     Campaign,
-    Case,
     CaseFigures,
-    CaseRun,
     Flag,
-    Law,
-    Limit,
-    Limits,
-    Predicted,
-    Sample,
     Suite,
     figures_of,
     find_suite,
     parse_suite,
 )
+from stripewise.bench.limits import Law, Limit, Limits, Predicted
 from stripewise.bench.runners import find_runner
-from stripewise.machines import Storage, find_storage
-from stripewise.simulation import simulate
+from stripewise.storage.machines import Storage, find_storage
+from stripewise.storage.simulation import simulate
 
 START = 1_790_000_000.0
 MIB, GIB = float(1 << 20), float(1 << 30)
@@ -178,7 +173,7 @@ def metadata(nodes=(1, 2, 4, 8)) -> Campaign:
 
 
 def suite_of(cases: Iterable[Case], name: str = "own") -> Suite:
-    from stripewise.bench import Place
+    from stripewise.bench.campaign import Place
 
     cases = tuple(cases)
     places = {case.directory: Place() for case in cases}

@@ -8,7 +8,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from stripewise.model import JobStorage, JobStudy, MpiioFigure, RungRun, Speedup, TrialState, Value
+from stripewise.core import JobStorage, JobStudy, MpiioFigure, RungRun, Speedup, TrialState, Value
 
 MIB = 2**20
 TOTAL_BYTES = 51_200 * MIB

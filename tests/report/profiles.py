@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from stripewise.diagnosis import (
+from stripewise.evidence.figures import (
     Diagnosis,
     Figures,
     FileRow,
@@ -20,16 +20,14 @@ from stripewise.diagnosis import (
     Severity,
     VarianceRow,
 )
-from stripewise.model import (
+from stripewise.evidence.patterns import Distribution, Pattern, PatternKind
+from stripewise.evidence.trace import (
     COUNTER_ROW,
     HEAT_ROW,
     SIZE_EDGES,
-    Distribution,
     Evidence,
     FileLayout,
     IoLayer,
-    Pattern,
-    PatternKind,
     RunProfile,
 )
 

@@ -21,7 +21,7 @@ from study_parts import (
     search,
 )
 
-from stripewise.model import (
+from stripewise.core import (
     CaseOutcome,
     CaseResult,
     Decision,

@@ -8,7 +8,7 @@ import math
 import random
 from collections.abc import Mapping
 
-from stripewise.model import (
+from stripewise.core import (
     Configuration,
     FileRule,
     JobSettings,

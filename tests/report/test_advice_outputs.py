@@ -10,18 +10,21 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.advice import AdviceBook, Basis, advise
-from stripewise.bench import find_limits, find_suite
-from stripewise.errors import UsageError
-from stripewise.machines import find_storage
-from stripewise.report import (
+from stripewise.bench.advice import (
+    AdviceBook,
     advice_json,
     advice_lines,
     advice_markdown,
     advice_page,
+    advise,
     module_text,
     profile_text,
 )
+from stripewise.bench.advice.rules import Basis
+from stripewise.bench.campaign import find_suite
+from stripewise.bench.limits import find_limits
+from stripewise.core.errors import UsageError
+from stripewise.storage.machines import find_storage
 from support.simulated_campaigns import simulated_campaign
 
 EVIL = "<script>alert(1)</script> `x` | [a](b) $(touch gone) \"'; {} ]] \x1b[31m"

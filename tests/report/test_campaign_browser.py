@@ -8,7 +8,7 @@ import campaigns
 import pytest
 from test_profile_browser import BROWSER, load
 
-from stripewise.report import render_campaign
+from stripewise.bench.report import render_campaign
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
 

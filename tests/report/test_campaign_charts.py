@@ -8,13 +8,14 @@ from xml.etree import ElementTree
 import campaigns
 import pytest
 
-from stripewise.bench import Case, figures_of
-from stripewise.errors import UsageError
-from stripewise.report import chart_kinds, draw_campaign, draw_limits
-from stripewise.report._campaign_bars import percentile_rows, standings
-from stripewise.report._campaign_charts import MOST_PANELS, chart_group, chart_sections
-from stripewise.report._campaign_over_time import relative_runs, slow_targets, target_ratios
-from stripewise.report._campaign_path import narrowest, stages_of
+from stripewise.bench import Case
+from stripewise.bench.campaign import figures_of
+from stripewise.bench.report import chart_kinds, draw_campaign, draw_limits
+from stripewise.bench.report._bars import percentile_rows, standings
+from stripewise.bench.report._charts import MOST_PANELS, chart_group, chart_sections
+from stripewise.bench.report._over_time import relative_runs, slow_targets, target_ratios
+from stripewise.bench.report._path import narrowest, stages_of
+from stripewise.core.errors import UsageError
 
 
 @pytest.mark.extended(keep=1)

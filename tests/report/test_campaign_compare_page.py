@@ -10,9 +10,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from stripewise.bench import History, compare
-from stripewise.bench._nights import Night, night_of
-from stripewise.report import (
+from stripewise.bench.comparison import History, compare
+from stripewise.bench.comparison._nights import Night, night_of
+from stripewise.bench.report import (
     comparison_lines,
     comparison_to_json,
     render_comparison,

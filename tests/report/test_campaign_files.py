@@ -8,15 +8,15 @@ import json
 import campaigns
 import pytest
 
-from stripewise.bench import figures_of
-from stripewise.errors import StorageError
-from stripewise.report import (
+from stripewise.bench.campaign import figures_of
+from stripewise.bench.report import (
     campaign_rows,
     campaign_to_json,
     write_campaign_csv,
     write_campaign_parquet,
 )
-from stripewise.report._campaign_files import COLUMNS
+from stripewise.bench.report._files import COLUMNS
+from stripewise.core.errors import StorageError
 
 
 @pytest.fixture(params=list(campaigns.ALL))

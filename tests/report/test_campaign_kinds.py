@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.bench import Case, Place, figures_of
-from stripewise.report import chart_kinds
-from stripewise.report._campaign_axes import axes_of, striping_words
-from stripewise.report._campaign_charts import chart_sections
-from stripewise.report._campaign_curves import panels_of
-from stripewise.report._campaign_kinds import MOST_LINES
+from stripewise.bench import Case
+from stripewise.bench.campaign import Place, figures_of
+from stripewise.bench.report import chart_kinds
+from stripewise.bench.report._axes import axes_of, striping_words
+from stripewise.bench.report._charts import chart_sections
+from stripewise.bench.report._curves import panels_of
+from stripewise.bench.report._kinds import MOST_LINES
 
 
 def kinds(campaign):

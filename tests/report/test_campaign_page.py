@@ -9,11 +9,11 @@ import campaigns
 import pages
 import pytest
 
-from stripewise.bench import figures_of
-from stripewise.report import campaign_lines, limit_lines, render_campaign
-from stripewise.report._campaign_charts import chart_sections
-from stripewise.report._campaign_figures import rate_of
-from stripewise.report._text import format_bandwidth
+from stripewise.bench.campaign import figures_of
+from stripewise.bench.report import campaign_lines, limit_lines, render_campaign
+from stripewise.bench.report._axes import rate_of
+from stripewise.bench.report._charts import chart_sections
+from stripewise.present.numbers import format_bandwidth
 from support.work import calls_and_peak
 
 
@@ -121,7 +121,7 @@ def test_a_figure_of_a_cache_is_no_headline():
     figures = list(campaigns.flagged(campaign))
     from dataclasses import replace
 
-    from stripewise.bench import Flag
+    from stripewise.bench.campaign import Flag
 
     top = max((one for one in figures if one.operation == "write"), key=lambda one: one.median)
     figures = [

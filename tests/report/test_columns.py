@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from rich.cells import cell_len
 
-from stripewise.report._columns import TextTable
+from stripewise.present._terminal import TextTable
 
 TABLE = TextTable(
     ("file", "reads", "time of all ranks", "slowest"),

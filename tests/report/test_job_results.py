@@ -17,11 +17,11 @@ import jsonschema
 import pytest
 import studies
 
-from stripewise.errors import StudyError
-from stripewise.formats import get
-from stripewise.model import RungAhead, Speedup, TrialState
-from stripewise.owned import OwnedDirectory
-from stripewise.report import (
+from stripewise.core import OwnedDirectory, RungAhead, Speedup, TrialState
+from stripewise.core.errors import StudyError
+from stripewise.present.chart import picture
+from stripewise.settings.formats import get
+from stripewise.study.report import (
     job_lines,
     job_section,
     payback,
@@ -30,12 +30,19 @@ from stripewise.report import (
     write_job_outputs,
     write_outputs,
 )
-from stripewise.report._chart import picture
-from stripewise.report._job_charts import job_charts
-from stripewise.report._job_outputs import decisions_text
-from stripewise.report._job_rungs import AGGREGATORS, STRIPING_UNIT, series, state_word, sweeps
-from stripewise.report._job_table import rungs_csv, rungs_text, table_lines
-from stripewise.report._job_words import conclusions, decisions
+from stripewise.study.report._job_conclusions import conclusions, decisions
+from stripewise.study.report._job_page import job_charts
+from stripewise.study.report._job_rungs import (
+    AGGREGATORS,
+    STRIPING_UNIT,
+    rungs_csv,
+    rungs_text,
+    series,
+    state_word,
+    sweeps,
+    table_lines,
+)
+from stripewise.study.report._outputs import decisions_text
 
 SCHEMA = json.loads(
     (Path(__file__).parents[2] / "docs/reference/result.schema.json").read_text("utf-8")

@@ -12,7 +12,7 @@ import pytest
 import studies
 from study_parts import COMMAND, Clock
 
-from stripewise.model import (
+from stripewise.core import (
     JobStorage,
     MpiioFile,
     MpiioPhase,
@@ -26,9 +26,9 @@ from stripewise.model import (
     TrialState,
     Value,
 )
-from stripewise.report import JobFacts, job_lines, job_study
-from stripewise.report._job_mpiio import mpiio_text
-from stripewise.tunables import build_configuration
+from stripewise.settings.tunables import build_configuration
+from stripewise.study.report import JobFacts, job_lines, job_study
+from stripewise.study.report._job_study import mpiio_text
 
 MIB = 2**20
 POINTS: tuple[tuple[dict[str, Value], float], ...] = (

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.model import RungAhead
-from stripewise.report import job_plan_lines, job_plan_to_json
-from stripewise.study import JobsAhead
+from stripewise.core import RungAhead
+from stripewise.study.job_scripts import JobsAhead
+from stripewise.study.report import job_plan_lines, job_plan_to_json
 
 PLAN = JobsAhead(
     script="run.sh",

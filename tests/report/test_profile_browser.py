@@ -12,7 +12,8 @@ import profiles
 import pytest
 import studies
 
-from stripewise.report import render_html, render_profile_html
+from stripewise.evidence.report import render_profile_html
+from stripewise.study.report import render_html
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import profiles
 import pytest
 
-from stripewise.errors import StorageError, UsageError
-from stripewise.report import draw_profile
+from stripewise.core.errors import StorageError, UsageError
+from stripewise.evidence.report import draw_profile
 
 
 @pytest.mark.extended

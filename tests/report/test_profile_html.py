@@ -14,7 +14,7 @@ import pages
 import profiles
 import pytest
 
-from stripewise.report import render_profile_html
+from stripewise.evidence.report import render_profile_html
 
 
 @cache
@@ -151,5 +151,5 @@ def test_a_hundred_thousand_ranks_and_ten_thousand_files_stay_small():
 
 
 def test_report_room_does_not_load_the_diagnosis_until_asked():
-    code = "import sys, stripewise.report; sys.exit('stripewise.diagnosis' in sys.modules)"
+    code = "import sys, stripewise.present; sys.exit('stripewise.evidence.figures' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

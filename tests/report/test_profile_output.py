@@ -12,12 +12,13 @@ import jsonschema
 import numpy as np
 import pytest
 
-from stripewise.diagnosis import diagnose, profile_to_json
-from stripewise.model import Distribution, IoLayer, Op, Pattern, PatternKind
-from stripewise.report import files_to_csv
-from stripewise.report._profile_drishti import CODES, drishti_csv
-from stripewise.report._profile_text import print_profile
-from stripewise.text import finite
+from stripewise.evidence.diagnosis import diagnose, profile_to_json
+from stripewise.evidence.patterns import Distribution, Pattern, PatternKind
+from stripewise.evidence.report import files_to_csv
+from stripewise.evidence.report._profile_exports import CODES, drishti_csv
+from stripewise.evidence.report._profile_text import print_profile
+from stripewise.evidence.trace import IoLayer, Op
+from stripewise.present import finite
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "diagnosis"))
 from runs import GIB, KIB, MIB, RunBuilder

@@ -7,19 +7,20 @@ from collections import Counter
 import profiles
 import pytest
 
-from stripewise.model import Distribution, PatternKind
-from stripewise.report._chart import write_picture
-from stripewise.report._profile_groups import MOST_PATTERNS, pattern_groups
-from stripewise.report._profile_pattern import (
+from stripewise.evidence.patterns import Distribution, PatternKind
+from stripewise.evidence.report._profile_patterns import (
     GAP,
+    MOST_PATTERNS,
     NOBODY,
     cell_counts,
     describe,
     drawn_dimensions,
     owner,
     pattern_chart,
+    pattern_groups,
     shown_cells,
 )
+from stripewise.present.chart import write_picture
 
 BLOCK, CYCLIC, WHOLE = Distribution("BLOCK"), Distribution("CYCLIC"), Distribution("*")
 

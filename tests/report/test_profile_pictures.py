@@ -9,13 +9,18 @@ import numpy as np
 import profiles
 import pytest
 
-from stripewise.diagnosis import Periodicity
-from stripewise.diagnosis import heat_cells as heat
-from stripewise.model import HEAT_ROW, IoLayer, RunProfile
-from stripewise.report._chart import time_unit
-from stripewise.report._profile_phases import phase_marks
-from stripewise.report._profile_view import phase_words
-from stripewise.report._time_charts import RAMPS, describe, time_chart, time_maps
+from stripewise.evidence.figures import Periodicity
+from stripewise.evidence.figures import heat_cells as heat
+from stripewise.evidence.report._profile_time import (
+    RAMPS,
+    describe,
+    phase_marks,
+    phase_words,
+    time_chart,
+    time_maps,
+)
+from stripewise.evidence.trace import HEAT_ROW, IoLayer, RunProfile
+from stripewise.present.chart import time_unit
 
 
 def profile_of(*rows, n_ranks=4, elapsed=10.0, paths=("a", "b")):

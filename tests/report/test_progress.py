@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 import studies
 
-from stripewise.model import Speedup
-from stripewise.report import progress_observer
-from stripewise.study import RunSlot
+from stripewise.core import Speedup
+from stripewise.study.plan import RunSlot
+from stripewise.study.report import progress_observer
 
 
 class Terminal(io.StringIO):

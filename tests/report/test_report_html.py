@@ -11,11 +11,10 @@ import pages
 import pytest
 import studies
 
-from stripewise.model import Configuration, FileRule, Trial
-from stripewise.report import render_html
-from stripewise.report._evidence import timeline_chart
-from stripewise.report._text import format_ratio
-from stripewise.report._tunables import tunable_effects
+from stripewise.core import Configuration, FileRule, Trial
+from stripewise.present._printable import format_ratio
+from stripewise.study.report import render_html
+from stripewise.study.report._charts import timeline_chart, tunable_effects
 
 
 @pytest.fixture(scope="module", params=list(studies.ALL))
@@ -128,7 +127,7 @@ def test_effects_count_trials_and_runs():
 
 
 def test_what_draws_is_not_loaded_until_a_page_is_drawn():
-    code = "import sys, stripewise.report; sys.exit('vl_convert' in sys.modules)"
+    code = "import sys, stripewise.present; sys.exit('vl_convert' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

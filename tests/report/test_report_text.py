@@ -6,9 +6,10 @@ import math
 
 import pytest
 
-from stripewise.report._text import format_bandwidth, format_bytes, format_ratio, format_seconds
-from stripewise.text import printable
-from stripewise.tunables import format_settings
+from stripewise.present import printable
+from stripewise.present._printable import format_ratio
+from stripewise.present.numbers import format_bandwidth, format_bytes, format_seconds
+from stripewise.settings.tunables import format_settings
 
 
 @pytest.mark.parametrize(

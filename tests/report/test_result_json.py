@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 import studies
 
-from stripewise.model import Speedup, VerificationStatus
-from stripewise.report import result_to_json
+from stripewise.core import Speedup, VerificationStatus
+from stripewise.study.report import result_to_json
 
 SCHEMA = json.loads(
     (Path(__file__).parents[2] / "docs/reference/result.schema.json").read_text("utf-8")

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 import studies
 
-from stripewise.model import Speedup
-from stripewise.report import summary_lines
-from stripewise.report._verdict import headline
+from stripewise.core import Speedup
+from stripewise.study.report import summary_lines
+from stripewise.study.report._verdict import headline
 
 
 def text(result, **options):

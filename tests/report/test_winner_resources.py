@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 from studies import improved
 
-from stripewise.model import Configuration, JobSettings, StudyResult
-from stripewise.report import configuration_document
-from stripewise.report._apply import recipes
+from stripewise.core import Configuration, JobSettings, StudyResult
+from stripewise.study.report import configuration_document
+from stripewise.study.report._page import recipes
 
 JOB = Configuration(job=JobSettings(ranks=4, threads=2))
 

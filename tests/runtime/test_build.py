@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import RuntimeMissingError, StorageError, UsageError
-from stripewise.runtime import _build, build_runtime
-from stripewise.runtime._mpi import MpiInstallation
+from stripewise.core.errors import RuntimeMissingError, StorageError, UsageError
+from stripewise.run.runtime import _build, build_runtime
+from stripewise.run.runtime._mpi import MpiInstallation
 
 CMAKE = """cmake_minimum_required(VERSION 3.20)
 project(tiny C)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stripewise.runtime import cray_variables
+from stripewise.run.launch import cray_variables
 
 PAGE = Path(__file__).parents[2] / "docs/reference/environment.md"
 

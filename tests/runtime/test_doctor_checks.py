@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.machines import Storage
-from stripewise.model import Mount
-from stripewise.runtime import CheckStatus, Runtime, run_doctor
-from stripewise.runtime import _doctor as doctor
-from stripewise.runtime._doctor import ranks_of_command
-from stripewise.runtime._mpi import MpiInstallation
-from stripewise.runtime._probe import check_preload
+from stripewise.run.runtime import Runtime
+from stripewise.run.runtime._launch_lines import ranks_of_command
+from stripewise.run.runtime._mpi import MpiInstallation
+from stripewise.run.site import CheckStatus, run_doctor
+from stripewise.run.site import _doctor as doctor
+from stripewise.run.site._doctor import check_preload
+from stripewise.storage.machines import Mount, Storage
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_memory_is_no_storage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 def test_a_program_that_does_not_exist_fails(tmp_path):
-    from stripewise.runtime import _doctor
+    from stripewise.run.site import _doctor
 
     script = tmp_path / "write.py"
     script.write_text("print()\n")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.model import Configuration, FileRule, JobSettings
-from stripewise.runtime import Runtime, preload_environment
-from stripewise.runtime import _environment as names
+from stripewise.core import Configuration, FileRule, JobSettings
+from stripewise.core.errors import UsageError
+from stripewise.run.runtime import Runtime, preload_environment
+from stripewise.run.runtime import _environment as names
 
 HEADER = Path(__file__).parents[2] / "native" / "include" / "stripewise" / "environment.h"
 RUNTIME = Runtime(Path("/opt/sw"))

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import ProgramError, RuntimeMissingError, StorageError
-from stripewise.model import Configuration, FileRule, JobSettings
-from stripewise.owned import MARK
-from stripewise.readers import HandshakeState, observed_files, program_facts
-from stripewise.runtime import InPlaceRun, Runtime, find_runtime, run_in_place
+from stripewise.core import MARK, Configuration, FileRule, JobSettings
+from stripewise.core.errors import ProgramError, RuntimeMissingError, StorageError
+from stripewise.evidence.containers import HandshakeState
+from stripewise.evidence.facts import observed_files, program_facts
+from stripewise.run.runtime import InPlaceRun, Runtime, find_runtime, run_in_place
 
 DATA = Path(__file__).parent / "data"
 MIB = 1 << 20

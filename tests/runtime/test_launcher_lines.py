@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.model import JobSettings
-from stripewise.runtime import change_launcher, read_launcher
+from stripewise.core import JobSettings
+from stripewise.core.errors import UsageError
+from stripewise.run.runtime import change_launcher, read_launcher
 
 
 @pytest.mark.parametrize(

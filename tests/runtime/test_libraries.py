@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.elf import hdf5_names_in_file, mpi_family_of_file
-from stripewise.runtime import _doctor, describe_mpi
-from stripewise.runtime import _libraries as libraries
-from stripewise.runtime._libraries import IoLibrary, find_hdf5, find_libraries
+from stripewise.core import hdf5_names_in_file, mpi_family_of_file
+from stripewise.run.runtime import _mpi as libraries
+from stripewise.run.runtime import describe_mpi
+from stripewise.run.runtime._mpi import IoLibrary, find_hdf5, find_libraries
+from stripewise.run.site import _doctor
 
 HEADERS = {
     "adios2_c.h": "",

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import RuntimeMissingError
-from stripewise.runtime import build_directory, find_runtime, native_sources
+from stripewise.core.errors import RuntimeMissingError
+from stripewise.run.runtime import build_directory, find_runtime, native_sources
 
 
 def fake_runtime(root: Path) -> Path:

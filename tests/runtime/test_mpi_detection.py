@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.runtime import describe_mpi, detect_mpis, mpi_of_command
-from stripewise.runtime._libraries import parse_flags
-from stripewise.runtime._mpi import parse_probe
+from stripewise.run.runtime import describe_mpi, detect_mpis, mpi_of_command
+from stripewise.run.runtime._mpi import parse_flags, parse_probe
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.runtime._doctor import (
-    cgroup_processors,
-    parse_cpu_max,
-    usable_processors,
-)
+from stripewise.run.site._doctor import cgroup_processors, parse_cpu_max, usable_processors
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,10 @@ import subprocess
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.model import JobSettings
-from stripewise.runtime import (
-    _dialects,
-    command_with_resources,
-    launcher_line,
-    resource_environment,
-)
+from stripewise.core import JobSettings
+from stripewise.core.errors import UsageError
+from stripewise.run.runtime import _launch_lines as _dialects
+from stripewise.run.runtime import command_with_resources, launcher_line, resource_environment
 
 HYDRA = "mpiexec.mpich"
 OPENMPI = "mpiexec.openmpi"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.runtime import SeriesMapping, SeriesOutcome, ranks_not_shown
-from stripewise.runtime import _series as ours
+from stripewise.run.runtime import SeriesMapping, SeriesOutcome, ranks_not_shown
+from stripewise.run.runtime import _series as ours
 
 HEADER = Path(__file__).parents[2] / "native" / "include" / "stripewise" / "series.h"
 KNOWN = {"uint64_t": 8, "uint32_t": 4, "char": 1}

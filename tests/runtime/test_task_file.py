@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import RuntimeMissingError, StorageError, UsageError
-from stripewise.runtime import Runtime, task_program, write_task_file
-from stripewise.runtime._task import MOST_BYTES
+from stripewise.core.errors import RuntimeMissingError, StorageError, UsageError
+from stripewise.run.runtime import Runtime, task_program, write_task_file
+from stripewise.run.runtime._environment import MOST_BYTES
 
 NATIVE = Path(__file__).parents[2] / "native"
 

@@ -8,16 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stripewise.simulation import (
-    Flow,
-    Phase,
-    Rates,
-    phase_times,
-    simulate,
-    workload_from_notation,
-)
-from stripewise.simulation._chance import chance, slowest
-from stripewise.simulation.stacks import Layout
+from stripewise.storage.simulation import Rates, phase_times, simulate, workload_from_notation
+from stripewise.storage.simulation._rates import chance, slowest
+from stripewise.storage.stacks import Flow, Layout, Phase
 from support.player import play
 from support.storages import GIB, MIB, described
 
@@ -126,6 +119,6 @@ def test_the_player_and_the_closed_form_agree():
 
 
 def play_dtype():
-    from stripewise.simulation import REQUEST_DTYPE
+    from stripewise.storage.stacks import REQUEST_DTYPE
 
     return REQUEST_DTYPE

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stripewise.patterns import generate
-from stripewise.simulation import in_steps, simulate, workload_from_notation
+from stripewise.evidence.patterns import generate
+from stripewise.storage.simulation import in_steps, simulate, workload_from_notation
 from support.storages import described
 
 

@@ -7,8 +7,8 @@ import tracemalloc
 
 import pytest
 
-from stripewise.simulation import simulate, workload_from_notation
-from stripewise.simulation.stacks import stack_names
+from stripewise.storage.simulation import simulate, workload_from_notation
+from stripewise.storage.stacks import stack_names
 from support.storages import GIB, described
 
 STORAGE = described(

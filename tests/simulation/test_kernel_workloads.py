@@ -5,11 +5,10 @@ from collections import Counter
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.model import PatternKind
-from stripewise.patterns import generate
-from stripewise.simulation import KERNELS, workload_from_kernel
-from stripewise.simulation.stacks import Layout, Setup, find_stack
+from stripewise.core.errors import UsageError
+from stripewise.evidence.patterns import PatternKind, generate
+from stripewise.storage.simulation import KERNELS, workload_from_kernel
+from stripewise.storage.stacks import Layout, Setup, find_stack
 
 
 @pytest.mark.parametrize("name", KERNELS)

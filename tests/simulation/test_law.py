@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import pytest
 
-from stripewise.simulation import Flow, Phase, Rates, limits_of, phase_times
-from stripewise.simulation.stacks import Layout
+from stripewise.storage.simulation import Rates, limits_of, phase_times
+from stripewise.storage.stacks import Flow, Layout, Phase
 from support.storages import GIB, MIB, described
 
 LAYOUT = Layout(12, MIB, 12)

@@ -7,8 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from stripewise.machines import find_storage
-from stripewise.simulation import (
+from stripewise.storage.machines import find_storage
+from stripewise.storage.simulation import (
     noise_factor,
     simulate,
     workload_from_kernel,

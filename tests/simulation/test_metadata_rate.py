@@ -8,16 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.errors import UsageError
-from stripewise.simulation import (
-    Phase,
+from stripewise.core.errors import UsageError
+from stripewise.storage.simulation import (
     Rates,
-    Turns,
     layout_of,
     metadata_rate,
     operation_figure,
     phase_times,
 )
+from stripewise.storage.stacks import Phase, Turns
 from support.storages import described
 
 FIGURES = {

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.errors import UsageError
-from stripewise.model import PatternKind
-from stripewise.patterns import generate
-from stripewise.simulation import parse_notation, workload_from_notation
-from stripewise.simulation._grid import process_grid
+from stripewise.core.errors import UsageError
+from stripewise.evidence.patterns import PatternKind, generate
+from stripewise.storage.simulation import parse_notation, workload_from_notation
+from stripewise.storage.simulation._notation import process_grid
 
 
 def test_blocks_are_a_processs_and_lie_in_a_grid_in_c_order():

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.simulation import REQUEST_DTYPE, Flow, Phase, Rates, phase_times
-from stripewise.simulation.stacks import Layout
+from stripewise.storage.simulation import Rates, phase_times
+from stripewise.storage.stacks import REQUEST_DTYPE, Flow, Layout, Phase
 from support.player import play
 from support.storages import GIB, MIB, described
 

@@ -5,8 +5,8 @@
 import numpy as np
 import pytest
 
-from stripewise.simulation import simulate, workload_from_notation
-from stripewise.simulation.stacks import Setup, find_stack
+from stripewise.storage.simulation import simulate, workload_from_notation
+from stripewise.storage.stacks import Setup, find_stack
 from support.player import play
 from support.storages import GIB, described
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.machines import find_storage
-from stripewise.model import PatternSummary, ProgramFacts
-from stripewise.simulation import simulate, simulated_program, workload_from_notation
+from stripewise.core import PatternSummary, ProgramFacts
+from stripewise.storage.machines import find_storage
+from stripewise.storage.simulation import simulate, simulated_program, workload_from_notation
 
 BLOCKS = PatternSummary(True, ("BLOCK", "BLOCK"), (4, 2), (256, 512), 8, 1, 1.0)
 FACTS = ProgramFacts(

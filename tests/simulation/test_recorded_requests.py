@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.simulation.stacks import STACKS
+from stripewise.storage.stacks import STACKS
 from support.real_requests import Cell, differences, setup, workload
 from support.recorded_requests import recorded
 from support.request_cells import CELLS

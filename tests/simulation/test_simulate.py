@@ -6,9 +6,9 @@ from statistics import median, pstdev
 
 import pytest
 
-from stripewise.errors import ConfigurationError, UsageError
-from stripewise.machines import Transport, find_storage
-from stripewise.simulation import noise_factor, simulate, workload_from_notation
+from stripewise.core.errors import ConfigurationError, UsageError
+from stripewise.storage.machines import Transport, find_storage
+from stripewise.storage.simulation import noise_factor, simulate, workload_from_notation
 from support.storages import GIB, MIB, described, figure
 
 WORK = workload_from_notation("<1D,BLOCK,131072>", 4, 4, steps=8)

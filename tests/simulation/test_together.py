@@ -5,16 +5,8 @@
 import numpy as np
 import pytest
 
-from stripewise.simulation import (
-    REQUEST_DTYPE,
-    Flow,
-    Phase,
-    Rates,
-    phase_times,
-    simulate,
-    workload_from_notation,
-)
-from stripewise.simulation.stacks import Layout, Setup, find_stack
+from stripewise.storage.simulation import Rates, phase_times, simulate, workload_from_notation
+from stripewise.storage.stacks import REQUEST_DTYPE, Flow, Layout, Phase, Setup, find_stack
 from support.player import play
 from support.storages import GIB, MIB, described
 

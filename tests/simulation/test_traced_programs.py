@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.model import IoLayer, Op, OpenBit
-from stripewise.simulation import Workload, simulate, traced_program
+from stripewise.evidence.trace import IoLayer, Op, OpenBit
+from stripewise.storage.simulation import simulate, traced_program
+from stripewise.storage.stacks import Workload
 from support.containers import FakeFile
 from support.player import play
 from support.storages import GIB, MIB, described
@@ -127,8 +128,7 @@ def test_time_is_that_of_the_player():
     """Of the laws request by request, which the emulator follows."""
     import numpy as np
 
-    from stripewise.simulation import REQUEST_DTYPE
-    from stripewise.simulation.stacks import Layout
+    from stripewise.storage.stacks import REQUEST_DTYPE, Layout
 
     figures = {
         "client.process_write": GIB, "servers.target_write": GIB, "servers.target_request": 5e-5,

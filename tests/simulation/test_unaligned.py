@@ -7,8 +7,9 @@ Source: IO500 lists, ior-hard over ior-easy: 0.1 to 1 % on Lustre, 1.6 to 14 % o
 
 import pytest
 
-from stripewise.machines import find_storage
-from stripewise.simulation import Workload, simulate
+from stripewise.storage.machines import find_storage
+from stripewise.storage.simulation import simulate
+from stripewise.storage.stacks import Workload
 from support.stack_workloads import pattern_of
 
 HARD_BYTES, WRITES = 47008, 50_000

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import main
-from stripewise.errors import UsageError
-from stripewise.site import (
+from stripewise.core.errors import UsageError
+from stripewise.run.site import (
     Answer,
     Host,
     LocalHost,
@@ -258,7 +258,7 @@ def test_a_directory_without_permission(tmp_path: Path) -> None:
 def run(
     monkeypatch: pytest.MonkeyPatch, make: Callable[[], FakeHost], *arguments: str
 ) -> tuple[str, int, list[tuple[object, ...]]]:
-    import stripewise.site
+    from stripewise.run import site
 
     made: list[tuple[object, ...]] = []
 
@@ -266,7 +266,7 @@ def run(
         made.append(given)
         return make()
 
-    monkeypatch.setattr(stripewise.site, "LocalHost", local)
+    monkeypatch.setattr(site, "LocalHost", local)
     result = CliRunner().invoke(main, ["site", "check", *arguments])
     return result.output, result.exit_code, made
 

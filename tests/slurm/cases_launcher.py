@@ -15,10 +15,10 @@ from uuid import uuid4
 
 import pytest
 
-from stripewise.launch import PlainJobs, RunRequest, SlurmLauncher, Stage
-from stripewise.launch import _slurm_pool as pool
-from stripewise.model import FailureCause, RunStatus
-from stripewise.slurm import JobState, RateLimiter, Slurm, SubmissionError
+from stripewise.core import FailureCause, RunStatus
+from stripewise.run.launch import PlainJobs, RunRequest, SlurmLauncher, Stage
+from stripewise.run.launch import _slurm_pool as pool
+from stripewise.run.slurm import JobState, RateLimiter, Slurm, SubmissionError
 from stripewise.testing.launcher_suite import LauncherSuite
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "cluster"))

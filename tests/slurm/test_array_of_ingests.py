@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.fleet import create_engine
-from stripewise.fleet._schema import initialise
-from stripewise.fleet.ingest import IngestOptions, ingest
+from stripewise.centre.database import create_engine
+from stripewise.centre.database._schema import initialise
+from stripewise.centre.database.ingest import IngestOptions, ingest
 from support import fleet_inputs as inputs
 from support import postgres
 

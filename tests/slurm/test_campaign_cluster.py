@@ -20,7 +20,7 @@ from uuid import uuid4
 
 import pytest
 
-from stripewise.runtime import find_runtime
+from stripewise.run.runtime import find_runtime
 from support.slurm_study import MAIN, until
 
 pytestmark = [pytest.mark.slurm, pytest.mark.mpi, pytest.mark.timeout(600)]

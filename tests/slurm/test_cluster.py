@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.runtime import find_runtime
+from stripewise.run.runtime import find_runtime
 
 pytestmark = [pytest.mark.slurm, pytest.mark.mpi]
 

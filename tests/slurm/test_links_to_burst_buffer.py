@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.jobs import JobScript
-from stripewise.launch import ScriptJobs
-from stripewise.model import Configuration, JobSettings
-from stripewise.runtime import find_runtime
-from stripewise.study._tuned_script import write_tuned_script
-from stripewise.tiers import Pool, find_tier
-from stripewise.workspace import InputSnapshot
+from stripewise.core import Configuration, JobSettings
+from stripewise.run.jobs import JobScript
+from stripewise.run.launch import ScriptJobs
+from stripewise.run.runtime import find_runtime
+from stripewise.run.tiers import Pool, find_tier
+from stripewise.study.job_scripts._tuned_script import write_tuned_script
+from stripewise.study.workspace import InputSnapshot
 from support.slurm_study import SlurmStudy, until
 
 pytestmark = [pytest.mark.slurm, pytest.mark.mpi, pytest.mark.timeout(600)]

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from stripewise.fleet.scheduler import (
-    Parsed,
+from stripewise.centre.database import Parsed
+from stripewise.centre.database.ingest import (
     Sacct,
     Window,
     parse_rest,
@@ -212,8 +212,8 @@ def test_a_requeued_job_has_two_submit_times(jobs: Jobs) -> None:
 
 @pytest.mark.extended
 def test_the_form_that_portals_use_is_read_too(jobs: Jobs) -> None:
-    from stripewise.fleet.scheduler import parse_sacct
-    from stripewise.fleet.scheduler._sacct import FIELDS
+    from stripewise.centre.database.ingest import parse_sacct
+    from stripewise.centre.database.ingest._sacct import FIELDS
 
     text = jobs.cluster.run(
         *("sacct", "--allusers", "--clusters", "stripewise", "--parsable2", "--noheader"),
@@ -231,7 +231,7 @@ def test_the_form_that_portals_use_is_read_too(jobs: Jobs) -> None:
 @pytest.mark.extended
 def test_the_name_of_a_job_forges_no_record_of_another(jobs: Jobs) -> None:
     """A name may hold a line break, and what follows looks like a line of sacct."""
-    from stripewise.fleet.scheduler import Sacct
+    from stripewise.centre.database.ingest import Sacct
 
     sacct = Sacct(environment=jobs.cluster.environment)
     told = {"jobid": "999", "jobidraw": "999", "user": "victim", "state": "COMPLETED",

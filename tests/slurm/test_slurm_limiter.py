@@ -9,7 +9,7 @@ import stat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.slurm import RateLimiter
+from stripewise.run.slurm import RateLimiter
 
 
 class Clock:

@@ -8,13 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.slurm import JobState, remedy_of, starts_never
-from stripewise.slurm._errors import is_away, one_line, refused
-from stripewise.slurm._partitions import parse_seconds, partition
-from stripewise.slurm._sacct import parse_sacct
-from stripewise.slurm._scontrol import job_status, parse_config, parse_records
-from stripewise.slurm._squeue import parse_squeue
-from stripewise.slurm._states import parse_exit_code, parse_state
+from stripewise.run.slurm import JobState, remedy_of, starts_never
+from stripewise.run.slurm._commands import is_away, one_line, refused
+from stripewise.run.slurm._states import (
+    job_status,
+    parse_config,
+    parse_exit_code,
+    parse_records,
+    parse_sacct,
+    parse_seconds,
+    parse_squeue,
+    parse_state,
+    partition,
+)
 
 JOB = (
     "JobId=12 JobName=my job=x UserId=u(1000) Priority=1 JobState=NODE_FAIL Reason=NodeDown "

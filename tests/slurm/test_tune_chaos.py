@@ -12,8 +12,8 @@ from itertools import pairwise
 
 import pytest
 
-from stripewise.runtime import find_runtime
-from stripewise.slurm._limiter import STATUS_PER_MINUTE
+from stripewise.run.runtime import find_runtime
+from stripewise.run.slurm._commands import STATUS_PER_MINUTE
 from support.journal_checks import check_runs
 from support.slurm_study import SlurmStudy, until
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from stripewise.fleet.tables import Job
-from stripewise.model import Action
+from stripewise.centre.database.tables import Job
+from stripewise.evidence.trace import Action
 from support.watched_boards import (
     QUERIES,
     SILENT,

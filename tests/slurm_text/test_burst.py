@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.slurm import parse_burst
-from stripewise.tiers import Pool
+from stripewise.run.slurm import parse_burst
+from stripewise.run.tiers import Pool
 
 GIB = 1 << 30
 

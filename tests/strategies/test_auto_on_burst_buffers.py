@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from stripewise.machines import find_storage
-from stripewise.simulation import workload_from_notation
-from stripewise.study import simulated_workload
+from stripewise.storage.machines import find_storage
+from stripewise.storage.simulation import workload_from_notation
+from stripewise.study.procedure import simulated_workload
 from support.burst_buffer import (
     FILES,
     NODES,

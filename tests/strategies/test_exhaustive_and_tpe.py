@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.errors import RuntimeMissingError
-from stripewise.strategies import _tpe, create
-from stripewise.tunables import find_space, is_valid
+from stripewise.core.errors import RuntimeMissingError
+from stripewise.settings.tunables import find_space, is_valid
+from stripewise.study.strategies import _tpe, create
 from support.strategy_suite import play, romio_facts
 
 FACTS = romio_facts()

@@ -9,9 +9,9 @@ from math import inf
 
 import pytest
 
-from stripewise.model import Configuration, Trial, TrialState
-from stripewise.strategies import create
-from stripewise.tunables import find_space
+from stripewise.core import Configuration, Trial, TrialState
+from stripewise.settings.tunables import find_space
+from stripewise.study.strategies import create
 from support.burst_buffer import (
     AGGREGATORS,
     BUFFER,

@@ -7,9 +7,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import log2
 
-from stripewise.formats import get
-from stripewise.model import FileClass, ObservedFile
-from stripewise.tunables import build_configuration, settings_on
+from stripewise.core import FileClass, ObservedFile
+from stripewise.settings.formats import get
+from stripewise.settings.tunables import build_configuration, settings_on
 from support.burst_buffer import (
     AGGREGATORS,
     NODES,

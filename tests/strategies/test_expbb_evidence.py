@@ -11,9 +11,9 @@ from random import Random
 
 import pytest
 
-from stripewise.model import Configuration, Proposal, Trial, TrialState
-from stripewise.strategies import Strategy, create
-from stripewise.tunables import find_space, key_of
+from stripewise.core import Configuration, Proposal, Trial, TrialState
+from stripewise.settings.tunables import find_space, key_of
+from stripewise.study.strategies import Strategy, create
 from support.burst_buffer import (
     AGGREGATORS,
     BUFFER,

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from stripewise.model import Configuration, ObservedFile, Trial, TrialState
-from stripewise.strategies import create
-from stripewise.tunables import find_space
+from stripewise.core import Configuration, ObservedFile, Trial, TrialState
+from stripewise.settings.tunables import find_space
+from stripewise.study.strategies import create
 from support.burst_buffer import (
     AGGREGATORS,
     FILES,

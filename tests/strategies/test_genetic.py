@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.errors import UsageError
-from stripewise.model import Configuration, Trial, TrialState
-from stripewise.strategies import check_strategy_options, create, find_strategy
-from stripewise.strategies._genetic_operators import CROSSOVERS, SCALINGS, SELECTORS
-from stripewise.tunables import find_space, is_valid
+from stripewise.core import Configuration, Trial, TrialState
+from stripewise.core.errors import UsageError
+from stripewise.settings.tunables import find_space, is_valid
+from stripewise.study.strategies import check_strategy_options, create, find_strategy
+from stripewise.study.strategies._genetic import CROSSOVERS, SCALINGS, SELECTORS
 from support.strategy_suite import play, romio_facts
 
 FACTS = replace(

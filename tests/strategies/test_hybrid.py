@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.formats import matches
-from stripewise.model import Measurement, ObservedFile, RunStatus
-from stripewise.strategies._hybrid import costly_small_file, large_file_globs
+from stripewise.core import Measurement, ObservedFile, RunStatus
+from stripewise.settings.formats import matches
+from stripewise.study.strategies._studied_file import costly_small_file, large_file_globs
 
 BIG = 1 << 30
 

@@ -9,10 +9,10 @@ from math import log2
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.performance import Prediction
-from stripewise.strategies import PrunedStrategy, create
-from stripewise.tunables import find_space, key_of
+from stripewise.core.errors import UsageError
+from stripewise.learning.performance import Prediction
+from stripewise.settings.tunables import find_space, key_of
+from stripewise.study.strategies import PrunedStrategy, create
 from support.strategy_suite import StrategySuite, play, romio_facts
 
 FACTS = replace(romio_facts(), collective_bytes=1 << 26, independent_bytes=0)

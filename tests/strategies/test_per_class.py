@@ -10,9 +10,9 @@ from math import inf
 
 import pytest
 
-from stripewise.model import Configuration, FileClass, ProgramFacts, Proposal, Trial, TrialState
-from stripewise.strategies import create
-from stripewise.tunables import Space, find_space, scopes, settings_on
+from stripewise.core import Configuration, FileClass, ProgramFacts, Proposal, Trial, TrialState
+from stripewise.settings.tunables import Space, find_space, scopes, settings_on
+from stripewise.study.strategies import create
 from support.strategy_suite import romio_facts
 
 CHECK, PLOT = "chk*.dat", "plt*.dat"

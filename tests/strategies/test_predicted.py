@@ -7,9 +7,9 @@ from math import inf, log2
 
 import pytest
 
-from stripewise.performance import Prediction
-from stripewise.strategies import PredictedStrategy, create
-from stripewise.tunables import find_space, key_of
+from stripewise.learning.performance import Prediction
+from stripewise.settings.tunables import find_space, key_of
+from stripewise.study.strategies import PredictedStrategy, create
 from support.strategy_suite import StrategySuite, play, romio_facts
 
 FACTS = replace(romio_facts(), collective_bytes=1 << 26, independent_bytes=0)

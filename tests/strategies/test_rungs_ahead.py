@@ -9,8 +9,9 @@ from functools import partial
 
 import pytest
 
-from stripewise.model import Measurement, RungAhead, Trial
-from stripewise.strategies import Strategy, create, reach_text, rungs_ahead
+from stripewise.core import Measurement, RungAhead, Trial
+from stripewise.study.job_scripts import reach_text, rungs_ahead
+from stripewise.study.strategies import Strategy, create
 from support.burst_buffer import NODES, BtIo, Wrf, search
 
 RUNGS = (1, 2, 4, 8, 16, 32, 64)

@@ -7,9 +7,9 @@ from math import inf
 
 import pytest
 
-from stripewise.model import Configuration, Trial
-from stripewise.strategies import Proposal, SeededStrategy, create, strategy_names
-from stripewise.tunables import find_space, key_of
+from stripewise.core import Configuration, Proposal, Trial
+from stripewise.settings.tunables import find_space, key_of
+from stripewise.study.strategies import SeededStrategy, create, strategy_names
 from support.strategy_suite import StrategySuite, play, romio_facts
 
 FACTS = replace(romio_facts(), uses_hdf5=True, uses_parallel_hdf5=True, collective_bytes=1 << 25)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.model import Configuration, Trial
-from stripewise.strategies import create, strategy_names
-from stripewise.tunables import find_space, is_valid
+from stripewise.core import Configuration, Trial
+from stripewise.core.errors import UsageError
+from stripewise.settings.tunables import find_space, is_valid
+from stripewise.study.strategies import create, strategy_names
 from support.strategy_suite import StrategySuite, play, romio_facts
 
 COLLECTIVE = replace(romio_facts(), independent_bytes=0, collective_bytes=1 << 26)

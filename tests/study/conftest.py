@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from ensemble_harness import CASES
 
-from stripewise.errors import RuntimeMissingError
-from stripewise.launch import Launcher
-from stripewise.model import StudyResult
-from stripewise.runtime import find_runtime, task_program
-from stripewise.study import Observer, StudyOptions, run_study
+from stripewise.core import StudyResult
+from stripewise.core.errors import RuntimeMissingError
+from stripewise.run.launch import Launcher
+from stripewise.run.runtime import find_runtime, task_program
+from stripewise.study.plan import Observer, StudyOptions
+from stripewise.study.procedure import run_study
 from support.job_cluster import JobCluster, build_writer, job_cluster, prepared
 from support.study_fakes import fake_tools, tools_by_case
 from support.tuned_scripts import Left

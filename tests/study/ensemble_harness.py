@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from stripewise.study import Case
+from stripewise.study.plan import Case
 from support.study_fakes import KNOB, FakeLauncher, no_noise
 
 CASES = (Case("small", ("prog", "small")), Case("large", ("prog", "large")))

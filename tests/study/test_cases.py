@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.owned import OwnedDirectory
-from stripewise.study import Case, StudyOptions, expand_cases, read_cases
-from stripewise.study._cases import case_directory
-from stripewise.study._local_tools import open_workspace
+from stripewise.core import OwnedDirectory
+from stripewise.core.errors import UsageError
+from stripewise.study.plan import Case, StudyOptions, expand_cases, read_cases
+from stripewise.study.plan._cases import case_directory
+from stripewise.study.runs._local_tools import open_workspace
 
 WHOLE = """
 [[case]]

@@ -13,8 +13,8 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from stripewise.study import speedup_of
-from stripewise.study._statistics import LOOKS, Noise
+from stripewise.study.plan import speedup_of
+from stripewise.study.plan._statistics import LOOKS, Noise
 
 N_STUDIES = 1500
 TOLERANCE = 3 * sqrt(0.05 * 0.95 / N_STUDIES)

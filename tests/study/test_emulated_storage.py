@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.emulation import EmulatedRun, EmulationOptions
-from stripewise.errors import StudyError
-from stripewise.launch import Outcome
-from stripewise.model import FailureCause, RunStatus
-from stripewise.study import StudyOptions
-from stripewise.study._looking import look
-from stripewise.study._options import (
+from stripewise.core import FailureCause, RunStatus
+from stripewise.core.errors import StudyError
+from stripewise.run.launch import Outcome
+from stripewise.storage.emulation import EmulatedRun, EmulationOptions
+from stripewise.study.plan import StudyOptions
+from stripewise.study.plan._options import (
     check_storage,
     options_from_json,
     options_to_json,
     with_storage,
 )
-from stripewise.workspace import Place
+from stripewise.study.runs._looking import look
+from stripewise.study.workspace import Place
 
 ON = EmulationOptions("archer2-hdd@1/64")
 SEEN = EmulatedRun(

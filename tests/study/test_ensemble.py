@@ -10,9 +10,7 @@ from math import exp, inf, log
 import pytest
 from ensemble_harness import CASES, gains, launchers
 
-from stripewise.errors import PolicyError, ProgramError, UsageError
-from stripewise.launch import Outcome
-from stripewise.model import (
+from stripewise.core import (
     CaseOutcome,
     RunRole,
     RunStatus,
@@ -20,9 +18,11 @@ from stripewise.model import (
     Verification,
     VerificationStatus,
 )
-from stripewise.policy import Policy
-from stripewise.study import Observer
-from stripewise.tunables import Space, find_space
+from stripewise.core.errors import PolicyError, ProgramError, UsageError
+from stripewise.run.launch import Outcome
+from stripewise.settings import Policy
+from stripewise.settings.tunables import Space, find_space
+from stripewise.study.plan import Observer
 from support.strategy_suite import romio_facts
 from support.study_fakes import KNOB, FakeLauncher, lognormal
 

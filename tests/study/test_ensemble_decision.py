@@ -7,11 +7,9 @@ from __future__ import annotations
 import pytest
 from ensemble_harness import gains, launchers
 
-from stripewise.model import (
-    CaseOutcome,
-)
-from stripewise.study import Case
-from stripewise.study._statistics import LOOKS
+from stripewise.core import CaseOutcome
+from stripewise.study.plan import Case
+from stripewise.study.plan._statistics import LOOKS
 from support.study_fakes import KNOB, FakeLauncher, lognormal
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.study._ensemble import merge_facts, merge_spaces
-from stripewise.tunables import Dimension, SafetyClass, Space, find_space, get
+from stripewise.settings.tunables import Dimension, SafetyClass, Space, find_space, get
+from stripewise.study.procedure._context import merge_facts, merge_spaces
 from support.strategy_suite import romio_facts
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 from ensemble_harness import CASES, launchers
 
-from stripewise.errors import StudyError
-from stripewise.study import Case, Journal, parse_journal
+from stripewise.core.errors import StudyError
+from stripewise.study.plan import Case, Journal, parse_journal
 from support.journal_checks import check_runs
 from support.study_fakes import lognormal
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from stripewise.errors import ProgramError
-from stripewise.launch import Outcome
-from stripewise.model import FailureCause, RunRole, RunStatus, TrialState
+from stripewise.core import FailureCause, RunRole, RunStatus, TrialState
+from stripewise.core.errors import ProgramError
+from stripewise.run.launch import Outcome
 from support.study_fakes import KNOB, FakeLauncher, helped
 
 KILLED = {"exit_code": -signal.SIGKILL, "message": "ended by SIGKILL"}
@@ -126,8 +126,8 @@ def test_mixed_failures(run_fake, no_fsync, failures, state):
 
 
 def test_nothing_is_learned_of_a_lost_trial(run_fake, no_fsync):
-    from stripewise.knowledge import Case
-    from stripewise.knowledge._learn import learn
+    from stripewise.learning.knowledge import Case
+    from stripewise.learning.knowledge._memory import learn
 
     lost = run_fake(Failing(helped, failures=always(KILLED)), trials=4, strategy="rules")
     tried = learn(lost, Case(), "id").tried
@@ -136,8 +136,8 @@ def test_nothing_is_learned_of_a_lost_trial(run_fake, no_fsync):
 
 
 def test_nothing_is_learned_of_a_pair_that_was_killed(run_fake, no_fsync):
-    from stripewise.knowledge import Case
-    from stripewise.knowledge._learn import learn
+    from stripewise.learning.knowledge import Case
+    from stripewise.learning.knowledge._memory import learn
 
     failures = dict.fromkeys(range(2, 100), KILLED)
     result = run_fake(Failing(helped, failures=failures), trials=2, strategy="rules")

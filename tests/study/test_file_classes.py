@@ -13,14 +13,15 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from stripewise.knowledge import Memory, Store
-from stripewise.knowledge._describe import describe_machine
-from stripewise.launch import Handle, Outcome, RunRequest
-from stripewise.model import FileClass, Measurement, ObservedFile, ProgramFacts, TrialState
-from stripewise.report import render_html, result_to_json, summary_lines, write_outputs
-from stripewise.study import Observer, StudyOptions, run_study
-from stripewise.tunables import Space, find_space, get, scopes, settings_on
-from stripewise.workspace import Place
+from stripewise.core import FileClass, Measurement, ObservedFile, ProgramFacts, TrialState
+from stripewise.learning.knowledge import Memory, Store
+from stripewise.learning.knowledge._memory import describe_machine
+from stripewise.run.launch import Handle, Outcome, RunRequest
+from stripewise.settings.tunables import Space, find_space, get, scopes, settings_on
+from stripewise.study.plan import Observer, StudyOptions
+from stripewise.study.procedure import run_study
+from stripewise.study.report import render_html, result_to_json, summary_lines, write_outputs
+from stripewise.study.workspace import Place
 from support.strategy_suite import romio_facts
 from support.study_fakes import FakeLauncher, fake_tools, lognormal, look, no_noise
 

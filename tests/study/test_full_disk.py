@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.study import parse_journal
+from stripewise.study.plan import parse_journal
 from support.job_cluster import SCRIPT, JobCluster, Said
 from support.slurm_jobs import until
 from support.small_disk import small_file_system

@@ -11,9 +11,9 @@ import stat
 
 import pytest
 
-from stripewise.jobs import revert
-from stripewise.policy import Policy
-from stripewise.study import parse_journal
+from stripewise.run.jobs import revert
+from stripewise.settings import Policy
+from stripewise.study.plan import parse_journal
 from support.job_cluster import SCRIPT as SCRIPT_OF_ALL
 from support.job_cluster import JobCluster, as_datawarp
 
@@ -94,7 +94,9 @@ def test_redirection_is_the_default(cluster) -> None:
 
 @pytest.mark.extended
 def test_a_site_may_prefer_links(cluster, monkeypatch) -> None:
-    monkeypatch.setattr("stripewise.study._job_tools.load_policy", lambda: Policy(hybrid="links"))
+    monkeypatch.setattr(
+        "stripewise.study.job_scripts._tools.load_policy", lambda: Policy(hybrid="links")
+    )
     said = cluster.tune(*HYBRID)
     assert said.code == 0, said
     assert "tuned.links srun" in (cluster.work / "run.tuned.sh").read_text()

@@ -10,10 +10,10 @@ from random import Random
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.model import RunRole
-from stripewise.study import Journal, parse_journal
-from stripewise.study._statistics import LOOKS
+from stripewise.core import RunRole
+from stripewise.core.errors import UsageError
+from stripewise.study.plan import Journal, parse_journal
+from stripewise.study.plan._statistics import LOOKS
 from support.journal_checks import check_runs
 from support.study_fakes import FakeLauncher, helped
 

@@ -13,16 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.launch import Outcome
-from stripewise.model import Measurement, ProgramFacts, RunStatus
-from stripewise.policy import load_policy
-from stripewise.readers import read_evidence
-from stripewise.study import StudyOptions, _job_evidence
-from stripewise.study._job_evidence import JobEvidence, darshan_directory
-from stripewise.study._job_options import JobOptions
-from stripewise.study._local_tools import search_space
-from stripewise.study._looking import look, look_first
-from stripewise.workspace import InputSnapshot, OutputSet, Place
+from stripewise.core import Measurement, ProgramFacts, RunStatus
+from stripewise.evidence.readers import read_evidence
+from stripewise.run.launch import Outcome
+from stripewise.settings import load_policy
+from stripewise.study.plan import StudyOptions
+from stripewise.study.plan._options import JobOptions
+from stripewise.study.runs import _job_evidence
+from stripewise.study.runs._job_evidence import JobEvidence, darshan_directory
+from stripewise.study.runs._local_tools import search_space
+from stripewise.study.runs._looking import look, look_first
+from stripewise.study.workspace import InputSnapshot, OutputSet, Place
 from support.cray_output import cray_output
 
 JOB = 4373053

@@ -10,12 +10,14 @@ from functools import partial
 
 import pytest
 
-from stripewise.knowledge import Case, Machine, Memory, Store, compare, tier_machine
-from stripewise.model import Configuration, Speedup, StudyResult, Trial, TrialState
-from stripewise.model import Reference as Pairs
-from stripewise.study import JobOptions, StudyOptions, run_study
-from stripewise.study._job_places import FILES, NODES, JobPlaces
-from stripewise.tunables import find_space
+from stripewise.core import Configuration, Speedup, StudyResult, Trial, TrialState
+from stripewise.core import Reference as Pairs
+from stripewise.learning.knowledge import Case, Machine, Memory, Store, compare, tier_machine
+from stripewise.settings.tunables import find_space
+from stripewise.study.job_scripts._tools import FILES_JOB_PLACES as FILES
+from stripewise.study.job_scripts._tools import NODES, JobPlaces
+from stripewise.study.plan import JobOptions, StudyOptions
+from stripewise.study.procedure import run_study
 from support.study_fakes import KNOB, FakeLauncher, fake_tools, lognormal
 
 MACHINE = Machine("x86_64", "CPU", 8, 1 << 34, "6.1.0", "lustre", "network", "12345678")
@@ -45,7 +47,7 @@ def store(tmp_path) -> Store:
 @pytest.fixture
 def study(tmp_path, store, no_fsync, monkeypatch) -> Callable[..., StudyResult]:
     """Run a study of a job script whose jobs are made up, one after another."""
-    monkeypatch.setattr("stripewise.study._loop.with_job", lambda options: options)
+    monkeypatch.setattr("stripewise.study.procedure._loop.with_job", lambda options: options)
     count = iter(range(100))
 
     def run(formula, nodes=(1, 2), **given) -> StudyResult:

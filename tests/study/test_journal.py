@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.errors import StorageError, StudyError
-from stripewise.model import Measurement, ObservedFile, RunStatus, from_json, to_json
-from stripewise.study import Case, Journal, StudyOptions, parse_journal
-from stripewise.study._options import options_from_json, options_to_json
+from stripewise.core import Measurement, ObservedFile, RunStatus, from_json, to_json
+from stripewise.core.errors import StorageError, StudyError
+from stripewise.study.plan import Case, Journal, StudyOptions, parse_journal
+from stripewise.study.plan._options import options_from_json, options_to_json
 from support.journal_checks import encode
 
 

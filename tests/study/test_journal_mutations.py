@@ -9,9 +9,10 @@ from random import Random
 
 import pytest
 
-from stripewise.errors import StripewiseError
-from stripewise.launch import Launcher
-from stripewise.study import StudyOptions, parse_journal, run_study
+from stripewise.core.errors import StripewiseError
+from stripewise.run.launch import Launcher
+from stripewise.study.plan import StudyOptions, parse_journal
+from stripewise.study.procedure import run_study
 from support.journal_checks import encode
 from support.study_fakes import FakeLauncher, fake_tools, helped, lognormal
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.launch import Outcome, read_guarded
-from stripewise.model import FailureCause, MpiFamily, PluginState, ProcessFlag, RunStatus
-from stripewise.study._looking import _guard_warnings, look
-from stripewise.workspace import Place
+from stripewise.core import FailureCause, RunStatus
+from stripewise.evidence.trace import MpiFamily, PluginState, ProcessFlag
+from stripewise.run.launch import Outcome, read_guarded
+from stripewise.study.runs._looking import _guard_warnings, look
+from stripewise.study.workspace import Place
 from support.containers import FakeProcess, build_container
 
 

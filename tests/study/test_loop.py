@@ -7,9 +7,7 @@ from math import inf
 
 import pytest
 
-from stripewise.errors import ProgramError, StudyError
-from stripewise.launch import Outcome
-from stripewise.model import (
+from stripewise.core import (
     ProgramFacts,
     RunRole,
     RunStatus,
@@ -17,11 +15,14 @@ from stripewise.model import (
     Verification,
     VerificationStatus,
 )
-from stripewise.runtime import program_name
-from stripewise.strategies import create
-from stripewise.study import Observer, _strategy
-from stripewise.study._statistics import LOOKS
-from stripewise.tunables import SafetyClass, Space, find_space, get
+from stripewise.core.errors import ProgramError, StudyError
+from stripewise.run.launch import Outcome
+from stripewise.run.runtime import program_name
+from stripewise.settings.tunables import SafetyClass, Space, find_space, get
+from stripewise.study.plan import Observer
+from stripewise.study.plan._statistics import LOOKS
+from stripewise.study.procedure import _search as _strategy
+from stripewise.study.strategies import create
 from support.strategy_suite import romio_facts
 from support.study_fakes import KNOB, FakeLauncher, helped, lognormal
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from stripewise.study import parse_journal
+from stripewise.study.plan import parse_journal
 from support.job_cluster import SCRIPT, JobCluster
 from support.slurm_jobs import until
 

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.adoption import answer
-from stripewise.knowledge import Machine, Memory, Store
-from stripewise.model import RunRole, TrialState, Verification, VerificationStatus
-from stripewise.study import Journal, Observer, StudyOptions, run_study
+from stripewise.core import RunRole, TrialState, Verification, VerificationStatus
+from stripewise.learning.adoption import answer
+from stripewise.learning.knowledge import Machine, Memory, Store
+from stripewise.study.plan import Journal, Observer, StudyOptions
+from stripewise.study.procedure import run_study
 from support.strategy_suite import romio_facts
 from support.study_fakes import KNOB, FakeLauncher, fake_tools, helped, lognormal
 
@@ -105,7 +106,7 @@ def test_what_a_run_would_be_given_is_asked_for_within_the_studys_space(study, m
         asked.append(question)
         return answer(question, *rest)
 
-    monkeypatch.setattr("stripewise.study._memory.answer", seen)
+    monkeypatch.setattr("stripewise.study.procedure._memory.answer", seen)
     study(helped, trials=6)
     study(helped, trials=2)
     (question,) = asked
@@ -296,5 +297,7 @@ def test_a_journal_of_other_seeds_is_followed(study, tmp_path, monkeypatch):
     study(helped, trials=6)
     place = {"directory": tmp_path / "s", "trials": 4}
     first = study(helped, **place)
-    monkeypatch.setattr("stripewise.study._memory.SeededStrategy", lambda inner, *rest: inner)
+    monkeypatch.setattr(
+        "stripewise.study.procedure._memory.SeededStrategy", lambda inner, *rest: inner
+    )
     assert study(helped, resume=True, **place).trials == first.trials

@@ -10,16 +10,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from stripewise.model import (
+from stripewise.core import (
     Measurement,
     ObservedFile,
+    Proposal,
     RunStatus,
     TrialState,
     Verification,
     VerificationStatus,
 )
-from stripewise.strategies import Proposal
-from stripewise.study._case_runs import CaseRuns
+from stripewise.study.procedure._trial_runs import CaseRuns
 from support.strategy_suite import romio_facts
 from support.study_fakes import KNOB, FakeLauncher, heavy_tailed, helped, lognormal
 from support.study_fakes import look as fake_look

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stripewise.launch import Outcome
-from stripewise.model import RunStatus, StudyResult
-from stripewise.study import FirstLook, NoFiles, StudyOptions, run_study
+from stripewise.core import RunStatus, StudyResult
+from stripewise.run.launch import Outcome
+from stripewise.study.plan import StudyOptions
+from stripewise.study.procedure import NoFiles, run_study
+from stripewise.study.runs import FirstLook
 from support.strategy_suite import romio_facts
 from support.study_fakes import FakeLauncher, fake_tools, helped
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.jobs import JobScript
-from stripewise.study import StudyOptions
-from stripewise.study._outside import Outside, outside_of_script
+from stripewise.core.errors import UsageError
+from stripewise.run.jobs import JobScript
+from stripewise.study.plan import StudyOptions
+from stripewise.study.plan._outside import Outside, outside_of_script
 
 TEXTS = [
     "scp out.nc me@archive:/data/run/",

@@ -8,13 +8,20 @@ from unittest.mock import Mock
 
 import pytest
 
-from stripewise.emulation import EmulationOptions
-from stripewise.errors import ConfigurationError
-from stripewise.machines import KnownStorage, description_text, find_mount, find_storage
-from stripewise.model import Mount, PatternSummary, ProgramFacts, Striping
-from stripewise.simulation import simulated_program
-from stripewise.study import StudyOptions, run_study
-from stripewise.study import _local_tools as local_tools
+from stripewise.core import PatternSummary, ProgramFacts, Striping
+from stripewise.core.errors import ConfigurationError
+from stripewise.storage.emulation import EmulationOptions
+from stripewise.storage.machines import (
+    KnownStorage,
+    Mount,
+    description_text,
+    find_mount,
+    find_storage,
+)
+from stripewise.storage.simulation import simulated_program
+from stripewise.study.plan import StudyOptions
+from stripewise.study.procedure import run_study
+from stripewise.study.runs import _local_tools as local_tools
 from support.study_fakes import FakeLauncher, fake_tools, lognormal
 
 BLOCKS = PatternSummary(True, ("BLOCK", "BLOCK"), (4, 2), (512, 512), 8, 8, 1.0)

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.slurm import Slurm
-from stripewise.study._job_options import JobOptions
-from stripewise.study._options import StudyOptions
-from stripewise.study._prepared_job import prepare_job
+from stripewise.run.slurm import Slurm
+from stripewise.study.job_scripts._prepared import prepare_job
+from stripewise.study.plan._options import JobOptions, StudyOptions
 from support.job_cluster import SCRIPT, JobCluster, job_cluster
 
 

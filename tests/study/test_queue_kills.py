@@ -16,7 +16,7 @@ from random import Random
 
 import pytest
 
-from stripewise.study import parse_journal
+from stripewise.study.plan import parse_journal
 from support import queue_study
 from support.journal_checks import check_runs
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.model import RunRole
-from stripewise.study import JobOptions, Journal
-from stripewise.study._references import NODES, default_name
-from stripewise.study._statistics import LOOKS
-from stripewise.tunables import find_space
+from stripewise.core import RunRole
+from stripewise.settings.tunables import find_space
+from stripewise.study.plan import JobOptions, Journal
+from stripewise.study.plan._statistics import LOOKS
+from stripewise.study.procedure._final import NODES, default_name
 from support.study_fakes import KNOB, FakeLauncher, lognormal
 
 BOTH = ("mpiio.romio_ds_write",)
@@ -33,7 +33,7 @@ def only_nodes(settings):
 @pytest.fixture
 def run(run_fake, monkeypatch, no_fsync):
     """Run a study of a job script, whose cluster is a formula."""
-    monkeypatch.setattr("stripewise.study._loop.with_job", lambda options: options)
+    monkeypatch.setattr("stripewise.study.procedure._loop.with_job", lambda options: options)
     launchers = {}
 
     def run_one(io_seconds=helps, job=JobOptions("run.sh", bb_nodes=(1,)), **given):  # noqa: B008

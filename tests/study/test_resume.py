@@ -12,11 +12,12 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.errors import ProgramError, StudyError, UsageError
-from stripewise.model import Verification, VerificationStatus
-from stripewise.study import Journal, StudyOptions, parse_journal, run_study
-from stripewise.surfaces import RecordedTunable, Surface, SurfaceRun
-from stripewise.tunables import Dimension, Space, find_space, get
+from stripewise.core import Verification, VerificationStatus
+from stripewise.core.errors import ProgramError, StudyError, UsageError
+from stripewise.settings.tunables import Dimension, Space, find_space, get
+from stripewise.study.plan import Journal, StudyOptions, parse_journal
+from stripewise.study.procedure import run_study
+from stripewise.study.surfaces import RecordedTunable, Surface, SurfaceRun
 from support.journal_checks import check_runs, encode
 from support.replayed import ReplayedLauncher
 from support.strategy_suite import romio_facts
@@ -257,7 +258,7 @@ def test_a_mistyped_request_leaves_no_directory(run_fake, tmp_path):
 
 def test_a_clock_that_jumps_spends_no_budget(run_fake, monkeypatch):
     jumps = iter(range(10**6))
-    monkeypatch.setattr("stripewise.owned._journal.time.time", lambda: 1e9 + 86400.0 * next(jumps))
+    monkeypatch.setattr("stripewise.core._journal.time.time", lambda: 1e9 + 86400.0 * next(jumps))
     assert run_fake(FakeLauncher(lambda _: 4.0), trials=1, time_seconds=3600.0).trials
 
 

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from stripewise.model import Configuration, Trial
-from stripewise.study._search_result import SearchResult
+from stripewise.core import Configuration, Trial
+from stripewise.study.procedure._result import SearchResult
 
 
 def trial(number, io_ratio, **settings):

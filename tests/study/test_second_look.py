@@ -7,10 +7,11 @@ from __future__ import annotations
 import io
 from random import Random
 
-from stripewise.model import RunRole
-from stripewise.report import progress_observer
-from stripewise.report._digest import digest
-from stripewise.report._text import format_ratio, format_seconds, plural
+from stripewise.core import RunRole
+from stripewise.present._printable import format_ratio, plural
+from stripewise.present.numbers import format_seconds
+from stripewise.study.report import progress_observer
+from stripewise.study.report._digest import digest
 from support.study_fakes import KNOB, FakeLauncher, lognormal
 
 BUFFER = "mpiio.ind_wr_buffer_size"

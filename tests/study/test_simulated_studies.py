@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.machines import find_storage
-from stripewise.simulation import workload_from_notation
-from stripewise.study import StudyOptions, simulated_workload, tune_simulated
+from stripewise.storage.machines import find_storage
+from stripewise.storage.simulation import workload_from_notation
+from stripewise.study.plan import StudyOptions
+from stripewise.study.procedure import simulated_workload, tune_simulated
 
 STORAGE = find_storage("archer")
 WORK = workload_from_notation("<3D,(BLOCK,BLOCK,BLOCK),(128,128,128)>", 16, 24)

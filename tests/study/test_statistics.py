@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.study import speedup_of
-from stripewise.study._statistics import (
+from stripewise.study.plan import speedup_of
+from stripewise.study.plan._statistics import (
     LOOK_ALPHA,
     LOOKS,
     NO_NOISE,

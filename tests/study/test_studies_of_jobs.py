@@ -14,9 +14,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from stripewise.jobs import revert
-from stripewise.knowledge import Store
-from stripewise.study import Journal
+from stripewise.learning.knowledge import Store
+from stripewise.run.jobs import revert
+from stripewise.study.plan import Journal
 from support.job_cluster import SCRIPT, JobCluster, Said, as_datawarp, job_cluster, prepared
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "result.schema.json"
@@ -166,8 +166,8 @@ def test_an_interrupted_study_goes_on(cluster, monkeypatch) -> None:
 @pytest.mark.extended
 def test_the_budget_in_node_hours_ends_the_study(cluster, monkeypatch) -> None:
     """These jobs take less than any of Slurm's."""
-    monkeypatch.setattr("stripewise.study._budget.LEAST_RUN_SECONDS", 0.01)
-    monkeypatch.setattr("stripewise.study._budget.ENDING_SECONDS", 0.0)
+    monkeypatch.setattr("stripewise.study.plan._budget.LEAST_RUN_SECONDS", 0.01)
+    monkeypatch.setattr("stripewise.study.plan._budget.ENDING_SECONDS", 0.0)
     said = cluster.tune("run.sh", "--bb-nodes", "1,2,3,4", "--budget", "0.0003")
     assert said.code == 0, said
     assert " result          nothing tried. node-hour budget: " in said.out

@@ -16,10 +16,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from stripewise.errors import RuntimeMissingError
-from stripewise.readers import read_evidence
-from stripewise.runtime import cray_variables, find_runtime, task_program
-from stripewise.study import _job_evidence
+from stripewise.core.errors import RuntimeMissingError
+from stripewise.evidence.readers import read_evidence
+from stripewise.run.launch import cray_variables
+from stripewise.run.runtime import find_runtime, task_program
+from stripewise.study.runs import _job_evidence
 from support.cray_output import cray_output
 from support.job_cluster import (
     NOTE,

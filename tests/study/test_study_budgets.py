@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from stripewise.errors import PolicyError, UsageError
-from stripewise.launch import Outcome
-from stripewise.model import RunStatus
-from stripewise.policy import Policy
-from stripewise.study import JobOptions, Journal, Ledger, StudyOptions
-from stripewise.study._budget import check_node_hours, make_budget, most_trials
-from stripewise.study._options import extended_budgets
-from stripewise.study._statistics import LOOKS
+from stripewise.core import RunStatus
+from stripewise.core.errors import PolicyError, UsageError
+from stripewise.run.launch import Outcome
+from stripewise.settings import Policy
+from stripewise.study.plan import JobOptions, Journal, Ledger, StudyOptions
+from stripewise.study.plan._budget import check_node_hours, make_budget, most_trials
+from stripewise.study.plan._options import extended_budgets
+from stripewise.study.plan._statistics import LOOKS
 from support.study_fakes import KNOB, FakeLauncher, helped, lognormal
 
 

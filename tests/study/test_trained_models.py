@@ -8,9 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.emulation import EmulationOptions
-from stripewise.machines import find_storage
-from stripewise.performance import (
+from stripewise.learning.performance import (
     Loaded,
     Model,
     Range,
@@ -20,9 +18,12 @@ from stripewise.performance import (
     ground_of,
     save_model,
 )
-from stripewise.simulation import workload_from_kernel
-from stripewise.strategies import PredictedStrategy
-from stripewise.study import StudyOptions, run_study, simulated_workload, tune_simulated
+from stripewise.storage.emulation import EmulationOptions
+from stripewise.storage.machines import find_storage
+from stripewise.storage.simulation import workload_from_kernel
+from stripewise.study.plan import StudyOptions
+from stripewise.study.procedure import run_study, simulated_workload, tune_simulated
+from stripewise.study.strategies import PredictedStrategy
 from support.study_fakes import FakeLauncher, fake_tools, lognormal
 
 NODES, PER_NODE = 4, 24
@@ -112,7 +113,7 @@ def test_a_model_of_simulated_runs_is_trusted_no_more_than_a_simulation(
             given.append(prediction.error)
             super().__init__(inner, prediction)
 
-    monkeypatch.setattr("stripewise.study._prediction.PredictedStrategy", Seen)
+    monkeypatch.setattr("stripewise.study.procedure._memory.PredictedStrategy", Seen)
     of_that_way = Loaded((replace(models.models[0], way=way),))
     tuned(tmp_path, program, of_that_way, trials=1)
     assert given[-1] == error

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.errors import ProgramError, UsageError
-from stripewise.study import Tried, try_lines
-from stripewise.study._looking import look
+from stripewise.core.errors import ProgramError, UsageError
+from stripewise.study.procedure import Tried, try_lines
+from stripewise.study.runs._looking import look
 
 SLOW = ("sh", "-c", "echo ${FAST:-2} > out; test ! -e mine || rm mine")
 """It writes how many seconds it takes."""
@@ -21,7 +21,7 @@ def timed(run_id, place, outcome):
 
 def test_lines_are_applied_and_the_users_files_stay(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("stripewise.study._single_runs.look", timed)
+    monkeypatch.setattr("stripewise.study.procedure._single_runs.look", timed)
     (tmp_path / "mine").write_text("kept")
     tried = try_lines(SLOW, ("export FAST=0.1   # quick",), pairs=2)
     assert tried.before_seconds == (2.0, 2.0)

@@ -10,14 +10,11 @@ import stat
 
 import pytest
 
-from stripewise.jobs import revert
-from stripewise.model import Configuration
-from stripewise.study._tuned_script import (
-    COPIES_FILE,
-    TASK_FILE,
-)
-from stripewise.tiers import TierRequest
-from stripewise.workspace._snapshot import Entry
+from stripewise.core import Configuration
+from stripewise.run.jobs import revert
+from stripewise.run.tiers import TierRequest
+from stripewise.study.job_scripts._tuned_script import COPIES_FILE, TASK_FILE
+from stripewise.study.workspace._snapshot import Entry
 from support.job_scripts import HOSTILE_NAMES
 from support.tuned_scripts import (
     HINTS,

@@ -13,20 +13,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.jobs import JobScript, revert
-from stripewise.launch import NullLauncher, ScriptJobs
-from stripewise.model import Configuration, FileRule, JobSettings
-from stripewise.study import JobOptions, StudyOptions
-from stripewise.study._job_tools import leave_script
-from stripewise.study._prepared_job import PreparedJob
-from stripewise.study._tuned_script import (
-    COPIES_FILE,
-    LINKS_FILE,
-    TASK_FILE,
-)
-from stripewise.tiers import TierRequest, find_tier
-from stripewise.workspace._snapshot import Entry
+from stripewise.core import Configuration, FileRule, JobSettings
+from stripewise.core.errors import UsageError
+from stripewise.run.jobs import JobScript, revert
+from stripewise.run.launch import NullLauncher, ScriptJobs
+from stripewise.run.tiers import TierRequest, find_tier
+from stripewise.study.job_scripts._prepared import PreparedJob
+from stripewise.study.job_scripts._tools import leave_script
+from stripewise.study.job_scripts._tuned_script import COPIES_FILE, LINKS_FILE, TASK_FILE
+from stripewise.study.plan import JobOptions, StudyOptions
+from stripewise.study.workspace._snapshot import Entry
 from support.job_scripts import HOSTILE_NAMES
 from support.strategy_suite import romio_facts
 from support.tuned_scripts import (
@@ -306,7 +302,7 @@ def test_cray_is_known_by_its_version(left, monkeypatch, version, is_cray) -> No
         seen.update(given)
         raise UsageError("no")
 
-    monkeypatch.setattr("stripewise.study._job_tools.write_tuned_script", write)
+    monkeypatch.setattr("stripewise.study.job_scripts._tools.write_tuned_script", write)
     data = SCRIPT.replace(b"--nodes=1", b"--nodes=2 --ntasks-per-node=2")
     script = JobScript.parse(data, "run.sh")
     prepared = PreparedJob(ScriptJobs(script, 1, find_tier("none"), nodes=2), script.launch())

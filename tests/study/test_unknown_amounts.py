@@ -8,28 +8,20 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.errors import PolicyError, ProgramError
-from stripewise.launch import Outcome
-from stripewise.model import (
-    Amount,
-    FailureCause,
-    Gap,
-    Measurement,
-    Part,
-    ProcessFlag,
-    RunProfile,
-    RunStatus,
-)
-from stripewise.policy import Policy
-from stripewise.report._digest import baseline_figures
-from stripewise.report._json import result_to_json
-from stripewise.report._phrases import run_line
-from stripewise.report._summary import figures_phrase
-from stripewise.study._ensemble import merge_facts
-from stripewise.study._job_evidence import _missing
-from stripewise.study._looking import look
-from stripewise.study._options import MINIMUM_RUNS
-from stripewise.workspace import Place
+from stripewise.core import Amount, FailureCause, Gap, Measurement, Part, RunStatus
+from stripewise.core.errors import PolicyError, ProgramError
+from stripewise.evidence.trace import ProcessFlag, RunProfile
+from stripewise.run.launch import Outcome
+from stripewise.settings import Policy
+from stripewise.study.plan._options import MINIMUM_RUNS
+from stripewise.study.procedure._context import merge_facts
+from stripewise.study.report._digest import baseline_figures
+from stripewise.study.report._json import result_to_json
+from stripewise.study.report._summary import figures_phrase
+from stripewise.study.report._verdict import run_line
+from stripewise.study.runs._job_evidence import _missing
+from stripewise.study.runs._looking import look
+from stripewise.study.workspace import Place
 from support.containers import FakeFile, FakeProcess, build_container
 from support.strategy_suite import romio_facts
 from support.study_fakes import KNOB, FakeLauncher, helped

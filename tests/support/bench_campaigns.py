@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stripewise.bench import Campaign, Case, CaseRun, Sample, Suite
+from stripewise.bench import Case, CaseRun, Sample
+from stripewise.bench.campaign import Campaign, Suite
 
 GIB = float(1 << 30)
 Rates = Mapping[str, Sequence[float]]

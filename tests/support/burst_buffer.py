@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log2
 
-from stripewise.model import (
+from stripewise.core import (
     Configuration,
     Measurement,
     ObservedFile,
@@ -19,8 +19,8 @@ from stripewise.model import (
     TrialState,
     Value,
 )
-from stripewise.strategies import Strategy, create
-from stripewise.tunables import Space, find_space
+from stripewise.settings.tunables import Space, find_space
+from stripewise.study.strategies import Strategy, create
 
 NODES, FILES = "job.burst_buffer_nodes", "job.burst_buffer_files"
 AGGREGATORS, UNIT, BUFFER = "mpiio.cb_nodes", "mpiio.striping_unit", "mpiio.cb_buffer_size"

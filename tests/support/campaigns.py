@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from stripewise.bench import Campaign, Case, CaseRun, Place, Sample, Suite
+from stripewise.bench import Case, CaseRun, Sample
+from stripewise.bench.campaign import Campaign, Place, Suite
 
 GIB = float(1 << 30)
 Rate = Callable[[Case, str], float]

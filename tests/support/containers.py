@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import IoLayer, Op, ProcessFlag, RunProfile, SettingsKind
-from stripewise.readers import _container as c
-from stripewise.readers import _join, _parse
-from stripewise.readers._blocks import Store, blocks
-from stripewise.readers._checksums import checksum
+from stripewise.evidence.containers import _join, _parse
+from stripewise.evidence.containers import container as c
+from stripewise.evidence.containers.container import Store, blocks, checksum
+from stripewise.evidence.trace import IoLayer, Op, ProcessFlag, RunProfile, SettingsKind
 from support.traces import FakeTrace
+
+_OURS = ("BIN_ROW", "RUN_WITHOUT_DURATIONS", "TRACE_ROW")
+"""What no struct in C stands for: rows of tables in memory."""
 
 
 def structs(module: ModuleType) -> dict[str, np.dtype[np.void]]:
     """Name of each C struct whose dtype a module has; of a run, the whole one."""
-    whole = {
-        name: value for name, value in vars(module).items() if name != "RUN_WITHOUT_DURATIONS"
-    }
+    whole = {name: value for name, value in vars(module).items() if name not in _OURS}
     return {f"sw_{name.lower()}": d for name, d in whole.items() if isinstance(d, np.dtype)}
 
 

@@ -12,8 +12,8 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import Connection, Engine
 
-from stripewise.fleet._engine import create_engine
-from stripewise.fleet._schema import initialise
+from stripewise.centre.database._engine import create_engine
+from stripewise.centre.database._schema import initialise
 
 DATABASES = ("sqlite", "postgresql")
 

@@ -13,10 +13,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from stripewise.launch import LocalLauncher
-from stripewise.launch import _supervise as supervise
-from stripewise.launch._local import start_supervisor
-from stripewise.runtime import Runtime
+from stripewise.run.launch import LocalLauncher
+from stripewise.run.launch._local import start_supervisor
+from stripewise.run.launch.agent import _supervise as supervise
+from stripewise.run.runtime import Runtime
 
 _WORKER = Path(__file__).with_name("fake_queue_worker.py")
 

@@ -10,8 +10,8 @@ import sys
 import time
 from pathlib import Path
 
-from stripewise.launch import _processes
-from stripewise.slurm import RateLimiter, Slurm
+from stripewise.run.launch.agent import _processes
+from stripewise.run.slurm import RateLimiter, Slurm
 
 _COMMANDS = Path(__file__).with_name("fake_slurm_commands.py")
 _MAY_WRITE = (

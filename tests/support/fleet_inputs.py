@@ -16,16 +16,13 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from stripewise.diagnosis import diagnose, profile_to_json
-from stripewise.fleet._spool import FORMAT, SUFFIX, VERSION
-from stripewise.fleet.ingest import IngestOptions, Tally, ingest
-from stripewise.fleet.tables import Base
-from stripewise.model import (
+from stripewise.centre.database.ingest import IngestOptions, Tally, ingest
+from stripewise.centre.database.ingest._report import FORMAT, SUFFIX, VERSION
+from stripewise.centre.database.tables import Base
+from stripewise.core import (
     Configuration,
     FileRule,
-    IoLayer,
     Measurement,
-    Op,
     ProgramFacts,
     RunEntry,
     RunRole,
@@ -37,8 +34,10 @@ from stripewise.model import (
     Verification,
     VerificationStatus,
 )
-from stripewise.report import result_to_json
-from stripewise.text import finite
+from stripewise.evidence.diagnosis import diagnose, profile_to_json
+from stripewise.evidence.trace import IoLayer, Op
+from stripewise.present import finite
+from stripewise.study.report import result_to_json
 from support.containers import FakeFile, FakeProcess, build_container, sealed
 from support.trace_samples import evidence, one_thread, rank
 from support.traces import FakeCall

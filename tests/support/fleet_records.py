@@ -10,9 +10,8 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from sqlalchemy import Connection, select
 
-from stripewise.fleet._documents import pack
-from stripewise.fleet._records import JobRecord, SourceRecord
-from stripewise.fleet.tables import (
+from stripewise.centre.database._records import JobRecord, SourceRecord, pack
+from stripewise.centre.database.tables import (
     Base,
     Cluster,
     FindingRow,

@@ -8,9 +8,9 @@ class TestMine(FormatSuite):
 
 from __future__ import annotations
 
-from stripewise.errors import ConfigurationError
-from stripewise.formats import Format, detect, effective, get
-from stripewise.model import Configuration, DatasetRule, FileRule, JobSettings
+from stripewise.core import Configuration, DatasetRule, FileRule, JobSettings
+from stripewise.core.errors import ConfigurationError
+from stripewise.settings.formats import Format, detect, effective, get
 
 SAMPLES: tuple[Configuration, ...] = (
     Configuration((FileRule("*", {"cb_nodes": 4, "cb_config_list": "*:*"}, override=True),)),

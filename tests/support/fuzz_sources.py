@@ -15,9 +15,9 @@ from random import Random
 
 import numpy as np
 
-from stripewise.errors import StripewiseError
-from stripewise.model import Evidence
-from stripewise.readers.sources import SOURCES
+from stripewise.core.errors import StripewiseError
+from stripewise.evidence.readers import SOURCES
+from stripewise.evidence.trace import Evidence
 from support.foreign_traces import (
     MPIIO_STATS_BLOCKS,
     PH5_EXAMPLE,

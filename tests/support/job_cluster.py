@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 
 from stripewise.cli import main
-from stripewise.launch import SlurmLauncher
-from stripewise.launch import _slurm_pool as pool
-from stripewise.model import Measurement
-from stripewise.slurm import RateLimiter
-from stripewise.study._looking import look
+from stripewise.core import Measurement
+from stripewise.run.launch import SlurmLauncher
+from stripewise.run.launch import _slurm_pool as pool
+from stripewise.run.slurm import RateLimiter
+from stripewise.study.runs._looking import look
 from support.fake_slurm import FakeSlurm
 
 BURST = """\
@@ -144,7 +144,7 @@ def timed_by(cluster: JobCluster, times: Path) -> None:
         seconds = sum(map(int, noted.read_text().split())) / 1e6
         return replace(measured, io_seconds=seconds, elapsed_seconds=seconds + _START_SECONDS)
 
-    cluster.monkeypatch.setattr("stripewise.study._local_tools.look", timed)
+    cluster.monkeypatch.setattr("stripewise.study.runs._local_tools.look", timed)
 
 
 def prepared(cluster: JobCluster, writer: Path) -> JobCluster:
@@ -221,7 +221,7 @@ class JobCluster:
             monkeypatch.setenv(name, self.fake.environment[name])
         monkeypatch.chdir(self.work)
         limiter = RateLimiter(poll_seconds=0.05, status_per_minute=6000, actions_per_minute=6000)
-        monkeypatch.setattr("stripewise.slurm._client.SHARED", limiter)
+        monkeypatch.setattr("stripewise.run.slurm._client.SHARED", limiter)
         monkeypatch.setattr(SlurmLauncher, "poll_seconds", 0.02)
 
     def set(self, **settings: object) -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from random import Random
 
-from stripewise.monitor._records import JobEntry
-from stripewise.monitor.texts.lustre import JobsRead, JobStatsReader
+from stripewise.centre.monitor._records import JobEntry
+from stripewise.centre.monitor.collectors import JobsRead, JobStatsReader
 from support.job_stats_reference import Entry, reference
 from support.job_stats_text import BARE, MDT_ROWS, OST_ROWS, VERSIONS, Target
 from support.mutations import mutate

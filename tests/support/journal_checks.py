@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stripewise.owned import encoded
+from stripewise.core import encoded
 
 _ANEW = re.compile(r"/anew/(\d+)")
 _PAIR = re.compile(r"(?:^|:)pair/")

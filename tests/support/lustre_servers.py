@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from stripewise.monitor._host import HostError
-from stripewise.monitor._records import JobEntry, TargetJobs
-from stripewise.monitor.collectors import Problem
-from stripewise.monitor.collectors._base import Collector
-from stripewise.monitor.metrics import Metric, Reading
+from stripewise.centre.monitor import Metric, Reading
+from stripewise.centre.monitor._host import HostError
+from stripewise.centre.monitor._records import JobEntry, TargetJobs
+from stripewise.centre.monitor.collectors import Problem
+from stripewise.centre.monitor.collectors._base import Collector
 from support.monitor_host import FakeHost, Parameters, tree
 
 DIRECTORY = Path(__file__).parent.parent / "monitor" / "data" / "lustre"

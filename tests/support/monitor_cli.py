@@ -17,14 +17,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from stripewise.centre.monitor import Host, HostError, Metric, Reading, Round, TargetJobs
+from stripewise.centre.monitor.agent import _agent as build
+from stripewise.centre.monitor.agent import _settings as settings
+from stripewise.centre.monitor.collectors import Collector, CollectorSettings, Problem
+from stripewise.centre.monitor.sinks import Sink, SinkError, SinkSettings
 from stripewise.cli import main
-from stripewise.errors import ConfigurationError
-from stripewise.monitor import Host, HostError, Round, TargetJobs
-from stripewise.monitor import _build as build
-from stripewise.monitor import _settings as settings
-from stripewise.monitor.collectors import Collector, CollectorSettings, Problem
-from stripewise.monitor.metrics import Metric, Reading
-from stripewise.monitor.sinks import Sink, SinkError, SinkSettings
+from stripewise.core.errors import ConfigurationError
 from support.monitor_parts import THINGS, FakeSettings, thing
 
 

@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stripewise.monitor._records import JobEntry, OperationCount, Round, TargetJobs
-from stripewise.monitor.metrics import Metric, Reading, lustre, others
+from stripewise.centre.monitor import Metric, Reading, metrics
+from stripewise.centre.monitor._records import JobEntry, OperationCount, Round, TargetJobs
 
 T0 = 1_700_006_400.0
 _OF_TARGET: tuple[tuple[Metric, int], ...] = (
-    (lustre.TARGET_READ_BYTES, 3 << 20), (lustre.TARGET_WRITE_BYTES, 5 << 20),
-    (lustre.SERVICE_SECONDS, 1), (lustre.SERVICE_OPERATIONS, 8),
-    (lustre.TARGET_TOTAL_BYTES, 0), (lustre.TARGET_USED_BYTES, 0),
-    (lustre.TARGET_TOTAL_FILES, 0), (lustre.TARGET_USED_FILES, 0), (lustre.TARGET_MISSING, 0),
+    (metrics.TARGET_READ_BYTES, 3 << 20), (metrics.TARGET_WRITE_BYTES, 5 << 20),
+    (metrics.SERVICE_SECONDS, 1), (metrics.SERVICE_OPERATIONS, 8),
+    (metrics.TARGET_TOTAL_BYTES, 0), (metrics.TARGET_USED_BYTES, 0),
+    (metrics.TARGET_TOTAL_FILES, 0), (metrics.TARGET_USED_FILES, 0), (metrics.TARGET_MISSING, 0),
 )  # fmt: skip
 """Series of an object storage target, and by what they grow."""
 
@@ -47,7 +47,7 @@ class Day:
         return self.work_rounds * self.targets_of_job << 20
 
     def _round(self, number: int) -> Round:
-        readings = [Reading(others.HOST_BUSY_SHARE, (), 0.25)]
+        readings = [Reading(metrics.HOST_BUSY_SHARE, (), 0.25)]
         for index in range(self.targets):
             place = ("scratch", f"OST{index:04x}")
             readings += [

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from stripewise.monitor._host import Host, HostError
+from stripewise.centre.monitor._host import Host, HostError
 
 Parameters = dict[str, str | HostError]
 """Texts of parameters by name, with their last newline, as in /proc and /sys."""

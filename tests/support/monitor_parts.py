@@ -8,10 +8,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from stripewise.monitor import Host, HostError, Round, TargetJobs
-from stripewise.monitor.collectors import Collector, CollectorSettings, Problem
-from stripewise.monitor.metrics import Metric, Reading, counter
-from stripewise.monitor.sinks import Sink, SinkError, SinkSettings
+from stripewise.centre.monitor import Host, HostError, Metric, Reading, Round, TargetJobs, counter
+from stripewise.centre.monitor.collectors import Collector, CollectorSettings, Problem
+from stripewise.centre.monitor.sinks import Sink, SinkError, SinkSettings
 
 THINGS = counter("fake_things", "operations", "Things.", ("which",))
 

@@ -7,8 +7,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from stripewise.monitor import Round
-from stripewise.monitor.metrics import METRICS, Histogram, Kind, Metric, Reading, counter, level
+from stripewise.centre.monitor import (
+    METRICS,
+    Histogram,
+    Kind,
+    Metric,
+    Reading,
+    Round,
+    counter,
+    level,
+)
 
 READ = counter("lustre_target_read_bytes", "bytes", "Read.", ("fs", "target"))
 WRITE = counter("lustre_target_write_bytes", "bytes", "Written.", ("fs", "target"))

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from stripewise.monitor._records import JobEntry, OperationCount, Round, TargetJobs
-from stripewise.monitor.metrics import Reading, lustre, others
+from stripewise.centre.monitor import Reading, metrics
+from stripewise.centre.monitor._records import JobEntry, OperationCount, Round, TargetJobs
 
 T0 = 1_700_000_000.0
 
@@ -34,10 +34,10 @@ class Target:
     def readings(self) -> list[Reading]:
         """Return its totals as a collector gives them."""
         place = (self.fs, self.name)
-        metrics = {"read": lustre.TARGET_READ_BYTES, "write": lustre.TARGET_WRITE_BYTES}
+        kinds = {"read": metrics.TARGET_READ_BYTES, "write": metrics.TARGET_WRITE_BYTES}
         if self.name.startswith("MDT"):
-            metrics["metadata"] = lustre.METADATA_OPERATIONS
-        return [Reading(metric, place, self.totals[kind]) for kind, metric in metrics.items()]
+            kinds["metadata"] = metrics.METADATA_OPERATIONS
+        return [Reading(metric, place, self.totals[kind]) for kind, metric in kinds.items()]
 
     def entry(self, tag: str, *, starts: bool = True) -> JobEntry:
         """Return the counters of a job."""
@@ -61,7 +61,7 @@ class Reader:
 
     def round(self, targets: list[Target], now: float, *, shift: float = 0.0) -> Round:
         """Read all targets at a moment, by a clock of the host that may be wrong."""
-        readings = [Reading(others.HOST_BUSY_SHARE, (), 0.5)]
+        readings = [Reading(metrics.HOST_BUSY_SHARE, (), 0.5)]
         jobs = []
         for one in targets:
             readings += one.readings()

@@ -18,10 +18,10 @@ from urllib.parse import quote
 
 from sqlalchemy import Engine, select
 
-from stripewise.fleet import create_engine, initialise
-from stripewise.fleet.accounts import Accounts
-from stripewise.fleet.served import Template, settle, store_job_loads, write_parts
-from stripewise.fleet.tables import Job
+from stripewise.centre.database import create_engine, initialise
+from stripewise.centre.database.accounts import Accounts
+from stripewise.centre.database.store import Template, settle, store_job_loads, write_parts
+from stripewise.centre.database.tables import Job
 from support.fleet_records import job
 from support.portal_jobs import document, profile
 from support.portal_server import serving

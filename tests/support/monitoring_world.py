@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from stripewise.monitor.metrics import METRICS, Kind, Metric, health, lustre, others
+from stripewise.centre.monitor import METRICS, Kind, Metric, metrics
 
 START = 1_772_323_200
 """1 March 2026, 00:00 UTC, in seconds: a multiple of two hours, so it is one block."""
@@ -133,65 +133,65 @@ def _targets() -> Iterator[Series]:
         data = {"read": reads, "write": reads / 2}
         kinds = METADATA if is_mdt else data
         for kind, rate in {**kinds, **data, "statfs": 0.2}.items():
-            yield _counter(lustre.TARGET_OPERATIONS, server, rate, *target, kind)
-            yield _counter(lustre.TARGET_OPERATION_SECONDS, server, rate * seconds, *target, kind)
-        yield _counter(lustre.TARGET_READ_BYTES, server, data["read"] * SIZE, *target)
-        yield _counter(lustre.TARGET_WRITE_BYTES, server, data["write"] * SIZE, *target)
+            yield _counter(metrics.TARGET_OPERATIONS, server, rate, *target, kind)
+            yield _counter(metrics.TARGET_OPERATION_SECONDS, server, rate * seconds, *target, kind)
+        yield _counter(metrics.TARGET_READ_BYTES, server, data["read"] * SIZE, *target)
+        yield _counter(metrics.TARGET_WRITE_BYTES, server, data["write"] * SIZE, *target)
         if is_mdt:
-            yield _counter(lustre.METADATA_OPERATIONS, server, sum(METADATA.values()), *target)
-        yield _counter(lustre.SERVICE_OPERATIONS, server, sum(kinds.values()), *target)
-        yield _counter(lustre.SERVICE_SECONDS, server, sum(kinds.values()) * seconds, *target)
+            yield _counter(metrics.METADATA_OPERATIONS, server, sum(METADATA.values()), *target)
+        yield _counter(metrics.SERVICE_OPERATIONS, server, sum(kinds.values()), *target)
+        yield _counter(metrics.SERVICE_SECONDS, server, sum(kinds.values()) * seconds, *target)
         yield from _space(target, server)
         yield from _states(target, server)
-    yield _level(lustre.TARGET_MISSING, "oss2", 1, *GONE)
+    yield _level(metrics.TARGET_MISSING, "oss2", 1, *GONE)
 
 
 def _space(target: tuple[str, str], server: str) -> Iterator[Series]:
     free, a_second = 0.4 * TIB, 0.0
     if target == FILLING:
         free, a_second = FILLING_LEFT_BYTES, FILLING_BYTES_PER_SECOND
-    yield _level(lustre.TARGET_TOTAL_BYTES, server, TIB, *target)
-    for metric in (lustre.TARGET_FREE_BYTES, lustre.TARGET_AVAILABLE_BYTES):
+    yield _level(metrics.TARGET_TOTAL_BYTES, server, TIB, *target)
+    for metric in (metrics.TARGET_FREE_BYTES, metrics.TARGET_AVAILABLE_BYTES):
         yield _level(metric, server, free, *target, a_second=-a_second)
-    yield _level(lustre.TARGET_USED_BYTES, server, TIB - free, *target, a_second=a_second)
-    yield _level(lustre.TARGET_TOTAL_FILES, server, 1e7, *target)
-    yield _level(lustre.TARGET_FREE_FILES, server, 7e6, *target)
-    yield _level(lustre.TARGET_USED_FILES, server, 3e6, *target)
+    yield _level(metrics.TARGET_USED_BYTES, server, TIB - free, *target, a_second=a_second)
+    yield _level(metrics.TARGET_TOTAL_FILES, server, 1e7, *target)
+    yield _level(metrics.TARGET_FREE_FILES, server, 7e6, *target)
+    yield _level(metrics.TARGET_USED_FILES, server, 3e6, *target)
 
 
 def _states(target: tuple[str, str], server: str) -> Iterator[Series]:
-    yield _level(lustre.TARGET_MISSING, server, 0, *target)
-    yield _level(lustre.TARGET_EXPORTS, server, len(CLIENTS), *target)
-    yield _level(lustre.TARGET_STARTED, server, START - 86400, *target)
-    yield _level(lustre.JOBS, server, 12, *target)
-    yield _level(lustre.RECOVERY_STATE, server, 1, *target, "COMPLETE")
+    yield _level(metrics.TARGET_MISSING, server, 0, *target)
+    yield _level(metrics.TARGET_EXPORTS, server, len(CLIENTS), *target)
+    yield _level(metrics.TARGET_STARTED, server, START - 86400, *target)
+    yield _level(metrics.JOBS, server, 12, *target)
+    yield _level(metrics.RECOVERY_STATE, server, 1, *target, "COMPLETE")
     recovering = float(target == ("home", "OST0001"))
-    yield _level(lustre.RECOVERY_STATE, server, recovering, *target, "RECOVERING")
+    yield _level(metrics.RECOVERY_STATE, server, recovering, *target, "RECOVERING")
     for state, number in {"connected": 3, "completed": 2, "evicted": 1}.items():
-        yield _level(lustre.RECOVERY_CLIENTS, server, number, *target, state)
-    yield _level(lustre.RECOVERY_REMAINING, server, 60 * recovering, *target)
-    yield _level(lustre.RECOVERY_DURATION, server, 45, *target)
-    yield _level(lustre.LOCKS, server, 4000, *target)
-    yield _level(lustre.LOCK_LIMIT, server, 50_000, *target)
-    yield _counter(lustre.LOCK_TIMEOUTS, server, 0.001, *target)
-    yield _level(lustre.LOCK_GRANT_RATE, server, 25, *target)
-    yield _level(lustre.LOCK_CANCEL_RATE, server, 20, *target)
+        yield _level(metrics.RECOVERY_CLIENTS, server, number, *target, state)
+    yield _level(metrics.RECOVERY_REMAINING, server, 60 * recovering, *target)
+    yield _level(metrics.RECOVERY_DURATION, server, 45, *target)
+    yield _level(metrics.LOCKS, server, 4000, *target)
+    yield _level(metrics.LOCK_LIMIT, server, 50_000, *target)
+    yield _counter(metrics.LOCK_TIMEOUTS, server, 0.001, *target)
+    yield _level(metrics.LOCK_GRANT_RATE, server, 25, *target)
+    yield _level(metrics.LOCK_CANCEL_RATE, server, 20, *target)
 
 
 def _requests() -> Iterator[Series]:
     shares = {
-        lustre.IO_SIZE: {4096.0: 0.1, 65536.0: 0.2, 1048576.0: 0.7},
-        lustre.RPC_PAGES: {1.0: 0.1, 16.0: 0.2, 256.0: 0.7},
-        lustre.DISCONTIGUOUS_PAGES: {0.0: 0.8, 1.0: 0.1, 31.0: 0.1},
-        lustre.DISCONTIGUOUS_BLOCKS: {0.0: 0.8, 1.0: 0.1, 31.0: 0.1},
-        lustre.FRAGMENTS: {0.0: 0.1, 1.0: 0.8, 2.0: 0.1},
-        lustre.IN_FLIGHT: {1.0: 0.5, 4.0: 0.4, 16.0: 0.1},
+        metrics.IO_SIZE: {4096.0: 0.1, 65536.0: 0.2, 1048576.0: 0.7},
+        metrics.RPC_PAGES: {1.0: 0.1, 16.0: 0.2, 256.0: 0.7},
+        metrics.DISCONTIGUOUS_PAGES: {0.0: 0.8, 1.0: 0.1, 31.0: 0.1},
+        metrics.DISCONTIGUOUS_BLOCKS: {0.0: 0.8, 1.0: 0.1, 31.0: 0.1},
+        metrics.FRAGMENTS: {0.0: 0.1, 1.0: 0.8, 2.0: 0.1},
+        metrics.IN_FLIGHT: {1.0: 0.5, 4.0: 0.4, 16.0: 0.1},
     }
     for target in (*SCRATCH, *HOME):
         server, reads = server_of(target), READS[target[0]]
         times = {0.001: 0.2, seconds_of(target): 0.7, 4 * seconds_of(target): 0.1}
         for direction, rate in {"read": reads, "write": reads / 2}.items():
-            for metric, parts in (*shares.items(), (lustre.IO_TIME, times)):
+            for metric, parts in (*shares.items(), (metrics.IO_TIME, times)):
                 rates = {bound: share * rate for bound, share in parts.items()}
                 yield from _histogram(metric, server, rates, *target, direction)
 
@@ -202,17 +202,17 @@ def _owners() -> Iterator[Series]:
             for owner, share in {"1001": 0.5, "1002": 0.1}.items():
                 key = (fs, "user", owner)
                 used = share * TIB
-                yield _level(lustre.QUOTA_USED_BYTES, server, used, *key, a_second=share * 1e6)
+                yield _level(metrics.QUOTA_USED_BYTES, server, used, *key, a_second=share * 1e6)
                 if server.startswith("mds"):
-                    yield _level(lustre.QUOTA_USED_FILES, server, share * 1e6, *key)
+                    yield _level(metrics.QUOTA_USED_FILES, server, share * 1e6, *key)
         for limit, factor in {"soft": 1.0, "hard": 2.0}.items():
             key = (fs, "user", "1001", limit)
-            yield _level(lustre.QUOTA_LIMIT_BYTES, "mds1", factor * TIB, *key)
-            yield _level(lustre.QUOTA_LIMIT_FILES, "mds1", factor * 1e6, *key)
+            yield _level(metrics.QUOTA_LIMIT_BYTES, "mds1", factor * TIB, *key)
+            yield _level(metrics.QUOTA_LIMIT_FILES, "mds1", factor * 1e6, *key)
     for fs in READS:
         for client, share in CLIENTS.items():
             yield _counter(
-                lustre.EXPORT_METADATA_OPERATIONS, "mds1", share * sum(METADATA.values()),
+                metrics.EXPORT_METADATA_OPERATIONS, "mds1", share * sum(METADATA.values()),
                 fs, client, every=4,
             )  # fmt: skip
             for server in ("oss1", "oss2"):
@@ -220,99 +220,99 @@ def _owners() -> Iterator[Series]:
                 mine = sum(server_of(one) == server for one in targets)
                 read = share * mine * READS[fs] * SIZE
                 key = (fs, client)
-                yield _counter(lustre.EXPORT_READ_BYTES, server, read, *key, every=4)
-                yield _counter(lustre.EXPORT_WRITE_BYTES, server, read / 2, *key, every=4)
+                yield _counter(metrics.EXPORT_READ_BYTES, server, read, *key, every=4)
+                yield _counter(metrics.EXPORT_WRITE_BYTES, server, read / 2, *key, every=4)
 
 
 def _servers() -> Iterator[Series]:
     services = {"mds1": ("mdt", "mds_getattr"), "oss1": ("ost_io", "ost_read")}
     services["oss2"] = services["oss1"]
     for server, (service, operation) in services.items():
-        yield _level(lustre.HEALTHY, server, float(server != "oss2"))
-        yield _level(lustre.VERSION, server, 1, "2.15.5")
-        yield _counter(lustre.SERVICE_REQUESTS, server, 200.0, service)
-        yield _counter(lustre.SERVICE_WAIT_SECONDS, server, 200 * 0.0005, service)
-        yield _counter(lustre.SERVICE_QUEUE_SUM, server, 200 * 2.0, service)
-        yield _counter(lustre.SERVICE_ACTIVE_SUM, server, 200 * 8.0, service)
-        yield _counter(lustre.SERVICE_TIMEOUT_SUM, server, 200 * 40.0, service)
+        yield _level(metrics.HEALTHY, server, float(server != "oss2"))
+        yield _level(metrics.VERSION, server, 1, "2.15.5")
+        yield _counter(metrics.SERVICE_REQUESTS, server, 200.0, service)
+        yield _counter(metrics.SERVICE_WAIT_SECONDS, server, 200 * 0.0005, service)
+        yield _counter(metrics.SERVICE_QUEUE_SUM, server, 200 * 2.0, service)
+        yield _counter(metrics.SERVICE_ACTIVE_SUM, server, 200 * 8.0, service)
+        yield _counter(metrics.SERVICE_TIMEOUT_SUM, server, 200 * 40.0, service)
         for state, number in {"started": 64, "min": 16, "max": 512}.items():
-            yield _level(lustre.SERVICE_THREADS, server, number, service, state)
-        yield _counter(lustre.SERVICE_OPERATION_COUNT, server, 200.0, service, operation)
-        yield _counter(lustre.SERVICE_OPERATION_SECONDS, server, 200 * 0.008, service, operation)
+            yield _level(metrics.SERVICE_THREADS, server, number, service, state)
+        yield _counter(metrics.SERVICE_OPERATION_COUNT, server, 200.0, service, operation)
+        yield _counter(metrics.SERVICE_OPERATION_SECONDS, server, 200 * 0.008, service, operation)
 
 
 def _client() -> Iterator[Series]:
-    yield _level(lustre.VERSION, LOGIN, 1, "2.16.0")
+    yield _level(metrics.VERSION, LOGIN, 1, "2.16.0")
     pairs = {
-        "scratch": (lustre.MOUNT_READ_BYTES, lustre.MOUNT_WRITE_BYTES),
-        "nfshome": (others.NFS_READ_BYTES, others.NFS_WRITE_BYTES),
-        "gpfs1": (others.GPFS_READ_BYTES, others.GPFS_WRITE_BYTES),
+        "scratch": (metrics.MOUNT_READ_BYTES, metrics.MOUNT_WRITE_BYTES),
+        "nfshome": (metrics.NFS_READ_BYTES, metrics.NFS_WRITE_BYTES),
+        "gpfs1": (metrics.GPFS_READ_BYTES, metrics.GPFS_WRITE_BYTES),
     }
     for fs, (read, write) in pairs.items():
         yield _counter(read, LOGIN, 20 * SIZE, fs)
         yield _counter(write, LOGIN, 10 * SIZE, fs)
-    yield _counter(others.NFS_PROGRAM_READ_BYTES, LOGIN, 40 * SIZE, "nfshome")
-    yield _counter(others.NFS_PROGRAM_WRITE_BYTES, LOGIN, 10 * SIZE, "nfshome")
+    yield _counter(metrics.NFS_PROGRAM_READ_BYTES, LOGIN, 40 * SIZE, "nfshome")
+    yield _counter(metrics.NFS_PROGRAM_WRITE_BYTES, LOGIN, 10 * SIZE, "nfshome")
     for kind, rate in {"read": 20.0, "write": 10.0}.items():
-        yield _counter(lustre.MOUNT_OPERATIONS, LOGIN, rate, "scratch", kind)
-        yield _counter(lustre.MOUNT_OPERATION_SECONDS, LOGIN, rate * 0.01, "scratch", kind)
-        yield _counter(others.NFS_OPERATIONS, LOGIN, rate, "nfshome", kind)
-        yield _counter(others.NFS_OPERATION_SECONDS, LOGIN, rate * 0.004, "nfshome", kind)
-        yield _counter(others.NFS_QUEUE_SECONDS, LOGIN, rate * 0.001, "nfshome", kind)
-        yield _counter(others.NFS_TIMEOUTS, LOGIN, 0.001, "nfshome", kind)
-        yield _counter(others.NFS_ERRORS, LOGIN, 0.002, "nfshome", kind)
-        yield _counter(others.GPFS_OPERATIONS, LOGIN, rate, "gpfs1", kind)
+        yield _counter(metrics.MOUNT_OPERATIONS, LOGIN, rate, "scratch", kind)
+        yield _counter(metrics.MOUNT_OPERATION_SECONDS, LOGIN, rate * 0.01, "scratch", kind)
+        yield _counter(metrics.NFS_OPERATIONS, LOGIN, rate, "nfshome", kind)
+        yield _counter(metrics.NFS_OPERATION_SECONDS, LOGIN, rate * 0.004, "nfshome", kind)
+        yield _counter(metrics.NFS_QUEUE_SECONDS, LOGIN, rate * 0.001, "nfshome", kind)
+        yield _counter(metrics.NFS_TIMEOUTS, LOGIN, 0.001, "nfshome", kind)
+        yield _counter(metrics.NFS_ERRORS, LOGIN, 0.002, "nfshome", kind)
+        yield _counter(metrics.GPFS_OPERATIONS, LOGIN, rate, "gpfs1", kind)
     for target, is_missing in {"101": 0, "102": 1}.items():
-        yield _level(others.BEEGFS_TARGET_TOTAL_BYTES, LOGIN, TIB, "bee", target)
-        yield _level(others.BEEGFS_TARGET_FREE_BYTES, LOGIN, 0.25 * TIB, "bee", target)
-        yield _level(others.BEEGFS_TARGET_USED_BYTES, LOGIN, 0.75 * TIB, "bee", target)
-        yield _level(others.BEEGFS_TARGET_MISSING, LOGIN, is_missing, "bee", target)
+        yield _level(metrics.BEEGFS_TARGET_TOTAL_BYTES, LOGIN, TIB, "bee", target)
+        yield _level(metrics.BEEGFS_TARGET_FREE_BYTES, LOGIN, 0.25 * TIB, "bee", target)
+        yield _level(metrics.BEEGFS_TARGET_USED_BYTES, LOGIN, 0.75 * TIB, "bee", target)
+        yield _level(metrics.BEEGFS_TARGET_MISSING, LOGIN, is_missing, "bee", target)
 
 
 def _hosts() -> Iterator[Series]:
     for server in (*SERVERS, LOGIN):
         for mode, share in {"user": 0.2, "system": 0.1, "iowait": 0.1, "idle": 0.6}.items():
-            yield _counter(others.HOST_CPU_SECONDS, server, 16 * share, mode)
-        yield _level(others.HOST_BUSY_SHARE, server, 0.3)
-        yield _level(others.HOST_LOAD, server, 5.2)
-        yield _level(others.HOST_MEMORY_BYTES, server, 64 << 30)
-        yield _level(others.HOST_AVAILABLE_BYTES, server, 48 << 30)
-        yield _level(others.HOST_DIRTY_BYTES, server, 1 << 30)
-        yield _level(others.HOST_BOOT, server, START - 30 * 86400)
-        yield _counter(others.NETWORK_RECEIVED, server, 5e7, "eth0")
-        yield _counter(others.NETWORK_SENT, server, 8e7, "eth0")
-        yield _counter(others.NETWORK_ERRORS, server, 0.01, "eth0", "receive")
-        yield _counter(others.DISK_READ_BYTES, server, 4e6, "nvme0n1")
-        yield _counter(others.DISK_WRITE_BYTES, server, 2e6, "nvme0n1")
+            yield _counter(metrics.HOST_CPU_SECONDS, server, 16 * share, mode)
+        yield _level(metrics.HOST_BUSY_SHARE, server, 0.3)
+        yield _level(metrics.HOST_LOAD, server, 5.2)
+        yield _level(metrics.HOST_MEMORY_BYTES, server, 64 << 30)
+        yield _level(metrics.HOST_AVAILABLE_BYTES, server, 48 << 30)
+        yield _level(metrics.HOST_DIRTY_BYTES, server, 1 << 30)
+        yield _level(metrics.HOST_BOOT, server, START - 30 * 86400)
+        yield _counter(metrics.NETWORK_RECEIVED, server, 5e7, "eth0")
+        yield _counter(metrics.NETWORK_SENT, server, 8e7, "eth0")
+        yield _counter(metrics.NETWORK_ERRORS, server, 0.01, "eth0", "receive")
+        yield _counter(metrics.DISK_READ_BYTES, server, 4e6, "nvme0n1")
+        yield _counter(metrics.DISK_WRITE_BYTES, server, 2e6, "nvme0n1")
         for direction in ("read", "write"):
-            yield _counter(others.DISK_OPERATIONS, server, 50, "nvme0n1", direction)
-            yield _counter(others.DISK_OPERATION_SECONDS, server, 0.1, "nvme0n1", direction)
-        yield _counter(others.DISK_BUSY_SECONDS, server, 0.15, "nvme0n1")
-        yield _level(others.DISK_IN_FLIGHT, server, 2, "nvme0n1")
+            yield _counter(metrics.DISK_OPERATIONS, server, 50, "nvme0n1", direction)
+            yield _counter(metrics.DISK_OPERATION_SECONDS, server, 0.1, "nvme0n1", direction)
+        yield _counter(metrics.DISK_BUSY_SECONDS, server, 0.15, "nvme0n1")
+        yield _level(metrics.DISK_IN_FLIGHT, server, 2, "nvme0n1")
 
 
 def _monitoring() -> Iterator[Series]:
     for server in (*SERVERS, LOGIN):
-        yield _level(health.INFO, server, 1, "1.0")
+        yield _level(metrics.INFO, server, 1, "1.0")
         collectors = ("host", "lustre-client" if server == LOGIN else "lustre-server")
         for collector in collectors:
             fails = (server, collector) == ("oss2", "host")
-            yield _level(health.COLLECTOR_OK, server, float(not fails), collector)
-            yield _level(health.COLLECTOR_SECONDS, server, 0.2, collector)
-            yield _level(health.COLLECTOR_LAST, server, END - 5, collector, a_second=1.0)
-            yield _counter(health.COLLECTOR_FAILURES, server, 0.06 * fails, collector, "denied")
-            yield _counter(health.COLLECTOR_SKIPPED, server, 0.01, collector)
-            yield _counter(health.PROBLEMS, server, 0.02, collector)
-        yield _counter(health.CLOCK_STEPS, server, 0.0005)
-        yield _level(health.JOBS_TRACKED, server, 40)
-        yield _counter(health.JOBS_UNTRACKED, server, 0.01)
+            yield _level(metrics.COLLECTOR_OK, server, float(not fails), collector)
+            yield _level(metrics.COLLECTOR_SECONDS, server, 0.2, collector)
+            yield _level(metrics.COLLECTOR_LAST, server, END - 5, collector, a_second=1.0)
+            yield _counter(metrics.COLLECTOR_FAILURES, server, 0.06 * fails, collector, "denied")
+            yield _counter(metrics.COLLECTOR_SKIPPED, server, 0.01, collector)
+            yield _counter(metrics.PROBLEMS, server, 0.02, collector)
+        yield _counter(metrics.CLOCK_STEPS, server, 0.0005)
+        yield _level(metrics.JOBS_TRACKED, server, 40)
+        yield _counter(metrics.JOBS_UNTRACKED, server, 0.01)
         fails = server == "oss1"
-        yield _level(health.SINK_OK, server, float(not fails), "influx")
-        yield _level(health.SINK_LAST, server, END - 7, "influx", a_second=1.0)
-        yield _level(health.SINK_QUEUED, server, 120.0 * fails, "influx")
-        yield _counter(health.SINK_LOST, server, 0.05 * fails, "influx")
-        yield _counter(health.SINK_FAILURES, server, 0.02 * fails, "influx")
-        yield _counter(health.SINK_PROBLEMS, server, 0.01 * fails, "influx")
+        yield _level(metrics.SINK_OK, server, float(not fails), "influx")
+        yield _level(metrics.SINK_LAST, server, END - 7, "influx", a_second=1.0)
+        yield _level(metrics.SINK_QUEUED, server, 120.0 * fails, "influx")
+        yield _counter(metrics.SINK_LOST, server, 0.05 * fails, "influx")
+        yield _counter(metrics.SINK_FAILURES, server, 0.02 * fails, "influx")
+        yield _counter(metrics.SINK_PROBLEMS, server, 0.01 * fails, "influx")
 
 
 def _of_prometheus() -> Iterator[Series]:

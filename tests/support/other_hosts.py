@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from stripewise.testing.fake_host import FakeHost
+from stripewise.testing.collector_suite import FakeHost
 
 # -- /proc/diskstats, by age of the kernel -----------------------------------------------------
 

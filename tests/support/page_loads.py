@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import Engine, func, select
 
-from stripewise.fleet.accounts import Accounts, Sessions
-from stripewise.fleet.tables import FileSystem, Job, Person
+from stripewise.centre.database.accounts import Accounts, Sessions
+from stripewise.centre.database.tables import FileSystem, Job, Person
 
 PAGES = ("/", "/jobs", "/jobs?sort=-io_seconds", "/programs", "/storage", "/patterns", "/savings",
          "/account", "/storage/events", "/api/v1/jobs?limit=20")  # fmt: skip

@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.machines import Storage
-from stripewise.simulation._chance import chance
-from stripewise.simulation._rates import AHEAD, EXTENT, Rates
-from stripewise.simulation._requests import Requests
-from stripewise.simulation.stacks import Layout
+from stripewise.storage.machines import Storage
+from stripewise.storage.simulation._rates import AHEAD, EXTENT, Rates, chance
+from stripewise.storage.stacks import Layout
+from stripewise.storage.stacks._workload import Requests
 
 SHARED = -1
 """In place of a node: readers of several nodes hold the lock."""

@@ -16,7 +16,7 @@ from random import Random
 from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
-from stripewise.fleet.accounts import Tokens
+from stripewise.centre.database.accounts import Tokens
 from support.portal_crawl import VALUES, routes
 from support.portal_world import PASSWORD, World
 

@@ -14,17 +14,23 @@ import pytest
 from sqlalchemy import Connection, Engine, select
 from starlette.requests import Request
 
-from stripewise.diagnosis import diagnose, profile_to_json
-from stripewise.fleet._of_profile import Origin, record_of
-from stripewise.fleet._records import JobRecord, PairRecord, Record, SampleRecord, SourceRecord
-from stripewise.fleet._store import Writer
-from stripewise.fleet.queries import Role, Viewer
-from stripewise.fleet.served import Load, Template, settle, store_job_loads
-from stripewise.fleet.tables import Job, Person, Project
-from stripewise.patterns import find_patterns
-from stripewise.readers import read_evidence
-from stripewise.text import finite
-from stripewise.web import Gate, Guest, create_app
+from stripewise.centre.database._records import (
+    JobRecord,
+    PairRecord,
+    Record,
+    SampleRecord,
+    SourceRecord,
+)
+from stripewise.centre.database.ingest._profile_record import Origin, record_of
+from stripewise.centre.database.queries import Role, Viewer
+from stripewise.centre.database.store import Load, Template, settle, store_job_loads
+from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.database.tables import Job, Person, Project
+from stripewise.centre.portal import Gate, Guest, create_app
+from stripewise.evidence.diagnosis import diagnose, profile_to_json
+from stripewise.evidence.patterns import find_patterns
+from stripewise.evidence.readers import read_evidence
+from stripewise.present import finite
 
 START = 1_770_001_200
 """A full hour."""

@@ -16,12 +16,18 @@ import httpx
 import pytest
 from sqlalchemy import Engine, event, insert, select, update
 
-from stripewise.fleet._records import EventRecord, JobRecord, PairRecord, Record, SampleRecord
-from stripewise.fleet._store import Writer
-from stripewise.fleet.accounts import Accounts, Managers, Sessions, Tokens
-from stripewise.fleet.tables import Job, JobSource, Ledger, PairedRun, Token
-from stripewise.web import PortalSettings, create_app
-from stripewise.web._settings import ServerSettings
+from stripewise.centre.database._records import (
+    EventRecord,
+    JobRecord,
+    PairRecord,
+    Record,
+    SampleRecord,
+)
+from stripewise.centre.database.accounts import Accounts, Managers, Sessions, Tokens
+from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.database.tables import Job, JobSource, Ledger, PairedRun, Token
+from stripewise.centre.portal import PortalSettings, create_app
+from stripewise.centre.portal._settings import ServerSettings
 from support.portal_jobs import document, finding, profile
 from support.served_jobs import load, served
 
@@ -103,7 +109,7 @@ def make_world(engine: Engine, *, with_bob: bool = True, more_users: Iterable[st
     world = World(engine, create_app(engine, settings=PortalSettings(server=server)))
     _accounts(world, with_bob)
     with engine.connect() as connection:
-        from stripewise.fleet.tables import Person
+        from stripewise.centre.database.tables import Person
 
         rows = connection.execute(
             select(Person.name, Job.id).join(Job, Job.person_id == Person.id).order_by(Job.id)
@@ -317,8 +323,8 @@ class StoppedTime:
 
 def stop_time(patch: pytest.MonkeyPatch) -> None:
     """Let all pages be of one moment."""
-    from stripewise.web import _serve_page
-    from stripewise.web.api import _storage
+    from stripewise.centre.portal import _api as _storage
+    from stripewise.centre.portal import _serve_page
 
     for module in (_serve_page, _storage):
         patch.setattr(module, "time", StoppedTime)

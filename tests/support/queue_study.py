@@ -14,10 +14,11 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from stripewise.model import Measurement
-from stripewise.study import NoFiles, Observer, StudyOptions, run_study
-from stripewise.tunables import Dimension, Space, get
-from stripewise.workspace import Place
+from stripewise.core import Measurement
+from stripewise.settings.tunables import Dimension, Space, get
+from stripewise.study.plan import Observer, StudyOptions
+from stripewise.study.procedure import NoFiles, run_study
+from stripewise.study.workspace import Place
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import comb, isfinite
 
-from stripewise.surfaces import Landscape
+from stripewise.study.surfaces import Landscape
 
 
 def expected_runs(scene: Landscape) -> float:

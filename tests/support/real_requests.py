@@ -4,7 +4,7 @@
 
 A `Cell` is a run of the benchmark kernel: what is moved, by how many ranks, through which MPI-IO,
 under which settings.  `real_requests` runs it and returns what reached the data file; `workload`
-and `setup` say the same to `stripewise.simulation`.
+and `setup` say the same to `stripewise.storage.simulation`.
 
 Left out of both: opening, closing, and whatever does not concern the data file.
 """
@@ -26,13 +26,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stripewise import emulation
-from stripewise.emulation import EmulatedStorage, Emulation, EmulationOptions, set_layout
-from stripewise.model import Distribution, IoLayer, Op, Pattern, PatternKind, Trace
-from stripewise.readers import expand, read_evidence
-from stripewise.runtime import find_runtime
-from stripewise.simulation import REQUEST_DTYPE, Requests, Workload, workload_from_kernel
-from stripewise.simulation.stacks import Layout, Setup
+from stripewise.evidence.patterns import Distribution, Pattern, PatternKind
+from stripewise.evidence.readers import read_evidence
+from stripewise.evidence.trace import IoLayer, Op, Trace, expand
+from stripewise.run.runtime import find_runtime
+from stripewise.storage import emulation
+from stripewise.storage.emulation import EmulatedStorage, Emulation, EmulationOptions, set_layout
+from stripewise.storage.simulation import workload_from_kernel
+from stripewise.storage.stacks import REQUEST_DTYPE, Layout, Requests, Setup, Workload
 
 DATA = "data.dat"
 _TARGETS = 58  # of lustre-flash

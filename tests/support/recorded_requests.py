@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stripewise.simulation import Requests
+from stripewise.storage.stacks import Requests
 from support.real_requests import Cell, real_requests
 from support.request_cells import CELLS
 

@@ -16,17 +16,18 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from stripewise.emulation import EmulationOptions
-from stripewise.errors import ProgramError
-from stripewise.launch import Handle, Outcome, RunRequest
-from stripewise.model import BASELINE_ROLES, Measurement, RunStatus, StudyResult, Trial, Value
-from stripewise.performance import Loaded
-from stripewise.study import Observer, RunSlot, StudyOptions, run_study
-from stripewise.study._final import WORTH_PAIRS
-from stripewise.study._search_result import SearchResult
-from stripewise.study._statistics import ratio_noise
-from stripewise.surfaces import Surface
-from stripewise.tunables import Dimension, Space, get
+from stripewise.core import BASELINE_ROLES, Measurement, RunStatus, StudyResult, Trial, Value
+from stripewise.core.errors import ProgramError
+from stripewise.learning.performance import Loaded
+from stripewise.run.launch import Handle, Outcome, RunRequest
+from stripewise.settings.tunables import Dimension, Space, get
+from stripewise.storage.emulation import EmulationOptions
+from stripewise.study.plan import Observer, RunSlot, StudyOptions
+from stripewise.study.plan._statistics import ratio_noise
+from stripewise.study.procedure import run_study
+from stripewise.study.procedure._final import WORTH_PAIRS
+from stripewise.study.procedure._result import SearchResult
+from stripewise.study.surfaces import Surface
 from support.replayed import ReplayedLauncher
 from support.study_fakes import fake_tools
 

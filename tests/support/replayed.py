@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import random
 
-from stripewise.errors import ProgramError
-from stripewise.launch import Handle, Launcher, Outcome, RunRequest
-from stripewise.model import RunStatus
-from stripewise.surfaces import Surface
-from stripewise.surfaces._surface import SettingsKey
+from stripewise.core import RunStatus
+from stripewise.core.errors import ProgramError
+from stripewise.run.launch import Handle, Launcher, Outcome, RunRequest
+from stripewise.study.surfaces import Surface
+from stripewise.study.surfaces._surface import SettingsKey
 
 
 class ReplayedLauncher(Launcher):

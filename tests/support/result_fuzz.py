@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from stripewise.bench import import_campaign
-from stripewise.calibration.readers import read_results, read_tests
-from stripewise.errors import StripewiseError, UsageError
+from stripewise.bench.campaign import import_campaign
+from stripewise.core.errors import StripewiseError, UsageError
+from stripewise.storage.results import read_results, read_tests
 from support.mutations import mutate
 
 READERS = Path(__file__).parents[1] / "calibration" / "readers"

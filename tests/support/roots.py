@@ -41,7 +41,7 @@ def runtime(suite: str) -> Path:
     wrappers = ["mpicc.mpich", "mpicc.openmpi"]
     if suite != "trixie":
         wrappers.append(abi_wrapper(suite))
-    code = "import sys; from stripewise.runtime import build_runtime as build"
+    code = "import sys; from stripewise.run.runtime import build_runtime as build"
     python(suite, f"{code}; build(print, mpicc=sys.argv[1:])", *wrappers)
     return _place(suite) / "runtime"
 

@@ -14,9 +14,9 @@ from math import isfinite
 
 import pytest
 
-from stripewise.advice import Advice, Basis, Rule
-from stripewise.advice.rules import RULES, rule_names
-from stripewise.machines import Evidence, Figure, Storage, find_storage, preset_names
+from stripewise.bench.advice import RULES, rule_names
+from stripewise.bench.advice.rules import Advice, Basis, Rule
+from stripewise.storage.machines import Evidence, Figure, Storage, find_storage, preset_names
 
 UNITS = ("bytes per second", "operations per second", "nodes", "seconds")
 KINDS = ("command", "variable", "hint", "code", "directive")

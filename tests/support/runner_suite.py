@@ -22,8 +22,8 @@ import pytest
 
 from stripewise.bench import Case, Sample
 from stripewise.bench.runners import Printed, Runner, find_runner, runner_names
-from stripewise.errors import UsageError
-from stripewise.simulation.stacks import find_stack
+from stripewise.core.errors import UsageError
+from stripewise.storage.stacks import find_stack
 
 OPERATIONS = frozenset(
     {"write", "read", "create", "stat", "read-file", "remove"}

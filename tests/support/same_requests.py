@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from stripewise.model import EventFlag, IoLayer, Op, Trace
-from stripewise.replay._calls import rank_calls, top_level
-from stripewise.replay._tables import Tables
+from stripewise.evidence.replay._calls import rank_calls, top_level
+from stripewise.evidence.replay._plan import Tables
+from stripewise.evidence.trace import EventFlag, IoLayer, Op, Trace
 
 _DATA = (Op.READ, Op.WRITE, Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
 _MOST_TOLD = 20

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from stripewise.monitor.metrics import Reading
-from stripewise.monitor.sinks import create_sink
-from stripewise.monitor.sinks._prometheus import PrometheusSink
+from stripewise.centre.monitor import Reading
+from stripewise.centre.monitor.sinks import create_sink
+from stripewise.centre.monitor.sinks._prometheus import PrometheusSink
 from support.monitor_rounds import READ, made_round
 
 ROUND = made_round([Reading(READ, ("a", "b"), 5)])

@@ -9,7 +9,8 @@ import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from stripewise.emulation import _mapping, _tallies
+from stripewise.storage.emulation import _mapping
+from stripewise.storage.emulation import _servers as _tallies
 
 _MOST = (1 << 64) - 1
 _BEGINNING_NS = 10**9

@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine
 
-from stripewise.fleet._records import SampleRecord
-from stripewise.fleet.served import Load, settle, store_job_loads
+from stripewise.centre.database._records import SampleRecord
+from stripewise.centre.database.store import Load, settle, store_job_loads
 
 MIB = 1 << 20
 

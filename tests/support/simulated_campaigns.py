@@ -9,11 +9,12 @@ from dataclasses import replace
 from math import inf
 from random import Random
 
-from stripewise.bench import Campaign, Case, CaseRun, Place, Sample, Suite, parse_suite
-from stripewise.bench._model import storage_of_place
+from stripewise.bench import Case, CaseRun, Sample
+from stripewise.bench.campaign import Campaign, Place, Suite, parse_suite
 from stripewise.bench.runners import find_runner
-from stripewise.machines import Storage, find_storage
-from stripewise.simulation import noise_factor, simulate
+from stripewise.bench.running._run import storage_of_place
+from stripewise.storage.machines import Storage, find_storage
+from stripewise.storage.simulation import noise_factor, simulate
 
 OPERATIONS = {"create": "create", "stat": "stat", "read-file": "open", "remove": "remove"}
 STACKS = {"adios2": "adios2", "pnetcdf": "pnetcdf"}

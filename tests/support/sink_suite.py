@@ -18,10 +18,20 @@ from typing import Any
 
 import pytest
 
-from stripewise.errors import ConfigurationError
-from stripewise.monitor import JobEntry, OperationCount, Round, TargetJobs
-from stripewise.monitor.metrics import METRICS, Histogram, Kind, Metric, Reading, health
-from stripewise.monitor.sinks import Sink, SinkError, create_sink, sink_class, sink_names
+from stripewise.centre.monitor import (
+    METRICS,
+    Histogram,
+    JobEntry,
+    Kind,
+    Metric,
+    OperationCount,
+    Reading,
+    Round,
+    TargetJobs,
+    metrics,
+)
+from stripewise.centre.monitor.sinks import Sink, SinkError, create_sink, sink_class, sink_names
+from stripewise.core.errors import ConfigurationError
 
 _START = 1_790_000_000.0
 _MANY = 300
@@ -135,8 +145,8 @@ class SinkSuite:
         for number in range(_MANY):
             sink.take(sample_round(number))
         told = {one.metric: one.value for one in sink.health()}
-        if health.SINK_QUEUED in told:
-            waiting, lost = told[health.SINK_QUEUED], told[health.SINK_LOST]
+        if metrics.SINK_QUEUED in told:
+            waiting, lost = told[metrics.SINK_QUEUED], told[metrics.SINK_LOST]
             assert waiting + lost == _MANY  # type: ignore[operator]
         end(sink)
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from stripewise.launch import Handle, JobPlan, Outcome, PlainJobs, RunRequest, SlurmLauncher
-from stripewise.launch import _slurm_pool as pool
+from stripewise.run.launch import Handle, JobPlan, Outcome, PlainJobs, RunRequest, SlurmLauncher
+from stripewise.run.launch import _slurm_pool as pool
 from support.fake_slurm import FakeSlurm
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from stripewise.runtime import find_runtime
-from stripewise.study import parse_journal
+from stripewise.run.runtime import find_runtime
+from stripewise.study.plan import parse_journal
 
 MAIN = "from stripewise.cli import main; main()"
 PATIENCE_SECONDS = 240.0

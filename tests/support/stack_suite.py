@@ -15,11 +15,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from stripewise.errors import UsageError
-from stripewise.model import Distribution, Pattern, PatternKind, Value
-from stripewise.simulation import Phase, Requests, Workload
-from stripewise.simulation.stacks import Layout, Setup, Stack, find_stack
-from stripewise.tunables import all_tunables
+from stripewise.core import Value
+from stripewise.core.errors import UsageError
+from stripewise.evidence.patterns import Distribution, Pattern, PatternKind
+from stripewise.settings.tunables import all_tunables
+from stripewise.storage.stacks import Layout, Phase, Requests, Setup, Stack, Workload, find_stack
 
 MIB = 1 << 20
 

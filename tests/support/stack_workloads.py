@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from stripewise.model import Distribution, Pattern, PatternKind
-from stripewise.simulation import Phase, Requests, Workload
+from stripewise.evidence.patterns import Distribution, Pattern, PatternKind
+from stripewise.storage.stacks import Phase, Requests, Workload
 
 
 def pattern_of(

@@ -12,12 +12,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine
 
-from stripewise.fleet._records import Record
-from stripewise.fleet._store import Writer
-from stripewise.fleet.queries import NOBODY, Viewer
-from stripewise.web import _render
-from stripewise.web.content import Content
-from stripewise.web.pages import PAGES, Asked, Page
+from stripewise.centre.database._records import Record
+from stripewise.centre.database.queries import NOBODY, Viewer
+from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.portal import PAGES
+from stripewise.centre.portal import _serve_page as _render
+from stripewise.centre.portal.pages import Asked, Page
+from stripewise.present.blocks import Content
 from support.storage_samples import NOW, viewer_named
 
 

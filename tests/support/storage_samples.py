@@ -10,10 +10,10 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from stripewise.fleet._records import CampaignRecord, SampleRecord
-from stripewise.fleet._store import Writer
-from stripewise.fleet.queries import Role, Viewer
-from stripewise.fleet.tables import FileSystem, Person, Project
+from stripewise.centre.database._records import CampaignRecord, SampleRecord
+from stripewise.centre.database.queries import Role, Viewer
+from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.database.tables import FileSystem, Person, Project
 from support.fleet_records import figures, job, source
 
 DAY = 86400

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import inf
 
-from stripewise.machines import Evidence, Figure, Storage, Transport
+from stripewise.storage.machines import Evidence, Figure, Storage, Transport
 
 MIB, GIB = 1 << 20, 1 << 30
 

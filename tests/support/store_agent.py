@@ -13,8 +13,8 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from stripewise.monitor.sinks import SinkError
-from stripewise.monitor.sinks._store import StoreSettings, StoreSink
+from stripewise.centre.monitor.sinks import SinkError
+from stripewise.centre.monitor.sinks._store import StoreSettings, StoreSink
 from support.monitor_targets import T0, Reader, Target
 
 SPEED = 600.0

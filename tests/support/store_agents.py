@@ -8,15 +8,9 @@ from typing import Any
 
 from sqlalchemy import Engine, select
 
-from stripewise.fleet import str_of
-from stripewise.fleet.tables import (
-    FileSystem,
-    JobLoad,
-    JobTag,
-    Sample,
-    Series,
-)
-from stripewise.monitor.sinks._store import StoreSettings, StoreSink
+from stripewise.centre.database import str_of
+from stripewise.centre.database.tables import FileSystem, JobLoad, JobTag, Sample, Series
+from stripewise.centre.monitor.sinks._store import StoreSettings, StoreSink
 from support.monitor_targets import T0, Reader, Target
 
 

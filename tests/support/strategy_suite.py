@@ -13,9 +13,9 @@ from math import inf
 from random import Random
 from zlib import crc32
 
-from stripewise.model import Configuration, ProgramFacts, Trial, TrialState, Value
-from stripewise.strategies import Proposal, Strategy, create
-from stripewise.tunables import Space, find_space, get
+from stripewise.core import Configuration, ProgramFacts, Proposal, Trial, TrialState, Value
+from stripewise.settings.tunables import Space, find_space, get
+from stripewise.study.strategies import Strategy, create
 
 Answer = Callable[[Mapping[str, Value]], float]
 _MOST_POINTS = 300

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from stripewise.monitor.texts import (
+from stripewise.centre.monitor.collectors import (
     read_diskstats,
     read_loadavg,
     read_meminfo,

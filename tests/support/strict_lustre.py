@@ -11,14 +11,14 @@ from functools import cache
 from math import inf
 from typing import Any
 
-from stripewise.monitor.collectors._lctl import split
-from stripewise.monitor.texts.lustre import (
+from stripewise.centre.monitor.collectors import (
     parse_brw_stats,
     parse_quota_limits,
     parse_quota_usage,
     parse_recovery_status,
     parse_stats,
 )
+from stripewise.centre.monitor.collectors._lctl import split
 from support.lustre_servers import VERSIONS, parameters
 from support.monitor_host import printed
 from support.strict_readers import (

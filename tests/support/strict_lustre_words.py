@@ -8,7 +8,7 @@ import string
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from stripewise.monitor.texts.lustre import (
+from stripewise.centre.monitor.collectors import (
     parse_count,
     parse_export,
     parse_health,

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from stripewise.monitor.texts import (
+from stripewise.centre.monitor.collectors import (
     BeeGfsTarget,
     read_beegfs_json,
     read_beegfs_table,

@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from stripewise.knowledge import Memory
-from stripewise.launch import Handle, Launcher, Outcome, RunRequest
-from stripewise.model import (
+from stripewise.core import (
     Measurement,
     ProgramFacts,
     RunStatus,
@@ -19,10 +17,14 @@ from stripewise.model import (
     Verification,
     VerificationStatus,
 )
-from stripewise.policy import Policy
-from stripewise.study import FirstLook, Ledger, NoFiles, StudyOptions, Tools
-from stripewise.tunables import Space, find_space
-from stripewise.workspace import Place
+from stripewise.learning.knowledge import Memory
+from stripewise.run.launch import Handle, Launcher, Outcome, RunRequest
+from stripewise.settings import Policy
+from stripewise.settings.tunables import Space, find_space
+from stripewise.study.plan import Ledger, StudyOptions
+from stripewise.study.procedure import NoFiles
+from stripewise.study.runs import FirstLook, Tools
+from stripewise.study.workspace import Place
 from support.strategy_suite import romio_facts
 
 Settings = Mapping[str, Value]

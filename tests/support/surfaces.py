@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from stripewise.model import ProgramFacts, Value
-from stripewise.surfaces import RecordedTunable, Surface, SurfaceRun, SurfaceWriter
-from stripewise.surfaces._recording_plan import plan_runs, possible_points
+from stripewise.core import ProgramFacts, Value
+from stripewise.study.surfaces import RecordedTunable, Surface, SurfaceRun, SurfaceWriter
+from stripewise.study.surfaces._recording_plan import plan_runs, possible_points
 from support.strategy_suite import romio_facts
 from support.study_fakes import Noise, no_noise
 

@@ -14,10 +14,10 @@ from sqlalchemy import Connection, Engine
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
-from stripewise.fleet._engine import create_engine
-from stripewise.fleet._schema import initialise
-from stripewise.fleet.queries import Viewer
-from stripewise.web import Gate, Guest, create_app
+from stripewise.centre.database._engine import create_engine
+from stripewise.centre.database._schema import initialise
+from stripewise.centre.database.queries import Viewer
+from stripewise.centre.portal import Gate, Guest, create_app
 from support.survey_world import NOW
 
 Viewers = Mapping[str, Callable[[Connection], Viewer]]
@@ -56,7 +56,9 @@ class _Named(Gate):
 
 def portal(directory: Path, viewers: Viewers, monkeypatch: pytest.MonkeyPatch) -> SurveyPortal:
     """Return a portal over an empty database, whose clock stands at `NOW`."""
-    monkeypatch.setattr("stripewise.web._serve_page.time", SimpleNamespace(time=lambda: NOW))
+    monkeypatch.setattr(
+        "stripewise.centre.portal._serve_page.time", SimpleNamespace(time=lambda: NOW)
+    )
     engine = create_engine(str(directory / "fleet.sqlite"))
     initialise(engine)
     return SurveyPortal(engine, viewers)

@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from stripewise.fleet._records import PairRecord, Record
-from stripewise.fleet._store import Writer
-from stripewise.fleet.queries import Role, Viewer
-from stripewise.fleet.tables import Person, Project
+from stripewise.centre.database._records import PairRecord, Record
+from stripewise.centre.database.queries import Role, Viewer
+from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.database.tables import Person, Project
 from support.fleet_records import figures, job, source
 
 NOW = 1_780_000_000.0

@@ -13,11 +13,11 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from stripewise.errors import StripewiseError
-from stripewise.readers import _container as c
-from stripewise.readers import expand
-from stripewise.readers._blocks import blocks, scan_records
-from stripewise.readers._join import evidence_of
+from stripewise.core.errors import StripewiseError
+from stripewise.evidence.containers import container as c
+from stripewise.evidence.containers._join import evidence_of
+from stripewise.evidence.containers.container import blocks, scan_records
+from stripewise.evidence.trace import expand
 from support.containers import parse_container, store_of
 from support.trace_samples import mixed_container
 
@@ -49,7 +49,7 @@ def check_input(data: bytes) -> str:
             warnings.simplefilter("ignore")
             found = evidence_of([parse_container(data, events=True)])
             if found.trace is not None:
-                with patch("stripewise.readers._expand.MOST_CALLS", 1_000_000):
+                with patch("stripewise.evidence.trace._calls.MOST_CALLS", 1_000_000):
                     expand(found.trace)
     except StripewiseError as error:
         if not str(error) or "\n" in str(error):

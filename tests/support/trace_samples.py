@@ -7,8 +7,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from stripewise.model import Evidence, IoLayer, MpiFamily, Op, PluginState, ProcessFlag, Trace
-from stripewise.readers._join import evidence_of
+from stripewise.evidence.containers._join import evidence_of
+from stripewise.evidence.trace import (
+    Evidence,
+    IoLayer,
+    MpiFamily,
+    Op,
+    PluginState,
+    ProcessFlag,
+    Trace,
+)
 from support.containers import FakeFile, FakeProcess, build_container, parse_container, sealed
 from support.traces import (
     FakeBins,

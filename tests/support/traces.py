@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import IoLayer, Op, ShapeKind
-from stripewise.readers import _trace_layout as t
+from stripewise.evidence.containers import _trace_blocks as t
+from stripewise.evidence.trace import IoLayer, Op, ShapeKind
 
 UNLIMITED = 2**64 - 1
 RUN_BRIEF = 8

@@ -8,11 +8,11 @@ import itertools
 from collections.abc import Sequence
 from random import Random
 
-from stripewise.machines import Storage, find_storage
-from stripewise.model import ProgramFacts, Value
-from stripewise.performance import Sample, Training, ground_of
-from stripewise.simulation import noise_factor, workload_from_kernel
-from stripewise.study import simulated_workload
+from stripewise.core import ProgramFacts, Value
+from stripewise.learning.performance import Sample, Training, ground_of
+from stripewise.storage.machines import Storage, find_storage
+from stripewise.storage.simulation import noise_factor, workload_from_kernel
+from stripewise.study.procedure import simulated_workload
 
 LADDERS: dict[str, tuple[int, ...]] = {
     "mpiio.striping_factor": (1, 2, 4, 8, 16, 32, 64, 96),

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.errors import ConfigurationError
-from stripewise.model import ProgramFacts, Value
-from stripewise.tunables import Tunable, get, hint_text
+from stripewise.core import ProgramFacts, Value
+from stripewise.core.errors import ConfigurationError
+from stripewise.settings.tunables import Tunable, get, hint_text
 
 
 def busy_facts() -> ProgramFacts:

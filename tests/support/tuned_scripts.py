@@ -9,16 +9,14 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from stripewise.jobs import JobScript
-from stripewise.launch import ScriptJobs
-from stripewise.model import Configuration, FileRule, JobSettings
-from stripewise.runtime import Runtime
-from stripewise.study._tuned_script import (
-    write_tuned_script,
-)
-from stripewise.tiers import Pool, TierRequest, find_tier
-from stripewise.workspace import InputSnapshot
-from stripewise.workspace._snapshot import Entry
+from stripewise.core import Configuration, FileRule, JobSettings
+from stripewise.run.jobs import JobScript
+from stripewise.run.launch import ScriptJobs
+from stripewise.run.runtime import Runtime
+from stripewise.run.tiers import Pool, TierRequest, find_tier
+from stripewise.study.job_scripts._tuned_script import write_tuned_script
+from stripewise.study.workspace import InputSnapshot
+from stripewise.study.workspace._snapshot import Entry
 
 GIB = 1 << 30
 POOL = Pool("wlm_pool", 2 * GIB, 16 * GIB, 16 * GIB)

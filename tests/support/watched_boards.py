@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import re
 
-from stripewise.monitor.metrics import METRICS
+from stripewise.centre.monitor import METRICS
 from support.grafana_boards import FILES, Query, queries, substituted
 from support.watched_chain import SCRAPE_SECONDS, Chain, shortened
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from sqlalchemy import Engine, func, select
 
-from stripewise.emulation import set_target_factor
-from stripewise.fleet import create_engine, initialise
-from stripewise.fleet.tables import FileSystem, Job, JobServed, Person, Rollup, Series
+from stripewise.centre.database import create_engine, initialise
+from stripewise.centre.database.tables import FileSystem, Job, JobServed, Person, Rollup, Series
+from stripewise.storage.emulation import set_target_factor
 from support.tsdb import Database, prometheus
 from support.watched_cluster import ROOT, WatchedCluster, Work, command, until, watching
 

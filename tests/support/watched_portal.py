@@ -16,9 +16,10 @@ from typing import Any
 
 import httpx
 
-from stripewise.fleet import create_engine, leave_report, report_of
-from stripewise.fleet.accounts import Accounts
-from stripewise.model import Configuration
+from stripewise.centre.database import create_engine
+from stripewise.centre.database.accounts import Accounts
+from stripewise.centre.database.ingest import leave_report, report_of
+from stripewise.core import Configuration
 from support.portal_server import serving
 from support.served_jobs import load, served
 from support.watched_chain import Chain

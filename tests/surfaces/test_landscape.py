@@ -7,10 +7,9 @@ from math import inf, isnan
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.model import RunStatus
-from stripewise.report import surface_lines
-from stripewise.surfaces import Landscape, Surface, SurfaceRole, SurfaceRun
+from stripewise.core import RunStatus
+from stripewise.core.errors import UsageError
+from stripewise.study.surfaces import Landscape, Surface, SurfaceRole, SurfaceRun, surface_lines
 from support.strategy_suite import romio_facts
 from support.study_fakes import lognormal
 from support.surfaces import synthetic_surface

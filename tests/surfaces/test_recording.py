@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import ProgramError, StudyError
-from stripewise.model import FailureCause, Measurement, RunStatus
-from stripewise.surfaces import RecordingOptions, Surface, SurfaceRun, SurfaceWriter
-from stripewise.surfaces._recording import RecordingObserver, _carry_out
-from stripewise.surfaces._recording_resume import (
+from stripewise.core import FailureCause, Measurement, RunStatus
+from stripewise.core.errors import ProgramError, StudyError
+from stripewise.study.surfaces import RecordingOptions, Surface, SurfaceRun, SurfaceWriter
+from stripewise.study.surfaces._recording import RecordingObserver, _carry_out
+from stripewise.study.surfaces._recording_plan import (
     check_same,
     ignored_options,
     known_surface,

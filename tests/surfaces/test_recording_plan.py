@@ -9,23 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import ConfigurationError, PolicyError, UsageError
-from stripewise.policy import Policy
-from stripewise.surfaces import (
+from stripewise.core.errors import ConfigurationError, PolicyError, UsageError
+from stripewise.settings import Policy
+from stripewise.study.surfaces import (
     RecordedTunable,
     RecordingOptions,
     Surface,
     SurfaceRole,
     SurfaceRun,
 )
-from stripewise.surfaces._recording import _check_caps
-from stripewise.surfaces._recording_plan import (
+from stripewise.study.surfaces._recording import _check_caps
+from stripewise.study.surfaces._recording_plan import (
     count_runs,
     plan_runs,
     possible_points,
     recorded_tunables,
 )
-from stripewise.surfaces._surface import run_from_json, run_to_line
+from stripewise.study.surfaces._surface import run_from_json, run_to_line
 from support.strategy_suite import romio_facts
 
 FACTS = replace(romio_facts(), collective_bytes=1 << 26, independent_bytes=0)

@@ -9,10 +9,10 @@ from uuid import uuid4
 
 import pytest
 
-from stripewise.errors import ProgramError, StorageError, UsageError
-from stripewise.launch import RunRequest
-from stripewise.model import ProgramFacts, RunStatus
-from stripewise.surfaces import RecordedTunable, Surface, SurfaceRun
+from stripewise.core import ProgramFacts, RunStatus
+from stripewise.core.errors import ProgramError, StorageError, UsageError
+from stripewise.run.launch import RunRequest
+from stripewise.study.surfaces import RecordedTunable, Surface, SurfaceRun
 from stripewise.testing.launcher_suite import LauncherSuite
 from support.replayed import ReplayedLauncher
 from support.surfaces import save_surface

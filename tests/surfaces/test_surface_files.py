@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.errors import StorageError
-from stripewise.model import RunStatus
-from stripewise.surfaces import (
+from stripewise.core import RunStatus
+from stripewise.core.errors import StorageError
+from stripewise.study.surfaces import (
     RecordedTunable,
     Surface,
     SurfaceRole,

@@ -7,8 +7,8 @@ from statistics import mean
 
 import pytest
 
-from stripewise.strategies import strategy_names
-from stripewise.surfaces import Landscape
+from stripewise.study.strategies import strategy_names
+from stripewise.study.surfaces import Landscape
 from support.random_draws import expected_regret, expected_runs, quantile_runs
 from support.replay import Replay, replay_study, surface_space
 from support.study_fakes import lognormal

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from system_cli import require_mpi
 
-from stripewise.runtime import find_runtime
+from stripewise.run.runtime import find_runtime
 
 PROGRAMS = Path(__file__).parent / "programs"
 FAMILIES = ("mpich", "openmpi")

@@ -13,7 +13,7 @@ import pytest
 from system_cli import counted, mpiexec, require_mpi, run
 from test_emulated import describe
 
-from stripewise.runtime import built_program, find_runtime
+from stripewise.run.runtime import built_program, find_runtime
 
 pytestmark = pytest.mark.mpi
 

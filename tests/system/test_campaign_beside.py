@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.bench import CampaignOptions, figures_of, find_suite, run_campaign
-from stripewise.emulation import EmulationOptions
-from stripewise.runtime import find_runtime
+from stripewise.bench.campaign import figures_of, find_suite
+from stripewise.bench.running import CampaignOptions, run_campaign
+from stripewise.run.runtime import find_runtime
+from stripewise.storage.emulation import EmulationOptions
 
 pytestmark = [pytest.mark.mpi, pytest.mark.timeout(300)]
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.bench import Campaign, CampaignOptions, parse_suite, run_campaign
-from stripewise.bench._places import Places
-from stripewise.runtime import find_runtime
+from stripewise.bench.campaign import Campaign, parse_suite
+from stripewise.bench.running import CampaignOptions, run_campaign
+from stripewise.bench.running._places import Places
+from stripewise.run.runtime import find_runtime
 from support.small_disk import small_file_system
 
 pytestmark = pytest.mark.mpi

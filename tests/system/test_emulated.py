@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from system_cli import as_words, counted, mpiexec, require_mpi, run, start, stripewise, wait_until
 
-from stripewise.runtime import built_program, find_runtime
+from stripewise.run.runtime import built_program, find_runtime
 
 MIB = 1 << 20
 SLOW = 2

@@ -24,7 +24,7 @@ from system_cli import (
     wait_until,
 )
 
-from stripewise.runtime import find_runtime
+from stripewise.run.runtime import find_runtime
 from support.journal_checks import check_runs
 
 pytestmark = pytest.mark.mpi

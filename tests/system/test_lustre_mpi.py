@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from system_cli import file_of, require_mpi, run, stripewise
 
-from stripewise.runtime import find_runtime
+from stripewise.run.runtime import find_runtime
 from support.real_requests import lustre_mpi
 
 pytestmark = [pytest.mark.mpi, pytest.mark.lustre_mpi]

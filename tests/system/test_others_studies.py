@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from system_cli import stripewise, tree
 
-from stripewise.owned import OwnedDirectory
+from stripewise.core import OwnedDirectory
 
 NOBODY = 65534
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others")

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from stripewise.runtime import find_runtime
+from stripewise.run.runtime import find_runtime
 from support.real_requests import lustre_mpi
 
 pytestmark = [pytest.mark.mpi, pytest.mark.lustre_mpi]

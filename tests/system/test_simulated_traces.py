@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from system_cli import as_words, mpiexec, run, stripewise
 
-from stripewise.runtime import built_program, find_runtime
+from stripewise.run.runtime import built_program, find_runtime
 
 DESCRIPTION = """
 version = 1

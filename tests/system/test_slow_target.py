@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.bench import CampaignOptions, figures_of, parse_suite, run_campaign
-from stripewise.emulation import EmulationOptions
-from stripewise.report import campaign_lines
-from stripewise.runtime import find_runtime
+from stripewise.bench.campaign import figures_of, parse_suite
+from stripewise.bench.report import campaign_lines
+from stripewise.bench.running import CampaignOptions, run_campaign
+from stripewise.run.runtime import find_runtime
+from stripewise.storage.emulation import EmulationOptions
 
 pytestmark = [pytest.mark.mpi, pytest.mark.timeout(300)]
 
@@ -42,7 +43,9 @@ def figure(name: str, value: float) -> str:
 
 def slow_archer(path: Path, target: int) -> Path:
     """Write a description of ARCHER with five targets, one of which has 60 % of its speed."""
-    text = (files("stripewise.machines") / "presets" / "archer.toml").read_text(encoding="utf-8")
+    text = (files("stripewise.storage.machines") / "presets" / "archer.toml").read_text(
+        encoding="utf-8"
+    )
     said = [figure("targets", 5), figure("slow_share", 0.6), figure("slow_target", target)]
     text = re.sub(r"(?m)^targets = .*$", "\n".join(said), text)
     text = re.sub(r"(?m)^jitter = .*\n", "", text)

@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 from system_cli import as_words, mpiexec, start, stripewise, tree, wait_until
 
-from stripewise.surfaces import Surface, SurfaceRole
+from stripewise.study.surfaces import Surface, SurfaceRole
 
 pytestmark = pytest.mark.mpi
 VARY = ("--vary", "mpiio.romio_cb_write=enable,disable", "--vary", "mpiio.cb_nodes=2")

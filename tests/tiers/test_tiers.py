@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.errors import StorageError, UsageError
-from stripewise.testing.tier_suite import TierSuite, some_pool, words_of
-from stripewise.tiers import (
+from stripewise.core.errors import StorageError, UsageError
+from stripewise.run.tiers import (
     Pool,
     TierRequest,
     burst_size_bytes,
     burst_size_text,
     find_tier,
-    ladder,
     tier_of_words,
 )
+from stripewise.study.job_scripts import ladder
+from stripewise.testing.tier_suite import TierSuite, some_pool, words_of
 
 GIB = 1 << 30
 STAGED = TierRequest(nodes=4, stage_in=Path("/usr"), stage_out=Path("/results"), place="run")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.monitor.metrics import METRICS, Kind
+from stripewise.centre.monitor import METRICS, Kind
 from support.grafana_boards import FILES, ROOT, load, panels, queries
 
 NAMES = {path.stem for path in FILES}
@@ -122,7 +122,7 @@ def test_links_lead_to_boards_that_are_there(path):
 
 
 def test_links_lead_to_pages_that_the_portal_has():
-    pages = (ROOT / "src/stripewise/web/pages").glob("*.py")
+    pages = (ROOT / "src/stripewise/centre/portal/pages").glob("*.py")
     code = "\n".join(page.read_text("utf-8") for page in pages)
     served = set(re.findall(r'^    path = "(.*)"$', code, flags=re.M))
     rules = ROOT / "deploy/monitoring/prometheus/stripewise.rules.yaml"
@@ -147,11 +147,11 @@ def test_nothing_of_jobs_is_asked():
 
 def test_a_name_or_label_that_is_misspelt_fails(tool):
     from boards._queries import Scope, name
-    from stripewise.monitor.metrics import counter, lustre
+    from stripewise.centre.monitor import counter, metrics
 
     with pytest.raises(ValueError, match="lustre_target_bites: not a metric"):
         name(counter("lustre_target_bites", "bytes", "Typo."))
     with pytest.raises(ValueError, match="has no label client"):
-        Scope().rate(lustre.TARGET_READ_BYTES, ("client",))
+        Scope().rate(metrics.TARGET_READ_BYTES, ("client",))
     with pytest.raises(ValueError, match="has no label traget"):
-        Scope().series(lustre.TARGET_READ_BYTES, 'traget=~"OST.*"')
+        Scope().series(metrics.TARGET_READ_BYTES, 'traget=~"OST.*"')

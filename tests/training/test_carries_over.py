@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from scipy.stats import spearmanr
 
-from stripewise.performance import fitted_prediction
-from stripewise.training import (
+from stripewise.learning.performance import fitted_prediction
+from stripewise.study.training import (
     TrainingOptions,
     find_evidence,
     fit_models,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.simulation import KERNELS, workload_from_kernel
-from stripewise.training import kernel_words, sized
-from stripewise.training._kernels import command_words, name_of, simulated_words
+from stripewise.core.errors import UsageError
+from stripewise.storage.simulation import KERNELS, workload_from_kernel
+from stripewise.study.training import kernel_words, sized
+from stripewise.study.training._kernels import command_words, name_of, simulated_words
 
 
 def test_names_and_options():

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stripewise.knowledge import Store
-from stripewise.model import PatternSummary, ProgramFacts
-from stripewise.performance import Ground, Sample
-from stripewise.training import Evidence, Way, keep_lessons, lessons_of
+from stripewise.core import PatternSummary, ProgramFacts
+from stripewise.learning.knowledge import Store
+from stripewise.learning.performance import Ground, Sample
+from stripewise.study.training import Evidence, Way, keep_lessons, lessons_of
 
 PATTERN = PatternSummary(True, ("BLOCK",), (8,), (1024,), 4, 1, 1.0)
 FACTS = ProgramFacts(

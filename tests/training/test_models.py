@@ -10,17 +10,26 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.model import RunStatus, to_json
-from stripewise.performance import Ground, fitted_prediction, load_models
-from stripewise.report import fits_json, fits_lines, result_to_json
-from stripewise.simulation import workload_from_kernel
-from stripewise.study import Journal, StudyOptions, simulated_workload, tune_simulated
-from stripewise.study._journal import VERSION
-from stripewise.surfaces import Surface, SurfaceRun
-from stripewise.training import TrainingOptions, find_evidence, fit_models, read_evidence, train
-from stripewise.training._models import by_ground
-from stripewise.training._studies import JOURNAL
+from stripewise.core import RunStatus, to_json
+from stripewise.core.errors import UsageError
+from stripewise.learning.performance import Ground, fitted_prediction, load_models
+from stripewise.storage.simulation import workload_from_kernel
+from stripewise.study.plan import Journal, StudyOptions
+from stripewise.study.plan._journal import VERSION
+from stripewise.study.procedure import simulated_workload, tune_simulated
+from stripewise.study.report import result_to_json
+from stripewise.study.surfaces import Surface, SurfaceRun
+from stripewise.study.training import (
+    TrainingOptions,
+    find_evidence,
+    fit_models,
+    fits_json,
+    fits_lines,
+    read_evidence,
+    train,
+)
+from stripewise.study.training._evidence import JOURNAL
+from stripewise.study.training._models import by_ground
 from support.strategy_suite import romio_facts
 
 
@@ -182,7 +191,7 @@ def test_a_study_without_a_result_is_known_by_its_journal(tmp_path):
 
 
 def test_a_study_is_evidence_too(tmp_path):
-    from stripewise.machines import find_storage
+    from stripewise.storage.machines import find_storage
 
     storage = find_storage("edison")
     program = simulated_workload(storage, workload_from_kernel("gcrm", 4, 16))

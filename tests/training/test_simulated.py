@@ -9,15 +9,21 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.errors import StripewiseError, StudyError, UsageError
-from stripewise.owned import OwnedDirectory
-from stripewise.surfaces import Landscape, Surface
-from stripewise.training import TrainingObserver, TrainingOptions, spent_seconds, train
-from stripewise.training._ladders import AGGREGATORS, COUNT, NODES, SIZE, training_ladders
-from stripewise.training._plan import Cell, Plan
-from stripewise.training._simulated import program_of
-from stripewise.training._train import _settled
-from stripewise.tunables import find_space
+from stripewise.core import OwnedDirectory
+from stripewise.core.errors import StripewiseError, StudyError, UsageError
+from stripewise.settings.tunables import find_space
+from stripewise.study.surfaces import Landscape, Surface
+from stripewise.study.training import TrainingObserver, TrainingOptions, spent_seconds, train
+from stripewise.study.training._cells import program_of
+from stripewise.study.training._plan import Cell, Plan
+from stripewise.study.training._train import (
+    AGGREGATORS,
+    COUNT,
+    NODES,
+    SIZE,
+    _settled,
+    training_ladders,
+)
 
 
 @pytest.fixture

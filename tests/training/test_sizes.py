@@ -2,7 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
-from stripewise.training._sizes import LEAST, Wanted, published_counts, share_out, total_seconds
+from stripewise.study.training._plan import (
+    LEAST,
+    Wanted,
+    published_counts,
+    share_out,
+    total_seconds,
+)
 
 CELLS = [Wanted(ranks, seconds, 10_000) for ranks, seconds in ((512, 10), (1024, 20), (2048, 40))]
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.model import Configuration, JobSettings
-from stripewise.tunables import Layer, all_tunables, refused_variables
+from stripewise.core import Configuration, JobSettings
+from stripewise.settings.tunables import Layer, all_tunables, refused_variables
 
 CODE = (
     "LD_AUDIT", "LD_LIBRARY_PATH", "BASH_ENV", "ENV", "PATH", "PYTHONPATH", "PYTHONSTARTUP",

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.errors import ConfigurationError
-from stripewise.model import Configuration, DatasetRule, FileRule, JobSettings, ProgramFacts
-from stripewise.tunables import (
+from stripewise.core import Configuration, DatasetRule, FileRule, JobSettings, ProgramFacts
+from stripewise.core.errors import ConfigurationError
+from stripewise.settings.tunables import (
     SafetyClass,
     build_configuration,
     check_configuration,

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import ConfigurationError, UsageError
-from stripewise.model import ProgramFacts
-from stripewise.tunables import Tunable, all_tunables, get
+from stripewise.core import ProgramFacts
+from stripewise.core.errors import ConfigurationError, UsageError
+from stripewise.settings.tunables import Tunable, all_tunables, get
 from support.tunable_suite import TunableSuite, busy_facts
 
 BUSY = busy_facts()

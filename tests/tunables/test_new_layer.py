@@ -30,8 +30,8 @@ EDITS = {
     ),
 }
 MEMBER = """
-from stripewise.tunables._base import ActsAt, Layer, Search, Tunable
-from stripewise.tunables._domains import Integer
+from stripewise.settings.tunables._base import ActsAt, Layer, Search, Tunable
+from stripewise.settings.tunables._base import Integer
 
 TUNABLES = (
     Tunable(
@@ -48,10 +48,10 @@ TUNABLES = (
 """
 USE = """
 from stripewise.cli import main
-from stripewise.formats import effective, get
-from stripewise.model import Configuration, FileRule, ProgramFacts
-from stripewise.tunables import (
-    build_configuration, check_configuration, configuration_warnings, find_space, settings_class,
+from stripewise.settings.formats import effective, get
+from stripewise.core import Configuration, FileRule, ProgramFacts
+from stripewise.settings.tunables import (
+    build_configuration, check_configuration, configuration_warnings, find_space, settings_class
 )
 from generate import tunables_markdown
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.formats import effective, get
-from stripewise.tunables import (
+from stripewise.core.errors import UsageError
+from stripewise.settings.formats import effective, get
+from stripewise.settings.tunables import (
     build_configuration,
     is_valid,
     scoped,

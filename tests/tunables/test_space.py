@@ -8,9 +8,9 @@ import dataclasses
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.model import ProgramFacts, Striping
-from stripewise.tunables import (
+from stripewise.core import ProgramFacts, Striping
+from stripewise.core.errors import UsageError
+from stripewise.settings.tunables import (
     SafetyClass,
     build_configuration,
     find_space,

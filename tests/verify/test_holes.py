@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from h5py import h5d, h5p, h5s, h5t
 
-from stripewise.model import IoLayer, Op, VerificationStatus
-from stripewise.verify import Reference, Written, written_by
-from stripewise.workspace import OutputSet
+from stripewise.core import VerificationStatus
+from stripewise.evidence.trace import IoLayer, Op
+from stripewise.study.verify import Reference, Written, written_by
+from stripewise.study.workspace import OutputSet
 from support.trace_samples import OUT, evidence, one_thread, rank
 from support.traces import FakeCall, FakeObject, FakeShape, FakeView
 

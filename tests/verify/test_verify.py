@@ -10,9 +10,9 @@ from pathlib import Path
 import h5py
 import pytest
 
-from stripewise.model import VerificationStatus
-from stripewise.verify import compare_outputs as compare
-from stripewise.verify._bytes import bytes_differ
+from stripewise.core import VerificationStatus
+from stripewise.study.verify import compare_outputs as compare
+from stripewise.study.verify._compare import bytes_differ
 
 IDENTICAL = VerificationStatus.IDENTICAL
 DIFFERENT = VerificationStatus.DIFFERENT

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from stripewise.web import _repeats
-from stripewise.web._repeats import MOST, PERIOD_SECONDS, FewRepeats, log_settings
+from stripewise.centre.portal import _workers as _repeats
+from stripewise.centre.portal._workers import MOST, PERIOD_SECONDS, FewRepeats, log_settings
 
 
 class Log:

@@ -20,10 +20,10 @@ pytest.importorskip("uvicorn")
 
 import uvicorn
 
-from stripewise.errors import ConfigurationError
-from stripewise.web import _server
-from stripewise.web._server import Room, make_room
-from stripewise.web._settings import ServerSettings
+from stripewise.centre.portal import _server
+from stripewise.centre.portal._server import Room, make_room
+from stripewise.centre.portal._settings import ServerSettings
+from stripewise.core.errors import ConfigurationError
 
 HEAD = b"GET /%s HTTP/1.1\r\nhost: x\r\n"
 GET = HEAD + b"\r\n"

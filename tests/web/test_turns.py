@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from stripewise.web import _turns
-from stripewise.web._settings import LOGINS_AT_ONCE, ServerSettings
-from stripewise.web._turns import Turns
+from stripewise.centre.portal import _gate as _turns
+from stripewise.centre.portal._gate import Turns
+from stripewise.centre.portal._settings import LOGINS_AT_ONCE, ServerSettings
 
 Message = dict[str, Any]
 AT_ONCE = 2

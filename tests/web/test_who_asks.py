@@ -14,11 +14,11 @@ from sqlalchemy import Engine
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
+from stripewise.centre.portal import PortalSettings, create_app
+from stripewise.centre.portal._app import callback
+from stripewise.centre.portal._gate import RateLimit, client_of
+from stripewise.centre.portal._settings import ServerSettings
 from stripewise.cli import main
-from stripewise.web import PortalSettings, create_app
-from stripewise.web._app import callback
-from stripewise.web._limits import RateLimit, client_of
-from stripewise.web._settings import ServerSettings
 
 SECRET = "0123456789abcdef-a-secret"
 PROXY = {"networks": ["127.0.0.1/32"], "secret": SECRET}
@@ -87,7 +87,7 @@ def test_a_proxy_may_hand_on_how_somebody_logged_in_there(engine: Engine, scheme
 def test_no_other_host_of_the_domain_can_set_the_cookie_of_a_login(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, url: str, start: str
 ) -> None:
-    from stripewise.web.logins import Departure, Entrance
+    from stripewise.centre.portal.logins import Departure, Entrance
 
     monkeypatch.setattr(Entrance, "leave", lambda *_: Departure("https://sso.example", "c"))
     made = TestClient(portal(engine, url), base_url=url, follow_redirects=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.web._words import written
+from stripewise.present.blocks._values import written
 
 
 @pytest.mark.parametrize(

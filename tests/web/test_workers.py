@@ -18,11 +18,11 @@ import pytest
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
-from stripewise.fleet._engine import create_engine
-from stripewise.fleet._schema import initialise
-from stripewise.fleet.accounts import Accounts, Sessions
-from stripewise.web import PortalSettings, create_app
-from stripewise.web._workers import Workers
+from stripewise.centre.database._engine import create_engine
+from stripewise.centre.database._schema import initialise
+from stripewise.centre.database.accounts import Accounts, Sessions
+from stripewise.centre.portal import PortalSettings, create_app
+from stripewise.centre.portal._workers import Workers
 
 SETTINGS = PortalSettings.model_validate(
     {"server": {"url": "http://testserver", "requests_per_minute": 1000, "logins_per_minute": 2}}
@@ -110,8 +110,8 @@ def test_processes_that_die_are_done_without(
 
 _PARENT = """
 import os, sys
-from stripewise.fleet import create_engine
-from stripewise.web import Workers
+from stripewise.centre.database import create_engine
+from stripewise.centre.portal import Workers
 
 async def application(scope, receive, send): ...
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.owned import OwnedDirectory
-from stripewise.workspace import InputSnapshot, Workspace
+from stripewise.core import OwnedDirectory
+from stripewise.study.workspace import InputSnapshot, Workspace
 from workspace.trees import LARGE, ODD_NAME
 
 

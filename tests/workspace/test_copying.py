@@ -9,7 +9,7 @@ import stat
 
 import pytest
 
-from stripewise.workspace import _copying
+from stripewise.study.workspace import _copying
 
 
 @pytest.mark.extended(keep=1)

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.errors import StorageError
-from stripewise.workspace import _disk_space
+from stripewise.core.errors import StorageError
+from stripewise.study.workspace import _copying as _disk_space
 
 
 def test_a_run_that_does_not_fit_is_refused(study, workspace):

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.workspace import Workspace
+from stripewise.core.errors import UsageError
+from stripewise.study.workspace import Workspace
 
 
 def command_of(workspace, study, command):

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import StorageError, StudyError, UsageError
-from stripewise.workspace import InputSnapshot, _snapshot
+from stripewise.core.errors import StorageError, StudyError, UsageError
+from stripewise.study.workspace import InputSnapshot, _snapshot
 from workspace.trees import LARGE, ODD_NAME
 
 

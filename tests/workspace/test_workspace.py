@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.emulation import Layout, own_layout, set_layout
-from stripewise.errors import StudyError, UsageError
-from stripewise.owned import OwnedDirectory
-from stripewise.workspace import InputSnapshot, Workspace
+from stripewise.core import OwnedDirectory
+from stripewise.core.errors import StudyError, UsageError
+from stripewise.storage.emulation import Layout, own_layout, set_layout
+from stripewise.study.workspace import InputSnapshot, Workspace
 from workspace.trees import LARGE, ODD_NAME, state
 
 VANDAL = """

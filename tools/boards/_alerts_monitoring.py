@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from boards._queries import Scope, name
 from boards._rules import Alert, shown
-from stripewise.monitor.metrics import health
+from stripewise.centre.monitor import metrics as m
 
 _S = Scope()
 _BOARD = shown("monitoring", server="server")
@@ -25,9 +25,9 @@ COLLECTOR = Alert(
     "StripewiseCollectorFailing", "warning", 10,
     "rounds of a collector have failed, or were not complete, for 10 minutes, or one hangs: the "
     "last complete one is over 15 minutes old, and others are skipped",
-    f"{_S.level(health.COLLECTOR_OK, _COLLECTOR, how='min')} == 0\n"
-    f"or (time() - {_S.level(health.COLLECTOR_LAST, _COLLECTOR, how='max')} > 900\n"
-    f"  and on (server, collector) increase({name(health.COLLECTOR_SKIPPED)}[15m]) > 0)",
+    f"{_S.level(m.COLLECTOR_OK, _COLLECTOR, how='min')} == 0\n"
+    f"or (time() - {_S.level(m.COLLECTOR_LAST, _COLLECTOR, how='max')} > 900\n"
+    f"  and on (server, collector) increase({name(m.COLLECTOR_SKIPPED)}[15m]) > 0)",
     "{{ $labels.collector }} on {{ $labels.server }} cannot read all that it should",
     "What it cannot read is missing from boards and alerts: it is not zero.",
     "Run stripewise monitor check on the host: it says what is missing, and the remedy.",
@@ -35,7 +35,7 @@ COLLECTOR = Alert(
 )  # fmt: skip
 LOSING = Alert(
     "StripewiseSinkLosing", "warning", 0, "a sink has dropped rounds in the last 15 minutes",
-    f"sum by (server, sink) (increase({name(health.SINK_LOST)}[15m])) > 0",
+    f"sum by (server, sink) (increase({name(m.SINK_LOST)}[15m])) > 0",
     "{{ $labels.server }} has lost about {{ $value | humanize }} rounds for {{ $labels.sink }}",
     "The queue was full, or they were refused: these measurements are missing there.",
     "See why it cannot deliver: stripewise monitor check on the host, then the receiver.",
@@ -43,7 +43,7 @@ LOSING = Alert(
 )  # fmt: skip
 SINK = Alert(
     "StripewiseSinkFailing", "warning", 10, "deliveries to a sink have failed for 10 minutes",
-    f"{_S.level(health.SINK_OK, ('server', 'sink'), how='min')} == 0",
+    f"{_S.level(m.SINK_OK, ('server', 'sink'), how='min')} == 0",
     "{{ $labels.server }} cannot deliver to {{ $labels.sink }}",
     "Measurements wait in the agent; when its queue is full they are lost.",
     "Run stripewise monitor check on the host, and look at the receiver.",

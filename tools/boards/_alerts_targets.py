@@ -17,7 +17,7 @@ from boards._recorded import (
     TIME_OF_BYTE,
 )  # fmt: skip
 from boards._rules import Alert, shown
-from stripewise.monitor.metrics import health, lustre, others
+from stripewise.centre.monitor import metrics as m
 
 _S = Scope()
 _WHICH = "{{ $labels.fs }}-{{ $labels.target }}"
@@ -28,7 +28,7 @@ _NO_NEW_FILES = (
     '{{ if match "^OST" $labels.target }} The target gets no new files after, on the metadata '
     f"servers: lctl set_param osp.{_WHICH}-*.max_create_count=0.{{{{ end }}}}"
 )
-_OPERATIONS = name(lustre.TARGET_OPERATIONS)
+_OPERATIONS = name(m.TARGET_OPERATIONS)
 
 
 def _to_others(recorded: str, of: str = "fs, kind") -> str:
@@ -98,10 +98,10 @@ DISKS = Alert(
     "off (its battery), and how full it is." + _NO_NEW_FILES,
     _BOARD, _PORTAL,
 )  # fmt: skip
-_SIZE = name(lustre.TARGET_TOTAL_BYTES)
+_SIZE = name(m.TARGET_TOTAL_BYTES)
 _SEEN = f"count by (fs, target, server) (present_over_time({_SIZE}[1d]))"
-_FLAG = name(lustre.TARGET_MISSING)
-_OK = _S.series(health.COLLECTOR_OK, 'collector="lustre-server"')
+_FLAG = name(m.TARGET_MISSING)
+_OK = _S.series(m.COLLECTOR_OK, 'collector="lustre-server"')
 MISSING = Alert(
     "LustreTargetMissing", "critical", 2,
     "a target is gone from its server, or was seen in the last day and is not reported now "
@@ -110,7 +110,7 @@ MISSING = Alert(
     f"((max by (fs, target, server) ({_FLAG} == 1)\n  unless on (fs, target) {_FLAG} == 0)\n"
     f"or on (fs, target)\n"
     f"({_SEEN}\n  unless on (fs, target) {_SIZE}\n"
-    f"  and on (server) {name(health.INFO)}\n"
+    f"  and on (server) {name(m.INFO)}\n"
     f"  unless on (server) {_OK} == 0))\n"
     f"unless on (fs, target) ({unheard(_S)})",
     f"{_WHICH} is gone from {{{{ $labels.server }}}}",
@@ -125,7 +125,7 @@ STOPPED = Alert(
     "works, it had operations in three of four quarters of an hour of the last day, and other "
     "targets of the file system still have some",
     f"sum by (fs, target, server) (changes({_OPERATIONS}[15m])) == 0\n"
-    f"and on (fs, target, server) {name(lustre.TARGET_EXPORTS)} > 0\n"
+    f"and on (fs, target, server) {name(m.TARGET_EXPORTS)} > 0\n"
     f"and on (server) {_OK} == 1\n"
     f"and on (fs, target) avg_over_time((sum by (fs, target)\n"
     f"  (changes({_OPERATIONS}[15m])) > bool 0)[1d:15m]) > 0.75\n"
@@ -187,7 +187,7 @@ INODES_FILLING = Alert(
 LOCKS = Alert(
     "LustreLockTimeouts", "warning", 0,
     "clients did not give back more than 5 locks of a target in time, in 15 minutes",
-    f"sum by (fs, target) (increase({name(lustre.LOCK_TIMEOUTS)}[15m])) > 5",
+    f"sum by (fs, target) (increase({name(m.LOCK_TIMEOUTS)}[15m])) > 5",
     f"{_WHICH}: about {{{{ $value | humanize }}}} locks were not given back in time",
     "The clients are thrown out: their programs see I/O errors. The cause is often the network, "
     "or a client that has crashed.",
@@ -197,7 +197,7 @@ LOCKS = Alert(
 RECOVERY = Alert(
     "LustreRecoveryHangs", "warning", 20, "a target has been in recovery for 20 minutes",
     "max by (fs, target, server) "
-    f"({_S.series(lustre.RECOVERY_STATE, RECOVERING)}) == 1",
+    f"({_S.series(m.RECOVERY_STATE, RECOVERING)}) == 1",
     f"{_WHICH} on {{{{ $labels.server }}}} is in recovery and does not end it",
     "Until it ends, programs that use the target stand still.",
     "See which clients are awaited: lctl get_param *.*.recovery_status on the server. If they "
@@ -206,7 +206,7 @@ RECOVERY = Alert(
 )  # fmt: skip
 UNHEALTHY = Alert(
     "LustreUnhealthy", "critical", 2, "Lustre says of a server that it is not healthy",
-    f"min by (server) ({name(lustre.HEALTHY)}) == 0",
+    f"min by (server) ({name(m.HEALTHY)}) == 0",
     "Lustre on {{ $labels.server }} is not healthy",
     "A thread hangs, or a disk below a target has failed; targets of this server may not answer.",
     "Run lctl get_param health_check on it, and look at its log. Fail its targets over if it "
@@ -215,7 +215,7 @@ UNHEALTHY = Alert(
 )  # fmt: skip
 BEEGFS = Alert(
     "BeegfsTargetMissing", "critical", 2, "BeeGFS says that a target is offline",
-    f"max by (fs, target) ({name(others.BEEGFS_TARGET_MISSING)}) == 1",
+    f"max by (fs, target) ({name(m.BEEGFS_TARGET_MISSING)}) == 1",
     "BeeGFS target {{ $labels.target }} of {{ $labels.fs }} is offline",
     "Programs that use files on it wait or fail, unless it is mirrored.",
     "See beegfs-ctl --listtargets --state, and the log of its storage service.",

@@ -18,13 +18,13 @@ from boards._common import (
 )  # fmt: skip
 from boards._panels import Column, Line, bars, figure, lines, rows
 from boards._queries import Scope
-from stripewise.monitor.metrics import lustre
+from stripewise.centre.monitor import metrics as m
 
 _S = Scope(("fs",))
 _QUOTA = ("fs", "type", "id")
-_FREE = _S.series(lustre.TARGET_AVAILABLE_BYTES, OST)
+_FREE = _S.series(m.TARGET_AVAILABLE_BYTES, OST)
 _SOON = ((7.0, "yellow"), (2.0, "red"))
-_USED = lustre.TARGET_USED_BYTES
+_USED = m.TARGET_USED_BYTES
 
 
 def _over(series: str, window: str) -> str:
@@ -47,16 +47,16 @@ def _of_limit(used: str, limit: str) -> str:
 
 _HARD = 'limit="hard"'
 _BYTES = _of_limit(
-    _S.level(lustre.QUOTA_USED_BYTES, _QUOTA),
-    _S.level(lustre.QUOTA_LIMIT_BYTES, _QUOTA, _HARD, how="max"),
+    _S.level(m.QUOTA_USED_BYTES, _QUOTA),
+    _S.level(m.QUOTA_LIMIT_BYTES, _QUOTA, _HARD, how="max"),
 )
 _FILES = _of_limit(
-    _S.level(lustre.QUOTA_USED_FILES, _QUOTA),
-    _S.level(lustre.QUOTA_LIMIT_FILES, _QUOTA, _HARD, how="max"),
+    _S.level(m.QUOTA_USED_FILES, _QUOTA),
+    _S.level(m.QUOTA_LIMIT_FILES, _QUOTA, _HARD, how="max"),
 )
 _TOP = (
     figure("Space left", "Space that users can still fill.",
-           Line(_S.level(lustre.TARGET_AVAILABLE_BYTES, FS, OST), "{{fs}}"), "bytes", width=8),
+           Line(_S.level(m.TARGET_AVAILABLE_BYTES, FS, OST), "{{fs}}"), "bytes", width=8),
     figure("Growth in a day", "How fast the space in use grows, by the trend of the last day.",
            Line(f"sum by (fs) (deriv({_over(_S.series(_USED, OST), '1d')})) * 86400", "{{fs}}"),
            "bytes", width=8),
@@ -70,7 +70,7 @@ _TOP = (
     lines("Space over time", "Space in use, its size, and where the trend of the last six hours "
           "would be in a week.",
           [Line(_S.level(_USED, FS, OST), "{{fs}} in use"),
-           Line(_S.level(lustre.TARGET_TOTAL_BYTES, FS, OST), "{{fs}} size"),
+           Line(_S.level(m.TARGET_TOTAL_BYTES, FS, OST), "{{fs}} size"),
            Line(f"sum by (fs) (predict_linear({_over(_S.series(_USED, OST), '6h')}, 604800))",
                 "{{fs}} in a week")], "bytes"),
     lines("Spread over targets", "Fullest and emptiest storage target. A wide spread makes new "
@@ -80,12 +80,12 @@ _TOP = (
           "percentunit", steps=FULL, most=1),
     rows("Targets", "Space of each target, the fullest first.",
          [Column("in use", full_share(_S, TARGET), "percentunit", FULL),
-          Column("left", _S.level(lustre.TARGET_AVAILABLE_BYTES, TARGET), "bytes"),
-          Column("free, with what is reserved", _S.level(lustre.TARGET_FREE_BYTES, TARGET),
+          Column("left", _S.level(m.TARGET_AVAILABLE_BYTES, TARGET), "bytes"),
+          Column("free, with what is reserved", _S.level(m.TARGET_FREE_BYTES, TARGET),
                  "bytes"),
           Column("days until full", _days_left("fs, target", "1d"), "none"),
           Column("inodes in use", inode_share(_S, TARGET), "percentunit", FULL),
-          Column("inodes free", _S.level(lustre.TARGET_FREE_FILES, TARGET), "short")],
+          Column("inodes free", _S.level(m.TARGET_FREE_FILES, TARGET), "short")],
          links=TARGET_LINKS, height=10),
 )  # fmt: skip
 _QUOTAS = (
@@ -95,10 +95,10 @@ _QUOTAS = (
     rows("Nearest to their limit of inodes", "Inodes in use by the hard limit.",
          [Column("of the limit", _FILES, "percentunit", FULL)], links={}, width=12),
     rows("Largest owners", "Space by user, group and project number.",
-         [Column("space", f"topk(20, {_S.level(lustre.QUOTA_USED_BYTES, _QUOTA)})", "bytes")],
+         [Column("space", f"topk(20, {_S.level(m.QUOTA_USED_BYTES, _QUOTA)})", "bytes")],
          links={}, width=12),
     rows("Owners of most inodes", "Inodes by user, group and project number.",
-         [Column("inodes", f"topk(20, {_S.level(lustre.QUOTA_USED_FILES, _QUOTA)})", "short")],
+         [Column("inodes", f"topk(20, {_S.level(m.QUOTA_USED_FILES, _QUOTA)})", "short")],
          links={}, width=12),
 )  # fmt: skip
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from boards._board import Choice
 from boards._queries import RATE, Scope, kinds, name
-from stripewise.monitor.metrics import health, lustre
+from stripewise.centre.monitor import metrics as m
 
 OST = 'target=~"OST.*"'
 MDT = 'target=~"MDT.*"'
@@ -20,7 +20,7 @@ FULL = ((0.8, "yellow"), (0.9, "orange"), (0.97, "red"))
 SLOW = ((2.0, "yellow"), (3.0, "red"))
 ANY = ((1.0, "red"),)
 
-_TARGETS = name(lustre.TARGET_TOTAL_BYTES)
+_TARGETS = name(m.TARGET_TOTAL_BYTES)
 CHOOSE_FS = Choice("fs", "File system", _TARGETS)
 # The hosts of the board of servers: not clients, which have agents too.
 CHOOSE_SERVER = Choice("server", "Server", _TARGETS + '{fs=~"$fs"}', lists_all=True)
@@ -37,7 +37,7 @@ TARGET_LINKS = {"target": TO_TARGET, "fs": "${portal}/storage/${__data.fields.fs
 
 def service_time(scope: Scope, where: str = "", window: str = RATE) -> str:
     """Return the mean time of an operation, by target."""
-    return scope.mean(lustre.SERVICE_SECONDS, lustre.SERVICE_OPERATIONS, TARGET, where, window)
+    return scope.mean(m.SERVICE_SECONDS, m.SERVICE_OPERATIONS, TARGET, where, window)
 
 
 def service_time_to_others(scope: Scope) -> str:
@@ -55,25 +55,25 @@ def service_time_to_others(scope: Scope) -> str:
 
 
 def _busy_time(scope: Scope) -> str:
-    busy = scope.rate(lustre.SERVICE_OPERATIONS, TARGET)
+    busy = scope.rate(m.SERVICE_OPERATIONS, TARGET)
     return kinds(f"{service_time(scope)} and on (fs, target) {busy} > 1")
 
 
 def full_share(scope: Scope, by: tuple[str, ...], where: str = "") -> str:
     """Return which share of the space is not left to users."""
-    free = scope.level(lustre.TARGET_AVAILABLE_BYTES, by, where)
-    return f"1 - {free} / {scope.level(lustre.TARGET_TOTAL_BYTES, by, where)}"
+    free = scope.level(m.TARGET_AVAILABLE_BYTES, by, where)
+    return f"1 - {free} / {scope.level(m.TARGET_TOTAL_BYTES, by, where)}"
 
 
 def inode_share(scope: Scope, by: tuple[str, ...], where: str = "") -> str:
     """Return which share of the inodes is in use."""
-    used = scope.level(lustre.TARGET_USED_FILES, by, where)
-    return f"{used} / {scope.level(lustre.TARGET_TOTAL_FILES, by, where)}"
+    used = scope.level(m.TARGET_USED_FILES, by, where)
+    return f"{used} / {scope.level(m.TARGET_TOTAL_FILES, by, where)}"
 
 
 def missing(scope: Scope) -> str:
     """Return the targets that are gone from a server, and that no other server has."""
-    flag = scope.series(lustre.TARGET_MISSING)
+    flag = scope.series(m.TARGET_MISSING)
     return (
         f"max by (fs, target, server) ({flag} == 1)\n  unless on (fs, target) {flag} == 0\n"
         f"  unless on (fs, target) ({unheard(scope)})"
@@ -82,10 +82,10 @@ def missing(scope: Scope) -> str:
 
 def unheard(scope: Scope) -> str:
     """Return the targets whose last server has a silent agent, and may have them still."""
-    flag = scope.series(lustre.TARGET_MISSING)
+    flag = scope.series(m.TARGET_MISSING)
     last = f"max_over_time(timestamp({flag} == 0)[1d:5m])"
     return (
         f"topk by (fs, target) (1, {last})\n"
-        f"  unless on (server) {name(health.INFO)}\n"
+        f"  unless on (server) {name(m.INFO)}\n"
         f"  unless on (fs, target, server) {flag}"
     )

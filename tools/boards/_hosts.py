@@ -9,7 +9,7 @@ from grafana_foundation_sdk.models.dashboard import Panel
 
 from boards._panels import Line, lines
 from boards._queries import Scope
-from stripewise.monitor.metrics import others
+from stripewise.centre.monitor import metrics as m
 
 _S = Scope(("server",))
 _DISK = ("server", "device")
@@ -18,8 +18,8 @@ _BUSY = ((0.9, "orange"),)
 
 def processors() -> Builder[Panel]:
     """Return how busy processors are."""
-    modes = _S.rate(others.HOST_CPU_SECONDS, ("server", "mode"), 'mode!="idle"')
-    cores = _S.rate(others.HOST_CPU_SECONDS, ("server",))
+    modes = _S.rate(m.HOST_CPU_SECONDS, ("server", "mode"), 'mode!="idle"')
+    cores = _S.rate(m.HOST_CPU_SECONDS, ("server",))
     return lines(
         "Processors", "Share of the processors that is busy, by what they do; idle is left out. "
         "Much \"iowait\" means waiting for disks.",
@@ -32,7 +32,7 @@ def load() -> Builder[Panel]:
     """Return busy share and load average."""
     return lines(
         "Busy share", "Share of the processors that was busy, all kinds together.",
-        [Line(_S.level(others.HOST_BUSY_SHARE, ("server",)), "{{server}}")], "percentunit",
+        [Line(_S.level(m.HOST_BUSY_SHARE, ("server",)), "{{server}}")], "percentunit",
         steps=_BUSY, most=1, width=8,
     )  # fmt: skip
 
@@ -41,18 +41,18 @@ def load_average() -> Builder[Panel]:
     """Return the load average."""
     return lines(
         "Load", "Load average over one minute: processes that run or wait for disks.",
-        [Line(_S.level(others.HOST_LOAD, ("server",)), "{{server}}")], "short", width=8,
+        [Line(_S.level(m.HOST_LOAD, ("server",)), "{{server}}")], "short", width=8,
     )  # fmt: skip
 
 
 def memory() -> Builder[Panel]:
     """Return what memory is left."""
-    whole = _S.level(others.HOST_MEMORY_BYTES, ("server",))
+    whole = _S.level(m.HOST_MEMORY_BYTES, ("server",))
     return lines(
         "Memory", "Share of the memory that is in use, and that waits to be written to disk.",
-        [Line(f"1 - {_S.level(others.HOST_AVAILABLE_BYTES, ('server',))} / {whole}",
+        [Line(f"1 - {_S.level(m.HOST_AVAILABLE_BYTES, ('server',))} / {whole}",
               "{{server}} in use"),
-         Line(f"{_S.level(others.HOST_DIRTY_BYTES, ('server',))} / {whole}",
+         Line(f"{_S.level(m.HOST_DIRTY_BYTES, ('server',))} / {whole}",
               "{{server}} to be written")],
         "percentunit", most=1, width=8,
     )  # fmt: skip
@@ -64,8 +64,8 @@ def network() -> Builder[Panel]:
     return lines(
         "Network", "Bytes received and sent a second. RDMA (InfiniBand verbs) goes past these "
         "counters.",
-        [Line(_S.rate(others.NETWORK_RECEIVED, by), "{{server}} {{interface}} received"),
-         Line(_S.rate(others.NETWORK_SENT, by), "{{server}} {{interface}} sent")], "binBps",
+        [Line(_S.rate(m.NETWORK_RECEIVED, by), "{{server}} {{interface}} received"),
+         Line(_S.rate(m.NETWORK_SENT, by), "{{server}} {{interface}} sent")], "binBps",
     )  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def network_errors() -> Builder[Panel]:
     return lines(
         "Packets lost", "Packets that an interface lost a second: a cable, a switch, or full "
         "buffers. It should be zero.",
-        [Line(_S.rate(others.NETWORK_ERRORS, by), "{{server}} {{interface}} {{direction}}")],
+        [Line(_S.rate(m.NETWORK_ERRORS, by), "{{server}} {{interface}} {{direction}}")],
         "pps",
     )  # fmt: skip
 
@@ -84,8 +84,8 @@ def disk_bytes() -> Builder[Panel]:
     """Return traffic of disks."""
     return lines(
         "Disks: throughput", "Bytes read from and written to local disks a second.",
-        [Line(_S.rate(others.DISK_READ_BYTES, _DISK), "{{server}} {{device}} read"),
-         Line(_S.rate(others.DISK_WRITE_BYTES, _DISK), "{{server}} {{device}} write")], "binBps",
+        [Line(_S.rate(m.DISK_READ_BYTES, _DISK), "{{server}} {{device}} read"),
+         Line(_S.rate(m.DISK_WRITE_BYTES, _DISK), "{{server}} {{device}} write")], "binBps",
     )  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def disk_operations() -> Builder[Panel]:
     by = (*_DISK, "direction")
     return lines(
         "Disks: requests", "Requests of local disks a second.",
-        [Line(_S.rate(others.DISK_OPERATIONS, by), "{{server}} {{device}} {{direction}}")],
+        [Line(_S.rate(m.DISK_OPERATIONS, by), "{{server}} {{device}} {{direction}}")],
         "iops", width=8,
     )  # fmt: skip
 
@@ -102,7 +102,7 @@ def disk_operations() -> Builder[Panel]:
 def disk_times() -> Builder[Panel]:
     """Return times of requests."""
     by = (*_DISK, "direction")
-    mean = _S.mean(others.DISK_OPERATION_SECONDS, others.DISK_OPERATIONS, by)
+    mean = _S.mean(m.DISK_OPERATION_SECONDS, m.DISK_OPERATIONS, by)
     return lines(
         "Disks: time of a request", "Mean time of a request. A disk that is much slower than its "
         "like is about to fail.",
@@ -115,7 +115,7 @@ def disk_busy() -> Builder[Panel]:
     return lines(
         "Disks: busy share and queue", "Share of the time in which a disk had requests, and how "
         "many were in flight. An SSD that is always busy may still have room.",
-        [Line(_S.rate(others.DISK_BUSY_SECONDS, _DISK), "{{server}} {{device}} busy"),
-         Line(_S.level(others.DISK_IN_FLIGHT, _DISK), "{{server}} {{device}} in flight")],
+        [Line(_S.rate(m.DISK_BUSY_SECONDS, _DISK), "{{server}} {{device}} busy"),
+         Line(_S.level(m.DISK_IN_FLIGHT, _DISK), "{{server}} {{device}} in flight")],
         "short", width=12,
     )  # fmt: skip

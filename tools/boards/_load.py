@@ -8,19 +8,17 @@ from boards._board import Board, Row
 from boards._common import CHOOSE_FS, FS, MDT, OST, TARGET, TARGET_LINKS, TO_SERVER
 from boards._panels import SELDOM, Column, Line, lines, rows, words
 from boards._queries import Scope
-from stripewise.monitor.metrics import lustre
+from stripewise.centre.monitor import metrics as m
 
 _S = Scope(("fs",))
 _CLIENT = ("fs", "client")
 _SERVER = ("fs", "server")
 _QUOTA = ("fs", "type", "id")
-_READ, _WRITE = lustre.TARGET_READ_BYTES, lustre.TARGET_WRITE_BYTES
+_READ, _WRITE = m.TARGET_READ_BYTES, m.TARGET_WRITE_BYTES
 _NEEDS = ' It needs "exports = true" in the agents of the servers.'
 _BOTH = f"({_S.rate(_READ, TARGET, OST)} + {_S.rate(_WRITE, TARGET, OST)})"
-_CLIENTS = f"{_S.rate(lustre.EXPORT_READ_BYTES, _CLIENT)} + " + _S.rate(
-    lustre.EXPORT_WRITE_BYTES, _CLIENT
-)
-_GROWTH = f"sum by (fs, type, id) (deriv({_S.series(lustre.QUOTA_USED_BYTES)}[1h]))"
+_CLIENTS = f"{_S.rate(m.EXPORT_READ_BYTES, _CLIENT)} + " + _S.rate(m.EXPORT_WRITE_BYTES, _CLIENT)
+_GROWTH = f"sum by (fs, type, id) (deriv({_S.series(m.QUOTA_USED_BYTES)}[1h]))"
 
 _TOP = (
     words(
@@ -38,13 +36,13 @@ _TOP = (
           steps=((3.0, "orange"),)),
     rows("Clients", "The twenty clients that read and write most, by network identifier." + _NEEDS,
          [Column("bytes", f"topk(20, {_CLIENTS})", "binBps"),
-          Column("metadata", f"topk(20, {_S.rate(lustre.EXPORT_METADATA_OPERATIONS, _CLIENT)})",
+          Column("metadata", f"topk(20, {_S.rate(m.EXPORT_METADATA_OPERATIONS, _CLIENT)})",
                  "ops")], links={}, width=12, height=9, every=SELDOM),
     lines("Share of the busiest client", "Which share of the bytes, and of the metadata "
           "operations, the busiest client has." + _NEEDS,
           [Line(f"max by (fs) ({_CLIENTS}) / (sum by (fs) ({_CLIENTS}) > 0)", "{{fs}} bytes"),
-           Line(f"max by (fs) ({_S.rate(lustre.EXPORT_METADATA_OPERATIONS, _CLIENT)}) / "
-                f"(sum by (fs) ({_S.rate(lustre.EXPORT_METADATA_OPERATIONS, _CLIENT)}) > 0)",
+           Line(f"max by (fs) ({_S.rate(m.EXPORT_METADATA_OPERATIONS, _CLIENT)}) / "
+                f"(sum by (fs) ({_S.rate(m.EXPORT_METADATA_OPERATIONS, _CLIENT)}) > 0)",
                 "{{fs}} metadata")], "percentunit", most=1,
           every=SELDOM),
 )  # fmt: skip
@@ -52,30 +50,30 @@ _WHERE = (
     rows("Targets", "Where the load is, by target.",
          [Column("read", _S.rate(_READ, TARGET), "binBps"),
           Column("written", _S.rate(_WRITE, TARGET), "binBps"),
-          Column("read and write", _S.rate(lustre.SERVICE_OPERATIONS, TARGET, OST), "ops"),
-          Column("metadata", _S.rate(lustre.METADATA_OPERATIONS, TARGET, MDT), "ops"),
-          Column("jobs", _S.level(lustre.JOBS, TARGET), "none")],
+          Column("read and write", _S.rate(m.SERVICE_OPERATIONS, TARGET, OST), "ops"),
+          Column("metadata", _S.rate(m.METADATA_OPERATIONS, TARGET, MDT), "ops"),
+          Column("jobs", _S.level(m.JOBS, TARGET), "none")],
          links=TARGET_LINKS, width=14),
     rows("Servers", "Where the load is, by server.",
          [Column("read", _S.rate(_READ, _SERVER), "binBps"),
           Column("written", _S.rate(_WRITE, _SERVER), "binBps"),
-          Column("metadata", _S.rate(lustre.METADATA_OPERATIONS, _SERVER), "ops")],
+          Column("metadata", _S.rate(m.METADATA_OPERATIONS, _SERVER), "ops")],
          links={"server": TO_SERVER}, width=10),
     lines("Size of a read or write", "Mean bytes of a read or write at the storage targets. "
           "Small ones, under 1 MiB, cost as much as large ones.",
-          [Line(f"sum by (fs) {_BOTH} / ({_S.rate(lustre.SERVICE_OPERATIONS, FS, OST)} > 0)",
+          [Line(f"sum by (fs) {_BOTH} / ({_S.rate(m.SERVICE_OPERATIONS, FS, OST)} > 0)",
                 "{{fs}}")], "bytes"),
     lines("Connections", "Most connections to one target of the file system: of clients, and "
           "some of other servers.",
-          [Line(_S.level(lustre.TARGET_EXPORTS, FS, how="max"), "{{fs}}")], "none"),
+          [Line(_S.level(m.TARGET_EXPORTS, FS, how="max"), "{{fs}}")], "none"),
 )  # fmt: skip
 _OWNERS = (
     rows("Who grows fastest", "Growth of space over the last hour, by user, group and project "
          "number.",
          [Column("growth", f"topk(20, {_GROWTH} > 0)", "binBps")], links={}, width=12),
     rows("Who has most", "Space and inodes, by user, group and project number.",
-         [Column("space", f"topk(20, {_S.level(lustre.QUOTA_USED_BYTES, _QUOTA)})", "bytes"),
-          Column("inodes", f"topk(20, {_S.level(lustre.QUOTA_USED_FILES, _QUOTA)})", "short")],
+         [Column("space", f"topk(20, {_S.level(m.QUOTA_USED_BYTES, _QUOTA)})", "bytes"),
+          Column("inodes", f"topk(20, {_S.level(m.QUOTA_USED_FILES, _QUOTA)})", "short")],
          links={}, width=12),
 )  # fmt: skip
 

@@ -26,7 +26,7 @@ from boards._common import (
 from boards._panels import Column, Line, bars, figure, lines, rows
 from boards._queries import Scope, counted
 from boards._recorded import AVAILABLE
-from stripewise.monitor.metrics import health, lustre
+from stripewise.centre.monitor import metrics as m
 
 _S = Scope(("fs",))
 _ALERTS = 'ALERTS{alertstate="firing",source="stripewise"}'
@@ -34,9 +34,9 @@ _ALERTS = 'ALERTS{alertstate="firing",source="stripewise"}'
 _FIRING = f'label_replace({_ALERTS}, "agent", "$1", "instance", "(.+)")'
 _NAMES = "alertname, severity, fs, target, server, client, collector, sink, agent"
 _UP = 'up{job="stripewise"}'
-_HEALTHY = _S.series(lustre.HEALTHY)
+_HEALTHY = _S.series(m.HEALTHY)
 _TO_OTHERS = service_time_to_others(_S)
-_RECOVERING = _S.series(lustre.RECOVERY_STATE, RECOVERING)
+_RECOVERING = _S.series(m.RECOVERY_STATE, RECOVERING)
 
 _FIGURES = (
     figure("Alerts", "Alerts of Stripewise's rules that are firing now, if Prometheus has them.",
@@ -44,13 +44,13 @@ _FIGURES = (
            empty="no rules"),
     figure("Targets missing",
            "Targets that were served and that no server has now. None should be missing.",
-           Line(counted(missing(_S), _S.series(lustre.TARGET_MISSING)), "targets"), "none",
+           Line(counted(missing(_S), _S.series(m.TARGET_MISSING)), "targets"), "none",
            steps=ANY),
     figure("Unhealthy servers", "Servers of which Lustre itself says that they are not healthy.",
            Line(counted(f"{_HEALTHY} == 0", _HEALTHY), "servers"), "none", steps=ANY),
     figure("Targets in recovery",
            "Targets that wait for clients after a restart; programs that use them stand still.",
-           Line(counted(f"{_RECOVERING} == 1", _S.series(lustre.RECOVERY_STATE)), "targets"),
+           Line(counted(f"{_RECOVERING} == 1", _S.series(m.RECOVERY_STATE)), "targets"),
            "none",
            steps=((1.0, "orange"),)),
     figure("Slow targets",
@@ -62,17 +62,17 @@ _FIGURES = (
 )  # fmt: skip
 _LOAD = (
     lines("Throughput", "Bytes that the file system's targets read and wrote a second.",
-          [Line(_S.rate(lustre.TARGET_READ_BYTES, FS), "{{fs}} read"),
-           Line(_S.rate(lustre.TARGET_WRITE_BYTES, FS), "{{fs}} write")], "binBps"),
+          [Line(_S.rate(m.TARGET_READ_BYTES, FS), "{{fs}} read"),
+           Line(_S.rate(m.TARGET_WRITE_BYTES, FS), "{{fs}} write")], "binBps"),
     lines("Metadata operations",
           "Operations that clients asked the metadata targets for: open, stat, create, ...",
-          [Line(_S.rate(lustre.METADATA_OPERATIONS, FS), "{{fs}}")], "ops"),
+          [Line(_S.rate(m.METADATA_OPERATIONS, FS), "{{fs}}")], "ops"),
     lines("Time of an operation",
           "Mean time at the servers: of reads and writes (OST), of metadata operations (MDT). If "
           "it rises while the throughput does not, something is wrong, or the load is of "
           "small requests.",
-          [Line(_S.mean(lustre.SERVICE_SECONDS, lustre.SERVICE_OPERATIONS, FS, OST), "{{fs}} OST"),
-           Line(_S.mean(lustre.SERVICE_SECONDS, lustre.SERVICE_OPERATIONS, FS, MDT), "{{fs}} MDT"),
+          [Line(_S.mean(m.SERVICE_SECONDS, m.SERVICE_OPERATIONS, FS, OST), "{{fs}} OST"),
+           Line(_S.mean(m.SERVICE_SECONDS, m.SERVICE_OPERATIONS, FS, MDT), "{{fs}} MDT"),
            ], "s"),
     bars("Space in use", "Share of the space that is not left to users, by file system.",
          Line(full_share(_S, FS, OST), "{{fs}}"), "percentunit", steps=FULL, width=6, most=1),
@@ -83,11 +83,11 @@ _TABLES = (
     rows("Targets", "Every target now. A click on its name opens it.", [
         Column("to others", f"sum by (fs, target) ({_TO_OTHERS})", "none", SLOW),
         Column("time of an operation", service_time(_S), "s"),
-        Column("read", _S.rate(lustre.TARGET_READ_BYTES, TARGET), "binBps"),
-        Column("written", _S.rate(lustre.TARGET_WRITE_BYTES, TARGET), "binBps"),
-        Column("metadata", _S.rate(lustre.METADATA_OPERATIONS, TARGET), "ops"),
+        Column("read", _S.rate(m.TARGET_READ_BYTES, TARGET), "binBps"),
+        Column("written", _S.rate(m.TARGET_WRITE_BYTES, TARGET), "binBps"),
+        Column("metadata", _S.rate(m.METADATA_OPERATIONS, TARGET), "ops"),
         Column("space in use", full_share(_S, TARGET), "percentunit", FULL),
-        Column("connections", _S.level(lustre.TARGET_EXPORTS, TARGET), "none"),
+        Column("connections", _S.level(m.TARGET_EXPORTS, TARGET), "none"),
     ], links=TARGET_LINKS, height=10),
     rows("Which targets are missing",
          "Which targets are gone, and from which server. Empty is good.",
@@ -99,8 +99,8 @@ _TABLES = (
          links=TARGET_LINKS, width=16),
     rows("Versions", "Lustre and the agent, by server. Differences may be meant, or forgotten.",
          [Column("servers with Lustre",
-                 f"count by (version) ({Scope().series(lustre.VERSION)})", "none"),
-          Column("agents", f"count by (version) ({Scope().series(health.INFO)})", "none")],
+                 f"count by (version) ({Scope().series(m.VERSION)})", "none"),
+          Column("agents", f"count by (version) ({Scope().series(m.INFO)})", "none")],
          links={}, height=6),
 )  # fmt: skip
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stripewise.monitor.metrics import METRICS, Kind, Metric
+from stripewise.centre.monitor import METRICS, Kind, Metric
 
 ADDED = ("server", "job", "instance")
 """Labels that every series has: the sink's own, and those that Prometheus adds."""
@@ -25,7 +25,7 @@ def name(metric: Metric) -> str:
         ValueError: The agent reports no such metric.
     """
     if metric not in METRICS:
-        raise ValueError(f"{metric.name}: not a metric of stripewise.monitor.metrics.METRICS")
+        raise ValueError(f"{metric.name}: not a metric of stripewise.centre.monitor.METRICS")
     return metric.name + _SUFFIXES[metric.kind]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from boards._common import OST, TARGET, service_time
 from boards._queries import Scope, kinds
 from boards._rules import Recorded
-from stripewise.monitor.metrics import Metric, lustre
+from stripewise.centre.monitor import Metric, metrics
 
 _S = Scope()
 _WINDOW = "5m"
@@ -19,7 +19,7 @@ def _rate(metric: Metric, by: tuple[str, ...] = TARGET, where: str = "") -> str:
     return _S.rate(metric, by, where, _WINDOW)
 
 
-_BUSY = f"{_rate(lustre.SERVICE_OPERATIONS)} > {BUSY_PER_SECOND}"
+_BUSY = f"{_rate(metrics.SERVICE_OPERATIONS)} > {BUSY_PER_SECOND}"
 TIME = Recorded(
     "fs_target:lustre_target_service_seconds:mean5m",
     kinds(f"{service_time(_S, window=_WINDOW)} and on (fs, target) {_BUSY}"),
@@ -30,12 +30,12 @@ USUAL_TIME = Recorded(
 )
 BYTES = Recorded(
     "fs_target:lustre_target_bytes:rate5m",
-    f"{_rate(lustre.TARGET_READ_BYTES, where=OST)}\n"
-    f"+ {_rate(lustre.TARGET_WRITE_BYTES, where=OST)}",
+    f"{_rate(metrics.TARGET_READ_BYTES, where=OST)}\n"
+    f"+ {_rate(metrics.TARGET_WRITE_BYTES, where=OST)}",
 )
 TIME_OF_BYTE = Recorded(
     "fs_target:lustre_target_byte_seconds:mean5m",
-    kinds(f"{_rate(lustre.SERVICE_SECONDS, where=OST)} / ({BYTES.name} > 0)"),
+    kinds(f"{_rate(metrics.SERVICE_SECONDS, where=OST)} / ({BYTES.name} > 0)"),
 )
 USUAL_TIME_OF_BYTE = Recorded(
     "fs_kind:lustre_target_byte_seconds:median5m",
@@ -44,35 +44,35 @@ USUAL_TIME_OF_BYTE = Recorded(
 OPERATIONS = Recorded("fs_target:lustre_target_service_operations:rate5m", kinds(_BUSY))
 _DISKS = (*TARGET, "direction")
 # The bucket of all is the one that grows most.
-_BUSY_DISKS = f"max by (fs, target, direction) ({_rate(lustre.IO_TIME, _DISKS, OST)}) > 1"
+_BUSY_DISKS = f"max by (fs, target, direction) ({_rate(metrics.IO_TIME, _DISKS, OST)}) > 1"
 DISK_TIME = Recorded(
     "fs_target_direction:lustre_target_io_time_seconds:median5m",
-    kinds(f"histogram_quantile(0.5, {_rate(lustre.IO_TIME, _DISKS, OST)})\n"
+    kinds(f"histogram_quantile(0.5, {_rate(metrics.IO_TIME, _DISKS, OST)})\n"
           f"and on (fs, target, direction) {_BUSY_DISKS}"),
 )  # fmt: skip
 REQUEST_PAGES = Recorded(
     "fs_target_direction:lustre_target_rpc_pages:median5m",
-    kinds(f"histogram_quantile(0.5, {_rate(lustre.RPC_PAGES, _DISKS, OST)})"),
+    kinds(f"histogram_quantile(0.5, {_rate(metrics.RPC_PAGES, _DISKS, OST)})"),
 )
 METADATA = Recorded(
-    "fs_target:lustre_target_metadata_operations:rate5m", _rate(lustre.METADATA_OPERATIONS)
+    "fs_target:lustre_target_metadata_operations:rate5m", _rate(metrics.METADATA_OPERATIONS)
 )
 AVAILABLE = Recorded(
     "fs_target:lustre_target_available_bytes:max",
-    _S.level(lustre.TARGET_AVAILABLE_BYTES, TARGET, how="max"),
+    _S.level(metrics.TARGET_AVAILABLE_BYTES, TARGET, how="max"),
 )
 FREE_FILES = Recorded(
     "fs_target:lustre_target_free_files:max",
-    _S.level(lustre.TARGET_FREE_FILES, TARGET, how="max"),
+    _S.level(metrics.TARGET_FREE_FILES, TARGET, how="max"),
 )
 _CLIENT = ("fs", "client")
 CLIENT_BYTES = Recorded(
     "fs_client:lustre_export_bytes:rate5m",
-    f"{_rate(lustre.EXPORT_READ_BYTES, _CLIENT)} + {_rate(lustre.EXPORT_WRITE_BYTES, _CLIENT)}",
+    f"{_rate(metrics.EXPORT_READ_BYTES, _CLIENT)} + {_rate(metrics.EXPORT_WRITE_BYTES, _CLIENT)}",
 )
 CLIENT_METADATA = Recorded(
     "fs_client:lustre_export_metadata_operations:rate5m",
-    _rate(lustre.EXPORT_METADATA_OPERATIONS, _CLIENT),
+    _rate(metrics.EXPORT_METADATA_OPERATIONS, _CLIENT),
 )
 RECORDED = (
     *(TIME, USUAL_TIME, BYTES, TIME_OF_BYTE, USUAL_TIME_OF_BYTE, OPERATIONS, DISK_TIME),

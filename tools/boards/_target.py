@@ -22,7 +22,7 @@ from boards._common import (
 )  # fmt: skip
 from boards._panels import Line, heat_map, lines, states
 from boards._queries import Scope
-from stripewise.monitor.metrics import Metric, lustre
+from stripewise.centre.monitor import Metric, metrics
 
 _S = Scope(("fs", "target"))
 _D = Scope(("fs", "target", "direction"))
@@ -31,10 +31,11 @@ _WHICH = "{{fs}}-{{target}}"
 
 _TOP = (
     lines("Throughput", "Bytes that a target read and wrote a second.",
-          [Line(_S.rate(lustre.TARGET_READ_BYTES, TARGET), _WHICH + " read"),
-           Line(_S.rate(lustre.TARGET_WRITE_BYTES, TARGET), _WHICH + " write")], "binBps"),
+          [Line(_S.rate(metrics.TARGET_READ_BYTES, TARGET), _WHICH + " read"),
+           Line(_S.rate(metrics.TARGET_WRITE_BYTES, TARGET), _WHICH + " write")], "binBps"),
     lines("Operations by kind", "Operations of a target a second, as Lustre names them.",
-          [Line(_S.rate(lustre.TARGET_OPERATIONS, _OPERATION), _WHICH + " {{operation}}")], "ops"),
+          [Line(_S.rate(metrics.TARGET_OPERATIONS, _OPERATION), _WHICH + " {{operation}}")],
+          "ops"),
     lines("Time of an operation", "Mean time of reads and writes (OST) or metadata operations "
           "(MDT). That of a write does not hold its disks: see the times of I/O below.",
           [Line(service_time(_S), _WHICH)], "s", width=8),
@@ -44,7 +45,7 @@ _TOP = (
           [Line(service_time_to_others(_S), _WHICH)], "none",
           steps=SLOW, width=8),
     lines("Time by kind", "Mean time of each kind of operation.",
-          [Line(_S.mean(lustre.TARGET_OPERATION_SECONDS, lustre.TARGET_OPERATIONS, _OPERATION),
+          [Line(_S.mean(metrics.TARGET_OPERATION_SECONDS, metrics.TARGET_OPERATIONS, _OPERATION),
                 _WHICH + " {{operation}}")], "s", width=8),
     lines("Space and inodes in use", "Share that is in use; full targets are slow before they "
           "fail.", [Line(full_share(_S, TARGET), _WHICH + " space"),
@@ -52,11 +53,11 @@ _TOP = (
           "percentunit", steps=FULL, most=1, width=8),
     lines("Clients and jobs", "Connections, of clients and of other servers, and jobs that the "
           "target has counters of.",
-          [Line(_S.level(lustre.TARGET_EXPORTS, TARGET), _WHICH + " connections"),
-           Line(_S.level(lustre.JOBS, TARGET), _WHICH + " jobs")], "none", width=8),
+          [Line(_S.level(metrics.TARGET_EXPORTS, TARGET), _WHICH + " connections"),
+           Line(_S.level(metrics.JOBS, TARGET), _WHICH + " jobs")], "none", width=8),
     lines("Counting since", "How long a target has counted: it falls to zero when the target is "
           "started or its counters are cleared. Lustre 2.14.56 and newer.",
-          [Line(f"time() - {_S.series(lustre.TARGET_STARTED)}", _WHICH)], "s", width=8),
+          [Line(f"time() - {_S.series(metrics.TARGET_STARTED)}", _WHICH)], "s", width=8),
 )  # fmt: skip
 
 
@@ -72,42 +73,42 @@ def _quantiles(title: str, description: str, metric: Metric, unit: str) -> Build
 _REQUESTS = (
     heat_map("Sizes of I/O to the disks", "How large the I/O to the disks is. Much small I/O "
              "makes any disk slow; the programs, or their striping, are where to look.",
-             _D.rate(lustre.IO_SIZE, ()), "bytes"),
+             _D.rate(metrics.IO_SIZE, ()), "bytes"),
     heat_map("Times of I/O to the disks", "How long the disks take for a request. A second, "
              "higher band is a disk in trouble, or a RAID that is being rebuilt. ZFS tells no "
              "times of writes.",
-             _D.rate(lustre.IO_TIME, ()), "s"),
+             _D.rate(metrics.IO_TIME, ()), "s"),
     heat_map("Pages of a request", "Pages of a bulk request of a client: 256 are 1 MiB.",
-             _D.rate(lustre.RPC_PAGES, ()), "none"),
+             _D.rate(metrics.RPC_PAGES, ()), "none"),
     _quantiles("Discontiguous pages", "File offsets in a request that do not follow one another.",
-               lustre.DISCONTIGUOUS_PAGES, "none"),
+               metrics.DISCONTIGUOUS_PAGES, "none"),
     _quantiles("Discontiguous blocks", "Disk blocks in a request that do not follow one another: "
-               "the disk is fragmented, or nearly full.", lustre.DISCONTIGUOUS_BLOCKS, "none"),
-    _quantiles("Fragments", "I/Os to the disks that a request became.", lustre.FRAGMENTS, "none"),
+               "the disk is fragmented, or nearly full.", metrics.DISCONTIGUOUS_BLOCKS, "none"),
+    _quantiles("Fragments", "I/Os to the disks that a request became.", metrics.FRAGMENTS, "none"),
     _quantiles("I/O in flight", "I/Os that were in flight when one began, itself among them.",
-               lustre.IN_FLIGHT, "none"),
+               metrics.IN_FLIGHT, "none"),
 )  # fmt: skip
 _STATES = {"1": ("recovering", "orange"), "0": ("no", "green")}
-_RECOVERING = _S.level(lustre.RECOVERY_STATE, TARGET, RECOVERING, how="max")
+_RECOVERING = _S.level(metrics.RECOVERY_STATE, TARGET, RECOVERING, how="max")
 _LOCKS = (
     states("In recovery", "When a target waited for its clients after a restart.",
            Line(_RECOVERING, _WHICH), _STATES, width=8),
     lines("Clients and time of recovery", "Clients by what became of them in the last recovery, "
           "the time that it still has, and how long the last one took, in seconds.",
-          [Line(_S.level(lustre.RECOVERY_CLIENTS, (*TARGET, "state")), _WHICH + " {{state}}"),
-           Line(_S.level(lustre.RECOVERY_REMAINING, TARGET), _WHICH + " seconds left"),
-           Line(_S.level(lustre.RECOVERY_DURATION, TARGET), _WHICH + " seconds taken")], "none",
+          [Line(_S.level(metrics.RECOVERY_CLIENTS, (*TARGET, "state")), _WHICH + " {{state}}"),
+           Line(_S.level(metrics.RECOVERY_REMAINING, TARGET), _WHICH + " seconds left"),
+           Line(_S.level(metrics.RECOVERY_DURATION, TARGET), _WHICH + " seconds taken")], "none",
           width=8),
     lines("Locks that clients did not give back", "Lock timeouts a second. Lustre evicts a client "
           "for each.",
-          [Line(_S.rate(lustre.LOCK_TIMEOUTS, TARGET), _WHICH)], "cps", width=8),
+          [Line(_S.rate(metrics.LOCK_TIMEOUTS, TARGET), _WHICH)], "cps", width=8),
     lines("Locks", "Locks of a target, granted or waited for, and what its pool allows.",
-          [Line(_S.level(lustre.LOCKS, TARGET), _WHICH + " there"),
-           Line(_S.level(lustre.LOCK_LIMIT, TARGET), _WHICH + " allowed")], "short"),
+          [Line(_S.level(metrics.LOCKS, TARGET), _WHICH + " there"),
+           Line(_S.level(metrics.LOCK_LIMIT, TARGET), _WHICH + " allowed")], "short"),
     lines("Locks a second", "Locks granted and cancelled within the running second: a low "
           "estimate. Many cancels: clients take locks from one another, often on one shared file.",
-          [Line(_S.level(lustre.LOCK_GRANT_RATE, TARGET), _WHICH + " granted"),
-           Line(_S.level(lustre.LOCK_CANCEL_RATE, TARGET), _WHICH + " cancelled")], "cps"),
+          [Line(_S.level(metrics.LOCK_GRANT_RATE, TARGET), _WHICH + " granted"),
+           Line(_S.level(metrics.LOCK_CANCEL_RATE, TARGET), _WHICH + " cancelled")], "cps"),
 )  # fmt: skip
 
 TARGETS = Board(

@@ -20,7 +20,7 @@ _TARGETS = re.compile(r"(\[servers\]\ntargets = \{ value = )[0-9]+")
 
 def write_descriptions(settings: Settings) -> None:
     """Write the description of the burst buffer with the pool's granularity and nodes."""
-    preset = files("stripewise.machines").joinpath("presets", f"{BURST_BUFFER}.toml")
+    preset = files("stripewise.storage.machines").joinpath("presets", f"{BURST_BUFFER}.toml")
     text = preset.read_text(encoding="utf-8")
     text = _GRANULARITY.sub(rf'\g<1>"{settings.granularity_bytes} B"', text)
     text = _TARGETS.sub(rf"\g<1>{settings.bb_nodes}", text)
@@ -29,7 +29,7 @@ def write_descriptions(settings: Settings) -> None:
 
 def make_scratch_clocks(settings: Settings) -> None:
     """Let the scratch directory be a parallel file system, whose servers `bin/lctl` asks."""
-    from stripewise.emulation import write_lctl
+    from stripewise.storage.emulation.lctl import write_lctl
 
     clocks = settings.path / "clocks" / "scratch"
     _make(settings, LUSTRE, settings.path / "scratch", clocks)
@@ -53,7 +53,7 @@ def _make(
     capacity_bytes: int = 0,
     private: bool = False,
 ) -> None:
-    from stripewise.emulation import EmulatedStorage, EmulationOptions, make_clocks
+    from stripewise.storage.emulation import EmulatedStorage, EmulationOptions, make_clocks
 
     options = EmulationOptions(
         machine=f"{machine}@1/{settings.slowdown}",

@@ -148,7 +148,7 @@ class Cluster:
             os.chown(path, self.user.uid, self.user.gid)
 
     def _new_settings(self, ports: tuple[int, ...]) -> Settings:
-        from stripewise.runtime import find_runtime
+        from stripewise.run.runtime import find_runtime
 
         return Settings(
             directory=str(self.directory),

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from stripewise.model import Selections
+from stripewise.evidence.trace import Selections
 from synthetic_centre._behaviour import Part
 
 _ELEMENT_BYTES = 8

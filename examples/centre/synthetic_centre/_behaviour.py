@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from stripewise.machines import Storage
-from stripewise.model import FileHints, IoLayer
+from stripewise.evidence.trace import FileHints, IoLayer
+from stripewise.storage.machines import Storage
 
 PRESET = "jamstec-da"
 TARGETS = 16

@@ -10,10 +10,10 @@ from time import gmtime, strftime
 
 import numpy as np
 
-from stripewise.bench import Campaign, Case, CaseRun, Sample, Suite, campaign_json, figures_of
-from stripewise.fleet._documents import pack
-from stripewise.fleet._records import CampaignRecord
-from stripewise.machines import Storage, load_description
+from stripewise.bench import Case, CaseRun, Sample
+from stripewise.bench.campaign import Campaign, Suite, campaign_json, figures_of
+from stripewise.centre.database._records import CampaignRecord, pack
+from stripewise.storage.machines import Storage, load_description
 from synthetic_centre._behaviour import PRESET, TARGETS
 from synthetic_centre._weather import DAY, FAILOVER_DAY, SCRATCH, Weather
 

@@ -14,12 +14,12 @@ from multiprocessing import get_context
 
 from sqlalchemy import Connection, Engine, func, select, update
 
-from stripewise.errors import UsageError
-from stripewise.fleet._engine import refresh_statistics, refusals_said
-from stripewise.fleet._records import Record
-from stripewise.fleet._samples import file_system_key, store_history
-from stripewise.fleet._store import Writer
-from stripewise.fleet.tables import FileSystem, Job, Person, Program, Project
+from stripewise.centre.database._engine import refresh_statistics, refusals_said
+from stripewise.centre.database._records import Record
+from stripewise.centre.database.store._samples import file_system_key, store_history
+from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.database.tables import FileSystem, Job, Person, Program, Project
+from stripewise.core.errors import UsageError
 from synthetic_centre._bench import campaigns
 from synthetic_centre._logins import Login
 from synthetic_centre._pairs import pairs

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import (
+from stripewise.evidence.trace import (
     ALL_RANKS,
     COUNTER_ROW,
     HEAT_ROW,

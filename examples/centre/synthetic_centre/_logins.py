@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Engine
 
-from stripewise.fleet.accounts import Accounts, Managers
+from stripewise.centre.database.accounts import Accounts, Managers
 
 MADE_BY = "examples/centre"
 _PASSWORD_BYTES = 12
@@ -22,7 +22,7 @@ class Login:
 
     Attributes:
         login: Its name.
-        role: One of `stripewise.fleet.accounts.ROLES`.
+        role: One of `stripewise.centre.database.accounts.ROLES`.
         person: Whose jobs are its own; "": nobody's.
         project: That it manages; "": none.
     """

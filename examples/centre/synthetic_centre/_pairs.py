@@ -8,9 +8,9 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from stripewise import formats
-from stripewise.fleet._records import PairRecord
-from stripewise.model import Configuration, FileRule, JobSettings
+from stripewise.centre.database._records import PairRecord
+from stripewise.core import Configuration, FileRule, JobSettings
+from stripewise.settings import formats
 from synthetic_centre._people import User
 from synthetic_centre._programs import TUNED, TUNED_DAY
 from synthetic_centre._weather import DAY, Weather

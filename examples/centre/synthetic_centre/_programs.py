@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from stripewise.model import FileHints, IoLayer
+from stripewise.evidence.trace import FileHints, IoLayer
 from synthetic_centre._behaviour import Behaviour, Part, Who
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30

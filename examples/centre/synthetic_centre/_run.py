@@ -11,9 +11,9 @@ from functools import cache
 
 import numpy as np
 
-from stripewise.fleet._of_profile import Origin, source_of
-from stripewise.fleet._records import JobRecord, SourceRecord
-from stripewise.machines import load_description
+from stripewise.centre.database._records import JobRecord, SourceRecord
+from stripewise.centre.database.ingest._profile_record import Origin, source_of
+from stripewise.storage.machines import load_description
 from synthetic_centre._behaviour import PRESET, Place, costs, seconds_of, users_of
 from synthetic_centre._evidence import RunOf, evidence_of
 from synthetic_centre._people import users

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from time import gmtime, strftime
 
-from stripewise.fleet._records import JobRecord
-from stripewise.fleet.scheduler import parse_sacct
+from stripewise.centre.database._records import JobRecord
+from stripewise.centre.database.ingest import parse_sacct
 from synthetic_centre._people import User
 
 _HEADER = (

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sqlalchemy import Connection, insert, select
 
-from stripewise.fleet._samples import file_system_key
-from stripewise.fleet.served import Load, settle, store_job_loads, write_parts
-from stripewise.fleet.tables import Cluster, Job, JobServed
+from stripewise.centre.database.store import Load, settle, store_job_loads, write_parts
+from stripewise.centre.database.store._samples import file_system_key
+from stripewise.centre.database.tables import Cluster, Job, JobServed
 from synthetic_centre._plan import CLUSTERS
 from synthetic_centre._run import Ran
 from synthetic_centre._weather import DAY, MINUTE, SCRATCH

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.fleet._records import EventRecord, SampleRecord
+from stripewise.centre.database._records import EventRecord, SampleRecord
 from synthetic_centre._behaviour import TARGETS
 from synthetic_centre._run import Ran
 from synthetic_centre._weather import (

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import SIZE_EDGES, Evidence, IoLayer, Op, RunProfile
+from stripewise.evidence.trace import SIZE_EDGES, Evidence, IoLayer, Op, RunProfile
 from synthetic_centre._evidence import SYNTHETIC, empty_rows
 
 REQUEST_BYTES = 1 << 20

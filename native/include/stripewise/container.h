@@ -21,7 +21,7 @@
  * before it changes anything.  A checksum is the sum, modulo 2^64, of (x ^ x >> 32) x w over the
  * words x of 8 bytes that it covers; word i has the weight w = (i x SW_SUM_STEP) | 1, with i
  * counted from 0.  Where that is 0, 1 stands for it; a 0 is no checksum.
- * src/stripewise/readers/_container.py mirrors these structs.
+ * src/stripewise/evidence/containers/_container.py mirrors these structs.
  */
 #ifndef STRIPEWISE_CONTAINER_H
 #define STRIPEWISE_CONTAINER_H

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every environment variable that crosses from the launcher (Python) into a
- * program (C).  src/stripewise/runtime/_environment.py names the same ones.
+ * program (C).  src/stripewise/run/runtime/_environment.py names the same ones.
  */
 #ifndef STRIPEWISE_ENVIRONMENT_H
 #define STRIPEWISE_ENVIRONMENT_H

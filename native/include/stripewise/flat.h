@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The flat configuration: the only form that C reads.  Python compiles every other
- * format to it (src/stripewise/formats/_flat.py).
+ * format to it (src/stripewise/settings/formats/_flat.py).
  *
  *   stripewise-flat 1
  *   file     <match> <override: 0|1>

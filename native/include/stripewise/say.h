@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /* What our programs say on standard error: a line each, whatever names and messages of others are
- * in it.  As `printable` of src/stripewise/text.py shows text, so far as it breaks or turns lines.
+ * in it.  As `printable` of src/stripewise/present/_printable.py shows text, so far as it breaks
+ * or turns lines.
  */
 #ifndef STRIPEWISE_SAY_H
 #define STRIPEWISE_SAY_H

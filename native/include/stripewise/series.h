@@ -3,8 +3,8 @@
 /*
  * The mapping by which the ranks of a run on one node know that every one of them has the library,
  * so that they can agree on settings for a series of files.  The launcher (Python,
- * src/stripewise/runtime/_series.py) makes the file in a memory file system, of zeros behind the
- * first three members, names it in SW_ENV_SERIES and reads the outcome when the run is over.
+ * src/stripewise/run/runtime/_series.py) makes the file in a memory file system, of zeros behind
+ * the first three members, names it in SW_ENV_SERIES and reads the outcome when the run is over.
  * docs/design/series.md says what for.  All other words are changed by atomic operations alone.
  * Little-endian.
  */

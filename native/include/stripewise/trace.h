@@ -33,7 +33,7 @@
  * layers.  With `depth` that is the tree of calls: the parent of a call is the last one before
  * it with a smaller depth.  What a call does beside its own event (the reading side of
  * copy_file_range, each request of lio_listio) is an event below it that takes no time.
- * src/stripewise/readers/_trace_layout.py mirrors these structs.
+ * src/stripewise/evidence/containers/_trace_blocks.py mirrors these structs.
  */
 #ifndef STRIPEWISE_TRACE_H
 #define STRIPEWISE_TRACE_H

@@ -7,13 +7,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stripewise.adoption import Adoption, Plan
 from stripewise.cli._common import echo, note, print_json
+from stripewise.learning.adoption import Adoption, Plan
 
 if TYPE_CHECKING:
-    from stripewise.emulation import EmulatedStorage
-    from stripewise.model import SeriesRule
-    from stripewise.report import Observation
+    from stripewise.core import SeriesRule
+    from stripewise.run import Observation
+    from stripewise.storage.emulation import EmulatedStorage
 
 
 class Auto:
@@ -39,7 +39,7 @@ class Auto:
         self.series: tuple[SeriesRule, ...] = ()
         warnings = self.plan.warnings
         if self.plan.capture and self.plan.is_default:
-            from stripewise.adoption import series_rules
+            from stripewise.learning.adoption import series_rules
 
             self.series, more = series_rules(program, self._directory, storage)
             warnings = (*warnings, *more)
@@ -65,7 +65,7 @@ class Auto:
 
     def finish(self, seen: Observation, *, quiet: bool) -> str:
         """Judge the settings and keep what was seen; return what came of them."""
-        from stripewise.adoption import seen_of
+        from stripewise.learning.adoption import seen_of
 
         kept = seen_of(
             self.plan,
@@ -103,7 +103,7 @@ def dry_run(auto: Auto, *, as_json: bool) -> None:
     if as_json:
         print_json({"auto": auto.as_json()}, indent=None)
         return
-    from stripewise.cli._config_text import table_lines
+    from stripewise.cli._config import table_lines
 
     echo(auto.plan.prepared.sentence)
     for line in auto.plan.prepared.refused:

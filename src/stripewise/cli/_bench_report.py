@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise bench report`: a campaign as a page, a table, a picture."""
+"""Reports a campaign with its limits, and advises the users of a storage."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import answer, examples, file_option, json_option, note
-from stripewise.errors import StripewiseError, UsageError
-from stripewise.text import printable
+from stripewise.cli._common import answer, examples, file_option, json_option, note, print_json
+from stripewise.core.errors import StripewiseError, UsageError
+from stripewise.present import printable
 
 if TYPE_CHECKING:
-    from stripewise.bench import Campaign, CaseFigures, Flag, Limits
+    from stripewise.bench.advice import AdviceBook
+    from stripewise.bench.advice.rules import Basis, Program
+    from stripewise.bench.campaign import Campaign, CaseFigures, Flag
+    from stripewise.bench.limits import Limits
+
 
 _file_option = partial(file_option, type=click.Path(path_type=Path, dir_okay=False))
 _MANY = 150
@@ -83,7 +87,8 @@ def report(campaign: Path, csv_file: Path | None, as_json: bool, **given: Any) -
 
 
 def _load(path: Path, wants_limits: bool) -> _Loaded:
-    from stripewise.bench import figures_of, flags_of_campaign, read_campaign
+    from stripewise.bench.campaign import figures_of, flags_of_campaign
+    from stripewise.bench.running import read_campaign
 
     campaign = read_campaign(path)
     if wants_limits and len(campaign.suite.cases) > _MANY:
@@ -95,7 +100,7 @@ def _load(path: Path, wants_limits: bool) -> _Loaded:
 
 def _limits(campaign: Campaign) -> tuple[Limits | None, str]:
     """Return the limits, or why the campaign does not tell them."""
-    from stripewise.bench import find_limits
+    from stripewise.bench.limits import find_limits
 
     try:
         return find_limits([campaign]), ""
@@ -106,7 +111,7 @@ def _limits(campaign: Campaign) -> tuple[Limits | None, str]:
 def _write_tables(
     loaded: _Loaded, csv_file: Path | None, parquet: Path | None
 ) -> list[tuple[Path, str]]:
-    from stripewise.report import write_campaign_csv, write_campaign_parquet
+    from stripewise.bench.report import write_campaign_csv, write_campaign_parquet
 
     wrote = []
     if csv_file is not None:
@@ -119,7 +124,7 @@ def _write_tables(
 
 
 def _draw(loaded: _Loaded, given: dict[str, Any]) -> str:
-    from stripewise.report import draw_campaign, draw_limits
+    from stripewise.bench.report import draw_campaign, draw_limits
 
     if given["chart"] != "limits":
         return draw_campaign(
@@ -139,8 +144,8 @@ def _page_of(campaign: Path) -> Path:
 
 
 def _write_page(loaded: _Loaded, page: Path) -> str:
-    from stripewise.outputs import write_file
-    from stripewise.report import render_campaign
+    from stripewise.bench.report import render_campaign
+    from stripewise.core import write_file
 
     text = render_campaign(
         loaded.campaign, loaded.figures, loaded.limits,
@@ -151,13 +156,13 @@ def _write_page(loaded: _Loaded, page: Path) -> str:
 
 
 def _json(loaded: _Loaded) -> dict[str, Any]:
-    from stripewise.report import campaign_to_json
+    from stripewise.bench.report import campaign_to_json
 
     return campaign_to_json(loaded.campaign, loaded.figures, loaded.limits)
 
 
 def _lines(loaded: _Loaded, wrote: Sequence[tuple[Path, str]]) -> list[str]:
-    from stripewise.report import limit_lines, summary_of_campaign
+    from stripewise.bench.report import limit_lines, summary_of_campaign
 
     lines = summary_of_campaign(loaded.campaign, loaded.figures, loaded.flags)
     lines += limit_lines(loaded.limits) if loaded.limits is not None else []
@@ -165,3 +170,192 @@ def _lines(loaded: _Loaded, wrote: Sequence[tuple[Path, str]]) -> list[str]:
         why = printable(" ".join(loaded.why_no_limits.split()))
         lines.append(f" limits          the campaign does not tell limits: {why}")
     return [*lines, *(f" wrote           {printable(str(path))}   {what}" for path, what in wrote)]
+
+
+# `stripewise advise`: what users of a storage should do, each piece of advice with its figure.
+
+FORMATS = ("text", "html", "markdown", "json", "module", "profile")
+
+
+@click.command(
+    epilog=examples(
+        "stripewise advise archer2-hdd",
+        "stripewise advise site.toml --format markdown -o io-advice.md",
+        "stripewise advise campaign/ --html advice.html",
+        "stripewise advise site.toml --program app.trace --nodes 16",
+        "stripewise advise site.toml --format profile -o stripewise-io.sh",
+    )
+)
+@click.argument("sources", nargs=-1, required=True, metavar="STORAGE|CAMPAIGN...")
+@click.option("--program", type=click.Path(path_type=Path), metavar="TRACE",
+              help="Show only advice that concerns the traced program.")  # fmt: skip
+@click.option("--nodes", type=click.IntRange(min=1), metavar="N",
+              help="With --program: nodes of its job.  [default: hosts of the trace]")  # fmt: skip
+@click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="R",
+              help="With --program: ranks of each node.")  # fmt: skip
+@click.option("--like", metavar="STORAGE", default="",
+              help="With campaigns: description for what they do not tell.")  # fmt: skip
+@click.option("--targets", type=click.IntRange(1, 10_000_000), metavar="N",
+              help="With campaigns: number of targets of the storage.")  # fmt: skip
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True,
+              help="Form of the output: a page (html), a page of a user guide (markdown), or a "
+                   "site's defaults as a module file or for /etc/profile.d.")  # fmt: skip
+@file_option("-o", "--output", help="Write to FILE instead of standard output; a module file "
+                                    "whose name ends in .lua is written in Lua.")  # fmt: skip
+@file_option("--html", help="Write a page to FILE as well.")
+@click.option("--why-not", is_flag=True, help="Also say what is missing for more advice.")
+@json_option
+def advise_command(
+    sources: tuple[str, ...],
+    program: Path | None,
+    nodes: int | None,
+    ranks_per_node: int | None,
+    like: str,
+    targets: int | None,
+    form: str,
+    output: Path | None,
+    html: Path | None,
+    why_not: bool,
+    as_json: bool,
+) -> None:
+    """Tell users what to do on a storage: striping, files, aggregators, locks, network, libraries.
+
+    STORAGE is a name of `stripewise machine list` or a description (.toml).  CAMPAIGN is the
+    directory of a campaign or a file of `stripewise bench export`; of several, all are put
+    together.  Every piece of advice has its figure and how to follow it; nothing is run.
+    """
+    from stripewise.bench.advice import advice_lines, advise
+    from stripewise.core import write_file
+
+    if program is None and (nodes or ranks_per_node):
+        raise UsageError("--nodes and --ranks-per-node go with --program: add --program")
+    if as_json and form not in ("text", "json"):
+        raise UsageError(f"--json and --format {form} exclude each other: choose one")
+    told = _program(program, nodes, ranks_per_node) if program else None
+    book = advise(_basis(sources, like, targets, told))
+    if html is not None:
+        from stripewise.bench.advice import advice_page
+
+        write_file(html, advice_page(book))
+        note(f"wrote {html}")
+    if (as_json or form == "json") and output is None:
+        print_json(_document(book))
+    elif form == "text" and output is None:
+        answer(False, dict, lambda: advice_lines(book, why_not=why_not))
+    else:
+        _write(book, "json" if as_json else form, output, why_not)
+
+
+def _document(book: AdviceBook) -> dict[str, object]:
+    from stripewise.bench.advice import advice_json
+
+    return advice_json(book)
+
+
+def _write(book: AdviceBook, form: str, output: Path | None, why_not: bool) -> None:
+    from stripewise.core import write_file
+
+    text = _text(book, form, output, why_not)
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    write_file(output, text)
+    note(f"wrote {output}")
+
+
+def _text(book: AdviceBook, form: str, output: Path | None, why_not: bool) -> str:
+    import json
+
+    from stripewise.bench.advice import advice_lines, advice_markdown, module_text, profile_text
+    from stripewise.present import printable
+
+    if form == "html":
+        from stripewise.bench.advice import advice_page
+
+        return advice_page(book)
+    if form == "markdown":
+        return advice_markdown(book)
+    if form == "module":
+        return module_text(book, lua=output is not None and output.suffix == ".lua")
+    if form == "profile":
+        return profile_text(book)
+    if form == "json":
+        return json.dumps(_document(book), indent=2) + "\n"
+    return "".join(f"{printable(line)}\n" for line in advice_lines(book, why_not=why_not))
+
+
+# ---- what the advice follows from --------------------------------------------------------------
+
+
+def _basis(
+    sources: tuple[str, ...], like: str, targets: int | None, program: Program | None
+) -> Basis:
+    from stripewise.bench.advice.rules import Basis
+    from stripewise.bench.campaign import figures_of
+    from stripewise.bench.limits import find_limits
+    from stripewise.storage.machines import find_storage
+
+    paths = [Path(one) for one in sources]
+    if len(sources) == 1 and not is_campaign(paths[0]):
+        if like or targets:
+            raise UsageError("--like and --targets go with campaigns: leave them out")
+        return Basis(find_storage(sources[0]), program=program)
+    others = [str(one) for one in paths if not is_campaign(one)]
+    if others:
+        raise UsageError(
+            f"{others[0]} is no campaign: give one description, or campaigns alone (a description "
+            "for what they do not tell goes with --like)"
+        )
+    campaigns = read_campaigns(paths)
+    limits = find_limits(campaigns, find_storage(like) if like else None, targets=targets)
+    figures = tuple(one for campaign in campaigns for one in figures_of(campaign))
+    return Basis(limits.storage, limits, figures, program)
+
+
+def _program(path: Path, nodes: int | None, ranks_per_node: int | None) -> Program:
+    """Return what a trace tells of a program."""
+    from stripewise.bench.advice.rules import Program
+    from stripewise.cli._simulate_jobs import workload_of_trace
+    from stripewise.evidence.facts import program_facts, with_patterns
+    from stripewise.evidence.readers import read_evidence
+
+    evidence = read_evidence([path])
+    facts = with_patterns(program_facts(evidence.profile), evidence, Path.cwd())
+    try:
+        work = workload_of_trace(path, nodes or facts.n_hosts, ranks_per_node or 0)
+    except UsageError as error:
+        if nodes or ranks_per_node:
+            raise
+        note(f"{error}; jobs of several sizes are looked at instead")
+        work = None
+    return Program(path.name, facts, work)
+
+
+# Campaigns among the arguments of commands that take other things as well.
+
+_MARK = b'"stripewise-campaign"'
+_HEAD = 4096
+
+
+def is_campaign(path: Path) -> bool:
+    """Whether a path is that of a campaign: its directory, or a file of the exchange format."""
+    if path.is_dir():
+        return True
+    from stripewise.core.inputs import open_input
+
+    try:
+        with open_input(path) as file:
+            return _MARK in file.read(_HEAD)
+    except (OSError, StripewiseError):
+        return False
+
+
+def read_campaigns(paths: list[Path]) -> list[Campaign]:
+    """Read campaigns.
+
+    Raises:
+        StripewiseError: One cannot be read.
+    """
+    from stripewise.bench.running import read_campaign
+
+    return [read_campaign(path) for path in paths]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from stripewise.cli._arguments import Duration, Numbers
 from stripewise.cli._common import (
     EXIT_INTERRUPTED,
     answer,
@@ -20,13 +21,12 @@ from stripewise.cli._common import (
     json_option,
     note,
 )
-from stripewise.cli._layout import Size
-from stripewise.cli._on import emulation_options, take_options
-from stripewise.cli._tune_words import Duration, Numbers
-from stripewise.errors import UsageError
+from stripewise.cli._emulation import Size, emulation_options, take_options
+from stripewise.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from stripewise.bench import Campaign, CampaignOptions, Suite
+    from stripewise.bench.campaign import Campaign, Suite
+    from stripewise.bench.running import CampaignOptions
 
 
 class Names(click.ParamType[tuple[str, ...]]):
@@ -55,7 +55,7 @@ def joined_names(words: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, .
 
 def complete_suite(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Return the built-in suites that begin so."""
-    from stripewise.bench import suite_names
+    from stripewise.bench.campaign import suite_names
 
     return [name for name in suite_names() if name.startswith(incomplete)]
 
@@ -130,7 +130,7 @@ def command_run(suite: str | None, as_json: bool, dry_run: bool, **given: Any) -
     """
     options = _options(suite, given)
     if dry_run:
-        from stripewise.bench import fitted_suite
+        from stripewise.bench.running import fitted_suite
 
         options = fitted_suite(options, note)
         answer(as_json, lambda: plan_data(options.suite), lambda: plan_lines(options.suite))
@@ -140,7 +140,8 @@ def command_run(suite: str | None, as_json: bool, dry_run: bool, **given: Any) -
 
 
 def _options(name: str | None, given: dict[str, Any]) -> CampaignOptions:
-    from stripewise.bench import CampaignOptions, Suite, find_suite
+    from stripewise.bench.campaign import Suite, find_suite
+    from stripewise.bench.running import CampaignOptions
 
     storage = take_options(given, seed=given["seed"])
     node_hours = given.pop("budget_node_hours")
@@ -173,7 +174,7 @@ def _options(name: str | None, given: dict[str, Any]) -> CampaignOptions:
 
 
 def _suite(name: str, narrow: dict[str, Any], *, quick: bool) -> Suite:
-    from stripewise.bench import find_suite
+    from stripewise.bench.campaign import find_suite
 
     found = find_suite(name)
     narrow = {**narrow, "series": joined_names(narrow["series"], found.series)}
@@ -196,8 +197,8 @@ def _check(given: dict[str, Any]) -> None:
 
 def _only_campaign() -> Path:
     """Return the only campaign in this directory that has not ended."""
-    from stripewise.bench import read_directory
-    from stripewise.errors import StripewiseError
+    from stripewise.bench.running import read_directory
+    from stripewise.core.errors import StripewiseError
 
     found = []
     for path in sorted(Path.cwd().glob("*.campaign")):
@@ -212,8 +213,8 @@ def _only_campaign() -> Path:
 
 
 def _run(options: CampaignOptions) -> Campaign:
-    from stripewise.bench import run_campaign
-    from stripewise.cli._bench_progress import CampaignProgress
+    from stripewise.bench.running import run_campaign
+    from stripewise.cli._progress import CampaignProgress
 
     progress = CampaignProgress(sys.stderr)
     try:
@@ -230,8 +231,8 @@ def _run(options: CampaignOptions) -> Campaign:
 
 
 def _show(campaign: Campaign, directory: Path, as_json: bool) -> None:
-    from stripewise.bench import figures_of, flags_of_campaign
-    from stripewise.report import campaign_lines, campaign_to_json
+    from stripewise.bench.campaign import figures_of, flags_of_campaign
+    from stripewise.bench.report import campaign_lines, campaign_to_json
 
     figures = figures_of(campaign)
     answer(
@@ -257,7 +258,7 @@ def plan_data(suite: Suite) -> dict[str, Any]:
 
 
 def plan_lines(suite: Suite) -> list[str]:
-    from stripewise.text import plural, size_text
+    from stripewise.present import plural, size_text
 
     data = plan_data(suite)
     lines = [f"{one.key}: {plural(one.repeats, 'run')}" for one in suite.cases]

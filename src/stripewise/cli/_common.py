@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all commands share: options, examples, JSON, errors to exit codes."""
+"""Defines what all commands share: options, examples, JSON, exit codes and completion."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem, get_completion_class
 
-from stripewise.errors import RuntimeMissingError, StripewiseError
-from stripewise.extras import explain
-from stripewise.text import finite, printable
+from stripewise.core.errors import RuntimeMissingError, StripewiseError
+from stripewise.core.extras import explain
+from stripewise.present import finite, printable
 
 EXIT_INTERRUPTED = 130
 EXIT_UNEXPECTED = 70
@@ -171,3 +172,60 @@ def _silence_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):
         return
+
+
+# `stripewise completion`: the script that makes a shell complete commands.
+
+
+def complete_knob(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the name of a tunable: `layer.key`, or the key alone."""
+    from stripewise.settings.tunables import all_tunables
+
+    del ctx, param
+    named = {knob.name: knob for knob in all_tunables()}
+    if not any(name.startswith(incomplete) for name in named):
+        named = {knob.key: knob for knob in all_tunables()}
+    return [
+        CompletionItem(name, help=knob.summary)
+        for name, knob in named.items()
+        if name.startswith(incomplete)
+    ]
+
+
+def complete_machine(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the name of a described storage."""
+    from stripewise.storage.machines import preset_names
+
+    del ctx, param
+    return [CompletionItem(name) for name in preset_names() if name.startswith(incomplete)]
+
+
+def complete_strategy(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the name of a strategy."""
+    from stripewise.study.strategies import strategy_names
+
+    del ctx, param
+    return [CompletionItem(name) for name in strategy_names() if name.startswith(incomplete)]
+
+
+@click.command(
+    epilog=examples(
+        'eval "$(stripewise completion bash)"            # in ~/.bashrc',
+        'eval "$(stripewise completion zsh)"             # in ~/.zshrc',
+        "stripewise completion fish > ~/.config/fish/completions/stripewise.fish",
+    )
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion_command(shell: str) -> None:
+    """Print the completion script of SHELL."""
+    root = click.get_current_context().find_root().command
+    found = get_completion_class(shell)
+    assert found is not None  # the choice of shells is click's
+    complete = found(root, {}, "stripewise", "_STRIPEWISE_COMPLETE")
+    click.echo(complete.source_template % complete.source_vars())

@@ -1,20 +1,37 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise config`: show, convert and check configurations."""
+"""Shows, converts and checks configurations, and lists the tunables."""
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import echo, examples, json_option, note, print_json
-from stripewise.errors import ConfigurationError, PolicyError
+from stripewise.cli._common import (
+    answer,
+    complete_knob,
+    echo,
+    examples,
+    json_option,
+    note,
+    print_json,
+)
+from stripewise.core import FileRule, Value
+from stripewise.core.errors import ConfigurationError, PolicyError
+from stripewise.present import aligned
+from stripewise.settings.formats import effective
+from stripewise.settings.tunables import Layer, all_settings, find, hint_text, settings_class
+from stripewise.study.report import configuration_document
 
 if TYPE_CHECKING:
-    from stripewise.model import Configuration
+    from stripewise.core import Configuration
+    from stripewise.settings.tunables import Tunable
+
 
 _FORMATS = click.Choice(["toml", "mpich-hints", "romio-hints", "h5tuner", "mca", "flat"])
 _path = click.argument("path", type=click.Path(path_type=Path))
@@ -31,11 +48,11 @@ _from = click.option(
         "stripewise config check config.xml",
     )
 )
-def command() -> None:
+def config_command() -> None:
     """Show, convert and check configurations, in any format."""
 
 
-@command.command(
+@config_command.command(
     epilog=examples(
         "stripewise config show best.toml",
         "stripewise config show best.toml --file /scratch/run/out.h5",
@@ -50,15 +67,14 @@ def command() -> None:
 @json_option
 def show(path: Path, source: str | None, file_name: str | None, as_json: bool) -> None:
     """Show a configuration, or only what acts on one file."""
-    from stripewise.cli import _config_text as text
-    from stripewise.formats import load_configuration
+    from stripewise.settings.formats import load_configuration
 
     loaded = load_configuration(path, source or "")
     found = loaded.configuration
     if file_name is None:
-        data, lines = text.as_data(found), text.table_lines(found)
+        data, lines = as_data(found), table_lines(found)
     else:
-        data, lines = text.effective_data(found, file_name), text.effective_lines(found, file_name)
+        data, lines = effective_data(found, file_name), effective_lines(found, file_name)
     if as_json:
         print_json({"path": str(path), **data, "warnings": loaded.warnings})
         return
@@ -68,7 +84,7 @@ def show(path: Path, source: str | None, file_name: str | None, as_json: bool) -
         note(warning, kind="warning")
 
 
-@command.command(
+@config_command.command(
     short_help="Convert a configuration to another format.",
     epilog=examples(
         "stripewise config convert best.toml --to mpich-hints       # a line for a job script",
@@ -98,8 +114,8 @@ def convert(
     as_json: bool,
 ) -> None:
     """Convert a configuration to another format; report what it cannot hold."""
-    from stripewise.formats import get, load_configuration
-    from stripewise.outputs import write_file
+    from stripewise.core import write_file
+    from stripewise.settings.formats import get, load_configuration
 
     loaded = load_configuration(path, source or "")
     written = get(target).write(loaded.configuration)
@@ -128,7 +144,7 @@ def convert(
         note(line)
 
 
-@command.command(
+@config_command.command(
     short_help="Check that a configuration is right and can be applied.",
     epilog=examples(
         "stripewise config check best.toml",
@@ -144,9 +160,9 @@ def check(path: Path, source: str | None, as_json: bool) -> None:
     The exit code is 0 if the configuration can be applied here, even with warnings, and 3 if
     it cannot or if the name of a hint looks misspelt.
     """
-    from stripewise.formats import load_configuration
-    from stripewise.report import plural
-    from stripewise.tunables import (
+    from stripewise.present import plural
+    from stripewise.settings.formats import load_configuration
+    from stripewise.settings.tunables import (
         check_configuration,
         configuration_warnings,
         misspelt_settings,
@@ -183,10 +199,176 @@ def check(path: Path, source: str | None, as_json: bool) -> None:
 
 
 def _policy_problems(configuration: Configuration) -> list[str]:
-    from stripewise.policy import load_policy
+    from stripewise.settings import load_policy
 
     try:
         load_policy().check(configuration)
     except PolicyError as error:
         return [str(error)]
     return []
+
+
+# Configurations as lines for a terminal, and as data for JSON.
+
+
+def as_data(configuration: Configuration) -> dict[str, Any]:
+    """Return a configuration as the canonical TOML has it, with what is empty."""
+    found = configuration_document(configuration)
+    nothing: dict[str, Any] = {**{layer: {} for layer in FileRule().layers}, "dataset": []}
+    return {
+        "class": str(settings_class(configuration)),
+        "file": [{"match": "", **nothing, **rule} for rule in found["file"]],
+        "job": {"mca": {}, "environment": {}, **found.get("job", {})},
+    }
+
+
+def effective_data(configuration: Configuration, name: str) -> dict[str, Any]:
+    """Return what acts on a file."""
+    found = effective(configuration, name)
+
+    def described(layer: str, settings: Mapping[str, Value]) -> dict[str, Any]:
+        return {
+            key: {
+                "value": value,
+                "from": found.origin[f"{layer}.{key}"].match,
+                "override": found.origin[f"{layer}.{key}"].override,
+            }
+            for key, value in settings.items()
+        }
+
+    return {
+        "file": name,
+        **{layer: described(layer, settings) for layer, settings in found.layers.items()},
+        "dataset": [{"match": d.match, **d.hdf5} for d in found.datasets],
+    }
+
+
+def table_lines(configuration: Configuration) -> list[str]:
+    """Return all settings as an aligned table."""
+    rows = [("WHERE", "SETTING", "VALUE", "CLASS", "MEANING")]
+    for where, layer, key, value in all_settings(configuration):
+        knob = find(layer, key)
+        rows.append(
+            (
+                where,
+                f"{layer.value}.{key}",
+                hint_text(value),
+                str(knob.safety) if knob else "unknown",
+                knob.summary if knob else "",
+            )
+        )
+    for variable, text in configuration.job.environment.items():
+        rows.append(("job", f"environment.{variable}", text, "unknown", ""))
+    if len(rows) == 1:
+        return ["nothing is set"]
+    overriding = [rule.match for rule in configuration.files if rule.override]
+    lines = aligned(rows)
+    if overriding:
+        lines.append(f"also where the program sets a value itself: {', '.join(overriding)}")
+    return lines
+
+
+def effective_lines(configuration: Configuration, name: str) -> list[str]:
+    """Return what acts on a file as an aligned table."""
+    found = effective(configuration, name)
+    rows = [("SETTING", "VALUE", "FROM", "WHERE THE PROGRAM SETS IT")]
+    for layer, settings in found.layers.items():
+        for key, value in settings.items():
+            rule = found.origin[f"{layer}.{key}"]
+            kept = "overrides" if rule.override else "gives way"
+            rows.append((f"{layer}.{key}", hint_text(value), rule.match, kept))
+    for dataset in found.datasets:
+        for key, value in dataset.hdf5.items():
+            rows.append((f"hdf5.{key}", hint_text(value), f"dataset {dataset.match}", ""))
+    return aligned(rows) if len(rows) > 1 else [f"nothing is set for {name}"]
+
+
+# `stripewise tunables`: the tunables that Stripewise knows.
+
+
+@click.command(
+    epilog=examples(
+        "stripewise tunables",
+        "stripewise tunables --layer hdf5",
+        "stripewise tunables --layer pnetcdf",
+        "stripewise tunables mpiio.cb_nodes",
+        "stripewise tunables cb_nodes --json",
+    )
+)
+@click.argument("name", required=False, shell_complete=complete_knob)
+@click.option(
+    "--layer", type=click.Choice([layer.value for layer in Layer]), help="Only this layer."
+)
+@json_option
+def tunables_command(name: str | None, layer: str | None, as_json: bool) -> None:
+    """List the tunables, in the order of likely effect; with a NAME, everything about one.
+
+    Classes: safe cannot change what is written; layout gives the same content in other bytes
+    of the file; contract is right only if the program meets a condition.
+    """
+    from stripewise.settings import load_policy
+    from stripewise.settings.tunables import all_tunables, get
+
+    policy = load_policy()
+    if name is not None:
+        knob = get(name)
+        forbidden = policy.why_not(knob)
+        answer(as_json, lambda: _data(knob, forbidden), lambda: _details(knob, forbidden))
+        return
+    knobs = [knob for knob in all_tunables() if layer in (None, knob.layer.value)]
+    answer(
+        as_json,
+        lambda: [_data(knob, policy.why_not(knob)) for knob in knobs],
+        lambda: _table(knobs, {k.name for k in knobs if policy.why_not(k)}),
+    )
+
+
+def _data(knob: Tunable, forbidden: str) -> dict[str, Any]:
+    return {
+        "name": knob.name,
+        "layer": knob.layer.value,
+        "key": knob.key,
+        "kind": knob.domain.kind,
+        "choices": list(knob.domain.choices),
+        "default": knob.domain.default,
+        "class": knob.safety.value,
+        "acts_at": knob.acts_at.value,
+        "stacks": list(knob.stacks),
+        "effect_order": knob.search.effect_order,
+        "summary": knob.summary,
+        "also": knob.also or None,
+        "only_by_name": knob.search.by_name or None,
+        "source": knob.source,
+        "forbidden": forbidden or None,
+    }
+
+
+def _details(knob: Tunable, forbidden: str) -> Iterator[str]:
+    yield knob.name
+    rows = [
+        ("what it does", knob.summary),
+        ("values", knob.domain.words),
+        ("default", knob.domain.default),
+        ("class", f"{knob.safety.value}"),
+        ("acts at", knob.acts_at.value),
+        ("honoured by", ", ".join(knob.stacks)),
+        ("also known as", knob.also),
+        ("searched", f"only if named: {knob.search.by_name}" if knob.search.by_name else ""),
+        ("source", knob.source),
+    ]
+    rows = [(title, text) for title, text in rows if text]
+    if forbidden:
+        rows.append(("forbidden", forbidden))
+    for title, text in rows:
+        wrapped = textwrap.wrap(text, 80) or [""]
+        yield f"  {title:<14}{wrapped[0]}"
+        yield from (" " * 16 + line for line in wrapped[1:])
+
+
+def _table(knobs: list[Tunable], forbidden: set[str]) -> Iterator[str]:
+    width = max(len(knob.name) for knob in knobs)
+    yield f"{'TUNABLE':<{width}}  {'CLASS':<9}{'STACKS':<20}WHAT IT DOES"
+    for knob in knobs:
+        mark = "  [forbidden by policy]" if knob.name in forbidden else ""
+        stacks = ", ".join(knob.stacks)
+        yield f"{knob.name:<{width}}  {knob.safety.value:<9}{stacks:<20}{knob.summary}{mark}"

@@ -1,17 +1,309 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise db`: the statistics database, and what is taken into it."""
+"""Keeps the statistics database in order, and exports it or fills it with a synthetic centre."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
-from stripewise.cli._common import examples
-from stripewise.cli._db_export import anonymise, export
-from stripewise.cli._db_ingest import ingest
-from stripewise.cli._db_keep import backup, init, prune, restore, status
-from stripewise.cli._db_token import token
-from stripewise.cli._db_user import grant, revoke, user
+from stripewise.cli._common import answer, examples, json_option, note
+from stripewise.cli._db_ingest import db_option, ingest
+from stripewise.cli._portal import grant, revoke, token, user
+from stripewise.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from stripewise.centre.database.upkeep import Status
+
+
+# `stripewise db init|status|prune|backup|restore`: the database kept in order.
+
+_file = click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+
+
+@click.command(
+    epilog=examples(
+        "stripewise db init",
+        "stripewise db init --db /var/lib/stripewise/fleet.sqlite",
+        "stripewise db init --db postgresql://stripewise@db.example.org/jobs",
+    )
+)
+@db_option
+@json_option
+def init(database: str, as_json: bool) -> None:
+    """Make the tables, or bring those of an earlier version up to date.
+
+    Data stay; make a backup before an update.
+    """
+    from stripewise.centre.database import create_engine, initialise, shown, sqlite_file, str_of
+
+    engine = create_engine(database)
+    file = sqlite_file(engine)
+    if file is not None and not database and not file.parent.exists():
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    revision = initialise(engine)
+    name = shown(str_of(engine))
+    answer(
+        as_json,
+        lambda: {"database": name, "revision": revision},
+        lambda: [f"{name}: tables of revision {revision} are ready"],
+    )
+
+
+@click.command(
+    epilog=examples("stripewise db status", "stripewise db status --json | jq .coverage")
+)
+@db_option
+@json_option
+def status(database: str, as_json: bool) -> None:
+    """Show what the database holds, how many jobs are seen, and which inputs were refused."""
+    from stripewise.centre.database import create_engine
+    from stripewise.centre.database.upkeep import status as status_of
+
+    found = status_of(create_engine(database))
+    answer(as_json, found.as_json, lambda: _lines(found))
+
+
+def _lines(found: Status) -> Iterator[str]:
+    from stripewise.present import size_text
+
+    yield f"database      {found.database}"
+    yield f"tables        revision {found.revision}"
+    yield f"size          {size_text(found.size_bytes)}"
+    if found.revision != found.newest_revision:
+        yield (
+            f"              older than this version, which needs {found.newest_revision}: make a "
+            "backup, then run `stripewise db init`"
+        )
+        return
+    for table, size_bytes in found.largest_tables:
+        yield f"  {table:<15} {size_text(size_bytes)}"
+    if found.target_year_bytes is not None:
+        yield f"  per target and year of monitoring about {size_text(found.target_year_bytes)}"
+    for what, count in found.counts.items():
+        yield f"{what:<13} {count}"
+    kinds = ", ".join(f"{count} {kind}" for kind, count in found.sources.items())
+    yield f"profiles      {kinds or 'none'}"
+    yield f"coverage      {_coverage(found)}"
+    yield f"last ingest   {_moment(found.last_ingest_at)}"
+    yield f"refused       {found.outcomes.get('refused', 0)}"
+    for one in found.refused:
+        yield f"  {one['name']}: {one['reason']}"
+    if found.with_problems:
+        yield "only a part was taken in of"
+    for one in found.with_problems:
+        yield f"  {one['name']}: {one['reason']}"
+
+
+def _coverage(found: Status) -> str:
+    if found.coverage is None:
+        return "unknown: no record of a scheduler is there"
+    share = f"{found.seen_jobs} of {found.recorded_jobs}"
+    return f"{100 * found.coverage:.0f} %: {share} jobs that ran have a profile"
+
+
+def _moment(at: int | None) -> str:
+    if at is None:
+        return "never"
+    return time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(at))
+
+
+@click.command(
+    epilog=examples("stripewise db prune", "stripewise db prune --files-older-than 365")
+)
+@db_option
+@click.option("--files-older-than", "days", type=click.IntRange(min=0), metavar="DAYS",
+              help="Drop the rows of single files of runs that began earlier.")  # fmt: skip
+@json_option
+def prune(database: str, days: int | None, as_json: bool) -> None:
+    """Drop what is old: samples of servers by their age, sessions and tokens that expired.
+
+    Samples are kept for 14 days as they came, for 90 days by the minute, for 2 years by the hour,
+    and by the day for ever.  What servers counted for jobs over time is kept for 90 days after a
+    job ended, and its sums for ever.  The figures, patterns, findings and profiles of jobs always
+    stay.
+    The room is used again; the file does not get smaller.
+    """
+    from stripewise.centre.database import create_engine
+    from stripewise.centre.database.upkeep import prune as prune_now
+
+    gone = prune_now(create_engine(database), int(time.time()), days)
+    answer(
+        as_json,
+        lambda: asdict(gone),
+        lambda: [
+            f"dropped: {gone.samples} samples and roll-ups, {gone.loads} rows of what servers "
+            f"counted for jobs, {gone.files} rows of files, {gone.logins} sessions and tokens"
+        ],
+    )
+
+
+@click.command(
+    epilog=examples("stripewise db backup /backup/fleet-$(date +%F).sqlite",
+                    "stripewise db backup --db postgresql://stripewise@db/jobs jobs.dump")
+)  # fmt: skip
+@_file
+@db_option
+@json_option
+def backup(file: Path, database: str, as_json: bool) -> None:
+    """Write the database to a new FILE, as it is at one moment; nobody needs to stop meanwhile.
+
+    Of SQLite FILE is a database again; of PostgreSQL it is an archive that pg_dump makes.
+    """
+    from stripewise.centre.database import create_engine
+    from stripewise.centre.database.upkeep import backup as back_up
+    from stripewise.present import size_text
+
+    back_up(create_engine(database), file)
+    size = file.stat().st_size
+    answer(
+        as_json,
+        lambda: {"file": str(file), "size_bytes": size},
+        lambda: [f"wrote {file} ({size_text(size)})"],
+    )
+
+
+@click.command(
+    epilog=examples("stripewise db restore /backup/fleet-2026-07-01.sqlite",
+                    "stripewise db restore --replace --db postgresql://me@db/jobs jobs.dump")
+)  # fmt: skip
+@_file
+@db_option
+@click.option("--replace", is_flag=True,
+              help="Drop what the database holds; its revision must be the same.")  # fmt: skip
+@json_option
+def restore(file: Path, database: str, replace: bool, as_json: bool) -> None:
+    """Bring the backup FILE back, into an empty database unless --replace is given."""
+    from stripewise.centre.database import create_engine, shown, str_of
+    from stripewise.centre.database.upkeep import restore as bring_back
+
+    engine = create_engine(database)
+    revision = bring_back(engine, file, replace=replace)
+    name = shown(str_of(engine))
+    answer(
+        as_json,
+        lambda: {"database": name, "revision": revision},
+        lambda: [f"{name}: restored, tables of revision {revision}"],
+    )
+
+
+# `stripewise db export` and `anonymise`: what is in the database, for others.
+
+TABLES = ("jobs", "io", "files", "patterns", "findings", "settings", "served")
+
+
+@click.command(
+    epilog=examples(
+        "stripewise db export --format parquet /data/jobs/",
+        "stripewise db export --since 2026-01-01 --program wrf --table jobs --table findings out/",
+        "stripewise db export --as alice alice/",
+    )
+)
+@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+@db_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["csv", "jsonl", "parquet"]),
+    default="csv",
+    show_default=True,
+    help="Form of the files.",
+)
+@click.option(
+    "--table",
+    "tables",
+    type=click.Choice(TABLES),
+    multiple=True,
+    help="Table to write (repeatable)  [default: all]",
+)
+@click.option(
+    "--as",
+    "login",
+    metavar="LOGIN",
+    default="",
+    help="Write what this account sees, instead of everything.",
+)
+@click.option("--since", metavar="DAY", default="", help="Jobs that started on this day or later.")
+@click.option("--until", metavar="DAY", default="", help="Jobs that started before this day.")
+@click.option("--user", metavar="NAME", default="", help="Jobs of this user.")
+@click.option("--project", metavar="NAME", default="", help="Jobs of this project.")
+@click.option("--program", metavar="NAME", default="", help="Jobs of this program.")
+@click.option("--cluster", metavar="NAME", default="", help="Jobs of this cluster.")
+@json_option
+def export(
+    directory: Path, database: str, form: str, tables: tuple[str, ...], login: str,
+    as_json: bool, **words: str,
+) -> None:  # fmt: skip
+    """Write tables of jobs, with files, patterns, findings, settings and what servers counted.
+
+    Each is a file in DIR.
+
+    Whoever can open the database sees all of it; --as shows what an account of the portal sees.
+    """
+    from stripewise.centre.database import check, create_engine
+    from stripewise.centre.database.queries import NOBODY, JobFilter, Role, Viewer, viewer_of
+    from stripewise.centre.database.upkeep import export
+    from stripewise.present import plural
+
+    engine = create_engine(database)
+    check(engine)
+    asked = JobFilter.parse(words)
+    with engine.connect() as connection:
+        viewer = viewer_of(connection, login) if login else Viewer("", Role.ADMIN)
+        if viewer == NOBODY:
+            raise UsageError(
+                f"no account is called {login!r}: `stripewise db user list` names all"
+            )
+        counts = export(
+            connection, viewer, directory, form, asked=asked, tables=tables or TABLES,
+            done=lambda name, rows: note(f"{name}: {rows:,} rows"),
+        )  # fmt: skip
+    answer(as_json, lambda: {"directory": str(directory), "rows": counts},
+           lambda: [f"wrote {plural(len(counts), 'table')} to {directory}"])  # fmt: skip
+
+
+@click.command(
+    epilog=examples(
+        "stripewise db anonymise shared.sqlite",
+        "stripewise db anonymise --db postgresql://stripewise@db/jobs shared.sqlite",
+    )
+)
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@db_option
+@json_option
+def anonymise(file: Path, database: str, as_json: bool) -> None:
+    """Write a copy of the database to FILE that names no user, project, job, file or node.
+
+    Names become pseudonyms with a key that nobody keeps.  Programs that fewer than five users run
+    are named like them.  Times, sizes and figures stay as they are: who knows when a job ran
+    can find it again, so share the copy with people whom you trust that far.
+    """
+    from stripewise.centre.database import check, create_engine, initialise
+    from stripewise.centre.database.upkeep import anonymise
+    from stripewise.core import whole_file
+
+    if file.exists():
+        raise UsageError(f"{file} exists: give the name of a new file")
+    engine = create_engine(database)
+    check(engine)
+    with whole_file(file) as place:
+        target = create_engine(str(place))
+        initialise(target)
+        with engine.connect() as connection:
+            rows = anonymise(
+                connection, target, done=lambda name, number: note(f"{name}: {number:,} rows")
+            )
+        target.dispose()
+    answer(as_json, lambda: {"file": str(file), "rows": rows},
+           lambda: [f"wrote {file}: {rows:,} rows, nobody is named"])  # fmt: skip
+
+
+# `stripewise db`: the statistics database, and what is taken into it.
 
 
 @click.group(
@@ -22,7 +314,7 @@ from stripewise.cli._db_user import grant, revoke, user
         "STRIPEWISE_DB=postgresql://stripewise@db/jobs stripewise db ingest --watch 300 /logs",
     )
 )
-def command() -> None:
+def db_command() -> None:
     """Keep the statistics of jobs in a database: what ran, its I/O, what to do about it.
 
     The database is a file of SQLite (~/.local/share/stripewise/fleet.sqlite), or the one that
@@ -45,4 +337,4 @@ for _one in (
     grant,
     revoke,
 ):
-    command.add_command(_one)
+    db_command.add_command(_one)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise db ingest`: logs, traces, studies, campaigns and reports into the database."""
+"""Takes logs, studies, campaigns and Slurm's jobs into the statistics database."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from stripewise.cli._common import EXIT_INTERRUPTED, echo, examples, json_option, note, print_json
-from stripewise.cli._db_slurm import Scheduler
-from stripewise.errors import UsageError
+from stripewise.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from stripewise.fleet.ingest import IngestOptions, Tally
+    from stripewise.centre.database.ingest import Asked, IngestOptions, Tally
+
 
 db_option = click.option(
     "--db", "database", default="", metavar="URL|FILE", help="The database.  [env: STRIPEWISE_DB]"
@@ -90,9 +90,9 @@ def ingest(
     whoever takes it in.  Inputs that cannot be read are refused with a reason (`stripewise db
     status`), and looked at again when they change.
     """
-    from stripewise.fleet import create_engine
-    from stripewise.fleet.ingest import IngestOptions
-    from stripewise.fleet.ingest import ingest as take_in
+    from stripewise.centre.database import create_engine
+    from stripewise.centre.database.ingest import IngestOptions
+    from stripewise.centre.database.ingest import ingest as take_in
 
     scheduler = Scheduler.of(slurm, slurm_since, given["cluster"])
     if not paths and scheduler is None:
@@ -126,7 +126,7 @@ def _watch(
     scheduler: Scheduler | None,
     as_json: bool,
 ) -> None:
-    from stripewise.fleet.ingest import watch
+    from stripewise.centre.database.ingest import watch
 
     def ahead() -> None:
         nonlocal scheduler
@@ -209,7 +209,7 @@ def _say(tally: Tally, options: IngestOptions, as_json: bool) -> None:
 
 
 def _lines(tally: Tally, options: IngestOptions) -> Iterator[str]:
-    from stripewise.text import duration_text, plural
+    from stripewise.present import duration_text, plural
 
     new = sum(tally.stored.values())
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(tally.stored.items()))
@@ -227,3 +227,54 @@ def _lines(tally: Tally, options: IngestOptions) -> Iterator[str]:
         yield f"  in part: {name}: {text}"
     if tally.stopped:
         yield "  broken off; what is stored stays: begin again to go on"
+
+
+# Asking sacct for its jobs, within `stripewise db ingest`.
+
+_MOST_LINES_DB_SLURM = 10
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """How sacct is asked.
+
+    Attributes:
+        since: From which moment on; None: since it was last asked.
+        cluster: Which; "": sacct's own.
+    """
+
+    since: int | None
+    cluster: str
+
+    @classmethod
+    def of(cls, slurm: bool, since: str, cluster: str) -> Scheduler | None:
+        """Return how sacct is to be asked; None: not at all.
+
+        Raises:
+            UsageError: The day is none, or is given without a question.
+        """
+        if not slurm:
+            if since:
+                raise UsageError("--slurm-since says from when on: give --slurm too")
+            return None
+        from stripewise.centre.database.queries import JobFilter
+
+        return cls(JobFilter.parse({"since": since}).since, cluster)
+
+    def ask(self, engine: Any, as_json: bool) -> None:
+        """Ask, store, and say what came."""
+        from stripewise.centre.database.ingest import Sacct, next_window, take_jobs
+
+        name = f"sacct {self.cluster}".strip()
+        span = next_window(engine, name, self.since)
+        parts = Sacct(self.cluster).read(span)
+        self._say(name, take_jobs(engine, name, span, parts), as_json)
+
+    def _say(self, name: str, asked: Asked, as_json: bool) -> None:
+        from stripewise.present import plural
+
+        if not as_json:
+            days = (asked.span.end - asked.span.start) / 86400
+            echo(f"{name}: {plural(asked.jobs, 'record')} of the last {days:.1f} days stored")
+        for text in asked.problems[:_MOST_LINES_DB_SLURM]:
+            note(f"{name}: {text}", kind="warning")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise kernel`: the benchmark kernels, each built for one MPI."""
+"""Runs the I/O kernels, and times operations on files and directories."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from uuid import uuid4
 
 import click
 
-from stripewise.cli._common import examples, json_option, note
-from stripewise.errors import ProgramError, StripewiseError, UsageError
+from stripewise.cli._common import echo, examples, json_option, note, print_json
+from stripewise.cli._emulation import emulation_options, storage_to_emulate
+from stripewise.core.errors import ProgramError, StripewiseError, UsageError
 
 if TYPE_CHECKING:
-    from stripewise.runtime import Runtime
+    from stripewise.run.runtime import InPlaceRun, Runtime
+    from stripewise.storage.emulation import EmulatedStorage
 
 
 @click.command(
@@ -77,7 +79,7 @@ if TYPE_CHECKING:
 )
 @json_option
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[--] [KERNEL OPTION...]")
-def command(
+def kernel_command(
     ranks: int | None,
     trace: Path | None,
     family: str | None,
@@ -94,7 +96,7 @@ def command(
     With --from it makes the calls of a trace instead: the same requests by as many ranks, at the
     same distances in time.  Its files go to a new directory, which is removed afterwards.
     """
-    from stripewise.runtime import (
+    from stripewise.run.runtime import (
         built_program,
         find_launcher,
         find_runtime,
@@ -138,8 +140,14 @@ def _replay(
     as_json: bool,
 ) -> NoReturn:
     """Run the I/O of a trace and exit with the replay program's code."""
-    from stripewise.replay import Replay, check_ranks, read_plan, replay_program
-    from stripewise.runtime import find_launcher, mpiexec_words
+    from stripewise.run.runtime import (
+        Replay,
+        check_ranks,
+        find_launcher,
+        mpiexec_words,
+        read_plan,
+        replay_program,
+    )
 
     options = replay_options(arguments)
     plan = read_plan(trace)
@@ -172,7 +180,7 @@ def replay_options(arguments: Sequence[str]) -> dict[str, Any]:
     Raises:
         UsageError: One of them is no option of a replay.
     """
-    from stripewise.replay import check_compute
+    from stripewise.run.runtime import check_compute
 
     try:
         given = _of_a_replay.make_context("kernel --from", list(arguments)).params
@@ -187,7 +195,7 @@ def replay_options(arguments: Sequence[str]) -> dict[str, Any]:
 @contextmanager
 def replay_directory(named: Path | None, *, keep: bool) -> Iterator[Path]:
     """Give the directory of a replay; one that nobody named is removed afterwards."""
-    from stripewise.owned import OwnedDirectory
+    from stripewise.core import OwnedDirectory
 
     if named is not None:
         yield named.absolute()
@@ -205,7 +213,7 @@ def replay_directory(named: Path | None, *, keep: bool) -> Iterator[Path]:
 
 def call_program(words: Sequence[str]) -> int:
     """Run with our standard streams; an interrupt reaches the launcher too, so wait for it."""
-    from stripewise.runtime import launch_environment
+    from stripewise.run.runtime import launch_environment
 
     try:
         process = subprocess.Popen(words, env=launch_environment())
@@ -217,3 +225,145 @@ def call_program(words: Sequence[str]) -> int:
         except KeyboardInterrupt:
             continue
         return 128 - code if code < 0 else code
+
+
+# `stripewise metadata`: what names cost on a file system, timed operation by operation.
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True},
+    epilog=examples(
+        "stripewise metadata -n 4 --directory /scratch/me --files 10000",
+        "stripewise metadata -n 4 --sharing own --file-bytes 3901 --fsync",
+        "stripewise metadata -n 4 --depth 3 --width 4 --spread leaves --random",
+        "stripewise metadata -n 4 --files 1000000 --stonewall 30 --json > metadata.json",
+        "stripewise metadata -n 32 --mpi openmpi --on archer2-hdd@1/64 --files 20",
+        "stripewise metadata -- --help                 # the program's own options",
+        'srun -N 8 --ntasks-per-node 16 "$(stripewise metadata --path)" --files 10000',
+    ),
+)
+@click.option(
+    "-n",
+    "--ranks",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Number of ranks.",
+)
+@click.option(
+    "--mpi",
+    "family",
+    metavar="NAME",
+    help="Whose program to run: mpich or openmpi, or as `stripewise runtime list` says "
+    "(openmpi-5).  [default: the first one that is built]",
+)
+@click.option(
+    "--launcher-option",
+    "launcher_options",
+    multiple=True,
+    metavar="WORD",
+    help="Option for mpiexec, placed before the program (repeatable).",
+)
+@click.option(
+    "--path",
+    "only_path",
+    is_flag=True,
+    help="Print the path of the program for the MPI of `mpiexec` (or --mpi), and stop.",
+)
+@emulation_options()
+@json_option
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[--] [OPTION...]")
+def metadata_command(
+    ranks: int,
+    family: str | None,
+    launcher_options: tuple[str, ...],
+    only_path: bool,
+    as_json: bool,
+    arguments: tuple[str, ...],
+    **given: Any,
+) -> None:
+    """Time operations on files and directories: create, stat, read, remove, rename, list.
+
+    Each operation is timed by itself on every rank: the result has rates, and how long half,
+    90 %, 99 % and 99.9 % of the operations took at most.  What this command does not know is
+    passed on to the program; `stripewise metadata -- --help` lists its options.  All files lie
+    in a new directory, which is removed afterwards.  The exit code is the program's: 1 if an
+    operation failed, 2 for an impossible request.
+
+    With --on, the directory behaves as on that storage, and rates are those of its slow motion.
+    """
+    from stripewise.run.runtime import (
+        built_program,
+        find_launcher,
+        find_runtime,
+        kernel_of_mpiexec,
+        mpiexec_words,
+    )
+
+    runtime = find_runtime()
+    ranks_per_node = given["ranks_per_node"]
+    storage, root = storage_to_emulate(given, sync=False)
+    if only_path:
+        family = family or kernel_of_mpiexec(runtime)
+    chosen, program = built_program(runtime, runtime.metadata_programs, "metadata program", family)
+    if only_path:
+        click.echo(os.fsencode(program))
+        return
+    words = mpiexec_words(find_launcher(chosen), ranks, launcher_options)
+    words += [str(program), *arguments]
+    if storage is not None:
+        words += () if "--node-ranks" in arguments else ("--node-ranks", str(ranks_per_node or 1))
+        _emulated(words, runtime, storage, root, as_json=as_json)
+
+    warn_of_sharing(ranks)
+    click.get_current_context().exit(call_program([*words, *(("--json", "-") if as_json else ())]))
+
+
+def _emulated(
+    words: Sequence[str],
+    runtime: Runtime,
+    storage: EmulatedStorage,
+    root: Path | None,
+    *,
+    as_json: bool,
+) -> NoReturn:
+    """Run on emulated storage, say what it saw, and exit with the program's code."""
+    from stripewise.core import Configuration, temporary_directory
+    from stripewise.core.errors import ProgramError
+    from stripewise.run import emulation_lines, observation
+    from stripewise.run.runtime import run_in_place
+
+    with temporary_directory("metadata") as scratch:
+        record = scratch / "metadata.json"
+        more = ("--json", str(record), "--quiet") if as_json else ()
+        done = run_in_place([*words, *more], runtime, storage=storage, root=root)
+        if as_json and record.is_file():
+            print_json(with_emulation(record, done))
+    seen = observation(done, Configuration(), storage=storage)
+    for line in emulation_lines(done.emulated) if done.emulated and not as_json else ():
+        echo(line, err=True)
+    for text in seen.warnings:
+        note(text, kind="warning")
+    for text in seen.errors:
+        note(text, kind="error")
+    failed = ProgramError.exit_code if seen.errors else 0
+    click.get_current_context().exit(done.shell_exit_code or failed)
+
+
+def with_emulation(record: Path, done: InPlaceRun) -> dict[str, Any]:
+    """Return the program's document, and that its storage was emulated."""
+    from stripewise.core.inputs import RESULTS, parse_json, read_input
+
+    document: dict[str, Any] = parse_json(read_input(record, RESULTS).decode("utf-8"))
+    found = done.emulated
+    if found is not None:
+        document["emulated"] = {
+            "storage": found.storage,
+            "machine": found.machine,
+            "slowdown": found.slowdown,
+            "ranks_per_node": found.ranks_per_node,
+            "counted": not found.problem,
+            "problem": found.problem,
+        }
+    return document

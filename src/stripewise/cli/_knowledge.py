@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise knowledge`: what studies found, for those that follow."""
+"""Lists, shows, exchanges and forgets the results of earlier studies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,13 @@ import click
 
 from stripewise.cli import _knowledge_packs as packs
 from stripewise.cli._common import answer, examples, json_option, note
-from stripewise.cli._knowledge_text import details, table
-from stripewise.errors import UsageError
-from stripewise.text import plural
+from stripewise.core.errors import UsageError
+from stripewise.present import plural, printable
+from stripewise.settings.tunables import format_settings
 
 if TYPE_CHECKING:
-    from stripewise.knowledge import Lesson, Store
+    from stripewise.learning.knowledge import Case, Lesson, Store
+
 
 _program_option = click.option(
     "--program", default="", metavar="NAME", help="Only studies of the program of this name."
@@ -32,7 +33,7 @@ _program_option = click.option(
         "stripewise knowledge import flash_io.jsonl",
     )
 )
-def command() -> None:
+def knowledge_command() -> None:
     """List, show, forget and exchange what studies found.
 
     `stripewise tune` keeps what it finds, and begins a study with what was found in cases like
@@ -41,7 +42,7 @@ def command() -> None:
     """
 
 
-@command.command("list", epilog=examples("stripewise knowledge list --program flash_io"))
+@knowledge_command.command("list", epilog=examples("stripewise knowledge list --program flash_io"))
 @_program_option
 @json_option
 def list_(program: str, as_json: bool) -> None:
@@ -53,7 +54,9 @@ def list_(program: str, as_json: bool) -> None:
     )
 
 
-@command.command(epilog=examples("stripewise knowledge show 3fa2", "... show 3fa2 --json"))
+@knowledge_command.command(
+    epilog=examples("stripewise knowledge show 3fa2", "... show 3fa2 --json")
+)
 @click.argument("study")
 @json_option
 def show(study: str, as_json: bool) -> None:
@@ -62,7 +65,7 @@ def show(study: str, as_json: bool) -> None:
     answer(as_json, lambda: _data(*found), lambda: details(*found))
 
 
-@command.command(
+@knowledge_command.command(
     epilog=examples(
         "stripewise knowledge forget 3fa2", "stripewise knowledge forget --program flash_io"
     )
@@ -76,7 +79,7 @@ def forget(
     studies: tuple[str, ...], program: str, everything: bool, runs: bool, as_json: bool
 ) -> None:
     """Forget studies, by id, by program, or all of them; the site's stay."""
-    from stripewise.knowledge import Profiles, own_store
+    from stripewise.learning.knowledge import Profiles, own_store
 
     if sum((bool(studies), bool(program), everything, runs)) != 1:
         raise UsageError("say what to forget: STUDY..., or --program NAME, or --all, or --runs")
@@ -96,7 +99,7 @@ def forget(
     answer(as_json, lambda: {"forgotten": forgotten, "store": str(store.path)}, lambda: [said])
 
 
-@command.command(
+@knowledge_command.command(
     epilog=examples(
         "stripewise knowledge export found.jsonl", "stripewise knowledge export --h5tuner pairs/"
     )
@@ -116,8 +119,8 @@ def export(file: str, program: str, h5tuner: Path | None) -> None:
     no command line; where files of the program have settings of their own, it holds the globs of
     their names.
     """
-    from stripewise.knowledge import export_lines, export_pairs, own_store
-    from stripewise.outputs import write_file
+    from stripewise.core import write_file
+    from stripewise.learning.knowledge import export_lines, export_pairs, own_store
 
     if h5tuner is not None:
         if file != "-":
@@ -136,7 +139,7 @@ def export(file: str, program: str, h5tuner: Path | None) -> None:
     note(f"{plural(len(lines), 'study', 'studies')} written to {file}")
 
 
-@command.command(
+@knowledge_command.command(
     "import",
     epilog=examples(
         "stripewise knowledge import colleague.jsonl",
@@ -157,7 +160,12 @@ def import_(file: str, h5tuner: Path | None, as_json: bool) -> None:
     Every line is checked first: if one is malformed, nothing is taken.  Studies that are there
     already stay as they are.
     """
-    from stripewise.knowledge import describe_machine, import_lines, import_pairs, own_store
+    from stripewise.learning.knowledge import (
+        describe_machine,
+        import_lines,
+        import_pairs,
+        own_store,
+    )
 
     if bool(file) == (h5tuner is not None):
         raise UsageError("say what to read: FILE, or --h5tuner DIR")
@@ -174,15 +182,15 @@ def import_(file: str, h5tuner: Path | None, as_json: bool) -> None:
     answer(as_json, lambda: data, lambda: [said])
 
 
-command.add_command(packs.pack)
-command.add_command(packs.install)
-command.add_command(packs.verify)
+knowledge_command.add_command(packs.pack)
+knowledge_command.add_command(packs.install)
+knowledge_command.add_command(packs.verify)
 
 
 def _all_entries(program: str) -> Iterator[tuple[Lesson, str]]:
     """Yield lessons with "own", "imported" or "site"; each study once."""
-    from stripewise.knowledge import own_store, site_stores
-    from stripewise.policy import load_policy
+    from stripewise.learning.knowledge import own_store, site_stores
+    from stripewise.settings import load_policy
 
     seen: set[str] = set()
     own = own_store()
@@ -224,6 +232,139 @@ def _lines_of(file: str) -> list[str]:
 
 
 def _data(lesson: Lesson, origin: str) -> dict[str, Any]:
-    from stripewise.knowledge import lesson_to_json
+    from stripewise.learning.knowledge import lesson_to_json
 
     return {**lesson_to_json(lesson), "origin": origin}
+
+
+# Studies that are remembered, as text: one a line, or one in detail.
+
+
+def table(found: Sequence[tuple[Lesson, str]]) -> list[str]:
+    """Return a line a study: id, date, program, where, what came of it."""
+    from stripewise.present import aligned
+
+    rows = [("STUDY", "DATE", "PROGRAM", "RANKS", "PATTERN", "STACK", "STORAGE", "FROM", "FOUND")]
+    return aligned(rows + [_row(lesson, origin) for lesson, origin in found])
+
+
+def details(lesson: Lesson, origin: str) -> Iterator[str]:
+    """Yield everything about a study."""
+    yield f"study {lesson.study_id} ({origin}), {lesson.date}"
+    for title, text in _facts(lesson.case):
+        yield f"  {title:<14}{printable(text)}"
+    yield f"  {'found':<14}{_found(lesson)}"
+    if lesson.resolution:
+        yield f"  {'resolution':<14}{printable(lesson.resolution)}"
+    yield f"  {'tried':<14}{len(lesson.tried)} settings in {lesson.n_runs} runs"
+    for tried in lesson.tried:
+        gain = f"{1 / tried.io_ratio:.2f}x" if tried.io_ratio else ""
+        yield f"    {tried.state.value:<10}{gain:<9}{format_settings(tried.settings)}".rstrip()
+
+
+def _row(lesson: Lesson, origin: str) -> tuple[str, ...]:
+    case = lesson.case
+    return (
+        lesson.study_id[:8],
+        lesson.date,
+        printable(case.fingerprint.program),
+        str(case.fingerprint.n_ranks),
+        _main_pattern(case),
+        printable(_stack(case)),
+        printable(case.machine.emulated or case.machine.described or case.machine.filesystem),
+        origin,
+        _found(lesson),
+    )
+
+
+def _found(lesson: Lesson) -> str:
+    if lesson.improved:
+        found = f"{_effect(lesson)}  {format_settings(lesson.candidate)}"
+    elif lesson.effect is not None:
+        found = f"no improvement, {_effect(lesson)}  {format_settings(lesson.candidate)}"
+    else:
+        found = "no improvement"
+    bad = len(lesson.bad)
+    return f"{found}  ({bad} failed or rejected)" if bad else found
+
+
+def _effect(lesson: Lesson) -> str:
+    from stripewise.learning.knowledge import effect_phrase
+
+    return effect_phrase(lesson).rpartition(",")[0]
+
+
+def _stack(case: Case) -> str:
+    stack = case.stack
+    mpi = f"{stack.mpi_family} {stack.mpi_version}".strip()
+    return " ".join(part for part in (mpi, stack.mpiio) if part) or "no MPI"
+
+
+def _facts(case: Case) -> Iterator[tuple[str, str]]:
+    program, machine, stack = case.fingerprint, case.machine, case.stack
+    digest = f", SHA-256 {program.executable_sha256[:16]}" if program.executable_sha256 else ""
+    hosts = f" on {program.n_hosts} nodes" if program.n_hosts > 1 else ""
+    yield "program", f"{program.program}, {program.n_ranks} ranks{hosts}{digest}"
+    yield "I/O", ", ".join(_behaviour(case))
+    yield from _patterns(case)
+    libraries = [
+        f"{name} {version}"
+        for name in ("hdf5", "netcdf", "pnetcdf", "adios2")
+        if (version := getattr(stack, name))
+    ]
+    yield "stack", ", ".join([_stack(case), *libraries])
+    memory = f"{machine.memory_bytes / 2**30:.0f} GiB"
+    yield (
+        "machine",
+        f"{machine.processors} x {machine.cpu or machine.architecture}, {memory}, "
+        f"Linux {machine.kernel}",
+    )
+    words = (
+        f"{machine.described}," if machine.described else "",
+        machine.filesystem,
+        f"emulated {machine.emulated}" if machine.emulated else "",
+    )
+    yield "storage", " ".join(part for part in (*words, machine.device) if part)
+
+
+def _patterns(case: Case) -> Iterator[tuple[str, str]]:
+    """Yield the patterns of each class of files, the one that moved most first."""
+    from stripewise.evidence.patterns import pattern_of
+    from stripewise.present import size_text
+
+    program = case.fingerprint
+    for one in program.patterns:
+        words = [
+            pattern_of(one, program.n_ranks).notation,
+            "written" if one.writing else "read",
+            f"{one.collective:.0%} collective",
+            f"{one.element_bytes} bytes an element",
+        ]
+        words += [plural(one.datasets, "dataset")] if one.datasets > 1 else []
+        words += [plural(one.steps, "step")] if one.steps > 1 else []
+        words.append(
+            f"{size_text(one.bytes)}, " * bool(one.bytes) + f"{one.share:.0%} of the bytes"
+        )
+        words += [f"in {program.file_classes[one.file_class - 1].match}"] if one.file_class else []
+        yield "pattern", ", ".join(words)
+
+
+def _main_pattern(case: Case) -> str:
+    from stripewise.evidence.patterns import pattern_of
+
+    first = case.fingerprint.patterns[:1]
+    return "".join(pattern_of(one, case.fingerprint.n_ranks).notation for one in first) or "-"
+
+
+def _behaviour(case: Case) -> Iterator[str]:
+    program = case.fingerprint
+    for name in ("collective", "independent", "posix"):
+        if share := getattr(program, f"{name}_share"):
+            yield f"{share:.0%} {name}"
+    yield f"{program.read_share:.0%} read"
+    if program.noncontiguous:
+        yield "noncontiguous"
+    yield f"{2**program.bytes_per_call_log2:.0f} bytes a call"
+    yield f"{2**program.calls_per_rank_log2:.0f} calls a rank"
+    if program.shared_files:
+        yield f"{program.shared_files} shared files"

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stripewise.cli._common import answer, examples, json_option, note
-from stripewise.errors import StripewiseError, UsageError
-from stripewise.text import plural, printable
+from stripewise.core.errors import StripewiseError, UsageError
+from stripewise.present import plural, printable
 
 if TYPE_CHECKING:
-    from stripewise.knowledge import Lesson, Pack, Verified
-    from stripewise.performance import Model
+    from stripewise.learning.knowledge import Lesson, Pack, Verified
+    from stripewise.learning.performance import Model
 
 _key_option = click.option(
     "--key",
@@ -51,8 +51,8 @@ def pack(file: Path, storage: str, name: str, secret: Path | None, as_json: bool
     A pack holds what `stripewise knowledge export` writes, with the name of the storage, and the
     performance models of that storage.  The same content is the same file.
     """
-    from stripewise.knowledge import encode_pack, gather, sign
-    from stripewise.outputs import write_file
+    from stripewise.core import write_file
+    from stripewise.learning.knowledge import encode_pack, gather, sign
 
     packed = gather(_own_lessons(), _own_models(), _own_tables(), storage=storage, name=name)
     data = encode_pack(packed)
@@ -80,7 +80,7 @@ def pack(file: Path, storage: str, name: str, secret: Path | None, as_json: bool
 @json_option
 def verify(file: Path | None, keys: tuple[str, ...], as_json: bool) -> None:
     """Check the signature and the content of a pack; without FILE, of all installed packs."""
-    from stripewise.knowledge import read_pack
+    from stripewise.learning.knowledge import read_pack
 
     trusted = _trusted(keys)
     if file is not None:
@@ -116,9 +116,9 @@ def install(
     by an administrator.  Studies and runs read it below the user's own knowledge; an older pack
     of its name is replaced.
     """
-    from stripewise.knowledge import install as install_pack
-    from stripewise.knowledge import read_pack
-    from stripewise.policy import site_packs, user_packs
+    from stripewise.core import site_packs, user_packs
+    from stripewise.learning.knowledge import install as install_pack
+    from stripewise.learning.knowledge import read_pack
 
     if user and prefix:
         raise UsageError("--user and --prefix name two places: give one of them")
@@ -133,7 +133,7 @@ def install(
 
 
 def _own_lessons() -> list[Lesson]:
-    from stripewise.knowledge import own_store
+    from stripewise.learning.knowledge import own_store
 
     store = own_store()
     lessons = store.lessons(most=None)
@@ -143,7 +143,7 @@ def _own_lessons() -> list[Lesson]:
 
 
 def _own_models() -> tuple[Model, ...]:
-    from stripewise.performance import load_models, own_models
+    from stripewise.learning.performance import load_models, own_models
 
     loaded = load_models([own_models()])
     for warning in loaded.warnings:
@@ -152,8 +152,8 @@ def _own_models() -> tuple[Model, ...]:
 
 
 def _own_tables() -> Iterator[bytes]:
-    from stripewise.inputs import MODEL, read_input
-    from stripewise.performance import TABLES, own_models
+    from stripewise.core.inputs import MODEL, read_input
+    from stripewise.learning.performance import TABLES, own_models
 
     for path in sorted((own_models() / TABLES).glob("*.json")):
         try:
@@ -163,14 +163,14 @@ def _own_tables() -> Iterator[bytes]:
 
 
 def _trusted(keys: Sequence[str]) -> tuple[str, ...]:
-    from stripewise.policy import load_policy
+    from stripewise.settings import load_policy
 
     return (*load_policy().pack_keys, *keys)
 
 
 def _installed(trusted: Sequence[str]) -> Iterator[dict[str, Any]]:
-    from stripewise.knowledge import check_installed
-    from stripewise.policy import installed_packs
+    from stripewise.core import installed_packs
+    from stripewise.learning.knowledge import check_installed
 
     for path in installed_packs():
         row: dict[str, Any] = {"path": str(path)}

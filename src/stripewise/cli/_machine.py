@@ -1,24 +1,281 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise machine`: described storage systems."""
+"""Lists, shows, checks, probes and validates descriptions of storage."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from stripewise.cli._common import answer, directory_option, examples, json_option, note
-from stripewise.cli._machine_check import command as _check
-from stripewise.cli._machine_fit import command as _fit
-from stripewise.cli._machine_text import data, details, summary, table
+from stripewise.cli._machine_fit import machine_fit_command as _fit
+from stripewise.core.errors import ConfigurationError
+from stripewise.present import (
+    aligned,
+    format_bandwidth,
+    format_bytes,
+    format_seconds,
+    plural,
+    printable,
+)
 
 if TYPE_CHECKING:
-    from stripewise.machines import Storage
+    from stripewise.core import StorageCosts
+    from stripewise.storage.machines import Figure, FigureSpec, Storage, Transport
+
+
+# `stripewise machine check`: can a description be used, and what in it may be a slip?
+
+
+@click.command(
+    "check",
+    epilog=examples(
+        "stripewise machine check site.toml",
+        "stripewise machine check              # those that tune uses by itself",
+    ),
+)
+@click.argument("file", metavar="[FILE]", required=False)
+@json_option
+def machine_check_command(file: str | None, as_json: bool) -> None:
+    """Check a description: exit code 0 if it can be used, 3 with the first problem if not.
+
+    Warnings name what is allowed but may be a slip.  Without FILE, checks every description in
+    the directories of the user and of the site.
+    """
+    from stripewise.storage.machines import load_description
+
+    if file is None:
+        _check_all(as_json)
+        return
+    found = load_description(file)
+    answer(as_json, lambda: _data(found), lambda: _lines(found))
+
+
+def _check_all(as_json: bool) -> None:
+    from stripewise.storage.machines import known_storages, machine_directories
+
+    known = known_storages()
+    found = [one.storage for one in known.found]
+    answer(
+        as_json,
+        lambda: {"checked": list(map(_data, found)), "problems": list(known.problems)},
+        lambda: chain.from_iterable(map(_lines, found)),
+    )
+    for text in known.problems[:-1]:
+        note(text, kind="error")
+    if known.problems:
+        raise ConfigurationError(known.problems[-1])
+    if not found:
+        places = " or ".join(map(str, machine_directories()))
+        note(f"nothing to check: no description is in {places}")
+
+
+def _data(found: Storage) -> dict[str, Any]:
+    return {**summary(found), "warnings": _warnings(found)}
+
+
+def _lines(found: Storage) -> Iterator[str]:
+    yield sentence(found)
+    yield from (f"  warning: {text}" for text in _warnings(found))
+
+
+def _warnings(found: Storage) -> list[str]:
+    from stripewise.storage.machines import description_warnings, mount_warnings
+
+    return [*_stack_warnings(found), *mount_warnings(found), *description_warnings(found)]
+
+
+def _stack_warnings(storage: Storage) -> list[str]:
+    from stripewise.settings.tunables import suggest
+    from stripewise.storage.stacks import stack_names
+
+    if not storage.stack:
+        return ["no stack is named: simulations need `--stack`"]
+    known = stack_names()
+    if storage.stack in known or not known:
+        return []
+    return [f"stack {storage.stack!r} is not known{suggest(storage.stack, known)}"]
+
+
+# Descriptions of storage for people and as JSON.
+
+
+def summary(storage: Storage) -> dict[str, Any]:
+    """Return what a description is, without its figures."""
+    kinds = Counter(figure.kind.value for figure in storage.figures.values())
+    return {
+        "name": storage.name,
+        "title": storage.title,
+        "kind": storage.kind,
+        "stack": storage.stack or None,
+        "slowdown": storage.slowdown,
+        "mounts": list(storage.mounts),
+        "transports": [one.name for one in storage.transports],
+        "figures": {kind: kinds[kind] for kind in ("measured", "documented", "assumed")},
+    }
+
+
+def table(found: list[Storage]) -> list[str]:
+    """Return a line for each description."""
+    rows = [
+        ("STORAGE", "KIND", "NODES", "TARGETS", "A TARGET", "MEASURED", "ASSUMED", "STANDS FOR",
+         "WHAT IT IS")
+    ]  # fmt: skip
+    for one in found:
+        kinds = summary(one)["figures"]
+        rows.append(
+            (
+                one.name,
+                one.kind,
+                f"{one.value('machine.nodes'):.0f}",
+                f"{one.value('servers.targets'):.0f}",
+                format_bandwidth(one.value("servers.target_write")),
+                str(kinds["measured"]),
+                str(kinds["assumed"]),
+                _stands_for(one),
+                printable(one.title),
+            )
+        )
+    return aligned(rows)
+
+
+def _stands_for(storage: Storage) -> str:
+    """Return where the storage is mounted; "" if its description does not say."""
+    return " ".join(map(printable, storage.mounts)) or printable(storage.mount.point)
+
+
+def sentence(storage: Storage) -> str:
+    """Say in one line what is described."""
+    kinds = summary(storage)["figures"]
+    counted = ", ".join(f"{number} {kind}" for kind, number in kinds.items() if number)
+    return (
+        f"{storage.name}: {printable(storage.title)}. {storage.kind}, "
+        f"{plural(int(storage.value('servers.targets')), 'target')} of "
+        f"{format_bandwidth(storage.value('servers.target_write'))}; figures: {counted}."
+        + (f" Stands for {_stands_for(storage)}." if storage.mounts else "")
+    )
+
+
+def data(storage: Storage) -> dict[str, Any]:
+    """Return everything as plain data."""
+    from stripewise.core import to_json
+    from stripewise.storage.machines import SPEC_OF
+
+    return {
+        **summary(storage),
+        "figures": {
+            name: {"unit": spec.dimension.value, "meaning": spec.meaning, "default": spec.default}
+            | (asdict(storage.figures[name]) if name in storage.figures else {"value": None})
+            for name, spec in SPEC_OF.items()
+        },
+        "transports": [asdict(one) for one in storage.transports],
+        "mount": asdict(storage.mount) if storage.mount.kind else None,
+        "costs": to_json(storage.costs) if storage.costs.is_measured else None,
+    }
+
+
+def details(storage: Storage) -> Iterator[str]:
+    """Yield everything, line by line."""
+    from stripewise.storage.machines import FIGURES
+
+    yield f"{storage.name}: {printable(storage.title)}"
+    stack = f", MPI-IO of its users: {storage.stack}" if storage.stack else ""
+    yield f"kind: {storage.kind}{stack}"
+    if storage.mounts:
+        yield f"stands for what is mounted at {_stands_for(storage)}"
+    if storage.slowdown != 1:
+        yield f"in slow motion: every time is {storage.slowdown:g} times as long"
+    yield ""
+    yield from _figures(FIGURES, storage.figures)
+    absent = [spec for spec in FIGURES if spec.name not in storage.figures]
+    if absent:
+        yield ""
+        yield from aligned(
+            [("NOT DESCRIBED", "SO", "WHAT IT IS")]
+            + [(spec.name, spec.absence, spec.meaning) for spec in absent]
+        )
+    for place, transport in enumerate(storage.transports):
+        yield ""
+        yield from _transport(transport, is_default=place == 0)
+    if storage.costs.is_measured:
+        yield ""
+        yield from _costs(storage.costs)
+
+
+def _costs(costs: StorageCosts) -> Iterator[str]:
+    """Yield what requests cost, through the system's cache."""
+    date = time.strftime("%Y-%m-%d %H:%M", time.localtime(costs.measured))
+    yield f"costs of requests through the cache, measured on {date}"
+    for name, table in (("write", costs.write), ("read", costs.read), ("fsync", costs.sync)):
+        for size, cost in table.items():
+            yield f"  {name + ' of ' + format_bytes(size):<20} {_interval(cost)}"
+    for name, cost in costs.calls.items():
+        yield f"  {name:<20} {_interval(cost)}"
+    for exchange in costs.exchange:
+        mode = "collective" if exchange.collective else "independent"
+        label = f"open and close together ({exchange.stack}, {exchange.ranks} ranks)"
+        yield f"  {label:<40} {_interval(exchange.opening)}"
+        for name, table in (("write", exchange.write), ("read", exchange.read)):
+            for piece, cost in table.items():
+                rate = format_bandwidth(1 / cost.middle)
+                label = f"{mode} {name} of pieces of {format_bytes(piece)}"
+                yield f"  {label:<40} {rate} ({exchange.stack}, {exchange.ranks} ranks)"
+
+
+def _interval(cost: Sequence[float]) -> str:
+    low, middle, high = map(format_seconds, cost)
+    return f"{middle} ({low} to {high})"
+
+
+def _figures(specs: tuple[FigureSpec, ...], figures: Mapping[str, Figure]) -> list[str]:
+    rows = [("FIGURE", "VALUE", "FROM", "TO", "KIND", "SOURCE")]
+    for spec in specs:
+        if spec.name not in figures:
+            continue
+        figure = figures[spec.name]
+        shown = _shown(spec)
+        ends = ("" if end is None else shown(end) for end in (figure.low, figure.high))
+        row = (spec.name, shown(figure.value), *ends, figure.kind.value, printable(figure.source))
+        rows.append(row)  # type: ignore[arg-type]
+    return aligned(rows)
+
+
+def _transport(transport: Transport, *, is_default: bool) -> Iterator[str]:
+    from stripewise.storage.machines import FIGURES
+
+    when = " ".join(f"{name}={printable(value)}" for name, value in transport.when.items())
+    chosen = f"chosen by {when}" if when else "chosen by other means"
+    yield f"transport {transport.name}: {'the default' if is_default else chosen}"
+    if transport.hangs_from_nodes:
+        yield f"  jobs of {transport.hangs_from_nodes} nodes or more hang"
+    if transport.from_nodes > 1:
+        yield f"  its figures hold for jobs of {transport.from_nodes} nodes or more"
+    if transport.figures:
+        yield from (f"  {line}" for line in _figures(FIGURES, transport.figures))
+
+
+def _shown(spec: FigureSpec) -> Callable[[float], str]:
+    from stripewise.storage.machines import Dimension
+
+    formats: dict[str, Callable[[float], str]] = {
+        Dimension.SIZE: format_bytes,
+        Dimension.TIME: format_seconds,
+        Dimension.BANDWIDTH: format_bandwidth,
+        Dimension.COUNT: "{:.0f}".format,
+    }
+    return formats.get(spec.dimension, "{:.3g}".format)
+
+
+# `stripewise machine`: described storage systems.
 
 _directory_option = directory_option(
     "--directory",
@@ -38,7 +295,7 @@ _directory_option = directory_option(
         "stripewise machine show local --directory /scratch/project",
     )
 )
-def command() -> None:
+def machine_command() -> None:
     """List, show, check and measure descriptions of storage systems.
 
     A description holds the figures of a storage system: targets, bandwidths, times, locks,
@@ -46,7 +303,7 @@ def command() -> None:
     """
 
 
-@command.command("list", epilog=examples("stripewise machine list --json"))
+@machine_command.command("list", epilog=examples("stripewise machine list --json"))
 @json_option
 def list_(as_json: bool) -> None:
     """List the described storage systems, and this machine's own if it was measured.
@@ -54,7 +311,7 @@ def list_(as_json: bool) -> None:
     Descriptions in the directories of the user and of the site come first, with the mounts that
     they stand for: `stripewise tune` uses them there by itself.
     """
-    from stripewise.machines import find_storage, known_storages, preset_names
+    from stripewise.storage.machines import find_storage, known_storages, preset_names
 
     known = known_storages()
     names = dict.fromkeys([*(one.storage.name for one in known.found), *preset_names()])
@@ -65,7 +322,7 @@ def list_(as_json: bool) -> None:
         note(text, kind="warning")
 
 
-@command.command(
+@machine_command.command(
     epilog=examples(
         "stripewise machine show archer2-hdd",
         "stripewise machine show archer2-hdd@1/64      # every time 64 times as long",
@@ -85,7 +342,7 @@ def show(storage: str, directory: Path, as_toml: bool, as_json: bool) -> None:
     "local": the file system of this directory, as `stripewise machine probe` measured it.
     `@1/N` shows the storage in slow motion: bandwidths divided, times multiplied by N.
     """
-    from stripewise.machines import description_text, find_storage
+    from stripewise.storage.machines import description_text, find_storage
 
     found = find_storage(storage, directory)
     if as_toml:
@@ -94,7 +351,7 @@ def show(storage: str, directory: Path, as_toml: bool, as_json: bool) -> None:
     answer(as_json, lambda: data(found), lambda: details(found))
 
 
-@command.command(
+@machine_command.command(
     epilog=examples("stripewise machine probe", "stripewise machine probe /scratch/project --json")
 )
 @click.argument(
@@ -116,8 +373,8 @@ def probe(directory: Path, as_json: bool) -> None:
 
 def probe_and_print(directory: Path, *, as_json: bool) -> None:
     """Measure the storage of a directory, keep the record, print it."""
-    from stripewise.machines import keep_storage, probe_storage
-    from stripewise.runtime import collective_stacks
+    from stripewise.run.runtime import collective_stacks
+    from stripewise.storage.machines import keep_storage, probe_storage
 
     with _ending_in_order():
         found = probe_storage(directory, collective_stacks())
@@ -146,8 +403,8 @@ def _ending_in_order() -> Iterator[None]:
 
 
 def _measured_here() -> list[Storage]:
-    from stripewise.errors import StorageError
-    from stripewise.machines import kept_storage
+    from stripewise.core.errors import StorageError
+    from stripewise.storage.machines import kept_storage
 
     try:
         return [kept_storage(Path())]
@@ -155,5 +412,5 @@ def _measured_here() -> list[Storage]:
         return []
 
 
-for _member in (_check, _fit):
-    command.add_command(_member)
+for _member in (machine_check_command, _fit):
+    machine_command.add_command(_member)

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stripewise.cli._common import answer, examples, json_option, note
-from stripewise.errors import UsageError
+from stripewise.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from stripewise.bench import Campaign
-    from stripewise.calibration import Fitted
-    from stripewise.calibration.readers import Results
-    from stripewise.machines import Storage
-    from stripewise.model import Mount
+    from stripewise.bench.campaign import Campaign
+    from stripewise.storage.fit import Fitted
+    from stripewise.storage.machines import Mount, Storage
+    from stripewise.storage.results import Results
 
 
 @click.command(
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
               help="Say that the file system of DIR is described (repeatable): `tune` uses "
                    "the description there.")  # fmt: skip
 @json_option
-def command(
+def machine_fit_command(
     results: tuple[Path, ...],
     output: Path,
     targets: int | None,
@@ -69,7 +68,7 @@ def command(
     tables (CSV, TOML), or campaigns: the directory of `stripewise bench run`, or a file of
     `stripewise bench export`.  A limit that no run came near is left out, and the output says so.
     """
-    from stripewise.calibration import fit_results
+    from stripewise.storage.fit import fit_results
 
     mounts = list(map(_mount_of, places))
     read, said = _read(results, ranks_per_node or 0)
@@ -97,13 +96,13 @@ class _Said:
 
 def _read(paths: tuple[Path, ...], ranks_per_node: int) -> tuple[Results, _Said]:
     """Read results, those of campaigns among them."""
-    from stripewise.calibration.readers import Results, read_results
-    from stripewise.cli._campaigns import is_campaign, read_campaigns
+    from stripewise.cli._bench_report import is_campaign, read_campaigns
+    from stripewise.storage.results import Results, read_results
 
     own = [path for path in paths if is_campaign(path)]
     if not own:
         return read_results(paths, ranks_per_node), _Said()
-    from stripewise.bench import results_of
+    from stripewise.bench.limits import results_of
 
     campaigns, others = read_campaigns(own), [path for path in paths if path not in own]
     parts = [results_of(one) for one in campaigns]
@@ -123,8 +122,8 @@ def _read(paths: tuple[Path, ...], ranks_per_node: int) -> tuple[Results, _Said]
 
 def _of_campaigns(campaigns: tuple[Campaign, ...], base: Storage) -> Fitted:
     """Return the limits of campaigns as a fit has them."""
-    from stripewise.bench import find_limits
-    from stripewise.calibration import Fitted
+    from stripewise.bench.limits import find_limits
+    from stripewise.storage.fit import Fitted
 
     found = find_limits(campaigns, base)
     return Fitted(
@@ -134,8 +133,8 @@ def _of_campaigns(campaigns: tuple[Campaign, ...], base: Storage) -> Fitted:
 
 def _write(output: Path, storage: Storage) -> None:
     """Write a description that can be read again; directories of descriptions are made."""
-    from stripewise.machines import description_text, load_description, machine_directories
-    from stripewise.outputs import write_file
+    from stripewise.core import write_file
+    from stripewise.storage.machines import description_text, load_description, machine_directories
 
     text = description_text(storage)
     load_description(text)
@@ -146,7 +145,7 @@ def _write(output: Path, storage: Storage) -> None:
 
 
 def _say_mounts(output: Path, mounts: list[Mount]) -> None:
-    from stripewise.machines import machine_directories
+    from stripewise.storage.machines import machine_directories
 
     own, site = machine_directories()
     is_kept = output.absolute().parent in (own, site)
@@ -156,9 +155,9 @@ def _say_mounts(output: Path, mounts: list[Mount]) -> None:
 
 
 def _base(read: Results, output: Path, targets: int | None, like: str, stack: str) -> Storage:
-    from stripewise.calibration import blank_storage
-    from stripewise.machines import Evidence, Figure, find_storage
-    from stripewise.simulation.stacks import find_stack
+    from stripewise.storage.fit import blank_storage
+    from stripewise.storage.machines import Evidence, Figure, find_storage
+    from stripewise.storage.stacks import find_stack
 
     if not like and targets is None:
         raise UsageError("give the number of targets with --targets, or a description with --like")
@@ -183,7 +182,7 @@ def _name_of(output: Path) -> str:
 
 def _mount_of(place: str) -> Mount:
     """Return what is mounted where a directory is."""
-    from stripewise.machines import find_mount
+    from stripewise.storage.machines import find_mount
 
     if not place or not Path(place).exists():
         raise UsageError(
@@ -195,7 +194,7 @@ def _mount_of(place: str) -> Mount:
 
 def _tied(storage: Storage, mounts: list[Mount], like: str) -> Storage:
     """Return the description of the file systems that are mounted."""
-    from stripewise.machines import KINDS, kind_of
+    from stripewise.storage.machines import KINDS, kind_of
 
     if not mounts:
         return storage
@@ -219,8 +218,8 @@ def _data(fitted: Fitted) -> dict[str, Any]:
 
 
 def _lines(fitted: Fitted, read: Results) -> Iterator[str]:
-    from stripewise.machines import SPEC_OF, quantity_text
-    from stripewise.text import plural
+    from stripewise.present import plural
+    from stripewise.storage.machines import SPEC_OF, quantity_text
 
     runs = sum(len(one.rates) for one in read.measured)
     what = plural(len(read.measured), "configuration")

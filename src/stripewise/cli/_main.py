@@ -48,12 +48,27 @@ COMMANDS = {
 }
 """Command to its one-line help, in the order of `stripewise --help`."""
 
+_MODULES = {
+    "advise": "_bench_report",
+    "completion": "_common",
+    "layout": "_emulation",
+    "metadata": "_kernel",
+    "model": "_train",
+    "pattern": "_profile",
+    "runtime": "_doctor",
+    "serve": "_portal",
+    "site": "_doctor",
+    "strategies": "_tune",
+    "tunables": "_config",
+}
+"""Modules of the commands that share one with others; all others have one of their own name."""
+
 # At the end all memory goes back at once; to search it for cycles first would cost 10 ms.
 atexit.register(gc.freeze)
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are the modules `stripewise.cli._<name>`."""
+    """A group whose commands are the functions `<name>_command` of the modules beside this one."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names, in the order in which help shows them."""
@@ -63,8 +78,9 @@ class LazyGroup(click.Group):
         """Import one command; None if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"stripewise.cli._{cmd_name}")
-        command: click.Command = module.command
+        name = _MODULES.get(cmd_name, f"_{cmd_name}")
+        module = importlib.import_module(f"stripewise.cli.{name}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
         command.short_help = COMMANDS[cmd_name]
         return command
 

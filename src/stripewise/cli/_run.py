@@ -22,13 +22,13 @@ from stripewise.cli._common import (
     program_argument,
     sync_option,
 )
-from stripewise.cli._on import emulation_options, storage_to_emulate
+from stripewise.cli._emulation import emulation_options, storage_to_emulate
 from stripewise.cli._scripts import ProgramCommand, refuse_dry_run, refuse_scripts
-from stripewise.errors import ConfigurationError, ProgramError, UsageError
+from stripewise.core.errors import ConfigurationError, ProgramError, UsageError
 
 if TYPE_CHECKING:
-    from stripewise.model import Configuration
-    from stripewise.runtime import InPlaceRun
+    from stripewise.core import Configuration
+    from stripewise.run.runtime import InPlaceRun
 
 
 @click.command(
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 )
 @json_option
 @program_argument
-def command(
+def run_command(
     config: Path | None,
     auto: bool,
     dry_run: bool,
@@ -114,7 +114,7 @@ def command(
     Options of Stripewise stand before COMMAND; whatever follows COMMAND belongs to it.  The
     `--` before COMMAND may be left out.
     """
-    from stripewise.runtime import find_runtime, run_in_place
+    from stripewise.run.runtime import find_runtime, run_in_place
 
     if not program:
         raise UsageError("nothing to run; give a command: stripewise run -- mpiexec -n 4 ./app")
@@ -163,7 +163,7 @@ def command(
         whole=adopted is not None and adopted.plan.capture,
         series=adopted.series if adopted is not None else (),
     )
-    from stripewise.report import observation, observed_lines
+    from stripewise.run import observation, observed_lines
 
     seen = observation(done, configuration, captured=bool(capture), storage=storage)
     outcome = adopted.finish(seen, quiet=as_json) if adopted is not None else ""
@@ -195,8 +195,8 @@ def _report(done: InPlaceRun, configuration: Configuration) -> None:
             directory = _reports_by_policy()
         if not directory or not done.handshake.ok or done.problem:
             return
-        from stripewise.fleet import leave_report, report_of
-        from stripewise.model import Evidence
+        from stripewise.centre.database.ingest import leave_report, report_of
+        from stripewise.evidence.trace import Evidence
 
         evidence = done.evidence or Evidence(done.profile)
         report = report_of(evidence, done.elapsed_seconds, done.exit_code, configuration)
@@ -207,11 +207,11 @@ def _report(done: InPlaceRun, configuration: Configuration) -> None:
 
 
 def _reports_by_policy() -> str:
-    from stripewise.policy import has_policy
+    from stripewise.core import has_policy
 
     if not has_policy():
         return ""
-    from stripewise.policy import load_policy
+    from stripewise.settings import load_policy
 
     return load_policy().reports
 
@@ -221,7 +221,7 @@ def _say_resources(program: tuple[str, ...], configuration: Configuration) -> No
     job = configuration.job
     if not job.resources:
         return
-    from stripewise.runtime import command_with_resources, resource_environment
+    from stripewise.run.runtime import command_with_resources, resource_environment
 
     changed = command_with_resources(program, job)
     variables = [f"{name}={value}" for name, value in resource_environment(job).items()]
@@ -232,14 +232,14 @@ def _say_resources(program: tuple[str, ...], configuration: Configuration) -> No
 
 def _load(path: Path | None, allowed: tuple[str, ...]) -> Configuration:
     """Load, check and admit a configuration; the empty one without a path."""
-    from stripewise.model import Configuration
+    from stripewise.core import Configuration
 
     if path is None:
         return Configuration()
-    from stripewise.formats import load_configuration
-    from stripewise.policy import load_policy
-    from stripewise.runtime import check_carried
-    from stripewise.tunables import check_configuration
+    from stripewise.run.runtime import check_carried
+    from stripewise.settings import load_policy
+    from stripewise.settings.formats import load_configuration
+    from stripewise.settings.tunables import check_configuration
 
     loaded = load_configuration(path)
     for text in loaded.warnings:

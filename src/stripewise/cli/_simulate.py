@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise simulate`: what a job's I/O would take on a described storage."""
+"""Predicts what I/O takes on a described storage, and tunes it in virtual time."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import answer, examples, file_option, json_option
-from stripewise.cli._completion import complete_strategy
-from stripewise.errors import UsageError
+from stripewise.cli._common import answer, complete_strategy, examples, file_option, json_option
+from stripewise.core.errors import UsageError
 
 if TYPE_CHECKING:
     from stripewise.cli._simulate_jobs import Job
-    from stripewise.machines import Storage
-    from stripewise.model import Value
-    from stripewise.report import Simulation
+    from stripewise.core import Value
+    from stripewise.storage.machines import Storage
+    from stripewise.storage.simulation import Simulation
 
 
 @click.command(
@@ -109,7 +108,7 @@ if TYPE_CHECKING:
 @file_option("--html", help="Write a page with the results to FILE.")
 @json_option
 @click.pass_context
-def command(
+def simulate_command(
     context: click.Context,
     /,
     machine: str,
@@ -125,9 +124,8 @@ def command(
     from the pattern and the settings, and their time from the description of the storage.
     """
     from stripewise.cli._simulate_jobs import parse_sweep
-    from stripewise.cli._simulate_tune import tune_job
-    from stripewise.machines import find_storage
-    from stripewise.report import simulation_json, simulation_lines
+    from stripewise.storage.machines import find_storage
+    from stripewise.storage.simulation import simulation_json, simulation_lines
 
     study = {name: given.pop(name) for name in ("strategy", "trials", "seed")}
     storage = find_storage(machine)
@@ -144,8 +142,8 @@ def command(
     _check_sweep(context, job, sweep)
     found = _simulated(storage, job, sweep)
     if html is not None:
-        from stripewise.outputs import write_file
-        from stripewise.report import render_simulation_html
+        from stripewise.core import write_file
+        from stripewise.storage.simulation import render_simulation_html
 
         write_file(html, render_simulation_html(found))
     answer(as_json, lambda: simulation_json(found), lambda: simulation_lines(found))
@@ -197,7 +195,7 @@ def _settings(texts: tuple[str, ...]) -> dict[str, Value]:
 
 def _simulated(storage: Storage, job: Job, sweep: dict[str, tuple[Value, ...]]) -> Simulation:
     from stripewise.cli._simulate_jobs import swept, workload_of
-    from stripewise.report import Simulation, SimulationRow
+    from stripewise.storage.simulation import Simulation, SimulationRow
 
     rows, works = [], {}
     for point, one in swept(job, sweep):
@@ -206,3 +204,42 @@ def _simulated(storage: Storage, job: Job, sweep: dict[str, tuple[Value, ...]]) 
             works[key] = workload_of(one)
         rows.append(SimulationRow(point, works[key], one.simulated(storage, works[key])))
     return Simulation(storage, job.pattern, {name: tuple(v) for name, v in sweep.items()}, rows)
+
+
+# `stripewise simulate --tune`: a study of a job in virtual time.
+
+
+def tune_job(
+    storage: Storage,
+    job: Job,
+    as_json: bool,
+    strategy: str,
+    trials: int | None,
+    seed: int | None,
+) -> None:
+    """Tune a job and print what was found.
+
+    Raises:
+        UsageError: There is no such strategy, or nothing to tune.
+        ConfigurationError: The job is impossible on the storage.
+    """
+    from stripewise.cli._simulate_jobs import workload_of
+    from stripewise.study.plan import StudyOptions
+    from stripewise.study.procedure import simulated_workload, tune_simulated
+    from stripewise.study.report import (
+        SimulatedStudy,
+        simulated_study_json,
+        simulated_study_lines,
+    )  # fmt: skip
+    from stripewise.study.strategies import check_strategy_options
+
+    check_strategy_options(strategy, {})
+    work = workload_of(job)
+    job.simulated(storage, work)  # what is impossible is said here
+    program = simulated_workload(
+        storage, work, job.stack, job.transport,
+        capacity_bytes=job.capacity_bytes, private=job.private,
+    )  # fmt: skip
+    options = StudyOptions(("simulated",), strategy=strategy, trials=trials, seed=seed or 0)
+    found = SimulatedStudy(program, strategy, tune_simulated(program, options))
+    answer(as_json, lambda: simulated_study_json(found), lambda: simulated_study_lines(found))

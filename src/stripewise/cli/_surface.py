@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from stripewise.cli._arguments import Duration, Numbers
 from stripewise.cli._common import (
     EXIT_INTERRUPTED,
     allow_outside_option,
@@ -25,12 +26,11 @@ from stripewise.cli._common import (
     note,
     program_argument,
 )
-from stripewise.cli._on import emulation_options, study_storage
+from stripewise.cli._emulation import emulation_options, study_storage
 from stripewise.cli._scripts import ProgramCommand, refuse_dry_run, refuse_scripts
-from stripewise.cli._tune_words import Duration, Numbers
 
 if TYPE_CHECKING:
-    from stripewise.surfaces import RecordingOptions, Surface
+    from stripewise.study.surfaces import RecordingOptions, Surface
 
 _file_option = partial(file_option, type=click.Path(path_type=Path, dir_okay=False))
 
@@ -41,7 +41,7 @@ _file_option = partial(file_option, type=click.Path(path_type=Path, dir_okay=Fal
         "stripewise surface show btio.jsonl",
     ),
 )
-def command() -> None:
+def surface_command() -> None:
     """Measure every configuration of a given space and report the best possible gain.
 
     A recorded surface keeps every run with its noise.  Search strategies are compared on
@@ -49,7 +49,7 @@ def command() -> None:
     """
 
 
-@command.command(
+@surface_command.command(
     "record",
     cls=ProgramCommand,
     context_settings={"allow_interspersed_args": False},
@@ -138,7 +138,7 @@ def record(
     yours is refused, unless --allow-outside names them.
     """
     from stripewise.cli._vary import parse_spec, parse_vary
-    from stripewise.surfaces import RecordingOptions
+    from stripewise.study.surfaces import RecordingOptions
 
     refuse_scripts(program, "surface record")
     refuse_dry_run(program, never=True)
@@ -161,17 +161,20 @@ def record(
 
 
 def _show_plan(options: RecordingOptions, as_json: bool) -> None:
-    from stripewise.cli._surface_progress import SurfaceProgress
-    from stripewise.report import recording_ahead_json, recording_ahead_lines
-    from stripewise.surfaces import plan_recording
+    from stripewise.cli._progress import SurfaceProgress
+    from stripewise.study.surfaces import (
+        plan_recording,
+        recording_ahead_json,
+        recording_ahead_lines,
+    )
 
     plan = plan_recording(options, SurfaceProgress(sys.stderr))
     answer(as_json, lambda: recording_ahead_json(plan), lambda: recording_ahead_lines(plan))
 
 
 def _record(options: RecordingOptions) -> Surface:
-    from stripewise.cli._surface_progress import SurfaceProgress
-    from stripewise.surfaces import record_surface
+    from stripewise.cli._progress import SurfaceProgress
+    from stripewise.study.surfaces import record_surface
 
     progress = SurfaceProgress(sys.stderr)
     try:
@@ -188,7 +191,7 @@ def _record(options: RecordingOptions) -> Surface:
         progress.close()
 
 
-@command.command(
+@surface_command.command(
     "show",
     epilog=examples(
         "stripewise surface show btio.jsonl",
@@ -203,17 +206,17 @@ def _record(options: RecordingOptions) -> Surface:
 @json_option
 def show(file: Path, picture: Path | None, as_json: bool) -> None:
     """Show the optimum, the default, the noise, and the effect of each tunable."""
-    from stripewise.surfaces import Surface
+    from stripewise.study.surfaces import Surface
 
     surface = Surface.load(file)
     if picture is not None:
-        from stripewise.report import draw_surface
+        from stripewise.study.surfaces import draw_surface
 
         draw_surface(surface, picture, file.stem)
     _show(surface, file, as_json)
 
 
 def _show(surface: Surface, file: Path, as_json: bool) -> None:
-    from stripewise.report import surface_lines, surface_to_json
+    from stripewise.study.surfaces import surface_lines, surface_to_json
 
     answer(as_json, lambda: surface_to_json(surface), lambda: surface_lines(surface, file.name))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise train`: measure a designed set of configurations for models of performance."""
+"""Trains models of performance, and lists, validates and exports them."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from stripewise.cli._arguments import Duration, Numbers
 from stripewise.cli._common import (
     EXIT_INTERRUPTED,
     allow_outside_option,
     answer,
+    complete_machine,
     examples,
     file_option,
     json_option,
     note,
+    print_json,
 )
-from stripewise.cli._completion import complete_machine
-from stripewise.cli._layout import Size
-from stripewise.cli._tune_words import Duration, Numbers
-from stripewise.errors import StripewiseError, UsageError
+from stripewise.cli._emulation import Size
+from stripewise.core.errors import StripewiseError, UsageError
 
 if TYPE_CHECKING:
-    from stripewise.training import Fits, Trained, TrainingOptions
+    from stripewise.learning.performance import Loaded, Model, Validated
+    from stripewise.study.training import Fits, Trained, TrainingOptions
 
 
 @click.command(
@@ -133,7 +135,7 @@ if TYPE_CHECKING:
 @allow_outside_option
 @json_option
 @click.pass_context
-def command(
+def train_command(
     context: click.Context, /, as_json: bool, source: Path | None, here: bool, **given: Any
 ) -> None:
     """Measure how settings act on a storage, and make models of it for all later programs.
@@ -146,13 +148,19 @@ def command(
     if source is not None:
         _from_earlier(source, as_json)
         return
-    from stripewise.performance import made_home
+    from stripewise.learning.performance import made_home
 
     options = _options(**given)
     made_home()  # hours of runs are not to end with models that cannot be kept
     trained = _trained(options)
-    from stripewise.report import fits_json, fits_lines, training_json, training_lines
-    from stripewise.training import fit_models, read_evidence
+    from stripewise.study.training import (
+        fit_models,
+        fits_json,
+        fits_lines,
+        read_evidence,
+        training_json,
+        training_lines,
+    )
 
     fits = fit_models(*read_evidence(trained.surfaces, trained.plan.options.directory))
     kept = _kept(fits)
@@ -165,7 +173,7 @@ def command(
 
 def _kept(fits: Fits) -> int:
     """Keep the best settings of each pattern; a store that cannot be written is a warning."""
-    from stripewise.training import keep_lessons
+    from stripewise.study.training import keep_lessons
 
     try:
         return keep_lessons(fits.evidence)
@@ -205,8 +213,7 @@ def _check(
 
 
 def _from_earlier(source: Path, as_json: bool) -> None:
-    from stripewise.report import fits_json, fits_lines
-    from stripewise.training import find_evidence, fit_models
+    from stripewise.study.training import find_evidence, fit_models, fits_json, fits_lines
 
     fits = fit_models(*find_evidence(source))
     kept = _kept(fits)
@@ -227,8 +234,8 @@ def _options(
     **given: Any,
 ) -> TrainingOptions:
     from stripewise.cli._vary import parse_vary
-    from stripewise.jobs import is_remote
-    from stripewise.training import (
+    from stripewise.run.shell import is_remote
+    from stripewise.study.training import (
         PATTERNS,
         SMALL_BYTES,
         TrainingOptions,
@@ -274,8 +281,8 @@ def _usual_name(machine: str | None, simulate: bool) -> str:
 
 
 def _trained(options: TrainingOptions) -> Trained:
-    from stripewise.cli._train_progress import TrainingProgress
-    from stripewise.training import train
+    from stripewise.cli._progress import TrainingProgress
+    from stripewise.study.training import train
 
     progress = TrainingProgress(sys.stderr)
     try:
@@ -286,3 +293,158 @@ def _trained(options: TrainingOptions) -> Trained:
         click.get_current_context().exit(EXIT_INTERRUPTED)
     finally:
         progress.close()
+
+
+# `stripewise model`: the models of performance that are kept.
+
+_picture = file_option(
+    "--picture", help="Draw predicted against measured into FILE (.svg, .png, .pdf)."
+)
+
+
+@click.group(
+    epilog=examples(
+        "stripewise model list",
+        "stripewise model show 3fa2 --picture model.svg",
+        "stripewise model validate 3fa2 --from surfaces/",
+        "stripewise model export 3fa2 > model.json",
+    )
+)
+def model_command() -> None:
+    """List, show, validate and export models of performance.
+
+    `stripewise train` makes them; `stripewise tune` and `stripewise run --auto` use those that
+    hold.  Each is one file in $STRIPEWISE_MODELS, or in stripewise/models in $XDG_DATA_HOME
+    (~/.local/share); the site's are read as well.
+    """
+
+
+@model_command.command("list", epilog=examples("stripewise model list --json"))
+@json_option
+def list_(as_json: bool) -> None:
+    """List the models, with their errors on patterns that they were not fitted to."""
+    from stripewise.learning.performance import models_json, models_lines, own_models
+
+    found = _loaded()
+    answer(
+        as_json,
+        lambda: models_json(found.models, found.paths),
+        lambda: models_lines(found.models, found.paths, own_models()),
+    )
+
+
+@model_command.command(epilog=examples("stripewise model show 3fa2", "... show 3fa2 --json"))
+@click.argument("model")
+@_picture
+@json_option
+def show(model: str, picture: Path | None, as_json: bool) -> None:
+    """Show MODEL: terms, errors, and where it holds; its first digits will do."""
+    from stripewise.learning.performance import model_json, model_lines
+
+    found, path = _find(model)
+    answer(as_json, lambda: model_json(found), lambda: model_lines(found, path))
+    _draw(found, found.points, picture)
+
+
+@model_command.command(
+    epilog=examples(
+        "stripewise model validate 3fa2",
+        "stripewise model validate 3fa2 --from surfaces/ --picture check.svg",
+    )
+)
+@click.argument("model")
+@click.option(
+    "--from",
+    "sources",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Surface, or directory of surfaces and studies, to predict (repeatable).  "
+    "[default: what was left out in training]",
+)
+@_picture
+@json_option
+def validate(model: str, sources: tuple[Path, ...], picture: Path | None, as_json: bool) -> None:
+    """Compare what MODEL predicts with what was measured."""
+    from stripewise.core import to_json
+    from stripewise.learning.performance import Validated, validated_lines
+
+    found, _ = _find(model)
+    judged = _against(found, sources) if sources else Validated(found.scores, found.points, ())
+    answer(
+        as_json,
+        lambda: {"scores": to_json(judged.scores), "refused": list(judged.refused)},
+        lambda: validated_lines(judged),
+    )
+    _draw(found, judged.points, picture)
+
+
+@model_command.command(epilog=examples("stripewise model export 3fa2 > model.json"))
+@click.argument("model")
+def export(model: str) -> None:
+    """Write MODEL as JSON to standard output; such a file in the directory of models is one."""
+    from stripewise.learning.performance import model_to_json
+
+    print_json(model_to_json(_find(model)[0]), indent=1)
+
+
+def _loaded() -> Loaded:
+    from stripewise.learning.performance import load_models, own_models, site_models
+    from stripewise.settings import load_policy
+
+    found = load_models((own_models(), *site_models(load_policy().models)))
+    for warning in found.warnings:
+        note(warning, kind="warning")
+    return found
+
+
+def _find(digits: str) -> tuple[Model, Path]:
+    """Return the one model whose name begins so.
+
+    Raises:
+        UsageError: There is none, or there are several.
+    """
+    from stripewise.learning.performance import model_id
+
+    loaded = _loaded()
+    pairs = zip(loaded.models, loaded.paths, strict=True)
+    found = [pair for pair in pairs if digits and model_id(pair[0]).startswith(digits)]
+    if len({model_id(model) for model, _ in found}) != 1:
+        names = ", ".join(model_id(model) for model, _ in found)
+        which = f"several models begin with {digits!r}: {names}" if found else (
+            f"no model is called {digits!r}"
+        )  # fmt: skip
+        raise UsageError(f"{which}; `stripewise model list` shows them")
+    return found[0]
+
+
+def _against(model: Model, sources: tuple[Path, ...]) -> Validated:
+    from stripewise.learning.performance import validated
+    from stripewise.study.training import find_evidence, read_evidence
+
+    samples = []
+    for source in sources:
+        is_directory = source.is_dir()
+        found, refused = find_evidence(source) if is_directory else read_evidence([source], source)
+        for line in refused:
+            note(line, kind="warning")
+        for one in found:
+            if why := model.ground.why_not(one.ground):
+                note(f"{one.path} does not count: the model is not of that ground: {why}")
+            else:
+                samples += list(one.samples)
+    if known := sorted({one.name for one in samples if one.name} & set(model.programs)):
+        note(
+            f"the training had {', '.join(known)} too: what is new to the model is judged by "
+            f"`stripewise model validate` without --from"
+        )
+    return validated(model, samples)
+
+
+def _draw(model: Model, points: tuple[tuple[str, float, float], ...], path: Path | None) -> None:
+    if path is None:
+        return
+    from stripewise.learning.performance import draw_model
+
+    draw_model(points, path, f"{model.pattern_class}, {model.ground}: I/O time")
+    note(f"wrote {path}")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise tune`: a command in, verified faster settings out."""
+"""Finds verified faster settings for a command, and lists the search strategies."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from stripewise.cli._arguments import Duration, Numbers, find_cases, strategy_options
 from stripewise.cli._common import (
     EXIT_INTERRUPTED,
     allow_outside_option,
     answer,
+    complete_knob,
+    complete_strategy,
     directory_option,
     echo,
     examples,
@@ -27,21 +30,20 @@ from stripewise.cli._common import (
     print_json,
     program_argument,
 )
-from stripewise.cli._completion import complete_knob, complete_strategy
-from stripewise.cli._job_script import TuneCommand, job_options, take_job
-from stripewise.cli._on import emulation_options, study_storage
-from stripewise.cli._scripts import refuse_dry_run, refuse_scripts
-from stripewise.cli._tune_words import (
-    Duration,
-    Numbers,
-    find_cases,
-    strategy_options,
+from stripewise.cli._emulation import emulation_options, study_storage
+from stripewise.cli._scripts import (
+    TuneCommand,
+    job_options,
+    refuse_dry_run,
+    refuse_scripts,
+    take_job,
 )
-from stripewise.errors import UsageError
+from stripewise.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from stripewise.model import StudyResult
-    from stripewise.study import StudyOptions
+    from stripewise.core import StudyResult
+    from stripewise.study.plan import StudyOptions
+
 
 _tunables_option = partial(
     click.option, multiple=True, metavar="TUNABLE", shell_complete=complete_knob
@@ -195,7 +197,7 @@ _numbers_option = partial(click.option, type=Numbers(), default=(), metavar="N,N
 @job_options
 @json_option
 @program_argument
-def command(
+def tune_command(
     as_json: bool,
     no_sync: bool,
     no_memory: bool,
@@ -227,9 +229,9 @@ def command(
     program itself confirms what was found, with the same output and in fresh pairs.
     """
     from stripewise.cli._vary import parse_vary
-    from stripewise.strategies import check_strategy_options
-    from stripewise.study import NO_MACHINE, StudyOptions
-    from stripewise.tunables import get
+    from stripewise.settings.tunables import get
+    from stripewise.study.plan import NO_MACHINE, StudyOptions
+    from stripewise.study.strategies import check_strategy_options
 
     program, directory = given.pop("program"), given.pop("study_dir")
     cases_file, replayed = given.pop("cases_file"), given.pop("replayed")
@@ -263,7 +265,7 @@ def command(
     )
     check_strategy_options(options.strategy, options.strategy_options)
     if options.machine not in ("", NO_MACHINE):
-        from stripewise.machines import find_storage
+        from stripewise.storage.machines import find_storage
 
         find_storage(options.machine)
     for name in (*options.only, *options.exclude):
@@ -278,15 +280,15 @@ def command(
 
 def _show_plan(options: StudyOptions, as_json: bool) -> None:
     """Show what a study of a job script would submit, and what it may cost."""
-    from stripewise.report import job_plan_lines, job_plan_to_json
-    from stripewise.study import plan_jobs
+    from stripewise.study.job_scripts import plan_jobs
+    from stripewise.study.report import job_plan_lines, job_plan_to_json
 
     plan = plan_jobs(options)
     answer(as_json, lambda: job_plan_to_json(plan), lambda: job_plan_lines(plan))
 
 
 def _tune(options: StudyOptions, as_json: bool) -> None:
-    from stripewise.report import result_to_json, study_of_job
+    from stripewise.study.report import result_to_json, study_of_job
 
     result = _study(options, as_json)
     if as_json:
@@ -295,8 +297,8 @@ def _tune(options: StudyOptions, as_json: bool) -> None:
 
 def _tune_replay(options: StudyOptions, trace: Path, as_json: bool) -> None:
     """Search with the replay, confirm with the program, report both."""
-    from stripewise.report import result_to_json
-    from stripewise.study import tune_replay
+    from stripewise.study.procedure import tune_replay
+    from stripewise.study.report import result_to_json
 
     replay, program = tune_replay(
         options, trace, lambda one: _study(one, as_json, "the same command and --resume")
@@ -311,7 +313,8 @@ def _tune_replay(options: StudyOptions, trace: Path, as_json: bool) -> None:
 
 def _study(options: StudyOptions, as_json: bool, again: str = "") -> StudyResult:
     """Run a study, write what it leaves, and sum it up for people."""
-    from stripewise.report import (
+    from stripewise.study.procedure import run_study
+    from stripewise.study.report import (
         job_lines,
         progress_observer,
         script_lines,
@@ -319,7 +322,6 @@ def _study(options: StudyOptions, as_json: bool, again: str = "") -> StudyResult
         summary_lines,
         write_outputs,
     )
-    from stripewise.study import run_study
 
     observer = progress_observer(sys.stderr if as_json else sys.stdout)
     try:
@@ -362,3 +364,48 @@ def _check_launcher(script: str, launcher: str) -> None:
             f"--launcher {launcher}: runs of a job script are jobs of Slurm; leave the option "
             f"out, or run it on this host as a program: {here}"
         )
+
+
+# `stripewise strategies`: the search strategies and their options.
+
+
+@click.command(
+    epilog=examples(
+        "stripewise strategies",
+        "stripewise tune --strategy genetic --strategy-option population=20 \\",
+        "    --strategy-option selector=tournament -- mpiexec -n 4 ./program",
+    ),
+)
+@json_option
+def strategies_command(as_json: bool) -> None:
+    """List the search strategies, the default first, and the options of each."""
+    from stripewise.study.strategies import find_strategy, strategy_names
+
+    members = [find_strategy(name) for name in strategy_names()]
+    if as_json:
+        print_json([_document(member) for member in members])
+        return
+    for member in members:
+        problem = f"   ({member.problem()})" if member.problem() else ""
+        echo(f"{member.name:<12} {member.summary}{problem}")
+        for option in member.declared:
+            shown = f"{option.name}={option.default}"
+            choice = f" ({option.expected})" if option.choices else ""
+            echo(f"{'':<14}{shown:<26} {option.summary}{choice}")
+
+
+def _document(member: Any) -> dict[str, Any]:
+    return {
+        "name": member.name,
+        "summary": member.summary,
+        "problem": member.problem(),
+        "options": [
+            {
+                "name": option.name,
+                "default": option.default,
+                "summary": option.summary,
+                "expected": option.expected,
+            }
+            for option in member.declared
+        ],
+    }

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stripewise.errors import UsageError
-from stripewise.inputs import SPACE, parse_toml, read_input
-from stripewise.model import Value
-from stripewise.tunables import Tunable, get
+from stripewise.core import Value
+from stripewise.core.errors import UsageError
+from stripewise.core.inputs import SPACE, parse_toml, read_input
+from stripewise.settings.tunables import Tunable, get
 
 
 def parse_vary(texts: Sequence[str], option: str = "--vary") -> dict[str, tuple[Value, ...]]:

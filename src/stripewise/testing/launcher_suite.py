@@ -19,9 +19,9 @@ from uuid import uuid4
 
 import pytest
 
-from stripewise.errors import ProgramError
-from stripewise.launch import Handle, Launcher, Outcome, RunRequest
-from stripewise.model import RunStatus
+from stripewise.core import RunStatus
+from stripewise.core.errors import ProgramError
+from stripewise.run.launch import Handle, Launcher, Outcome, RunRequest
 
 
 def same_handle(handle: Handle) -> Handle:

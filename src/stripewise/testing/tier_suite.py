@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import StorageError, UsageError
-from stripewise.tiers import Pool, Tier, TierRequest, find_tier, tier_names
+from stripewise.core.errors import StorageError, UsageError
+from stripewise.run.tiers import Pool, Tier, TierRequest, find_tier, tier_names
 
 _GIB = 1 << 30
 GRANULARITIES = (1, 4096, 1 << 20, _GIB, 3 * _GIB // 2, 20 * _GIB, 174416 << 20, 21_625_159_352)

@@ -9,8 +9,8 @@ import pytest
 
 from stripewise.bench import Case
 from stripewise.bench.runners import find_runner
-from stripewise.simulation.stacks._mpiio import Asked
-from stripewise.simulation.stacks._pieces import Ranges
+from stripewise.storage.stacks._pieces import Ranges
+from stripewise.storage.stacks._romio import Asked
 
 SHARED = Case(
     "line", operation="write-read", backend="mpiio", mode="collective", ranks_per_node=4,

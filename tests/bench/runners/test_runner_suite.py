@@ -14,7 +14,7 @@ import pytest
 from stripewise.bench import Case
 from stripewise.bench.runners import find_runner, runner_names
 from stripewise.bench.runners._metadata import shift_of
-from stripewise.errors import UsageError
+from stripewise.core.errors import UsageError
 from support.runner_suite import RunnerSuite
 
 DATA = Path(__file__).parents[1] / "data"

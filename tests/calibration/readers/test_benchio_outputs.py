@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.calibration.readers import Data, Test, read_results, read_tests
-from stripewise.errors import UsageError
+from stripewise.core.errors import UsageError
+from stripewise.storage.results import Data, Test, read_results, read_tests
 
 DATA = Path(__file__).parent / "data"
 GIB, MIB = 1 << 30, 1 << 20

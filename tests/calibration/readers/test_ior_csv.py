@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.calibration.readers import Test, read_tests
-from stripewise.errors import UsageError
+from stripewise.core.errors import UsageError
+from stripewise.storage.results import Test, read_tests
 
 CSV = Path(__file__).parent / "data" / "ior-fpp.csv"
 MIB = 1 << 20

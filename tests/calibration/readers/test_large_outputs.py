@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.calibration.readers import read_tests
-from stripewise.errors import UsageError
+from stripewise.core.errors import UsageError
+from stripewise.storage.results import read_tests
 
 DATA = Path(__file__).parent / "data"
 MIB = 1 << 20

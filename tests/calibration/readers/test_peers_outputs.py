@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.bench import import_campaign
-from stripewise.calibration.readers import Found, Test, read_tests
+from stripewise.bench.campaign import import_campaign
+from stripewise.storage.results import Found, Test, read_tests
 from support.peers import FAMILIES, peer
 
 pytestmark = [

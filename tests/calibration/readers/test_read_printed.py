@@ -11,9 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.calibration.readers._ior_test import each_of, most_spread
-from stripewise.calibration.readers._lines import clock, half_digit, number, option_size, size
-from stripewise.calibration.readers._words import options_of
+from stripewise.storage.results._ior_test import each_of, most_spread
+from stripewise.storage.results._lines import (
+    clock,
+    half_digit,
+    number,
+    option_size,
+    options_of,
+    size,
+)
 
 DATA = Path(__file__).parent / "data"
 RATES = st.lists(st.floats(1, 1e6), min_size=1, max_size=3)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.calibration.readers import read_results
-from stripewise.errors import UsageError
+from stripewise.core.errors import UsageError
+from stripewise.storage.results import read_results
 
 HERE = Path(__file__).parent
 MIB, GIB = 1 << 20, 1 << 30

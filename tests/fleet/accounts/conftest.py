@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.fleet.accounts import Accounts, Attempts, AuditTrail, Managers, Sessions, Tokens
+from stripewise.centre.database.accounts import (
+    Accounts,
+    Attempts,
+    AuditTrail,
+    Managers,
+    Sessions,
+    Tokens,
+)
 from support.clock import Clock
 
 

@@ -10,9 +10,9 @@ import argon2
 import pytest
 from sqlalchemy import Engine, insert, select, update
 
-from stripewise.errors import LoginError, UsageError
-from stripewise.fleet.accounts import Accounts, AuditTrail, Sessions, Tokens, is_login
-from stripewise.fleet.tables import Person, Principal
+from stripewise.centre.database.accounts import Accounts, AuditTrail, Sessions, Tokens, is_login
+from stripewise.centre.database.tables import Person, Principal
+from stripewise.core.errors import LoginError, UsageError
 
 PASSWORD = "correct horse battery"
 

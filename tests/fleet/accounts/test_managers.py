@@ -7,9 +7,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine, insert, select
 
-from stripewise.errors import UsageError
-from stripewise.fleet.accounts import Accounts, AuditTrail, Managers
-from stripewise.fleet.tables import Member, Person, Project
+from stripewise.centre.database.accounts import Accounts, AuditTrail, Managers
+from stripewise.centre.database.tables import Member, Person, Project
+from stripewise.core.errors import UsageError
 
 
 @pytest.fixture(autouse=True)

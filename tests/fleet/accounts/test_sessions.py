@@ -10,9 +10,16 @@ import time
 import pytest
 from sqlalchemy import Engine, func, select, update
 
-from stripewise.errors import LoginError
-from stripewise.fleet.accounts import Account, Accounts, AuditTrail, Limits, Sessions, Tokens
-from stripewise.fleet.tables import Session, Token
+from stripewise.centre.database.accounts import (
+    Account,
+    Accounts,
+    AuditTrail,
+    Limits,
+    Sessions,
+    Tokens,
+)
+from stripewise.centre.database.tables import Session, Token
+from stripewise.core.errors import LoginError
 from support.clock import Clock
 
 LIMITS = Limits(session_seconds=36000, idle_seconds=1800)

@@ -10,9 +10,16 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from stripewise.errors import UsageError
-from stripewise.fleet.accounts import SCOPES, Account, Accounts, AuditTrail, Limits, Tokens
-from stripewise.fleet.tables import Token
+from stripewise.centre.database.accounts import (
+    SCOPES,
+    Account,
+    Accounts,
+    AuditTrail,
+    Limits,
+    Tokens,
+)
+from stripewise.centre.database.tables import Token
+from stripewise.core.errors import UsageError
 from support.clock import Clock
 
 DAY = 86400

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.fleet._engine import create_engine
-from stripewise.fleet._schema import initialise
+from stripewise.centre.database._engine import create_engine
+from stripewise.centre.database._schema import initialise
 
 
 @pytest.fixture

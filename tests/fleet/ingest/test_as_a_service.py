@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import ConfigurationError, StorageError, UsageError
+from stripewise.core.errors import ConfigurationError, StorageError, UsageError
 from support import fleet_inputs as inputs
 from support.monitor_process import IS_OPEN
 

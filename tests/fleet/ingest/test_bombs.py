@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
-from stripewise.fleet.tables import JobSource
+from stripewise.centre.database.tables import JobSource
 from support import fleet_inputs as inputs
 from support.fleet_inputs import take
 

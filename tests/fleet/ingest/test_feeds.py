@@ -15,21 +15,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.bench import Case, write_campaign
-from stripewise.errors import StripewiseError, TraceError
-from stripewise.fleet._of_profile import Origin
-from stripewise.fleet._records import CampaignRecord, PairRecord, SourceRecord
-from stripewise.fleet._spool import FORMAT
-from stripewise.fleet.ingest._base import HEAD_BYTES, RefusedError
-from stripewise.fleet.ingest._campaign import CampaignFeed
-from stripewise.fleet.ingest._evidence import EvidenceFeed
-from stripewise.fleet.ingest._owner import check_trust, owned
-from stripewise.fleet.ingest._registry import FEEDS, feed_of
-from stripewise.fleet.ingest._report import ReportFeed, check_report, schema
-from stripewise.fleet.ingest._study import StudyFeed, without_stripewise
-from stripewise.fleet.ingest._walk import PassedOver, Stamp, walk
-from stripewise.model import Configuration, FileRule, JobSettings
-from stripewise.text import finite
+from stripewise.bench import Case
+from stripewise.bench.campaign import write_campaign
+from stripewise.centre.database._records import CampaignRecord, PairRecord, SourceRecord
+from stripewise.centre.database.ingest._base import HEAD_BYTES, RefusedError
+from stripewise.centre.database.ingest._campaign import CampaignFeed
+from stripewise.centre.database.ingest._evidence import EvidenceFeed
+from stripewise.centre.database.ingest._inputs import FEEDS, PassedOver, Stamp, feed_of, walk
+from stripewise.centre.database.ingest._profile_record import Origin
+from stripewise.centre.database.ingest._report import FORMAT, ReportFeed, check_report, schema
+from stripewise.centre.database.ingest._study import StudyFeed, without_stripewise
+from stripewise.centre.database.ingest._work import check_trust, owned
+from stripewise.core import Configuration, FileRule, JobSettings
+from stripewise.core.errors import StripewiseError, TraceError
+from stripewise.present import finite
 from support import fleet_inputs as inputs
 from support.bench_campaigns import campaign
 

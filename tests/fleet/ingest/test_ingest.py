@@ -13,14 +13,14 @@ import pytest
 from sqlalchemy import Engine, func, select, text
 from sqlalchemy.exc import StatementError
 
-from stripewise.errors import StorageError, UsageError
-from stripewise.fleet._engine import create_engine, str_of
-from stripewise.fleet._records import Record
-from stripewise.fleet._schema import initialise
-from stripewise.fleet._store import Writer
-from stripewise.fleet.ingest import IngestOptions, _book, ingest
-from stripewise.fleet.ingest import _ingest as module
-from stripewise.fleet.tables import (
+from stripewise.centre.database._engine import create_engine, str_of
+from stripewise.centre.database._records import Record
+from stripewise.centre.database._schema import initialise
+from stripewise.centre.database.ingest import IngestOptions, ingest
+from stripewise.centre.database.ingest import _ingest as module
+from stripewise.centre.database.ingest import _ledger as _book
+from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.database.tables import (
     CampaignFigure,
     CampaignRow,
     Cluster,
@@ -30,6 +30,7 @@ from stripewise.fleet.tables import (
     PairedRun,
     Person,
 )
+from stripewise.core.errors import StorageError, UsageError
 from support import fleet_inputs as inputs
 from support.fleet_inputs import take
 from support.small_disk import fill, small_file_system

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, func, select
 
-from stripewise.fleet._engine import create_engine, str_of
-from stripewise.fleet._schema import initialise
-from stripewise.fleet.ingest import IngestOptions, ingest
-from stripewise.fleet.tables import Ledger
+from stripewise.centre.database._engine import create_engine, str_of
+from stripewise.centre.database._schema import initialise
+from stripewise.centre.database.ingest import IngestOptions, ingest
+from stripewise.centre.database.tables import Ledger
 from support import fleet_inputs as inputs
 
 KILLS = 20

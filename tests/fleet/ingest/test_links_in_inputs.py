@@ -12,10 +12,18 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from stripewise.fleet.ingest import _work
-from stripewise.fleet.ingest._walk import PassedOver, walk
-from stripewise.fleet.ingest._work import Later, Look, Looked, Read, Refused, Stored, work
-from stripewise.fleet.tables import JobSource
+from stripewise.centre.database.ingest import _work
+from stripewise.centre.database.ingest._inputs import PassedOver, walk
+from stripewise.centre.database.ingest._work import (
+    Later,
+    Look,
+    Looked,
+    Read,
+    Refused,
+    Stored,
+    work,
+)
+from stripewise.centre.database.tables import JobSource
 from support import fleet_inputs as inputs
 from support.fleet_inputs import take
 from support.foreign_traces import sample_calls, write_recorder_text

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
-from stripewise.fleet.ingest import _ingest as module
-from stripewise.fleet.ingest import _work
-from stripewise.fleet.ingest._walk import PassedOver, walk
-from stripewise.fleet.tables import Ledger
+from stripewise.centre.database.ingest import _ingest as module
+from stripewise.centre.database.ingest import _work
+from stripewise.centre.database.ingest._inputs import PassedOver, walk
+from stripewise.centre.database.tables import Ledger
 from support import fleet_inputs as inputs
 from support.fleet_inputs import take
 

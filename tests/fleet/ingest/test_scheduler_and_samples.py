@@ -12,16 +12,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, func, select, update
 
-from stripewise.errors import StorageError, TraceError
-from stripewise.fleet._of_profile import Origin
-from stripewise.fleet._problems import MOST_PROBLEMS
-from stripewise.fleet._records import JobRecord
-from stripewise.fleet.ingest import IngestOptions, ingest, next_window, take_jobs
-from stripewise.fleet.ingest import _samples as samples
-from stripewise.fleet.ingest import _scheduler as scheduler
-from stripewise.fleet.ingest._base import Feed
-from stripewise.fleet.scheduler import Parsed, Window
-from stripewise.fleet.tables import Event, Job, Ledger, Rollup, Sample
+from stripewise.centre.database import Parsed
+from stripewise.centre.database._records import MOST_PROBLEMS, JobRecord
+from stripewise.centre.database.ingest import IngestOptions, Window, ingest, next_window, take_jobs
+from stripewise.centre.database.ingest import _samples as samples
+from stripewise.centre.database.ingest import _scheduler as scheduler
+from stripewise.centre.database.ingest._base import Feed
+from stripewise.centre.database.ingest._profile_record import Origin
+from stripewise.centre.database.tables import Event, Job, Ledger, Rollup, Sample
+from stripewise.core.errors import StorageError, TraceError
 
 SACCT = """\
 jobid|jobidraw|cluster|user|uid|account|submit|start|end|elapsed|state|nnodes|jobname

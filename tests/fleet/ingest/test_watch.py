@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.errors import StorageError
-from stripewise.fleet import _engine
-from stripewise.fleet._engine import create_engine
-from stripewise.fleet._schema import initialise
-from stripewise.fleet.ingest import IngestOptions, Tally, _watch, ingest, watch
-from stripewise.slurm import SlurmError
+from stripewise.centre.database import _engine
+from stripewise.centre.database._engine import create_engine
+from stripewise.centre.database._schema import initialise
+from stripewise.centre.database.ingest import IngestOptions, Tally, ingest, watch
+from stripewise.centre.database.ingest import _ingest as _watch
+from stripewise.core.errors import StorageError
+from stripewise.run.slurm import SlurmError
 from support import fleet_inputs as inputs
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
-from stripewise.fleet.tables import Job, JobSource
+from stripewise.centre.database.tables import Job, JobSource
 from support import fleet_inputs as inputs
 from support.fleet_inputs import take
 

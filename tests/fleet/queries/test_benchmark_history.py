@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 from sqlalchemy import Connection
 
-from stripewise.fleet._store import Writer
-from stripewise.fleet.queries import CaseHistory, benchmark_history
+from stripewise.centre.database.queries import CaseHistory, benchmark_history
+from stripewise.centre.database.store._writer import Writer
 from support.storage_samples import DAY, NOW, campaign
 
 

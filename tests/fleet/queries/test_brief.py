@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, insert
 
-from stripewise.fleet._engine import transaction
-from stripewise.fleet.queries import _brief
-from stripewise.fleet.queries._brief import SECONDS, briefly
-from stripewise.fleet.tables import Audit, FileSystem
+from stripewise.centre.database._engine import transaction
+from stripewise.centre.database.queries import _everybody as _brief
+from stripewise.centre.database.queries._everybody import SECONDS, briefly
+from stripewise.centre.database.tables import Audit, FileSystem
 
 
 class Asked:

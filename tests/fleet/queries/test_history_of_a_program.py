@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.fleet.queries import (
+from stripewise.centre.database.queries import (
     MOST_RUNS,
     MOST_SOURCES,
     facts_of_runs,
     find_job,
     list_runs,
     list_sources,
-    pairs_of,
     view_job,
 )
+from stripewise.centre.database.queries import pairs_of_job_pairs as pairs_of
 from support.portal_jobs import START, document, job, pair, profile, samples, store, viewer
 
 HOUR = 3600
@@ -32,7 +32,7 @@ def runs_of(engine: Engine, name: str, number: int) -> list[int]:
 def _rows(connection):  # type: ignore[no-untyped-def]
     from sqlalchemy import select
 
-    from stripewise.fleet.tables import Job
+    from stripewise.centre.database.tables import Job
 
     return connection.execute(select(Job.raw_id, Job.id)).all()
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from stripewise.fleet._store import Writer
-from stripewise.fleet.queries import NOBODY, own_summary
+from stripewise.centre.database.queries import NOBODY, own_summary
+from stripewise.centre.database.store._writer import Writer
 from support.fleet_records import figures, job, source
 from support.storage_samples import DAY, NOW, STAFF, viewer_named
 

@@ -12,9 +12,17 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection
 
-from stripewise.errors import UsageError
-from stripewise.fleet._store import Writer
-from stripewise.fleet.queries import SORTS, JobFilter, Role, Viewer, _paging, count_jobs, list_jobs
+from stripewise.centre.database.queries import (
+    SORTS,
+    JobFilter,
+    Role,
+    Viewer,
+    _paging,
+    count_jobs,
+    list_jobs,
+)
+from stripewise.centre.database.store._writer import Writer
+from stripewise.core.errors import UsageError
 from support.fleet_records import figures, job, source
 
 VIEWERS = (
@@ -57,8 +65,8 @@ def test_both_ways_give_the_same_pages(
         for sort in SORTS:
             few = all_pages(connection, viewer, asked, direction + sort)
             with monkeypatch.context() as patch:
-                patch.setattr("stripewise.fleet.queries._paging.COUNTED", 0)
-                patch.setattr("stripewise.fleet.queries._filters.RARE", 0)
+                patch.setattr("stripewise.centre.database.queries._paging.COUNTED", 0)
+                patch.setattr("stripewise.centre.database.queries._filters.RARE", 0)
                 assert all_pages(connection, viewer, asked, direction + sort) == few
             assert len(few) == len(set(few)) == count_jobs(connection, viewer, asked)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Connection
 
-from stripewise.errors import UsageError
-from stripewise.fleet.queries import (
+from stripewise.centre.database.queries import (
     NOBODY,
     JobFilter,
     PatternFilter,
@@ -16,6 +15,7 @@ from stripewise.fleet.queries import (
     public_seconds,
     search_patterns,
 )
+from stripewise.core.errors import UsageError
 from support.survey_world import NOW, ran, staff, store, user
 
 PERIOD = Period.parse({}, NOW)

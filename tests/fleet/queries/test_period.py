@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.fleet.queries import Period
-from stripewise.fleet.queries._period import DAY, whole_months
+from stripewise.centre.database.queries import Period
+from stripewise.centre.database.queries._filters import DAY, whole_months
+from stripewise.core.errors import UsageError
 from support.survey_world import NOW
 
 

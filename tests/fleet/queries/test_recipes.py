@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise import formats
-from stripewise.diagnosis.findings._mpi import Mpiio, hint_lines
-from stripewise.fleet.queries._recipe import recipe_of_lines, recipe_of_study
+from stripewise.centre.database.queries._gains import recipe_of_lines, recipe_of_study
+from stripewise.evidence.facts._mpi_io import Mpiio, hint_lines
+from stripewise.settings import formats
 from support.portal_jobs import LINES
 
 HINTS = {"romio_cb_write": "enable", "romio_cb_read": "enable"}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, select, update
 
-from stripewise.fleet.queries import (
+from stripewise.centre.database.queries import (
     NOBODY,
     Period,
     Role,
@@ -18,8 +18,8 @@ from stripewise.fleet.queries import (
     program_pairs,
     savings_ledger,
 )
-from stripewise.fleet.queries._savings import _Sum, visible_settings
-from stripewise.fleet.tables import PairedRun, Program, Project
+from stripewise.centre.database.queries._gains import _Sum, visible_settings
+from stripewise.centre.database.tables import PairedRun, Program, Project
 from support.survey_world import CONFIGURATION, NOW, proved, ran, staff, store, user
 
 PERIOD = Period.parse({}, NOW, 365)

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, insert, select
 
-from stripewise.fleet._records import EventRecord
-from stripewise.fleet._store import Writer
-from stripewise.fleet.queries import (
+from stripewise.centre.database._records import EventRecord
+from stripewise.centre.database.queries import (
     NOBODY,
     Hurting,
     LoadPeriod,
@@ -26,8 +25,9 @@ from stripewise.fleet.queries import (
     view_storage,
     view_top,
 )
-from stripewise.fleet.served import Load, Template, settle, store_job_loads, write_parts
-from stripewise.fleet.tables import Cluster, Person, PersonUid
+from stripewise.centre.database.store import Load, Template, settle, store_job_loads, write_parts
+from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.database.tables import Cluster, Person, PersonUid
 from support.fleet_records import job
 from support.served_jobs import MIB, load, service, store_loads
 from support.storage_samples import DAY, NOW, STAFF, key_of, series, viewer_named

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.fleet.queries._spread import at_once, spread
+from stripewise.centre.database.queries._programs import at_once, spread
 
 NAN = math.nan
 

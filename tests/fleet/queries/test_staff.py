@@ -7,8 +7,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Connection, insert
 
-from stripewise.errors import UsageError
-from stripewise.fleet.queries import (
+from stripewise.centre.database.queries import (
     NOBODY,
     Period,
     Role,
@@ -26,7 +25,8 @@ from stripewise.fleet.queries import (
     refused_inputs,
     unrecorded_jobs,
 )
-from stripewise.fleet.tables import Audit, Ledger
+from stripewise.centre.database.tables import Audit, Ledger
+from stripewise.core.errors import UsageError
 from support.fleet_records import source
 from support.survey_world import DAY, NOW, ran, staff, store, user
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.fleet._records import Record, SampleRecord, SourceRecord
-from stripewise.fleet.queries import StorageLoad, loads_beside, view_job
+from stripewise.centre.database._records import Record, SampleRecord, SourceRecord
+from stripewise.centre.database.queries import StorageLoad, loads_beside, view_job
 from support.portal_jobs import START, document, job, profile, samples, store, viewer
 
 HOUR, DAY = 3600, 86400

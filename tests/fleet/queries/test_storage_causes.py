@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Connection
 
-from stripewise.errors import UsageError
-from stripewise.fleet._records import EventRecord
-from stripewise.fleet._store import Writer
-from stripewise.fleet.queries import NOBODY, LoadPeriod, Role, Top, Viewer, view_top
+from stripewise.centre.database._records import EventRecord
+from stripewise.centre.database.queries import NOBODY, LoadPeriod, Role, Top, Viewer, view_top
+from stripewise.centre.database.store._writer import Writer
+from stripewise.core.errors import UsageError
 from support.fleet_records import figures, job, source
 from support.storage_samples import DAY, NOW, STAFF, key_of, mounted, used_by, viewer_named
 

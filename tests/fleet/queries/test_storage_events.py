@@ -5,10 +5,15 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Connection
 
-from stripewise.errors import UsageError
-from stripewise.fleet._records import EventRecord
-from stripewise.fleet._store import Writer
-from stripewise.fleet.queries import EventFilter, advice_now, kinds_of_events, list_events
+from stripewise.centre.database._records import EventRecord
+from stripewise.centre.database.queries import (
+    EventFilter,
+    advice_now,
+    kinds_of_events,
+    list_events,
+)
+from stripewise.centre.database.store._writer import Writer
+from stripewise.core.errors import UsageError
 from support.storage_samples import NOW
 
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
-from stripewise.errors import UsageError
-from stripewise.fleet._records import EventRecord
-from stripewise.fleet._store import Writer
-from stripewise.fleet.queries import FileSystemLoad, LoadPeriod, events_within, view_load
-from stripewise.fleet.queries._series import resolution_for
-from stripewise.fleet.queries._storage_load import outliers
+from stripewise.centre.database._records import EventRecord
+from stripewise.centre.database.queries import FileSystemLoad, LoadPeriod, events_within, view_load
+from stripewise.centre.database.queries._series import resolution_for
+from stripewise.centre.database.queries._storage_load import outliers
+from stripewise.centre.database.store._writer import Writer
+from stripewise.core.errors import UsageError
 from support.storage_samples import DAY, NOW, key_of, series, targets
 
 

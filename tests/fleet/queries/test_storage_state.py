@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Connection
 
-from stripewise.fleet._records import EventRecord
-from stripewise.fleet._store import Writer
-from stripewise.fleet.queries import FileSystemState, view_storage
+from stripewise.centre.database._records import EventRecord
+from stripewise.centre.database.queries import FileSystemState, view_storage
+from stripewise.centre.database.store._writer import Writer
 from support.storage_samples import DAY, NOW, campaign, series, targets
 
 

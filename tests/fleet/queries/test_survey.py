@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import Connection, update
 
-from stripewise.fleet._records import SourceRecord
-from stripewise.fleet.queries import (
+from stripewise.centre.database._records import SourceRecord
+from stripewise.centre.database.queries import (
     NOBODY,
     Period,
     ProgramSurvey,
@@ -24,8 +24,8 @@ from stripewise.fleet.queries import (
     public_survey,
     survey,
 )
-from stripewise.fleet.queries import _program as program_queries
-from stripewise.fleet.tables import Program
+from stripewise.centre.database.queries import _programs as program_queries
+from stripewise.centre.database.tables import Program
 from support.survey_world import DAY, NOW, ran, staff, store, user
 
 PERIOD = Period.parse({}, NOW)

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import pytest
 from sqlalchemy import Connection
 
-from stripewise.fleet._records import SampleRecord
-from stripewise.fleet._store import Writer
-from stripewise.fleet.queries import FileSystemLoad, LoadPeriod, view_load, view_storage
+from stripewise.centre.database._records import SampleRecord
+from stripewise.centre.database.queries import FileSystemLoad, LoadPeriod, view_load, view_storage
+from stripewise.centre.database.store._writer import Writer
 from support.storage_samples import DAY, NOW, key_of, series
 
 MINUTES = 12 * 60
@@ -171,7 +171,7 @@ def replaced() -> list[SampleRecord]:
 def test_where_targets_once_were_makes_no_curve_coarser(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stripewise.fleet.queries._series.MOST_READ", 6 * 60)
+    monkeypatch.setattr("stripewise.centre.database.queries._series.MOST_READ", 6 * 60)
     found = load_of(connection, replaced(), period="hour")
     assert found.width_seconds == 120
     assert len(found.read.values) == 30

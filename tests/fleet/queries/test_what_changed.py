@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.fleet.queries._changes import (
+from stripewise.centre.database.queries._history import (
     NOT_SET,
     Change,
     RunFacts,

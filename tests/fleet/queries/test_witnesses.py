@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from stripewise.fleet.queries._witnesses import statements
+from stripewise.centre.database.queries._quality import statements
 
 GIB = 1 << 30
 

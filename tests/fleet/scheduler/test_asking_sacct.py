@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.errors import StripewiseError
-from stripewise.fleet.scheduler import Sacct, Window, window
+from stripewise.centre.database.ingest import Sacct, Window, window
+from stripewise.core.errors import StripewiseError
 
 DAY = 86400
 NOW = 1793491200  # 2026-11-01T00:00:00Z

@@ -13,18 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from stripewise.fleet._engine import create_engine
-from stripewise.fleet._records import JobRecord
-from stripewise.fleet._schema import initialise
-from stripewise.fleet._store import Writer
-from stripewise.fleet.scheduler import (
-    Parsed,
+from stripewise.centre.database import Parsed
+from stripewise.centre.database._engine import create_engine
+from stripewise.centre.database._records import JobRecord
+from stripewise.centre.database._schema import initialise
+from stripewise.centre.database.ingest import (
     parse_rest,
     parse_sacct,
     recognises_rest,
     recognises_sacct,
 )
-from stripewise.fleet.tables import Job
+from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.database.tables import Job
 
 DATA = Path(__file__).parent / "data"
 REAL = (DATA / "sacct-22.05.json").read_text(encoding="utf-8")

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, Engine, delete, event, select
 
-from stripewise.fleet._records import SampleRecord
-from stripewise.fleet._samples import DAY, store_samples
-from stripewise.fleet.served import store_growth
-from stripewise.fleet.tables import FileSystem, Rollup, Sample, Series
+from stripewise.centre.database._records import SampleRecord
+from stripewise.centre.database.store import store_growth
+from stripewise.centre.database.store._samples import DAY, store_samples
+from stripewise.centre.database.tables import FileSystem, Rollup, Sample, Series
 from support.fleet_records import ON_A_DATABASE
 
 TARGETS = st.sampled_from(("", "OST1", "OST2"))

@@ -9,11 +9,18 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import Engine, func, select
 
-from stripewise.fleet import str_of
-from stripewise.fleet._records import SampleRecord
-from stripewise.fleet._store import Writer
-from stripewise.fleet.served import Delivery, Load, TakenError, deliver, open_store, read_state
-from stripewise.fleet.tables import Job, JobServed, Sample
+from stripewise.centre.database import str_of
+from stripewise.centre.database._records import SampleRecord
+from stripewise.centre.database.store import (
+    Delivery,
+    Load,
+    TakenError,
+    deliver,
+    open_store,
+    read_state,
+)
+from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.database.tables import Job, JobServed, Sample
 from support.fleet_records import job
 
 T0 = 1_700_000_000

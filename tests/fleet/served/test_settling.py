@@ -12,19 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, Engine, func, select
 
-from stripewise.fleet._records import JobRecord
-from stripewise.fleet._samples import DAY
-from stripewise.fleet._store import Writer
-from stripewise.fleet.served import (
-    KEPT_LOAD_DAYS,
-    Load,
-    Template,
-    prune_loads,
-    settle,
-    store_job_loads,
-)
-from stripewise.fleet.served._settle import resum
-from stripewise.fleet.tables import Cluster, Job, JobLoad, JobServed, JobTag
+from stripewise.centre.database._records import JobRecord
+from stripewise.centre.database.store import Load, Template, settle, store_job_loads
+from stripewise.centre.database.store._samples import DAY
+from stripewise.centre.database.store._settle import resum
+from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.database.tables import Cluster, Job, JobLoad, JobServed, JobTag
+from stripewise.centre.database.upkeep import KEPT_LOAD_DAYS, prune_loads
 from support.fleet_records import ON_A_DATABASE, job, source
 
 FORMS = (Template("%e.%u"),)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.fleet._records import SampleRecord
-from stripewise.fleet._samples import DAY
-from stripewise.fleet.served import Load, store_growth, store_job_loads
-from stripewise.fleet.upkeep import prune, status
+from stripewise.centre.database._records import SampleRecord
+from stripewise.centre.database.store import Load, store_growth, store_job_loads
+from stripewise.centre.database.store._samples import DAY
+from stripewise.centre.database.upkeep import prune, status
 
 T0 = 1_700_000_000
 

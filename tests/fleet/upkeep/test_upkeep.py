@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, func, insert, select, text
 
-from stripewise.errors import StorageError, UsageError
-from stripewise.fleet._engine import create_engine
-from stripewise.fleet._samples import DAY
-from stripewise.fleet._schema import initialise, newest
-from stripewise.fleet.ingest import IngestOptions, ingest
-from stripewise.fleet.tables import (
+from stripewise.centre.database._engine import create_engine
+from stripewise.centre.database._schema import initialise, newest
+from stripewise.centre.database.ingest import IngestOptions, ingest
+from stripewise.centre.database.store._samples import DAY
+from stripewise.centre.database.tables import (
     Job,
     JobFile,
     JobSource,
@@ -25,7 +24,8 @@ from stripewise.fleet.tables import (
     Session,
     Token,
 )
-from stripewise.fleet.upkeep import backup, prune, restore, status
+from stripewise.centre.database.upkeep import backup, prune, restore, status
+from stripewise.core.errors import StorageError, UsageError
 from support import fleet_inputs as inputs
 
 NOW = 1_700_005_000 + 100 * DAY
@@ -206,7 +206,7 @@ def test_another_database_of_sqlite_is_no_backup(tmp_path: Path) -> None:
 
 
 def test_the_password_is_no_argument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from stripewise.fleet.upkeep import _backup
+    from stripewise.centre.database.upkeep import _backup
 
     script = tmp_path / "pg_dump"
     script.write_text(f'#!/bin/sh\necho "$@ / $PGPASSWORD" > {tmp_path}/said\n')

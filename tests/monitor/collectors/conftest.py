@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.monitor.texts import lustre
+from stripewise.centre.monitor.collectors import _lustre_server
 from support.lustre_servers import SmallJobsReader
 
 
 @pytest.fixture
 def _small_jobs_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the parsing of job_stats to its own tests."""
-    monkeypatch.setattr(lustre, "JobStatsReader", SmallJobsReader, raising=False)
+    monkeypatch.setattr(_lustre_server, "JobStatsReader", SmallJobsReader)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.errors import ConfigurationError
-from stripewise.monitor import HostError
-from stripewise.monitor.collectors import create_collector
-from stripewise.testing.collector_suite import CollectorSuite, take
-from stripewise.testing.fake_host import FakeHost
+from stripewise.centre.monitor import HostError
+from stripewise.centre.monitor.collectors import create_collector
+from stripewise.core.errors import ConfigurationError
+from stripewise.testing.collector_suite import CollectorSuite, FakeHost, take
 from support.other_hosts import META_7, META_8, TARGETS_7, TARGETS_8
 
 OLD, NEW = "/opt/beegfs/sbin/beegfs-ctl", "/usr/bin/beegfs"

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import ConfigurationError
-from stripewise.monitor import make_collectors, read_settings
-from stripewise.monitor.collectors import (
+from stripewise.centre.monitor.agent import make_collectors, read_settings
+from stripewise.centre.monitor.collectors import (
     Collector,
     _registry,
     collector_class,
@@ -19,8 +18,8 @@ from stripewise.monitor.collectors import (
     collector_problems,
     create_collector,
 )
-from stripewise.testing.collector_suite import CollectorSuite, take
-from stripewise.testing.fake_host import FakeHost
+from stripewise.core.errors import ConfigurationError
+from stripewise.testing.collector_suite import CollectorSuite, FakeHost, take
 
 EXAMPLE = Path(__file__).parents[3] / "examples/collector"
 OURS = ("lustre-server", "lustre-client", "disks", "nfs", "gpfs", "beegfs", "host")
@@ -29,8 +28,8 @@ READY = OURS[2:]
 Install = Callable[..., None]
 
 GOOD = """
-from stripewise.monitor.collectors import Collector
-from stripewise.monitor.metrics import Reading, counter
+from stripewise.centre.monitor.collectors import Collector
+from stripewise.centre.monitor import Reading, counter
 
 READS = counter("{name}_read_bytes", "bytes", "Read.")
 

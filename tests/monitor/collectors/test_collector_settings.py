@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from stripewise.errors import ConfigurationError
-from stripewise.monitor.collectors import create_collector
+from stripewise.centre.monitor.collectors import create_collector
+from stripewise.core.errors import ConfigurationError
 
 BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "arguments": (

@@ -8,11 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from stripewise.monitor import Host, HostError
-from stripewise.monitor.collectors import Collector, CollectorSettings, Problem
-from stripewise.monitor.metrics import Reading, counter, level
-from stripewise.testing.collector_suite import CollectorSuite
-from stripewise.testing.fake_host import FakeHost
+from stripewise.centre.monitor import Host, HostError, Reading, counter, level
+from stripewise.centre.monitor.collectors import Collector, CollectorSettings, Problem
+from stripewise.testing.collector_suite import CollectorSuite, FakeHost
 
 READS = counter("mine_reads", "operations", "Reads.", ("fs",))
 SHARE = level("mine_share", "share", "Share.")

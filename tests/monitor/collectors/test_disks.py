@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.monitor.collectors import create_collector
-from stripewise.testing.collector_suite import CollectorSuite, take
-from stripewise.testing.fake_host import FakeHost
+from stripewise.centre.monitor.collectors import create_collector
+from stripewise.testing.collector_suite import CollectorSuite, FakeHost, take
 from support.other_hosts import DISKS_3_10, DISKS_4_18, DISKS_5_5, disk_host
 
 

@@ -6,11 +6,10 @@ import os
 
 import pytest
 
-from stripewise.errors import ConfigurationError
-from stripewise.monitor import HostError
-from stripewise.monitor.collectors import create_collector
-from stripewise.testing.collector_suite import CollectorSuite, take
-from stripewise.testing.fake_host import FakeHost
+from stripewise.centre.monitor import HostError
+from stripewise.centre.monitor.collectors import create_collector
+from stripewise.core.errors import ConfigurationError
+from stripewise.testing.collector_suite import CollectorSuite, FakeHost, take
 from support.other_hosts import MMPMON, gpfs_host, gpfs_line
 
 

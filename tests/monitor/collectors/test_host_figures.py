@@ -6,9 +6,8 @@ import os
 
 import pytest
 
-from stripewise.monitor.collectors import create_collector
-from stripewise.testing.collector_suite import CollectorSuite, take
-from stripewise.testing.fake_host import FakeHost
+from stripewise.centre.monitor.collectors import create_collector
+from stripewise.testing.collector_suite import CollectorSuite, FakeHost, take
 from support.other_hosts import proc_host
 
 TICKS = os.sysconf("SC_CLK_TCK")

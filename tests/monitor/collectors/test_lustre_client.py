@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.monitor.collectors._lustre_client import LustreClient, LustreClientSettings
-from stripewise.monitor.metrics import lustre
+from stripewise.centre.monitor import metrics
+from stripewise.centre.monitor.collectors._lustre_client import LustreClient, LustreClientSettings
 from support.lustre_servers import VERSIONS, one_round, server
 from support.monitor_host import FakeHost
 
@@ -22,13 +22,13 @@ def collector() -> LustreClient:
 def test_bytes_and_operations_of_programs(version: str, fs: str) -> None:
     result = one_round(collector(), server(version))
     assert result.told() == []
-    assert result.value(lustre.MOUNT_READ_BYTES, fs) == 4_000_000
-    assert result.value(lustre.MOUNT_WRITE_BYTES, fs) == 5_000_000
-    operations = {labels[1]: n for labels, n in result.of(lustre.MOUNT_OPERATIONS).items()}
+    assert result.value(metrics.MOUNT_READ_BYTES, fs) == 4_000_000
+    assert result.value(metrics.MOUNT_WRITE_BYTES, fs) == 5_000_000
+    operations = {labels[1]: n for labels, n in result.of(metrics.MOUNT_OPERATIONS).items()}
     assert operations == {"read": 40, "write": 50, "open": 11, "close": 12, "getattr": 13}
-    seconds = result.value(lustre.MOUNT_OPERATION_SECONDS, fs, "close")
+    seconds = result.value(metrics.MOUNT_OPERATION_SECONDS, fs, "close")
     assert seconds == (None if version == "2.12.9" else 0.00012)
-    assert result.value(lustre.VERSION, version) == 1
+    assert result.value(metrics.VERSION, version) == 1
 
 
 def mount(read: int) -> str:
@@ -47,7 +47,7 @@ def test_mounts_of_one_file_system_are_summed_and_never_fall() -> None:
         clock[0] += 100.0
         result = one_round(client, host)
         assert result.told() == []
-        return result.value(lustre.MOUNT_READ_BYTES, "a-b")
+        return result.value(metrics.MOUNT_READ_BYTES, "a-b")
 
     assert read() == 12
     del host.parameters[two]
@@ -72,7 +72,7 @@ def test_what_is_no_operation_of_a_program() -> None:
     name = MOUNT.format("a", "ffff97e895d31000")
     result = one_round(collector(), FakeHost({name: mount(0) + rows, "version": "2.16.1\n"}))
     assert result.told() == []
-    assert result.of(lustre.MOUNT_OPERATIONS) == {("a", "getxattr"): 3}
+    assert result.of(metrics.MOUNT_OPERATIONS) == {("a", "getxattr"): 3}
 
 
 def test_nothing_is_mounted() -> None:
@@ -86,7 +86,7 @@ def test_counters_that_root_alone_may_read() -> None:
     host = FakeHost({"llite.a-ffff97e895d31000.kbytestotal": "1\n", "version": "2.15.5\n"})
     result = one_round(collector(), host)
     assert [problem.reason for problem in result.problems] == ["denied"]
-    assert [each.metric for each in result.readings] == [lustre.VERSION]
+    assert [each.metric for each in result.readings] == [metrics.VERSION]
 
 
 def test_damage() -> None:
@@ -94,8 +94,8 @@ def test_damage() -> None:
     host = FakeHost({name: mount(5) + "open x samples [usecs]\n", "version": "2.15.5\n"})
     result = one_round(collector(), host)
     assert len(result.problems) == 1
-    assert result.value(lustre.MOUNT_READ_BYTES, "a") == 5
-    assert result.value(lustre.MOUNT_WRITE_BYTES, "a") is None
+    assert result.value(metrics.MOUNT_READ_BYTES, "a") == 5
+    assert result.value(metrics.MOUNT_WRITE_BYTES, "a") is None
 
 
 def test_an_agent_that_starts_again_tells_no_growth_that_was_not() -> None:
@@ -114,7 +114,7 @@ def test_an_agent_that_starts_again_tells_no_growth_that_was_not() -> None:
         for number, parameters in enumerate(steps):
             clock[0] += 100.0
             result = one_round(client, FakeHost({**parameters, **version}))
-            value = result.value(lustre.MOUNT_READ_BYTES, "a")
+            value = result.value(metrics.MOUNT_READ_BYTES, "a")
             assert isinstance(value, int)
             growth += value - last if value >= last else value
             last = value

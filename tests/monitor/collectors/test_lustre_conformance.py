@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from stripewise.monitor import Host, HostError
+from stripewise.centre.monitor import Host, HostError
 from stripewise.testing.collector_suite import Change, CollectorSuite
 from support.lustre_servers import parameters
 from support.monitor_host import FakeHost

@@ -9,8 +9,8 @@ from math import inf
 
 import pytest
 
-from stripewise.monitor.collectors._lustre_server import LustreServer, LustreServerSettings
-from stripewise.monitor.metrics import Histogram, lustre
+from stripewise.centre.monitor import Histogram, metrics
+from stripewise.centre.monitor.collectors._lustre_server import LustreServer, LustreServerSettings
 from support.lustre_servers import VERSIONS, Found, one_round, server
 from support.monitor_host import FakeHost
 
@@ -33,17 +33,17 @@ def found(version: str = "2.15.5", **settings: object) -> Found:
 @pytest.mark.parametrize(("version", "fs"), VERSIONS.items())
 def test_bytes_and_operations_of_an_ost(version: str, fs: str) -> None:
     result = found(version)
-    assert result.value(lustre.TARGET_READ_BYTES, fs, OST) == 160 * 65536
-    assert result.value(lustre.TARGET_WRITE_BYTES, fs, OST) == 180 * 131072
+    assert result.value(metrics.TARGET_READ_BYTES, fs, OST) == 160 * 65536
+    assert result.value(metrics.TARGET_WRITE_BYTES, fs, OST) == 180 * 131072
     operations = {
-        labels[2]: value for labels, value in result.of(lustre.TARGET_OPERATIONS).items()
+        labels[2]: value for labels, value in result.of(metrics.TARGET_OPERATIONS).items()
         if labels[1] == OST
     }  # fmt: skip
     assert operations == {
         "read": 160, "write": 180, "setattr": 20, "punch": 21, "destroy": 20, "create": 2,
         "statfs": 20000, "get_info": 1,
     }  # fmt: skip
-    assert result.value(lustre.METADATA_OPERATIONS, fs, OST) is None
+    assert result.value(metrics.METADATA_OPERATIONS, fs, OST) is None
 
 
 @pytest.mark.parametrize("version", NEWER)
@@ -51,65 +51,65 @@ def test_service_times_where_lustre_counts_microseconds(version: str) -> None:
     fs = VERSIONS[version]
     result = found(version)
     seconds = (160 * 100 + 180 * 200) / 1e6
-    assert result.value(lustre.SERVICE_SECONDS, fs, OST) == seconds
-    assert result.value(lustre.SERVICE_OPERATIONS, fs, OST) == 340
-    assert result.value(lustre.TARGET_OPERATION_SECONDS, fs, OST, "read") == 0.016
-    assert result.value(lustre.SERVICE_OPERATIONS, fs, MDT) == 1551
+    assert result.value(metrics.SERVICE_SECONDS, fs, OST) == seconds
+    assert result.value(metrics.SERVICE_OPERATIONS, fs, OST) == 340
+    assert result.value(metrics.TARGET_OPERATION_SECONDS, fs, OST, "read") == 0.016
+    assert result.value(metrics.SERVICE_OPERATIONS, fs, MDT) == 1551
 
 
 def test_no_times_in_2_12() -> None:
     result = found("2.12.9")
-    for metric in (lustre.SERVICE_SECONDS, lustre.SERVICE_OPERATIONS):
+    for metric in (metrics.SERVICE_SECONDS, metrics.SERVICE_OPERATIONS):
         assert result.of(metric) == {}
-    assert result.of(lustre.TARGET_OPERATION_SECONDS) == {}
-    assert result.of(lustre.TARGET_STARTED) == {}
+    assert result.of(metrics.TARGET_OPERATION_SECONDS) == {}
+    assert result.of(metrics.TARGET_STARTED) == {}
 
 
 @pytest.mark.parametrize(("version", "fs"), VERSIONS.items())
 def test_metadata_target(version: str, fs: str) -> None:
     result = found(version)
     kinds = 100 + 90 + 30 + 1 + 20 + 5 + 4 + 6 + 200 + 40 + 50 + 3 + 1000 + 2
-    assert result.value(lustre.METADATA_OPERATIONS, fs, MDT) == kinds
-    assert result.value(lustre.TARGET_OPERATIONS, fs, MDT, "samedir_rename") == 4
+    assert result.value(metrics.METADATA_OPERATIONS, fs, MDT) == kinds
+    assert result.value(metrics.TARGET_OPERATIONS, fs, MDT, "samedir_rename") == 4
     on_metadata = 0 if version == "2.12.9" else 70000
-    assert result.value(lustre.TARGET_READ_BYTES, fs, MDT) == on_metadata
+    assert result.value(metrics.TARGET_READ_BYTES, fs, MDT) == on_metadata
 
 
 @pytest.mark.parametrize(("version", "fs"), VERSIONS.items())
 def test_state_of_targets(version: str, fs: str) -> None:
     result = found(version)
-    assert result.value(lustre.TARGET_TOTAL_BYTES, fs, OST) == 4108389 * 1024
-    assert result.value(lustre.TARGET_FREE_BYTES, fs, OST) == 4106852 * 1024
-    assert result.value(lustre.TARGET_USED_BYTES, fs, OST) == 1537 * 1024
-    assert result.value(lustre.TARGET_AVAILABLE_BYTES, fs, OST) == 4038040 * 1024
-    assert result.value(lustre.TARGET_USED_FILES, fs, OST) == 369
-    assert result.value(lustre.TARGET_EXPORTS, fs, OST) == 6
-    assert result.value(lustre.RECOVERY_STATE, fs, OST, "recovering") == 1
-    assert result.value(lustre.RECOVERY_STATE, fs, OST, "complete") == 0
-    assert result.value(lustre.RECOVERY_CLIENTS, fs, OST, "connected") == 3
-    assert result.value(lustre.RECOVERY_CLIENTS, fs, OST, "evicted") == 1
-    assert result.value(lustre.RECOVERY_REMAINING, fs, OST) == 119
-    assert result.value(lustre.RECOVERY_DURATION, fs, "OST0000") == 13
-    assert result.value(lustre.LOCKS, fs, OST) == 44
-    assert result.value(lustre.LOCK_TIMEOUTS, fs, OST) == 1
-    assert result.value(lustre.LOCK_LIMIT, fs, MDT) == 88000
-    assert result.value(lustre.HEALTHY) == 1
-    assert result.value(lustre.VERSION, version) == 1
-    assert set(result.of(lustre.TARGET_MISSING).values()) == {0}
-    assert all(labels[0] == fs for labels in result.of(lustre.TARGET_TOTAL_BYTES))
-    assert len(result.of(lustre.TARGET_TOTAL_BYTES)) == 3, "the MGS is no target"
+    assert result.value(metrics.TARGET_TOTAL_BYTES, fs, OST) == 4108389 * 1024
+    assert result.value(metrics.TARGET_FREE_BYTES, fs, OST) == 4106852 * 1024
+    assert result.value(metrics.TARGET_USED_BYTES, fs, OST) == 1537 * 1024
+    assert result.value(metrics.TARGET_AVAILABLE_BYTES, fs, OST) == 4038040 * 1024
+    assert result.value(metrics.TARGET_USED_FILES, fs, OST) == 369
+    assert result.value(metrics.TARGET_EXPORTS, fs, OST) == 6
+    assert result.value(metrics.RECOVERY_STATE, fs, OST, "recovering") == 1
+    assert result.value(metrics.RECOVERY_STATE, fs, OST, "complete") == 0
+    assert result.value(metrics.RECOVERY_CLIENTS, fs, OST, "connected") == 3
+    assert result.value(metrics.RECOVERY_CLIENTS, fs, OST, "evicted") == 1
+    assert result.value(metrics.RECOVERY_REMAINING, fs, OST) == 119
+    assert result.value(metrics.RECOVERY_DURATION, fs, "OST0000") == 13
+    assert result.value(metrics.LOCKS, fs, OST) == 44
+    assert result.value(metrics.LOCK_TIMEOUTS, fs, OST) == 1
+    assert result.value(metrics.LOCK_LIMIT, fs, MDT) == 88000
+    assert result.value(metrics.HEALTHY) == 1
+    assert result.value(metrics.VERSION, version) == 1
+    assert set(result.of(metrics.TARGET_MISSING).values()) == {0}
+    assert all(labels[0] == fs for labels in result.of(metrics.TARGET_TOTAL_BYTES))
+    assert len(result.of(metrics.TARGET_TOTAL_BYTES)) == 3, "the MGS is no target"
 
 
 @pytest.mark.parametrize(("version", "fs"), VERSIONS.items())
 def test_histograms(version: str, fs: str) -> None:
     result = found(version)
-    size = result.value(lustre.IO_SIZE, fs, OST, "read")
+    size = result.value(metrics.IO_SIZE, fs, OST, "read")
     assert size == Histogram(((4096, 40), (8192, 0), (16384, 120)))
-    time = result.value(lustre.IO_TIME, fs, OST, "write")
+    time = result.value(metrics.IO_TIME, fs, OST, "write")
     assert time == Histogram(((0.001, 80), (0.002, 0), (0.004, 100), (0.008, 1)))
-    pages = result.value(lustre.DISCONTIGUOUS_PAGES, fs, OST, "read")
+    pages = result.value(metrics.DISCONTIGUOUS_PAGES, fs, OST, "read")
     assert pages == Histogram(((0, 140), (1, 20)))
-    flight = result.value(lustre.IN_FLIGHT, fs, OST, "write")
+    flight = result.value(metrics.IN_FLIGHT, fs, OST, "write")
     last = 4 if version == "2.17.0" else 3
     assert flight == Histogram(((1, 140), (2, 0), (last, 40)))
 
@@ -117,27 +117,27 @@ def test_histograms(version: str, fs: str) -> None:
 @pytest.mark.parametrize(("version", "fs"), VERSIONS.items())
 def test_services(version: str, fs: str) -> None:
     result = found(version)
-    assert result.value(lustre.SERVICE_REQUESTS, "ost_io") == 170
-    assert result.value(lustre.SERVICE_WAIT_SECONDS, "ost_io") == 0.051
-    assert result.value(lustre.SERVICE_QUEUE_SUM, "ost_io") == 17
-    assert result.value(lustre.SERVICE_TIMEOUT_SUM, "ost_io") == 1700
-    assert result.value(lustre.SERVICE_THREADS, "mdt", "max") == 512
-    assert result.value(lustre.SERVICE_OPERATION_COUNT, "ost_io", "ost_write") == 90
-    assert result.value(lustre.SERVICE_OPERATION_SECONDS, "ost_io", "ost_write") == 0.0027
-    assert result.value(lustre.SERVICE_REQUESTS, "ost_seq") == 0, "absent in a whole text: none"
+    assert result.value(metrics.SERVICE_REQUESTS, "ost_io") == 170
+    assert result.value(metrics.SERVICE_WAIT_SECONDS, "ost_io") == 0.051
+    assert result.value(metrics.SERVICE_QUEUE_SUM, "ost_io") == 17
+    assert result.value(metrics.SERVICE_TIMEOUT_SUM, "ost_io") == 1700
+    assert result.value(metrics.SERVICE_THREADS, "mdt", "max") == 512
+    assert result.value(metrics.SERVICE_OPERATION_COUNT, "ost_io", "ost_write") == 90
+    assert result.value(metrics.SERVICE_OPERATION_SECONDS, "ost_io", "ost_write") == 0.0027
+    assert result.value(metrics.SERVICE_REQUESTS, "ost_seq") == 0, "absent in a whole text: none"
 
 
 @pytest.mark.parametrize(("version", "fs"), VERSIONS.items())
 def test_quota_is_the_sum_over_targets(version: str, fs: str) -> None:
     result = found(version)
-    assert result.value(lustre.QUOTA_USED_BYTES, fs, "user", "1000") == 200030 * 1024
-    assert result.value(lustre.QUOTA_USED_FILES, fs, "user", "0") == 331, "of the MDT alone"
-    assert result.value(lustre.QUOTA_USED_FILES, fs, "group", "1000") == 0
-    projects = [labels for labels in result.of(lustre.QUOTA_USED_BYTES) if labels[1] == "project"]
+    assert result.value(metrics.QUOTA_USED_BYTES, fs, "user", "1000") == 200030 * 1024
+    assert result.value(metrics.QUOTA_USED_FILES, fs, "user", "0") == 331, "of the MDT alone"
+    assert result.value(metrics.QUOTA_USED_FILES, fs, "group", "1000") == 0
+    projects = [labels for labels in result.of(metrics.QUOTA_USED_BYTES) if labels[1] == "project"]
     assert len(projects) == (0 if version == "2.12.9" else 3)
-    assert result.value(lustre.QUOTA_LIMIT_BYTES, fs, "user", "1000", "hard") == 2000 * 1024
-    assert result.value(lustre.QUOTA_LIMIT_FILES, fs, "group", "1000", "soft") == 1000
-    assert {labels[2] for labels in result.of(lustre.QUOTA_LIMIT_BYTES)} == {"1000"}
+    assert result.value(metrics.QUOTA_LIMIT_BYTES, fs, "user", "1000", "hard") == 2000 * 1024
+    assert result.value(metrics.QUOTA_LIMIT_FILES, fs, "group", "1000", "soft") == 1000
+    assert {labels[2] for labels in result.of(metrics.QUOTA_LIMIT_BYTES)} == {"1000"}
 
 
 def test_objects_of_storage_targets_are_no_inodes_of_a_user() -> None:
@@ -146,24 +146,24 @@ def test_objects_of_storage_targets_are_no_inodes_of_a_user() -> None:
     oss = {"obdfilter.a-OST0000.num_exports": "1\n", name.format("a-OST0000"): usage}
     mds = {"mdt.a-MDT0000.num_exports": "1\n", name.format("a-MDT0000"): usage}
     of_oss = one_round(collector(), FakeHost({**oss, "version": "2.15.5\n"}))
-    assert of_oss.value(lustre.QUOTA_USED_BYTES, "a", "user", "7") == 2048
-    assert not of_oss.of(lustre.QUOTA_USED_FILES), "a file has several objects"
+    assert of_oss.value(metrics.QUOTA_USED_BYTES, "a", "user", "7") == 2048
+    assert not of_oss.of(metrics.QUOTA_USED_FILES), "a file has several objects"
     both = one_round(collector(), FakeHost({**oss, **mds, "version": "2.15.5\n"}))
-    assert both.value(lustre.QUOTA_USED_BYTES, "a", "user", "7") == 4096
-    assert both.value(lustre.QUOTA_USED_FILES, "a", "user", "7") == 40
+    assert both.value(metrics.QUOTA_USED_BYTES, "a", "user", "7") == 4096
+    assert both.value(metrics.QUOTA_USED_FILES, "a", "user", "7") == 40
     silent = {**oss, **mds, name.format("a-MDT0000"): "not supported\n", "version": "2.15.5\n"}
-    assert not one_round(collector(), FakeHost(silent)).of(lustre.QUOTA_USED_FILES)
+    assert not one_round(collector(), FakeHost(silent)).of(metrics.QUOTA_USED_FILES)
 
 
 @pytest.mark.parametrize(("version", "fs"), VERSIONS.items())
 def test_clients_are_summed_over_targets(version: str, fs: str) -> None:
     result = found(version, exports=True)
-    assert result.value(lustre.EXPORT_READ_BYTES, fs, "10.0.0.8@o2ib1") == 60 * 65536
-    assert result.value(lustre.EXPORT_WRITE_BYTES, fs, "10.0.0.7@tcp") == 30 * 131072
-    assert result.value(lustre.EXPORT_METADATA_OPERATIONS, fs, "10.0.0.7@tcp") == 11
-    assert result.of(lustre.EXPORT_METADATA_OPERATIONS).keys() == {
+    assert result.value(metrics.EXPORT_READ_BYTES, fs, "10.0.0.8@o2ib1") == 60 * 65536
+    assert result.value(metrics.EXPORT_WRITE_BYTES, fs, "10.0.0.7@tcp") == 30 * 131072
+    assert result.value(metrics.EXPORT_METADATA_OPERATIONS, fs, "10.0.0.7@tcp") == 11
+    assert result.of(metrics.EXPORT_METADATA_OPERATIONS).keys() == {
         (fs, "10.0.0.7@tcp"), (fs, "0@lo")}  # fmt: skip
-    assert found(version).of(lustre.EXPORT_READ_BYTES) == {}
+    assert found(version).of(metrics.EXPORT_READ_BYTES) == {}
 
 
 @pytest.mark.parametrize(("version", "fs"), VERSIONS.items())
@@ -173,7 +173,7 @@ def test_jobs_of_each_target(version: str, fs: str) -> None:
     assert jobs.keys() == {(fs, "OST0000"), (fs, OST), (fs, MDT)}
     assert [entry.tag for entry in jobs[fs, OST].changed] == ["471120", "python3.10020"]
     assert jobs[fs, OST].is_first
-    assert result.value(lustre.JOBS, fs, OST) == 2
+    assert result.value(metrics.JOBS, fs, OST) == 2
     assert found(version, jobs=False).jobs == []
 
 
@@ -187,12 +187,12 @@ def test_older_and_newer_forms_of_lctl_say_the_same(version: str) -> None:
 
 
 def test_start_of_counters() -> None:
-    assert found().value(lustre.TARGET_STARTED, "home-a", OST) == 1690000000.5
+    assert found().value(metrics.TARGET_STARTED, "home-a", OST) == 1690000000.5
     host = server()
     name = "obdfilter.home-a-OST0001.stats"
     host.parameters[name] = str(host.parameters[name]).replace("1690000000.500000000", "9540.5")
     result = one_round(collector(), host)
-    assert result.value(lustre.TARGET_STARTED, "home-a", OST) is None, "time since boot: LU-16231"
+    assert result.value(metrics.TARGET_STARTED, "home-a", OST) is None, "time since boot: LU-16231"
 
 
 def test_parts_that_are_switched_off_are_not_asked() -> None:
@@ -224,8 +224,8 @@ def test_empty_sections_count_nothing() -> None:
     head = text[: text.index("\n1:") + 1]
     host.parameters["osd-ldiskfs.home-a-OST0000.brw_stats"] = head
     result = one_round(collector(), host)
-    assert result.value(lustre.RPC_PAGES, "home-a", "OST0000", "read") == Histogram(((inf, 0),))
-    assert result.value(lustre.IO_SIZE, "home-a", "OST0000", "read") is None
+    assert result.value(metrics.RPC_PAGES, "home-a", "OST0000", "read") == Histogram(((inf, 0),))
+    assert result.value(metrics.IO_SIZE, "home-a", "OST0000", "read") is None
 
 
 def test_a_target_that_goes_and_comes() -> None:
@@ -234,16 +234,16 @@ def test_a_target_that_goes_and_comes() -> None:
     one_round(one, host)
     host.parameters = {name: text for name, text in whole.items() if "OST0001" not in name}
     gone = one_round(one, host)
-    assert gone.value(lustre.TARGET_MISSING, "home-a", "OST0001") == 1
-    assert gone.value(lustre.TARGET_MISSING, "home-a", "OST0000") == 0
-    assert gone.value(lustre.TARGET_READ_BYTES, "home-a", "OST0001") is None
-    assert gone.value(lustre.TARGET_READ_BYTES, "home-a", "OST0000") is not None
+    assert gone.value(metrics.TARGET_MISSING, "home-a", "OST0001") == 1
+    assert gone.value(metrics.TARGET_MISSING, "home-a", "OST0000") == 0
+    assert gone.value(metrics.TARGET_READ_BYTES, "home-a", "OST0001") is None
+    assert gone.value(metrics.TARGET_READ_BYTES, "home-a", "OST0000") is not None
     assert gone.told() == [], "it is a fact, not a fault of reading"
     host.parameters = whole
     one.monotonic = lambda: 1e9
     back = one_round(one, host)
-    assert back.value(lustre.TARGET_MISSING, "home-a", "OST0001") == 0
-    assert back.value(lustre.TARGET_READ_BYTES, "home-a", "OST0001") is not None
+    assert back.value(metrics.TARGET_MISSING, "home-a", "OST0001") == 0
+    assert back.value(metrics.TARGET_READ_BYTES, "home-a", "OST0001") is not None
 
 
 def test_jobs_and_quota_are_read_at_their_own_interval() -> None:
@@ -256,8 +256,8 @@ def test_jobs_and_quota_are_read_at_their_own_interval() -> None:
     second = one_round(one, host)
     assert not any("job_stats" in word for command in host.asked for word in command)
     assert second.jobs == []
-    assert second.of(lustre.QUOTA_USED_BYTES) == first.of(lustre.QUOTA_USED_BYTES)
-    assert second.of(lustre.JOBS) == first.of(lustre.JOBS)
+    assert second.of(metrics.QUOTA_USED_BYTES) == first.of(metrics.QUOTA_USED_BYTES)
+    assert second.of(metrics.JOBS) == first.of(metrics.JOBS)
     clock[0] += 44.5
     assert len(one_round(one, host).jobs) == 3
 
@@ -285,8 +285,8 @@ def test_histograms_are_read_with_jobs_and_quota_less_often() -> None:
         clock[0] += 15
         host.asked.clear()
         result = one_round(one, host)
-        assert result.of(lustre.IO_SIZE) == first.of(lustre.IO_SIZE)
-        assert result.of(lustre.QUOTA_USED_FILES) == first.of(lustre.QUOTA_USED_FILES)
+        assert result.of(metrics.IO_SIZE) == first.of(metrics.IO_SIZE)
+        assert result.of(metrics.QUOTA_USED_FILES) == first.of(metrics.QUOTA_USED_FILES)
         words = " ".join(" ".join(each) for each in host.asked if each[1] == "get_param")
         asked.append(("brw_stats" in words, "quota_slave" in words))
     assert [at for at, (histograms, _) in enumerate(asked, 1) if histograms] == [4, 8, 12, 16, 20]
@@ -295,9 +295,9 @@ def test_histograms_are_read_with_jobs_and_quota_less_often() -> None:
 
 def test_ids_and_clients_are_bounded() -> None:
     result = one_round(collector(exports=True, most_clients=2, most_ids=1), server())
-    users = [labels for labels in result.of(lustre.QUOTA_USED_BYTES) if labels[1] == "user"]
+    users = [labels for labels in result.of(metrics.QUOTA_USED_BYTES) if labels[1] == "user"]
     assert users == [("home-a", "user", "1001")], "the largest"
-    assert len(result.of(lustre.EXPORT_READ_BYTES)) == 2
+    assert len(result.of(metrics.EXPORT_READ_BYTES)) == 2
     told = " ".join(result.told())
     assert "3 users of home-a use space" in told
     assert "raise most_ids" in told
@@ -313,7 +313,7 @@ def test_a_client_that_connects_again_counts_on() -> None:
     def read() -> object:
         clock[0] += 100.0
         found = one_round(one, host)
-        return found.value(lustre.EXPORT_READ_BYTES, "scratch", "10.0.0.7@tcp")
+        return found.value(metrics.EXPORT_READ_BYTES, "scratch", "10.0.0.7@tcp")
 
     assert read() == 30 * 65536
     text = str(host.parameters.pop(name))
@@ -334,7 +334,7 @@ def test_sums_of_clients_begin_with_the_agent() -> None:
 
     def read(client: str) -> object:
         clock[0] += 100.0
-        return one_round(one, host).value(lustre.EXPORT_READ_BYTES, "scratch", f"{client}@tcp")
+        return one_round(one, host).value(metrics.EXPORT_READ_BYTES, "scratch", f"{client}@tcp")
 
     assert read("10.0.0.7") == 0
     host.parameters = {new: host.parameters[name], **host.parameters}

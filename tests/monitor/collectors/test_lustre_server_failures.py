@@ -7,9 +7,9 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from stripewise.monitor._host import HostError
-from stripewise.monitor.collectors._lustre_server import LustreServer, LustreServerSettings
-from stripewise.monitor.metrics import lustre
+from stripewise.centre.monitor import metrics
+from stripewise.centre.monitor._host import HostError
+from stripewise.centre.monitor.collectors._lustre_server import LustreServer, LustreServerSettings
 from support.lustre_servers import one_round, server
 from support.monitor_host import FakeHost, denied
 
@@ -65,8 +65,8 @@ def test_parameters_that_root_alone_may_read() -> None:
         assert problem.reason == "denied"
         assert "and 2 more" in problem.text
         assert "CAP_DAC_READ_SEARCH" in problem.text
-        assert result.value(lustre.TARGET_READ_BYTES, "home-a", OST) == 160 * 65536
-        assert result.of(lustre.IO_SIZE) == {}
+        assert result.value(metrics.TARGET_READ_BYTES, "home-a", OST) == 160 * 65536
+        assert result.of(metrics.IO_SIZE) == {}
     assert len(host.asked) == 1, "they are not asked again in each round"
 
 
@@ -78,8 +78,8 @@ def test_parameters_that_are_hidden() -> None:
     result = one_round(collector(), host)
     assert [problem.reason for problem in result.problems] == ["denied", "denied"]
     assert "3 targets list no stats" in result.told()[0]
-    assert result.of(lustre.TARGET_READ_BYTES) == {}, "missing is not zero"
-    assert result.value(lustre.TARGET_USED_FILES, "home-a", OST) == 369
+    assert result.of(metrics.TARGET_READ_BYTES) == {}, "missing is not zero"
+    assert result.value(metrics.TARGET_USED_FILES, "home-a", OST) == 369
 
 
 def test_one_target_that_hides_something_is_one() -> None:
@@ -93,8 +93,8 @@ def test_stats_that_cannot_be_read_are_not_zero() -> None:
     host = server("2.14.0")
     host.parameters["mdt.lustre-MDT0000.md_stats"] = HostError("error", "Input/output error")
     result = one_round(collector(), host)
-    assert result.value(lustre.METADATA_OPERATIONS, "lustre", MDT) is None
-    assert result.value(lustre.TARGET_READ_BYTES, "lustre", MDT) == 70000
+    assert result.value(metrics.METADATA_OPERATIONS, "lustre", MDT) is None
+    assert result.value(metrics.TARGET_READ_BYTES, "lustre", MDT) == 70000
     assert len(result.problems) == 1
 
 
@@ -104,9 +104,9 @@ def test_a_damaged_row_is_not_zero() -> None:
     text = str(host.parameters[name])
     host.parameters[name] = text.replace("read_bytes                7 ", "read_bytes 7x ")
     result = one_round(collector(), host)
-    assert result.value(lustre.TARGET_READ_BYTES, "home-a", MDT) is None
-    assert result.value(lustre.METADATA_OPERATIONS, "home-a", MDT) is None
-    assert result.value(lustre.TARGET_OPERATIONS, "home-a", MDT, "open") == 100
+    assert result.value(metrics.TARGET_READ_BYTES, "home-a", MDT) is None
+    assert result.value(metrics.METADATA_OPERATIONS, "home-a", MDT) is None
+    assert result.value(metrics.TARGET_OPERATIONS, "home-a", MDT, "open") == 100
     assert len(result.problems) == 1
 
 
@@ -115,7 +115,7 @@ def test_a_sum_over_targets_is_left_out_if_one_is_damaged() -> None:
     name = "osd-ldiskfs.home-a-OST0000.quota_slave.acct_user"
     host.parameters[name] = str(host.parameters[name])[:-9]
     result = one_round(collector(), host)
-    assert {labels[1] for labels in result.of(lustre.QUOTA_USED_BYTES)} == {"group", "project"}
+    assert {labels[1] for labels in result.of(metrics.QUOTA_USED_BYTES)} == {"group", "project"}
     assert any("quota of home-a: users are left out" in text for text in result.told())
 
 
@@ -126,12 +126,12 @@ def test_quota_of_many_targets_is_asked_together() -> None:
     first = one_round(one, host)
     host.asked.clear()
     clock[0] = 61.0
-    assert one_round(one, host).of(lustre.QUOTA_USED_BYTES) == first.of(lustre.QUOTA_USED_BYTES)
+    assert one_round(one, host).of(metrics.QUOTA_USED_BYTES) == first.of(metrics.QUOTA_USED_BYTES)
     assert sum("quota_slave" in " ".join(words) for words in host.asked) == 1 + 3
     host.parameters["osd-ldiskfs.home-a-OST0000.quota_slave.acct_user"] = denied()
     clock[0] = 122.0
     third = one_round(one, host)
-    assert {labels[1] for labels in third.of(lustre.QUOTA_USED_BYTES)} == {"group", "project"}
+    assert {labels[1] for labels in third.of(metrics.QUOTA_USED_BYTES)} == {"group", "project"}
     assert third.problems[0].reason == "denied"
 
 
@@ -142,7 +142,7 @@ def test_quota_that_is_slow_ends_the_round_with_what_was_read() -> None:
     result = one_round(collector(), host)
     assert result.error is not None
     assert result.error.reason == "slow"
-    assert result.value(lustre.TARGET_READ_BYTES, "home-a", OST) is not None
+    assert result.value(metrics.TARGET_READ_BYTES, "home-a", OST) is not None
 
 
 def test_job_stats_that_fail_do_not_stop_the_rest() -> None:
@@ -150,7 +150,7 @@ def test_job_stats_that_fail_do_not_stop_the_rest() -> None:
     host.parameters["obdfilter.home-a-OST0000.job_stats"] = HostError("error", "I/O error")
     result = one_round(collector(), host)
     assert {each.target for each in result.jobs} == {OST, MDT}
-    assert result.value(lustre.JOBS, "home-a", "OST0000") is None
+    assert result.value(metrics.JOBS, "home-a", "OST0000") is None
     assert len(result.problems) == 1
 
 
@@ -159,7 +159,7 @@ def test_job_stats_that_are_slow_end_the_round() -> None:
     host, one = server(), collector(exports=True)
     clock = [0.0]
     one.monotonic = lambda: clock[0]
-    assert one_round(one, host).of(lustre.QUOTA_USED_BYTES)
+    assert one_round(one, host).of(metrics.QUOTA_USED_BYTES)
     name = "obdfilter.home-a-OST0000.job_stats"
     host.parameters[name] = HostError("slow", "no answer")
     host.asked.clear()
@@ -169,10 +169,10 @@ def test_job_stats_that_are_slow_end_the_round() -> None:
     assert result.error.reason == "slow"
     assert name in str(result.error)
     assert host.asked[-1][-1] == name
-    assert result.value(lustre.TARGET_READ_BYTES, "home-a", OST) is not None
+    assert result.value(metrics.TARGET_READ_BYTES, "home-a", OST) is not None
     clock[0] = 75.0
     host.asked.clear()
-    assert one_round(one, host).of(lustre.EXPORT_READ_BYTES)
+    assert one_round(one, host).of(metrics.EXPORT_READ_BYTES)
     assert any("exports" in " ".join(words) for words in host.asked)
 
 
@@ -183,13 +183,13 @@ def test_unknown_versions_are_said_once() -> None:
     assert len(first.problems) == 1
     assert "2.19.51" in first.told()[0]
     assert second.problems == []
-    assert first.value(lustre.TARGET_READ_BYTES, "data", OST) == 160 * 65536
+    assert first.value(metrics.TARGET_READ_BYTES, "data", OST) == 160 * 65536
 
 
 def test_ill_health() -> None:
     host = server()
     host.parameters["health_check"] = "device home-a-OST0000 reported unhealthy\nNOT HEALTHY\n"
-    assert one_round(collector(), host).value(lustre.HEALTHY) == 0
+    assert one_round(collector(), host).value(metrics.HEALTHY) == 0
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_settings_that_are_refused(settings: dict[str, object]) -> None:
 
 
 def test_metadata_kinds_are_those_of_the_statistics_database() -> None:
-    from stripewise.fleet.queries import _metrics
-    from stripewise.monitor.collectors._lustre_stats import METADATA_KINDS
+    from stripewise.centre.database.queries import _series as _metrics
+    from stripewise.centre.monitor.collectors._lustre_stats import METADATA_KINDS
 
     assert METADATA_KINDS == _metrics.KINDS

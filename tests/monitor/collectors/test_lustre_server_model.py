@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.monitor.collectors._lustre_server import LustreServer, LustreServerSettings
-from stripewise.monitor.metrics import lustre
+from stripewise.centre.monitor import metrics
+from stripewise.centre.monitor.collectors._lustre_server import LustreServer, LustreServerSettings
 from support.lustre_servers import Found, one_round
 from support.monitor_host import FakeHost, Parameters
 
@@ -64,16 +64,16 @@ def parameters_of(targets: dict[str, ModelTarget]) -> Parameters:
 
 def check(found: Found, name: str, target: ModelTarget, was_seen: bool) -> None:
     fs, label = "a-b", name.removeprefix("a-b-")
-    missing = found.value(lustre.TARGET_MISSING, fs, label)
+    missing = found.value(metrics.TARGET_MISSING, fs, label)
     assert missing == ((0 if target.is_there else 1) if was_seen else None)
     readable = {row: total for row, (_, total) in target.rows.items() if row != target.damaged}
     for metric, row in (
-        (lustre.TARGET_READ_BYTES, "read_bytes"), (lustre.TARGET_WRITE_BYTES, "write_bytes"),
+        (metrics.TARGET_READ_BYTES, "read_bytes"), (metrics.TARGET_WRITE_BYTES, "write_bytes"),
     ):  # fmt: skip
         expected = readable.get(row, 0 if target.is_whole() else None)
         assert found.value(metric, fs, label) == (expected if target.is_there else None)
     operations = {
-        labels[2]: value for labels, value in found.of(lustre.TARGET_OPERATIONS).items()
+        labels[2]: value for labels, value in found.of(metrics.TARGET_OPERATIONS).items()
         if labels[1] == label
     }  # fmt: skip
     believed = {
@@ -85,7 +85,7 @@ def check(found: Found, name: str, target: ModelTarget, was_seen: bool) -> None:
     if "MDT" in name:
         total = sum(target.rows.get(row, (0, 0))[0] for row in METADATA)
         is_known = target.is_there and target.is_whole()
-        assert found.value(lustre.METADATA_OPERATIONS, fs, label) == (total if is_known else None)
+        assert found.value(metrics.METADATA_OPERATIONS, fs, label) == (total if is_known else None)
 
 
 @pytest.mark.extended

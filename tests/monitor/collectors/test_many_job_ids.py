@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.monitor._clock import Clock
-from stripewise.monitor._rounds import read_round
-from stripewise.monitor.collectors._lustre_server import LustreServer, LustreServerSettings
-from stripewise.monitor.sinks._exposition import Exposition, Form
+from stripewise.centre.monitor.agent._collecting import Clock, read_round
+from stripewise.centre.monitor.collectors._lustre_server import LustreServer, LustreServerSettings
+from stripewise.centre.monitor.sinks._exposition import Exposition, Form
 from support.amounts import share_of
 from support.lustre_servers import server
 

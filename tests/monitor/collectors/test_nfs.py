@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.errors import ConfigurationError
-from stripewise.monitor.collectors import create_collector
-from stripewise.testing.collector_suite import CollectorSuite, take
-from stripewise.testing.fake_host import FakeHost
+from stripewise.centre.monitor.collectors import create_collector
+from stripewise.core.errors import ConfigurationError
+from stripewise.testing.collector_suite import CollectorSuite, FakeHost, take
 from support.other_hosts import MOUNTINFO, mountstats, nfs_host
 
 

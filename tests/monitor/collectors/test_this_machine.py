@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.monitor import Host, HostError
-from stripewise.monitor.collectors import create_collector
-from stripewise.monitor.metrics import Kind
+from stripewise.centre.monitor import Host, HostError, Kind
+from stripewise.centre.monitor.collectors import create_collector
 from stripewise.testing.collector_suite import check_readings, take
 
 

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stripewise.monitor.metrics import Reading
-from stripewise.monitor.sinks import _http as http_module
-from stripewise.monitor.sinks._prometheus import PrometheusSink
+from stripewise.centre.monitor import Reading
+from stripewise.centre.monitor.sinks import _prometheus as http_module
+from stripewise.centre.monitor.sinks._prometheus import PrometheusSink
 from support.certificates import make_certificate
 from support.monitor_rounds import READ, made_round
 from support.scraping import ask, ask_tls, is_ended, raw, serving

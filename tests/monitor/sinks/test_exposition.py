@@ -15,11 +15,9 @@ from hypothesis import strategies as st
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open
 from prometheus_client.parser import text_string_to_metric_families as parse_plain
 
-from stripewise.monitor import Round
-from stripewise.monitor.metrics import Histogram, Reading, counter, histogram, level
-from stripewise.monitor.sinks import render_openmetrics, render_prometheus
-from stripewise.monitor.sinks._exposition import Exposition, Form
-from stripewise.monitor.sinks._series import bound_text
+from stripewise.centre.monitor import Histogram, Reading, Round, counter, histogram, level
+from stripewise.centre.monitor.agent import render_openmetrics, render_prometheus
+from stripewise.centre.monitor.sinks._exposition import Exposition, Form, bound_text
 from support.monitor_rounds import (
     FREE,
     READ,

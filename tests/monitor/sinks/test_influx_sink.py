@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from stripewise.errors import ConfigurationError
-from stripewise.monitor.metrics import Reading
-from stripewise.monitor.sinks import SinkError, create_sink
-from stripewise.monitor.sinks._influx import InfluxSink
+from stripewise.centre.monitor import Reading
+from stripewise.centre.monitor.sinks import SinkError, create_sink
+from stripewise.centre.monitor.sinks._influx import InfluxSink
+from stripewise.core.errors import ConfigurationError
 from support.certificates import make_certificate
 from support.fake_influx import FakeInflux, Said, fake_influx
 from support.line_protocol import parse_lines

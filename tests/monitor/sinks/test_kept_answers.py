@@ -11,10 +11,9 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.monitor import Round
-from stripewise.monitor.metrics import Reading
-from stripewise.monitor.sinks._answers import KeptAnswers
-from stripewise.monitor.sinks._exposition import Exposition, Form
+from stripewise.centre.monitor import Reading, Round
+from stripewise.centre.monitor.sinks._exposition import Exposition, Form
+from stripewise.centre.monitor.sinks._prometheus import KeptAnswers
 from support.monitor_rounds import READ, made_round
 from support.scraping import ask, serving
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from stripewise.monitor.metrics import Reading, counter, histogram, level
-from stripewise.monitor.sinks import render_influx
-from stripewise.monitor.sinks._lines import LineWriter
+from stripewise.centre.monitor import Reading, counter, histogram, level
+from stripewise.centre.monitor.agent import render_influx
+from stripewise.centre.monitor.sinks._lines import LineWriter
 from support.line_protocol import Line, parse_lines
 from support.monitor_rounds import (
     FREE,

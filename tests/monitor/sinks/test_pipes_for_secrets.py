@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.fleet.served import open_store
-from stripewise.monitor.metrics import Reading
-from stripewise.monitor.sinks import SinkError, create_sink
-from stripewise.monitor.sinks._secrets import read_secret
-from stripewise.monitor.sinks._store import StoreSettings, StoreSink
+from stripewise.centre.database.store import open_store
+from stripewise.centre.monitor import Reading
+from stripewise.centre.monitor.sinks import SinkError, create_sink
+from stripewise.centre.monitor.sinks._base import read_secret
+from stripewise.centre.monitor.sinks._store import StoreSettings, StoreSink
+from stripewise.core.errors import UsageError
 from support.certificates import make_certificate
 from support.fake_influx import fake_influx
 from support.monitor_rounds import READ, made_round

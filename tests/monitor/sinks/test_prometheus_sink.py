@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from stripewise.errors import ConfigurationError
-from stripewise.monitor.metrics import health
-from stripewise.monitor.sinks import SinkError, create_sink, render_openmetrics, render_prometheus
-from stripewise.monitor.sinks._exposition import Form
-from stripewise.monitor.sinks._prometheus import PrometheusSink, wanted_form
-from stripewise.monitor.sinks._tls import server_context
+from stripewise.centre.monitor import metrics
+from stripewise.centre.monitor.agent import render_openmetrics, render_prometheus
+from stripewise.centre.monitor.sinks import SinkError, create_sink
+from stripewise.centre.monitor.sinks._exposition import Form
+from stripewise.centre.monitor.sinks._prometheus import PrometheusSink, server_context, wanted_form
+from stripewise.core.errors import ConfigurationError
 from support.certificates import make_certificate
 from support.monitor_rounds import STRANGE, STRANGE_COUNT
 from support.scraping import ROUND, ask, ask_tls, asked, raw, serving
@@ -87,12 +87,12 @@ def test_the_format_that_is_wanted(accept: str, form: Form):
 
 def test_health_tells_what_was_left_out_and_the_last_scrape(sink: PrometheusSink):
     sink.take(STRANGE)
-    assert [one.metric for one in sink.health()] == [health.SINK_PROBLEMS]
+    assert [one.metric for one in sink.health()] == [metrics.SINK_PROBLEMS]
     before = time.time()
     ask(sink)
     found = {one.metric: one.value for one in sink.health()}
-    assert found[health.SINK_PROBLEMS] == STRANGE_COUNT
-    assert before <= found[health.SINK_LAST] <= time.time()  # type: ignore[operator]
+    assert found[metrics.SINK_PROBLEMS] == STRANGE_COUNT
+    assert before <= found[metrics.SINK_LAST] <= time.time()  # type: ignore[operator]
 
 
 # -- who may -------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import gzip
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.monitor.sinks._queue import Packed, RoundQueue, pack
+from stripewise.centre.monitor.sinks._lines import Packed, RoundQueue, pack
 
 
 def item(number: int, size: int = 10) -> Packed:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.monitor._records import Round, TargetJobs
-from stripewise.monitor.sinks._store_books import Books, Limits
-from stripewise.monitor.sinks._store_pending import JobRow
-from stripewise.monitor.texts.lustre import JobStatsReader
+from stripewise.centre.monitor._records import Round, TargetJobs
+from stripewise.centre.monitor.collectors import JobStatsReader
+from stripewise.centre.monitor.sinks._store_books import Books, Limits
+from stripewise.centre.monitor.sinks._store_pending import JobRow
 from support.job_stats_text import OST_ROWS, Target
 
 T0 = 1_700_000_000.0

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from stripewise.errors import ConfigurationError
-from stripewise.monitor.sinks import create_sink, sink_class, sink_names
-from stripewise.monitor.sinks._influx_settings import InfluxSettings, TargetSettings
-from stripewise.monitor.sinks._prometheus_settings import PrometheusSettings
+from stripewise.centre.monitor.sinks import create_sink, sink_class, sink_names
+from stripewise.centre.monitor.sinks._influx import InfluxSettings, TargetSettings
+from stripewise.centre.monitor.sinks._prometheus import PrometheusSettings
+from stripewise.core.errors import ConfigurationError
 from support.sink_suite import SinkSuite
 
 
@@ -66,9 +66,16 @@ def _part(text: str, form: type[BaseModel]) -> str:
 
 def test_nothing_large_is_loaded():
     """The agent is to stay small: what one sink needs is not there for the others."""
-    heavy = ("sqlalchemy", "numpy", "rich", "jinja2", "prometheus_client", "stripewise.fleet")
+    heavy = (
+        "sqlalchemy",
+        "numpy",
+        "rich",
+        "jinja2",
+        "prometheus_client",
+        "stripewise.centre.database",
+    )
     code = (
-        "import sys; from stripewise.monitor.sinks import create_sink;"
+        "import sys; from stripewise.centre.monitor.sinks import create_sink;"
         "create_sink('prometheus', {}, 'a');"
         "create_sink('influx', {'url': 'http://a', 'database': 'b'}, 'a');"
         f"print([name for name in {heavy!r} if name in sys.modules])"

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from stripewise.monitor import Round
-from stripewise.monitor.metrics import METRICS, Histogram, Kind, Reading, histogram
-from stripewise.monitor.sinks import SinkError, create_sink, render_prometheus
-from stripewise.monitor.sinks._influx import InfluxSink
-from stripewise.monitor.sinks._prometheus import PrometheusSink
+from stripewise.centre.monitor import METRICS, Histogram, Kind, Reading, Round, histogram
+from stripewise.centre.monitor.agent import render_prometheus
+from stripewise.centre.monitor.sinks import SinkError, create_sink
+from stripewise.centre.monitor.sinks._influx import InfluxSink
+from stripewise.centre.monitor.sinks._prometheus import PrometheusSink
 from support import tsdb
 from support.certificates import make_certificate
 from support.monitor_parts import wait_until

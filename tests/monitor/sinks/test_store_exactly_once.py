@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, delete, func, select, text
 
-from stripewise.errors import StorageError
-from stripewise.fleet import str_of
-from stripewise.fleet.served import _deliver
-from stripewise.fleet.tables import Base, JobLoad, JobTag, Rollup, Sample, Series
-from stripewise.monitor.sinks import SinkError
-from stripewise.monitor.sinks._store import StoreSettings, StoreSink
+from stripewise.centre.database import str_of
+from stripewise.centre.database.store import _deliver
+from stripewise.centre.database.tables import Base, JobLoad, JobTag, Rollup, Sample, Series
+from stripewise.centre.monitor.sinks import SinkError
+from stripewise.centre.monitor.sinks._store import StoreSettings, StoreSink
+from stripewise.core.errors import StorageError
 from support.monitor_targets import T0, Reader, Target
 
 KINDS = ("read", "write", "metadata")
@@ -138,16 +138,16 @@ def crash_after_commit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def commit_in_doubt(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The database has stored it, but the connection broke before it could say so."""
-    import stripewise.fleet.served as served
+    from stripewise.centre.database import store
 
-    whole = served.deliver
+    whole = store.deliver
 
     def broken(*words: Any) -> bool:
         whole(*words)
         raise StorageError("the connection broke: try again")
 
     with monkeypatch.context() as patch:
-        patch.setattr(served, "deliver", broken)
+        patch.setattr(store, "deliver", broken)
         world.deliver()
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, create_engine, func, select
 
-from stripewise.fleet import str_of
-from stripewise.fleet.tables import JobLoad, JobTag, Rollup, Sample, Series
+from stripewise.centre.database import str_of
+from stripewise.centre.database.tables import JobLoad, JobTag, Rollup, Sample, Series
 from support import store_agent
 from support.amounts import share_of
 
@@ -122,7 +122,7 @@ def _kill_and_count(engine: Engine, tmp_path: Path, kills: int) -> None:
 
 
 def _has_state(engine: Engine) -> bool:
-    from stripewise.fleet.tables import MonitorState
+    from stripewise.centre.database.tables import MonitorState
 
     with engine.connect() as connection:
         return bool(connection.scalar(select(func.count()).select_from(MonitorState)))

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, func, select
 
-from stripewise.fleet import create_engine, initialise
-from stripewise.fleet.tables import JobLoad, JobTag, MonitorState
-from stripewise.monitor.sinks._store import StoreSettings, StoreSink
+from stripewise.centre.database import create_engine, initialise
+from stripewise.centre.database.tables import JobLoad, JobTag, MonitorState
+from stripewise.centre.monitor.sinks._store import StoreSettings, StoreSink
 from support.amounts import share_of
 from support.monitor_day import Day
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from stripewise.fleet import str_of
-from stripewise.fleet.tables import Event, JobLoad, JobTag, Sample, Series
-from stripewise.monitor._records import Round
-from stripewise.monitor.metrics import Reading, lustre
-from stripewise.monitor.sinks._store import StoreSettings, StoreSink
+from stripewise.centre.database import str_of
+from stripewise.centre.database.tables import Event, JobLoad, JobTag, Sample, Series
+from stripewise.centre.monitor import Reading, metrics
+from stripewise.centre.monitor._records import Round
+from stripewise.centre.monitor.sinks._store import StoreSettings, StoreSink
 from support.monitor_targets import T0, Reader, Target
 
 BACK = 2 * 86400
@@ -43,7 +43,7 @@ class Server:
 
 
 def began(found: Round, at: float) -> Round:
-    told = Reading(lustre.TARGET_STARTED, LABELS, at)
+    told = Reading(metrics.TARGET_STARTED, LABELS, at)
     return replace(found, readings=(*found.readings, told))
 
 

@@ -11,13 +11,12 @@ import pytest
 from pydantic import ValidationError
 from sqlalchemy import Engine, event, select, text, update
 
-from stripewise.errors import ConfigurationError
-from stripewise.fleet import create_engine, initialise, served
-from stripewise.fleet.tables import (
-    MonitorState,
-)
-from stripewise.monitor.sinks import SinkError
-from stripewise.monitor.sinks._store import StoreSettings, StoreSink
+from stripewise.centre.database import create_engine, initialise
+from stripewise.centre.database import store as served
+from stripewise.centre.database.tables import MonitorState
+from stripewise.centre.monitor.sinks import SinkError
+from stripewise.centre.monitor.sinks._store import StoreSettings, StoreSink
+from stripewise.core.errors import ConfigurationError
 from support.monitor_targets import T0, Target
 from support.store_agents import Agent, loads, rows, samples, started
 

@@ -9,14 +9,10 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import Engine, func, select
 
-from stripewise.fleet._records import JobRecord
-from stripewise.fleet._store import Writer
-from stripewise.fleet.tables import (
-    Event,
-    Job,
-    Sample,
-)
-from stripewise.monitor.metrics import Reading, health, lustre
+from stripewise.centre.database._records import JobRecord
+from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.database.tables import Event, Job, Sample
+from stripewise.centre.monitor import Reading, metrics
 from support.monitor_targets import T0, Reader, Target
 from support.store_agents import loads, rows, samples, started
 
@@ -193,8 +189,8 @@ def test_jobs_beyond_the_limit_are_the_rest(engine: Engine, starts: bool) -> Non
         agent.run([target], now)
     assert sum(row[5] for row in loads(engine)) == target.totals["write"]
     assert "" in {row[0] for row in loads(engine)}
-    assert agent.reading(health.JOBS_TRACKED) <= 2
-    assert agent.reading(health.JOBS_UNTRACKED) > 0
+    assert agent.reading(metrics.JOBS_TRACKED) <= 2
+    assert agent.reading(metrics.JOBS_UNTRACKED) > 0
 
 
 @pytest.mark.extended(keep=1)
@@ -219,7 +215,7 @@ def test_a_long_outage_costs_resolution_only(
     target = Target("OST0000")
     agent = started(engine, queue_rounds=4, top_jobs=3)
     agent.run([target], 0.0, 60.0)
-    monkeypatch.setattr("stripewise.monitor.sinks._store._MOST_ROWS", 10)
+    monkeypatch.setattr("stripewise.centre.monitor.sinks._store._MOST_ROWS", 10)
     agent.sink._waiting._most_rows = 10
     whole = agent.sink.deliver
     with monkeypatch.context() as patch:
@@ -229,8 +225,8 @@ def test_a_long_outage_costs_resolution_only(
             agent.run([target], 120.0 + 61.0 * number)
     assert len(agent.sink._waiting) <= 4
     assert sum(len(one.rows) for one in agent.sink._waiting._every) <= 10
-    assert agent.reading(health.SINK_LOST) > 50
-    assert agent.reading(health.SINK_QUEUED) <= 4
+    assert agent.reading(metrics.SINK_LOST) > 50
+    assert agent.reading(metrics.SINK_QUEUED) <= 4
     whole()
     agent.run([target], 5000.0, 7000.0, 9000.0)
     assert sum(row[5] for row in samples(engine, "write_bytes")) == target.totals["write"]
@@ -267,7 +263,7 @@ def test_numbers_beyond_all_floats_do_not_keep_the_others_back(engine: Engine) -
     agent = started(engine)
     for moment in (0, 60, 120):
         found = agent.reader.round([Target("OST0000")], T0 + moment)
-        huge = Reading(lustre.TARGET_WRITE_BYTES, ("scratch", "OST0001"), 10**400)
+        huge = Reading(metrics.TARGET_WRITE_BYTES, ("scratch", "OST0001"), 10**400)
         agent.sink.take(replace(found, readings=(huge, *found.readings)))
         agent.sink.deliver()
     assert len(samples(engine, "read_bytes")) == 2

@@ -9,7 +9,7 @@ import logging
 import pytest
 from sqlalchemy import Engine, select
 
-from stripewise.fleet.tables import Event
+from stripewise.centre.database.tables import Event
 from support.monitor_targets import T0, Target
 from support.store_agents import Agent, rows
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine, select
 
-from stripewise.fleet.tables import Event, MonitorState
-from stripewise.monitor.sinks._store_clock import (
+from stripewise.centre.database.tables import Event, MonitorState
+from stripewise.centre.monitor.sinks._store_series import (
     DOUBT_SECONDS,
     FAR_SECONDS,
     SLEW_SHARE,

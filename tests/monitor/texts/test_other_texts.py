@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.monitor.texts._beegfs import BeeGfsTarget, read_beegfs_json
-from stripewise.monitor.texts._disks import read_diskstats
-from stripewise.monitor.texts._gpfs import read_fs_io_s
-from stripewise.monitor.texts._host import (
+from stripewise.centre.monitor.collectors._base import fraction, once, whole
+from stripewise.centre.monitor.collectors._beegfs import BeeGfsTarget, read_beegfs_json
+from stripewise.centre.monitor.collectors._disks import read_diskstats
+from stripewise.centre.monitor.collectors._gpfs import read_fs_io_s
+from stripewise.centre.monitor.collectors._host import (
     MODES,
     read_loadavg,
     read_meminfo,
     read_net_dev,
     read_stat,
 )
-from stripewise.monitor.texts._nfs import read_devices, read_mountstats, unescaped
-from stripewise.monitor.texts._numbers import fraction, once, whole
+from stripewise.centre.monitor.collectors._nfs import read_devices, read_mountstats, unescaped
 from support.other_hosts import (
     MOUNTINFO,
     NET_DEV,

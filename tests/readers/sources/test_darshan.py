@@ -11,17 +11,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stripewise.diagnosis import diagnose
-from stripewise.errors import RuntimeMissingError, TraceError
-from stripewise.model import Amount, IoLayer, Op, Part, RunProfile
-from stripewise.readers import accesses, read_evidence
-from stripewise.readers.sources import recognise
-from stripewise.readers.sources._darshan import DarshanSource, _isolated
-from stripewise.readers.sources._darshan._counters import Files, counter_rows
-from stripewise.readers.sources._darshan._dxt import _impossible
-from stripewise.readers.sources._darshan._heat import heat_rows
-from stripewise.readers.sources._darshan._isolated import RawLog
-from stripewise.readers.sources._darshan._read import _layout
+from stripewise.core import Amount, Part
+from stripewise.core.errors import RuntimeMissingError, TraceError
+from stripewise.evidence.diagnosis import diagnose
+from stripewise.evidence.readers import read_evidence, recognise
+from stripewise.evidence.readers.darshan import _isolated
+from stripewise.evidence.readers.darshan._counters import Files, counter_rows
+from stripewise.evidence.readers.darshan._isolated import RawLog
+from stripewise.evidence.readers.darshan._read import (
+    DarshanSource,
+    _impossible,
+    _layout,
+    heat_rows,
+)
+from stripewise.evidence.trace import IoLayer, Op, RunProfile, accesses
 from support.darshan_logs import record_of, write_log
 
 darshan = pytest.importorskip("darshan")
@@ -227,7 +230,7 @@ def test_lustre_counters_of_both_kinds() -> None:
 def test_a_log_without_records_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     meta = {"job": {"nprocs": 2, "run_time": 1.0}, "exe": "", "modules": {}, "names": {}}
     raw = RawLog({**meta, "trouble": []})
-    monkeypatch.setattr("stripewise.readers.sources._darshan._read.read_log", lambda path: raw)
+    monkeypatch.setattr("stripewise.evidence.readers.darshan._read.read_log", lambda path: raw)
     profile = DarshanSource().read(Path("x")).profile
     assert not len(profile.counters)
     assert any("no records of files" in note for note in profile.notes)
@@ -237,7 +240,7 @@ def test_an_incomplete_module_makes_the_profile_partial(monkeypatch: pytest.Monk
     modules = {"POSIX": {"partial_flag": True}, "DFS": {"partial_flag": False}}
     meta = {"job": {"nprocs": 2}, "exe": "", "modules": modules, "names": {}, "trouble": []}
     monkeypatch.setattr(
-        "stripewise.readers.sources._darshan._read.read_log", lambda path: RawLog(meta)
+        "stripewise.evidence.readers.darshan._read.read_log", lambda path: RawLog(meta)
     )
     profile = DarshanSource().read(Path("x")).profile
     assert profile.partial
@@ -351,7 +354,7 @@ def test_bytes_beyond_any_file_are_no_negative_sums(tmp_path: Path) -> None:
 
 def test_a_module_that_is_not_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     meta = {"job": {"nprocs": 2, "run_time": 1.0}, "exe": "", "names": {}, "trouble": []}
-    read = "stripewise.readers.sources._darshan._read.read_log"
+    read = "stripewise.evidence.readers.darshan._read.read_log"
     for unread, amount in (
         ({"MDHIM": 1}, Amount(None, "the MDHIM module holds 1 record that is not read")),
         ({"NEXT": 0}, Amount(None, "the NEXT module holds records that are not read")),
@@ -370,7 +373,7 @@ def test_a_log_with_a_heat_map_alone_tells_no_zeros(monkeypatch: pytest.MonkeyPa
     arrays = {"HEATMAP": heat, "HEATMAP/read": np.array([0]), "HEATMAP/write": np.array([1 << 24])}
     meta = {"job": {"nprocs": 1, "run_time": 1.0}, "exe": "", "names": {}, "trouble": []}
     raw = RawLog({**meta, "modules": {"HEATMAP": {}}}, arrays)
-    monkeypatch.setattr("stripewise.readers.sources._darshan._read.read_log", lambda path: raw)
+    monkeypatch.setattr("stripewise.evidence.readers.darshan._read.read_log", lambda path: raw)
     profile = DarshanSource().read(Path("x")).profile
     assert profile.write_amount.value is None
     assert "only a heat map (0 B read, 16 MiB written)" in profile.write_amount.why

@@ -9,18 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stripewise.errors import TraceError
-from stripewise.model import Op, Selections
-from stripewise.patterns import find_patterns
-from stripewise.readers import read_evidence
-from stripewise.readers.sources import recognise
-from stripewise.readers.sources._hdf5_recorder import Hdf5RecorderSource
-from stripewise.readers.sources._hdf5_recorder._line import (
+from stripewise.core.errors import TraceError
+from stripewise.evidence.patterns import find_patterns
+from stripewise.evidence.readers import read_evidence, recognise
+from stripewise.evidence.readers.recorder._hdf5_calls import (
+    element_type,
     parse_line,
     split_arguments,
     vector,
 )
-from stripewise.readers.sources._hdf5_recorder._objects import element_type
+from stripewise.evidence.readers.recorder._hdf5_read import Hdf5RecorderSource
+from stripewise.evidence.trace import Op, Selections
 from support.foreign_traces import PH5_EXAMPLE, write_ph5_example
 
 HEAD = """\

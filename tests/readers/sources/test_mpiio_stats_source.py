@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.diagnosis import diagnose
-from stripewise.diagnosis._requests import _apart
-from stripewise.errors import TraceError
-from stripewise.model import Amount, IoLayer, MpiioSide, MpiioStats, Op
-from stripewise.readers import read_evidence
-from stripewise.readers._job_output import _sum
-from stripewise.readers.sources import recognise
-from stripewise.readers.sources._mpiio_stats import MpiioStatsSource, _remarks, parse_mpiio_stats
-from stripewise.report import print_profile
-from stripewise.report._profile_mpiio import mpiio_stats_text
+from stripewise.core import Amount, MpiioSide, MpiioStats
+from stripewise.core.errors import TraceError
+from stripewise.evidence.diagnosis import diagnose
+from stripewise.evidence.figures._requests import _apart
+from stripewise.evidence.readers import read_evidence, recognise
+from stripewise.evidence.readers._job_evidence import _sum
+from stripewise.evidence.readers._mpiio_stats import MpiioStatsSource, _remarks, parse_mpiio_stats
+from stripewise.evidence.report import print_profile
+from stripewise.evidence.report._profile_exports import mpiio_stats_text
+from stripewise.evidence.trace import IoLayer, Op
 from support.foreign_traces import MPIIO_STATS_BLOCKS
 
 OLDER = """\

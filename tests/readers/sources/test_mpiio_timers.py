@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.model import MpiioPhase
-from stripewise.readers import read_evidence
-from stripewise.readers.sources import parse_mpiio_timers
+from stripewise.core import MpiioPhase
+from stripewise.evidence.readers import parse_mpiio_timers, read_evidence
 from support.foreign_traces import MPIIO_STATS_BLOCKS
 
 MIB = 2**20

@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stripewise.errors import StorageError, TraceError
-from stripewise.model import COUNTER_ROW, IoLayer, Op
-from stripewise.readers import collect_containers, heat_of, read_evidence
-from stripewise.readers.sources import SOURCES, recognise
+from stripewise.core.errors import StorageError, TraceError
+from stripewise.evidence.readers import SOURCES, collect_containers, read_evidence, recognise
+from stripewise.evidence.trace import COUNTER_ROW, IoLayer, Op, heat_of
 from support.containers import FakeFile, FakeProcess, build_container
 from support.trace_samples import (
     MPI,

@@ -10,13 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stripewise.errors import TraceError
-from stripewise.model import COUNTER_ROW, EventFlag, IoLayer, Op, OpenBit, Pieces
-from stripewise.readers import read_evidence
-from stripewise.readers.sources import recognise
-from stripewise.readers.sources._recorder import RecorderSource
-from stripewise.readers.sources._recorder._functions import FUNCTIONS, mpi_data, open_bits
-from stripewise.readers.sources._recorder._text import parse_line
+from stripewise.core.errors import TraceError
+from stripewise.evidence.readers import read_evidence, recognise
+from stripewise.evidence.readers.recorder._functions import FUNCTIONS, mpi_data, open_bits
+from stripewise.evidence.readers.recorder._read import RecorderSource, parse_line
+from stripewise.evidence.trace import COUNTER_ROW, EventFlag, IoLayer, Op, OpenBit, Pieces
 from support.foreign_traces import (
     ForeignCall,
     sample_calls,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.errors import UsageError
-from stripewise.simulation import Workload, simulate
-from stripewise.simulation.stacks import Layout, Setup, find_stack
+from stripewise.core.errors import UsageError
+from stripewise.storage.simulation import simulate
+from stripewise.storage.stacks import Layout, Setup, Workload, find_stack
 from support.stack_workloads import (
     pattern_of,
     patterns,

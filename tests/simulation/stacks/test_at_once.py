@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stripewise.machines import find_storage
-from stripewise.simulation import Rates, Workload, phase_times
-from stripewise.simulation.stacks import Layout, Setup, find_stack
-from stripewise.simulation.stacks._at_once import at_once, spread
+from stripewise.storage.machines import find_storage
+from stripewise.storage.simulation import Rates, phase_times
+from stripewise.storage.stacks import Layout, Setup, Workload, find_stack
+from stripewise.storage.stacks._base import at_once, spread
 from support.player import play
 from support.stack_workloads import pattern_of
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.model import Distribution, Pattern, PatternKind
-from stripewise.simulation import Workload
-from stripewise.simulation.stacks import Layout, Setup, find_stack
+from stripewise.evidence.patterns import Distribution, Pattern, PatternKind
+from stripewise.storage.stacks import Layout, Setup, Workload, find_stack
 
 BLOCK = Distribution("BLOCK")
 MIB = 1 << 20

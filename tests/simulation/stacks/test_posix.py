@@ -5,8 +5,7 @@
 import pytest
 from hypothesis import given, settings
 
-from stripewise.simulation import Workload
-from stripewise.simulation.stacks import Layout, Setup, find_stack
+from stripewise.storage.stacks import Layout, Setup, Workload, find_stack
 from support.stack_workloads import (
     pattern_of,
     sums_of_phases,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.errors import UsageError
-from stripewise.simulation.stacks import STACKS, find_stack, stack_names
+from stripewise.core.errors import UsageError
+from stripewise.storage.stacks import STACKS, find_stack, stack_names
 
 
 def test_every_stack_is_found_by_its_name():

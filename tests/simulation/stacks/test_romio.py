@@ -11,12 +11,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from stripewise.errors import UsageError
-from stripewise.model import PatternKind
-from stripewise.simulation import Workload
-from stripewise.simulation.stacks import Layout, Setup, find_stack
-from stripewise.simulation.stacks._pieces import array_bytes
-from stripewise.tunables import lustre_aggregators
+from stripewise.core.errors import UsageError
+from stripewise.evidence.patterns import PatternKind
+from stripewise.settings.tunables import lustre_aggregators
+from stripewise.storage.stacks import Layout, Setup, Workload, find_stack
+from stripewise.storage.stacks._pieces import array_bytes
 from support.stack_workloads import pattern_of, patterns, sums_of_phases, sums_of_requests
 from support.work import calls_and_peak
 

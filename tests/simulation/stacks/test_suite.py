@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.simulation.stacks import stack_names
+from stripewise.storage.stacks import stack_names
 from support.stack_suite import StackSuite
 
 # Where windows end at stripes, it depends on the place of each rank how many it has; requests of

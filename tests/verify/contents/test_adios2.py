@@ -14,14 +14,13 @@ import netCDF4
 import numpy as np
 import pytest
 
-from stripewise.model import VerificationStatus
-from stripewise.verify import compare_outputs as compare
-from stripewise.verify import unreadable
-from stripewise.verify._units import units_of
-from stripewise.verify.contents import FORMATS, _adios, _base, format_of
-from stripewise.verify.contents._adios import AdiosBp
-from stripewise.verify.contents._adios_read import compare as read_bp
-from stripewise.workspace import OutputSet
+from stripewise.core import VerificationStatus
+from stripewise.study.verify import FORMATS, _adios, _base, format_of, unreadable
+from stripewise.study.verify import compare_outputs as compare
+from stripewise.study.verify._adios import AdiosBp
+from stripewise.study.verify._adios import compare as read_bp
+from stripewise.study.verify._compare import units_of
+from stripewise.study.workspace import OutputSet
 
 IDENTICAL = VerificationStatus.IDENTICAL
 SAME = VerificationStatus.SAME_CONTENT

@@ -11,9 +11,9 @@ import h5py
 import numpy as np
 import pytest
 
-from stripewise.verify._bytes import bytes_differ
-from stripewise.verify.contents import _base
-from stripewise.verify.contents._hdf5 import Hdf5
+from stripewise.study.verify import _base
+from stripewise.study.verify._compare import bytes_differ
+from stripewise.study.verify._hdf5 import Hdf5
 
 
 def compare_content(one: Path, two: Path) -> _base.ContentDifferences:

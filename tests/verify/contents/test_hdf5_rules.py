@@ -11,10 +11,10 @@ import h5py
 import numpy as np
 import pytest
 
-from stripewise.model import VerificationStatus
-from stripewise.verify import Reference, _compare
-from stripewise.verify import compare_outputs as compare
-from stripewise.workspace import OutputSet
+from stripewise.core import VerificationStatus
+from stripewise.study.verify import Reference, _compare
+from stripewise.study.verify import compare_outputs as compare
+from stripewise.study.workspace import OutputSet
 
 IDENTICAL = VerificationStatus.IDENTICAL
 SAME = VerificationStatus.SAME_CONTENT

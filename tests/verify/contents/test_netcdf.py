@@ -12,10 +12,10 @@ import netCDF4
 import numpy as np
 import pytest
 
-from stripewise.model import VerificationStatus
-from stripewise.verify import compare_outputs as compare
-from stripewise.verify.contents import _base, format_of
-from stripewise.verify.contents._netcdf import ClassicNetcdf
+from stripewise.core import VerificationStatus
+from stripewise.study.verify import _base, format_of
+from stripewise.study.verify import compare_outputs as compare
+from stripewise.study.verify._netcdf import ClassicNetcdf
 
 SAME = VerificationStatus.SAME_CONTENT
 DIFFERENT = VerificationStatus.DIFFERENT

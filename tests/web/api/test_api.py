@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.fleet.queries import SORTS
+from stripewise.centre.database.queries import SORTS
 from support import portal_jobs as jobs
 
 API = "/api/v1"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.fleet import create_engine, initialise
+from stripewise.centre.database import create_engine, initialise
 from support import browser as browser_support
 from support.browser import Browser, Place
 from support.portal_jobs import document, finding, job, profile, store

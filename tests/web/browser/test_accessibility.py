@@ -17,7 +17,7 @@ FILES = ("/profile/", "/settings")
 
 
 def paths() -> list[str]:
-    from stripewise.web.pages import PAGES
+    from stripewise.centre.portal import PAGES
 
     return [page.path for page in PAGES if not any(part in page.path for part in FILES)]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise import formats
+from stripewise.settings import formats
 from support.browser import Browser, Place
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.fleet._engine import create_engine
-from stripewise.fleet._schema import initialise
-from stripewise.fleet.accounts import Accounts, Attempts
+from stripewise.centre.database._engine import create_engine
+from stripewise.centre.database._schema import initialise
+from stripewise.centre.database.accounts import Accounts, Attempts
 from support.clock import Clock
 
 

@@ -10,9 +10,9 @@ import argon2
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.errors import LoginError
-from stripewise.fleet.accounts import Account, Accounts
-from stripewise.web.logins import AccessSettings, Entrance, Login, throttle_keys
+from stripewise.centre.database.accounts import Account, Accounts
+from stripewise.centre.portal.logins import AccessSettings, Entrance, Login, throttle_keys
+from stripewise.core.errors import LoginError
 from support.clock import Clock
 
 PASSWORD = "correct horse battery"

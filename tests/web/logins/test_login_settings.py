@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import ConfigurationError
-from stripewise.web.logins import (
+from stripewise.centre.portal.logins import (
     AccessSettings,
     AccountSettings,
     LocalSettings,
@@ -18,6 +17,7 @@ from stripewise.web.logins import (
     ProxySettings,
     read_settings,
 )
+from stripewise.core.errors import ConfigurationError
 
 SECRET = "0123456789abcdef-a-secret"
 OIDC = (

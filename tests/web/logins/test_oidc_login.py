@@ -16,10 +16,10 @@ import pytest
 from joserfc import jws, jwt
 from joserfc.jwk import RSAKey
 
-from stripewise.errors import LoginError, LoginServiceError
-from stripewise.fleet.accounts import Attempts
-from stripewise.web.logins import Identity
-from stripewise.web.logins._oidc import Oidc
+from stripewise.centre.database.accounts import Attempts
+from stripewise.centre.portal.logins import Identity
+from stripewise.centre.portal.logins._oidc import Oidc
+from stripewise.core.errors import LoginError, LoginServiceError
 from support import fake_oidc
 from support.clock import Clock
 from support.fake_oidc import CLIENT, Claims, FakeOidc

@@ -10,10 +10,10 @@ import httpx
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.errors import LoginError
-from stripewise.fleet.accounts import Accounts, Attempts
-from stripewise.web.logins import AccessSettings, Entrance, Identity
-from stripewise.web.logins._oidc import Oidc
+from stripewise.centre.database.accounts import Accounts, Attempts
+from stripewise.centre.portal.logins import AccessSettings, Entrance, Identity
+from stripewise.centre.portal.logins._oidc import Oidc
+from stripewise.core.errors import LoginError
 from support.clock import Clock
 from support.fake_oidc import CLIENT
 from support.oidc_settings import CALLBACK, SECRET, query_of, settings

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.web.logins import Identity, ProxySettings
-from stripewise.web.logins._proxy import Proxy
+from stripewise.centre.portal.logins import Identity, ProxySettings
+from stripewise.centre.portal.logins._proxy import Proxy
 
 SECRET = "0123456789abcdef-a-secret"
 Headers = Sequence[tuple[str, str]]

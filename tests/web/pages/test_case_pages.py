@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from stripewise.fleet._of_profile import Origin, source_of
-from stripewise.fleet._store import Writer
-from stripewise.fleet.queries import Role
-from stripewise.fleet.tables import Job, Program
-from stripewise.readers import read_evidence
+from stripewise.centre.database.ingest._profile_record import Origin, source_of
+from stripewise.centre.database.queries import Role
+from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.database.tables import Job, Program
+from stripewise.evidence.readers import read_evidence
 from support.case_logs import write_case
 from support.survey_portal import SurveyPortal, portal
 from support.survey_world import DAY, NOW, staff, user

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
-from stripewise.fleet._records import EventRecord
-from stripewise.web._markdown import markdown
+from stripewise.centre.database._records import EventRecord
+from stripewise.present.blocks._markdown import markdown
 from support.fleet_records import figures, job, source
 from support.served_jobs import load, served
 from support.storage_pages import KNOWN_ELEMENTS, Elements, Portal, stored

@@ -15,11 +15,11 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import Engine
 
+from stripewise.centre.database.ingest._profile_record import Origin, source_of
+from stripewise.centre.database.store import _match
+from stripewise.centre.portal.pages._job import _RULES
 from stripewise.cli import main
-from stripewise.fleet import _match
-from stripewise.fleet._of_profile import Origin, source_of
-from stripewise.readers import read_evidence
-from stripewise.web.pages._job_facts import _RULES
+from stripewise.evidence.readers import read_evidence
 from support.portal_jobs import (
     START,
     data_of,

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from stripewise.fleet.tables import Audit
-from stripewise.web._finding_words import finding_words
-from stripewise.web.pages._registry import PAGES
+from stripewise.centre.database.tables import Audit
+from stripewise.centre.portal._serve_page import PAGES
+from stripewise.centre.portal.pages._jobs import finding_words
 from support.portal_jobs import (
     SECRET,
     START,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, delete
 
-from stripewise.fleet.tables import JobLoad
+from stripewise.centre.database.tables import JobLoad
 from support.portal_jobs import (
     SECRET,
     START,

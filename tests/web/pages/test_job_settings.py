@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import Engine
 
-from stripewise import formats
-from stripewise.web._finding_words import CODES, finding_words
+from stripewise.centre.portal.pages._jobs import CODES, finding_words
+from stripewise.settings import formats
 from support.portal_jobs import (
     data_of,
     document,
@@ -71,7 +71,7 @@ def test_settings_that_cannot_be_said_in_a_shell_are_not_offered_there(engine: E
 
 
 def test_every_finding_has_general_words() -> None:
-    from stripewise.diagnosis.findings._registry import RULES
+    from stripewise.evidence.diagnosis._judge import RULES
 
     assert set(CODES) == {rule.code for rule in RULES}
     assert {code for code in CODES if finding_words(code).tunes} == {

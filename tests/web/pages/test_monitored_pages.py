@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.errors import UsageError
-from stripewise.fleet.queries import NOBODY
-from stripewise.fleet.served import write_parts
+from stripewise.centre.database.queries import NOBODY
+from stripewise.centre.database.store import write_parts
+from stripewise.core.errors import UsageError
 from support.fleet_records import job
 from support.served_jobs import load, service, store_loads
 from support.storage_pages import Portal, page_at, stored

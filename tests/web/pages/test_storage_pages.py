@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.errors import UsageError
-from stripewise.fleet._records import EventRecord
-from stripewise.fleet._store import Writer
-from stripewise.fleet.queries import NOBODY
-from stripewise.web.content import Chart, Notice
+from stripewise.centre.database._records import EventRecord
+from stripewise.centre.database.queries import NOBODY
+from stripewise.centre.database.store._writer import Writer
+from stripewise.core.errors import UsageError
+from stripewise.present.blocks import Chart, Notice
 from support.fleet_records import figures, job, source
 from support.storage_pages import Portal, page_at, stored
 from support.storage_samples import DAY, NOW, STAFF, campaign, series, targets, used_by

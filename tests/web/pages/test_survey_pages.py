@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select, update
 
-from stripewise.fleet.queries import NOBODY, Role
-from stripewise.fleet.tables import Audit, Ledger, PairedRun, Program
+from stripewise.centre.database.queries import NOBODY, Role
+from stripewise.centre.database.tables import Audit, Ledger, PairedRun, Program
 from support.survey_portal import SurveyPortal, portal
 from support.survey_world import CONFIGURATION, NOW, proved, ran, staff, store, user
 
@@ -129,7 +129,7 @@ def test_programs_are_told_by_the_jobs_one_may_see(filled: SurveyPortal) -> None
 def test_programs_are_sorted_and_come_in_pages(
     filled: SurveyPortal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stripewise.web.pages._figures.ROWS", 3)
+    monkeypatch.setattr("stripewise.centre.portal.pages._base.ROWS", 3)
     data = filled.data("support", "/programs?sort=program")
     names = [row["program"] for row in _rows(data, "programs")]
     answer = filled.get("support", data["programs"]["next"])  # in the same form

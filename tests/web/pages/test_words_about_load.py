@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from stripewise.fleet.queries import ServiceBeside, SlowTarget, StorageLoad
-from stripewise.fleet.queries._beside import KindService
-from stripewise.web.pages._job_load import metadata_words, service_words, verdict
-from stripewise.web.pages._job_served import served
+from stripewise.centre.database.queries import ServiceBeside, SlowTarget, StorageLoad
+from stripewise.centre.database.queries._load import KindService
+from stripewise.centre.portal.pages._job_files import served
+from stripewise.centre.portal.pages._job_load import metadata_words, service_words, verdict
 
 LOAD = StorageLoad("scratch", 0, 60, 10, 60, [0], [0.0], [0.0], 100.0, 1.0, 0.95, 500)
 SAME = ServiceBeside([KindService("OST", 0.006, 0.005)], [])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from stripewise.errors import StripewiseError
+from stripewise.core.errors import StripewiseError
 from support.portal_world import World, ask, client
 
 CODES = (
@@ -50,8 +50,8 @@ def test_every_answer_has_the_headers(world: World, everything: list[str]) -> No
 def test_errors_tell_nothing_of_the_inside(
     own_world: World, monkeypatch: pytest.MonkeyPatch, path: str, error: type[Exception]
 ) -> None:
-    from stripewise.web.api import _jobs
-    from stripewise.web.pages import _front, _storage
+    from stripewise.centre.portal import _api as _jobs
+    from stripewise.centre.portal.pages import _front, _storage
 
     def fail(*_: Any, **__: Any) -> Any:
         raise error("secret of /srv/inside, password=hunter2")

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, insert
 
-from stripewise.fleet._records import (
+from stripewise.centre.database._records import (
     CampaignRecord,
     EventRecord,
     JobRecord,
@@ -24,10 +24,10 @@ from stripewise.fleet._records import (
     Record,
     SampleRecord,
 )
-from stripewise.fleet._store import Writer
-from stripewise.fleet.tables import Ledger
-from stripewise.web import PortalSettings, create_app
-from stripewise.web._settings import ServerSettings, SiteSettings
+from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.database.tables import Ledger
+from stripewise.centre.portal import PortalSettings, create_app
+from stripewise.centre.portal._settings import ServerSettings, SiteSettings
 from support.portal_crawl import addresses
 from support.portal_jobs import document, finding, profile
 from support.portal_world import DAY, NOW, URL, World, ask, client, make_world

@@ -17,11 +17,11 @@ import pytest
 from sqlalchemy import Engine, update
 from starlette.testclient import TestClient
 
-from stripewise.fleet._engine import create_engine, sqlite_file
-from stripewise.fleet._schema import initialise
-from stripewise.fleet.accounts import Accounts, AuditTrail
-from stripewise.fleet.tables import Session, Token
-from stripewise.web import PortalSettings, create_app
+from stripewise.centre.database._engine import create_engine, sqlite_file
+from stripewise.centre.database._schema import initialise
+from stripewise.centre.database.accounts import Accounts, AuditTrail
+from stripewise.centre.database.tables import Session, Token
+from stripewise.centre.portal import PortalSettings, create_app
 from support.portal_crawl import seeds
 from support.portal_world import PASSWORD, URL, World, ask, client, make_world
 

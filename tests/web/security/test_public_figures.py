@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.fleet.queries import FEWEST_USERS
+from stripewise.centre.database.queries import FEWEST_USERS
 from support.portal_world import (
     LOST_SECONDS,
     NOW,

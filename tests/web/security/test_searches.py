@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from stripewise.errors import LoginError
-from stripewise.web.logins import Entrance, ProxySettings
+from stripewise.centre.portal.logins import Entrance, ProxySettings
+from stripewise.core.errors import LoginError
 from support.portal_crawl import VALUES
 from support.portal_world import URL, World, ask, client, statements
 
@@ -123,7 +123,7 @@ def test_no_empty_secret_is_taken(secret: str) -> None:
 
 
 def test_an_unknown_provider_lets_nobody_in(world: World) -> None:
-    from stripewise.web import PortalSettings
+    from stripewise.centre.portal import PortalSettings
 
     entrance = Entrance(PortalSettings(), world.engine, f"{URL}/login/oidc/callback")
     for name in ("oidc", "local", "proxy", "", "../oidc"):

@@ -11,10 +11,10 @@ import httpx
 import pytest
 from sqlalchemy import Engine, func, select
 
-from stripewise.fleet.accounts import Accounts, Tokens
-from stripewise.fleet.tables import Session, Token
-from stripewise.web import PortalSettings, create_app
-from stripewise.web._settings import ServerSettings
+from stripewise.centre.database.accounts import Accounts, Tokens
+from stripewise.centre.database.tables import Session, Token
+from stripewise.centre.portal import PortalSettings, create_app
+from stripewise.centre.portal._settings import ServerSettings
 from support.portal_crawl import routes
 from support.portal_world import PASSWORD, URL, World, ask, client
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that make the cases of a campaign: one runner for each."""
+"""Runs the programs that make the cases of a campaign, one runner for each program."""
 
 from typing import TYPE_CHECKING
 
-from stripewise._lazy import lazy_exports
+from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from stripewise.bench.runners._base import Printed as Printed

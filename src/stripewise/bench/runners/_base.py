@@ -1,18 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The contract of a runner: a program that makes a case, and what it prints."""
+"""Defines the contract of a runner, and what runners of own and foreign programs share."""
 
 from __future__ import annotations
 
+import os
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stripewise.bench._case import Case
-from stripewise.bench._sample import Sample
-from stripewise.model import Value
-from stripewise.simulation import Workload
+from stripewise.bench._case import Case, Sample
+from stripewise.core import Value
+from stripewise.core.errors import StripewiseError, UsageError
+from stripewise.run.runtime import Runtime, built_program, find_runtime, kernel_of_mpiexec
+from stripewise.storage.stacks import Workload
 
 _OWN_STACKS = {"adios2": "adios2", "pnetcdf": "pnetcdf"}
 """Libraries that are not as the storage's MPI-IO is -> their software stacks."""
@@ -121,3 +124,112 @@ class Runner(ABC):
             "per-node": "posix-node",
         }
         return "posix-serial" if case.mode == "serial" else layouts[case.layout]
+
+
+# What the runners of our own programs have in common: which build of the program is run.
+
+
+class OwnRunner(Runner):
+    """A program that is built with the runtime library, for each MPI.
+
+    Attributes:
+        title: Of the program, for messages.
+    """
+
+    is_own = True
+    title: str
+
+    @abstractmethod
+    def programs(self, runtime: Runtime) -> Mapping[str, Path]:
+        """Return MPI family -> the program."""
+
+    def missing(self) -> str:
+        """Return why the program cannot be run; "" if it can."""
+        try:
+            self._built()
+        except StripewiseError as error:
+            return str(error)
+        return ""
+
+    def chosen_family(self) -> str:
+        """Return the MPI that the program is built for: that of mpiexec, or the first."""
+        return self._built()[0]
+
+    def program(self) -> str:
+        """Return the path of the program.
+
+        Raises:
+            RuntimeMissingError: It is not built.
+        """
+        return str(self._built()[1])
+
+    def _built(self) -> tuple[str, Path]:
+        runtime = find_runtime()
+        family = self.family or kernel_of_mpiexec(runtime)
+        return built_program(runtime, self.programs(runtime), self.title, family)
+
+
+# Benchmark programs of others: where they are, and what all of their runners share.
+
+ELEMENT_BYTES = 8
+"""Of the patterns blocks and array3d."""
+FASTEST = 1e16
+"""Bytes, or operations, a second beyond which a figure is broken."""
+
+
+class ForeignRunner(Runner):
+    """A benchmark program of others that is used where it is installed.
+
+    Attributes:
+        variable: Environment variable with its path.
+        source: Where it can be had.
+    """
+
+    variable: str
+    source: str
+
+    def missing(self) -> str:
+        """Return why the program cannot be used here, with the remedy; "" if it can."""
+        given = os.environ.get(self.variable, "")
+        if self._found() is not None:
+            return ""
+        if given:
+            return f"{self.variable}={given} is not a program: give the path of {self.name}"
+        return (
+            f"{self.name} is not on PATH: install it ({self.source}), or set "
+            f"{self.variable} to its path"
+        )
+
+    def why_not(self, case: Case) -> str:
+        """Return the first reason for which the program cannot make a case."""
+        return next(filter(None, self.reasons(case)), "")
+
+    @abstractmethod
+    def reasons(self, case: Case) -> list[str]:
+        """Return what the program cannot do of a case; empty texts do not count."""
+
+    def program(self) -> Path:
+        """Return the program.
+
+        Raises:
+            UsageError: It is not installed.
+        """
+        found = self._found()
+        if found is None:
+            raise UsageError(self.missing())
+        return found
+
+    def _found(self) -> Path | None:
+        given = os.environ.get(self.variable, "")
+        found = shutil.which(given or self.name)
+        return Path(found).absolute() if found else None
+
+
+def unless(good: bool, reason: str) -> str:
+    """Return a reason, or "" where all is well."""
+    return "" if good else reason
+
+
+def numbers_of(text: str) -> tuple[int, ...]:
+    """Return the sizes of each dimension: "128,128,128"; none for ""."""
+    return tuple(int(word) for word in text.split(",")) if text else ()

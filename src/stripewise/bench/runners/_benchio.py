@@ -7,13 +7,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from stripewise.bench._case import Case
-from stripewise.bench._sample import Sample
-from stripewise.bench.runners._base import Printed
+from stripewise.bench._case import Case, Sample
+from stripewise.bench.runners._base import FASTEST, ForeignRunner, Printed, numbers_of, unless
 from stripewise.bench.runners._kernel import KernelRunner
-from stripewise.bench.runners._programs import FASTEST, ForeignRunner, numbers_of, unless
-from stripewise.errors import UsageError
-from stripewise.simulation import Workload
+from stripewise.core.errors import UsageError
+from stripewise.storage.stacks import Workload
 
 FOLDER = "unstriped"
 """One of the three that benchio knows; inside the case's directory it has that one's stripes."""

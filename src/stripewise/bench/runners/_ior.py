@@ -10,20 +10,19 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from stripewise.bench._case import Case
-from stripewise.bench._sample import Sample
-from stripewise.bench.runners._base import Printed
-from stripewise.bench.runners._kernel import KernelRunner
-from stripewise.bench.runners._programs import (
+from stripewise.bench._case import Case, Sample
+from stripewise.bench.runners._base import (
     ELEMENT_BYTES,
     FASTEST,
     ForeignRunner,
+    Printed,
     numbers_of,
     unless,
 )
-from stripewise.errors import UsageError
-from stripewise.inputs import parse_json
-from stripewise.simulation import Workload
+from stripewise.bench.runners._kernel import KernelRunner
+from stripewise.core.errors import UsageError
+from stripewise.core.inputs import parse_json
+from stripewise.storage.stacks import Workload
 
 JSON = "ior.json"
 _APIS = {"posix": "POSIX", "mpiio": "MPIIO", "hdf5": "HDF5", "pnetcdf": "NCMPI"}

@@ -9,16 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stripewise.bench._case import Case
-from stripewise.bench._sample import Sample
-from stripewise.bench.runners._base import Printed, Span
-from stripewise.bench.runners._own import OwnRunner
-from stripewise.bench.runners._programs import ELEMENT_BYTES
-from stripewise.errors import UsageError
-from stripewise.inputs import parse_json
-from stripewise.runtime import Runtime
-from stripewise.simulation import Workload, workload_from_kernel, workload_from_notation
-from stripewise.text import size_text
+from stripewise.bench._case import Case, Sample
+from stripewise.bench.runners._base import ELEMENT_BYTES, OwnRunner, Printed, Span
+from stripewise.core.errors import UsageError
+from stripewise.core.inputs import parse_json
+from stripewise.present import size_text
+from stripewise.run.runtime import Runtime
+from stripewise.storage.simulation import workload_from_kernel, workload_from_notation
+from stripewise.storage.stacks import Workload
 
 JSON = "kernel.json"
 _SUFFIXES = {"hdf5": ".h5", "netcdf4": ".nc", "pnetcdf": ".nc", "adios2": ".bp"}

@@ -7,11 +7,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from stripewise.bench._case import Case
-from stripewise.bench._sample import Sample
-from stripewise.bench.runners._base import Printed
-from stripewise.bench.runners._programs import FASTEST, ForeignRunner, unless
-from stripewise.errors import UsageError
+from stripewise.bench._case import Case, Sample
+from stripewise.bench.runners._base import FASTEST, ForeignRunner, Printed, unless
+from stripewise.core.errors import UsageError
 
 _OPERATIONS = {
     "Directory creation": "create-directory",

@@ -8,14 +8,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from stripewise.bench._case import Case
-from stripewise.bench._sample import Sample
-from stripewise.bench.runners._base import Printed, Span
-from stripewise.bench.runners._own import OwnRunner
-from stripewise.errors import UsageError
-from stripewise.inputs import parse_json
-from stripewise.runtime import Runtime
-from stripewise.simulation import Workload
+from stripewise.bench._case import Case, Sample
+from stripewise.bench.runners._base import OwnRunner, Printed, Span
+from stripewise.core.errors import UsageError
+from stripewise.core.inputs import parse_json
+from stripewise.run.runtime import Runtime
+from stripewise.storage.stacks import Workload
 
 JSON = "metadata.json"
 _OPERATIONS = (

@@ -10,7 +10,7 @@ from stripewise.bench.runners._ior import IorRunner
 from stripewise.bench.runners._kernel import KernelRunner
 from stripewise.bench.runners._mdtest import MdtestRunner
 from stripewise.bench.runners._metadata import MetadataRunner
-from stripewise.errors import UsageError
+from stripewise.core.errors import UsageError
 
 _MEMBERS: tuple[type[Runner], ...] = (
     KernelRunner, MetadataRunner, IorRunner, MdtestRunner, BenchioRunner,

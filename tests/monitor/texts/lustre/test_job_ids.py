@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.monitor.texts.lustre._job_ids import MOST_TAG_CHARACTERS, raw_id, tag_of
+from stripewise.centre.monitor.collectors._lustre_job_stats import (
+    MOST_TAG_CHARACTERS,
+    raw_id,
+    tag_of,
+)
 from support.job_stats_text import printed_id
 
 RAW = st.binary(min_size=1, max_size=31).filter(lambda raw: b"\0" not in raw)

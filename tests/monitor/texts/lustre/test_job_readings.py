@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from stripewise.monitor.texts.lustre import JobsRead, JobStatsReader
+from stripewise.centre.monitor.collectors import JobsRead, JobStatsReader
 from support.job_stats_text import Job, Row, render
 
 IDS = (b"1", b"2", b"3")

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from stripewise.monitor._records import OperationCount
-from stripewise.monitor.texts.lustre import JobsRead, JobStatsReader
+from stripewise.centre.monitor._records import OperationCount
+from stripewise.centre.monitor.collectors import JobsRead, JobStatsReader
 from support.job_stats_text import OST_ROWS, Job, Row, render
 
 OLD = b"""job_stats:

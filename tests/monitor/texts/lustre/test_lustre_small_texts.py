@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.monitor.texts.lustre import (
+from stripewise.centre.monitor.collectors import (
     Limits,
     Usage,
     parse_count,

@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A site's defaults: a module file (Tcl or Lua) or a snippet for /etc/profile.d.
+
+What a user has set stays as it is, and each variable has its figure as a comment.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator
+from shlex import quote
+
+from stripewise.bench.advice._advise import AdviceBook
+from stripewise.core.errors import UsageError
+from stripewise.present import printable
+
+_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+_WIDTH = 96
+
+
+def module_text(book: AdviceBook, *, lua: bool = False) -> str:
+    """Return a module file.
+
+    Args:
+        book: All advice.
+        lua: For Lmod alone; otherwise Tcl, which Lmod and Environment Modules read.
+
+    Raises:
+        UsageError: No advice is one that a site can make everybody's default.
+    """
+    return "\n".join(_lua(book) if lua else _tcl(book)) + "\n"
+
+
+def profile_text(book: AdviceBook) -> str:
+    """Return a snippet for /etc/profile.d, in the language of every POSIX shell.
+
+    Raises:
+        UsageError: No advice is one that a site can make everybody's default.
+    """
+    return "\n".join(_shell(book)) + "\n"
+
+
+def _defaults(book: AdviceBook) -> Iterator[tuple[str, str, str]]:
+    """Yield name, value and the sentence behind it.
+
+    Raises:
+        UsageError: There is none.
+    """
+    if not book.defaults:
+        raise UsageError(
+            "no advice is one that a site could make everybody's default: every setting "
+            "either depends on the job or brings nothing; use --format markdown for a page that "
+            "users read"
+        )
+    for name, (value, advice) in book.defaults.items():
+        if _NAME.fullmatch(name) and printable(value) == value:
+            yield name, value, advice.sentence
+
+
+def _comment(mark: str, text: str) -> Iterator[str]:
+    for line in textwrap.wrap(printable(text), _WIDTH - len(mark) - 1, break_on_hyphens=False):
+        yield f"{mark} {line}"
+
+
+def _head(mark: str, book: AdviceBook) -> Iterator[str]:
+    yield from _comment(
+        mark, f"I/O defaults for {book.basis.storage.name}, by `stripewise advise`."
+    )
+    yield from _comment(mark, "A variable that is set already stays as it is.")
+
+
+def _tcl(book: AdviceBook) -> Iterator[str]:
+    yield "#%Module1.0"
+    yield from _head("#", book)
+    yield f"module-whatis {_braced('I/O defaults for ' + book.basis.storage.name)}"
+    for name, value, why in _defaults(book):
+        yield ""
+        yield from _comment("#", why)
+        # When it is unloaded, setenv takes the variable back: only if it is still this value.
+        yield f"if {{![info exists ::env({name})] || $::env({name}) eq {_braced(value)}}} {{"
+        yield f"    setenv {name} {_braced(value)}"
+        yield "}"
+
+
+def _lua(book: AdviceBook) -> Iterator[str]:
+    yield from _head("--", book)
+    yield f"whatis({_lua_text('I/O defaults for ' + book.basis.storage.name)})"
+    for name, value, why in _defaults(book):
+        yield ""
+        yield from _comment("--", why)
+        yield f"local found = os.getenv({_lua_text(name)})"
+        yield f"if found == nil or found == {_lua_text(value)} then"
+        yield f"    setenv({_lua_text(name)}, {_lua_text(value)})"
+        yield "end"
+
+
+def _shell(book: AdviceBook) -> Iterator[str]:
+    yield from _head("#", book)
+    for name, value, why in _defaults(book):
+        yield ""
+        yield from _comment("#", why)
+        yield f'if [ -z "${{{name}+set}}" ]; then'
+        yield f"    export {name}={quote(value)}"
+        yield "fi"
+
+
+def _braced(text: str) -> str:
+    """Return a word of Tcl in which nothing is replaced."""
+    plain = printable(text)
+    safe = re.sub(r"[\\{}]", "", plain)
+    return "{" + safe + "}"
+
+
+def _lua_text(text: str) -> str:
+    """Return a string of Lua; JSON's escapes of ASCII are the same."""
+    return json.dumps(re.sub(r"[^\x20-\x7e]", "?", printable(text)))

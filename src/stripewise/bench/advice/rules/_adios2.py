@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where ADIOS2 pays: its aggregators write files of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stripewise.bench.advice.rules._base import (
+    FACTOR,
+    Advice,
+    Basis,
+    Claim,
+    How,
+    Job,
+    Rule,
+    Trial,
+    as_settings,
+)
+from stripewise.bench.advice.rules._collective_settings import best_shared
+from stripewise.bench.advice.rules._wording import evidence, of_nodes, shown, times, verb
+from stripewise.core import Value
+from stripewise.storage.simulation import rate_text
+
+NUMBER = "adios2.NumAggregators"
+PAYS = 1.5
+"""Gain below which nobody is asked to change the program's library."""
+
+
+class Adios2(Rule):
+    """ADIOS2's subfiles beside the best shared file."""
+
+    name = "adios2"
+    topic = "ADIOS2"
+
+    def missing(self, basis: Basis) -> str:
+        """What a process and a node write."""
+        if basis.by_capacity:
+            return "it depends on the capacity that a job asks for: see burst-buffer"
+        if not basis.storage.stack:
+            return "the description does not say which MPI-IO its users have"
+        if not basis.knows("client.process_write", "client.node_write"):
+            return "nobody knows what a process and a node write: add cases of each"
+        return ""
+
+    def concerns(self, basis: Basis) -> bool:
+        """Programs that write shared files or use ADIOS2 already."""
+        program = basis.program
+        return program is None or program.is_shared or program.library == "ADIOS2"
+
+    def advise(self, basis: Basis) -> Iterator[Advice]:
+        """Yield the number of aggregators with which ADIOS2 beats the best shared file."""
+        job = basis.largest
+        one = best_shared(basis, job)
+        trials = _trials(basis, job)
+        best = basis.simplest(trials)
+        rate, other = basis.range(best), basis.rate(one)
+        uses = basis.program is not None and basis.program.library == "ADIOS2"
+        if rate.value < PAYS * other and not uses:
+            return
+        number = dict(best.settings).get(NUMBER, 0)
+        each = int(number) // job.nodes if isinstance(number, int) and number else 1
+        text = (
+            f"ADIOS2 (BP5) with {'one aggregator' if each == 1 else f'{each} aggregators'} a node "
+            f"lets {of_nodes(job.nodes)} write with {shown(rate)}"
+        )
+        if not uses:
+            text += (
+                f", {times(rate.value, other)} the best shared file ({rate_text(other)}), because "
+                "its aggregators write files of their own. Use it for output whose readers can "
+                "read ADIOS2"
+            )
+        how = (How("code", f'io.set_parameter("NumAggregators", "{each * job.nodes}")'),)
+        yield Advice(
+            self.name, self.topic, f"{text}.", rate.value, rate.low, rate.high,
+            "bytes per second", evidence(rate, basis), how,
+            claim=Claim(best, tuple(trials), () if uses else (one,)),
+        )  # fmt: skip
+
+
+def _trials(basis: Basis, job: Job) -> list[Trial]:
+    found = []
+    for each in (1, 2, 4, 8, 16, 32, 64):
+        if each > job.ranks_per_node:
+            break
+        settings: dict[str, Value] = {FACTOR: 1, NUMBER: each * job.nodes}
+        words = f"{each} aggregators a node, {verb(each, 'one file', 'a file')} each"
+        found.append(Trial(words, basis.shared(job), "adios2", as_settings(settings)))
+    return found

@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""How many processes write for the others in collective calls, with the default locks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import prod
+
+from stripewise.bench.advice.rules._base import (
+    GAINS,
+    GOOD,
+    Advice,
+    Basis,
+    Claim,
+    Job,
+    Rule,
+    Trial,
+    as_settings,
+)
+from stripewise.bench.advice.rules._collective_settings import (
+    EXTENTS,
+    MULTIPLIER,
+    aggregator_choices,
+    by_number,
+    collective_trials,
+    measured_numbers,
+)
+from stripewise.bench.advice.rules._wording import (
+    evidence,
+    hint_variable,
+    joined,
+    of_nodes,
+    shown,
+    times,
+    verb,
+)
+from stripewise.storage.simulation import rate_text
+
+
+class AggregatorNumber(Rule):
+    """One writer for each stripe by default, and where more of them pay."""
+
+    name = "aggregators"
+    topic = "Collective buffering"
+
+    def missing(self, basis: Basis) -> str:
+        """An MPI-IO whose aggregators users choose, and what a process and a target do."""
+        if basis.storage.stack not in ("cray", "romio", "romio-lustre"):
+            return "users of this MPI-IO do not choose the number of aggregators"
+        if not basis.knows("client.process_write", "servers.target_write"):
+            return "nobody knows what one process and one target do: add cases of each"
+        if not basis.knows("locks.revoke") and not by_number(basis.figures):
+            return (
+                "nobody knows what it costs that several aggregators share a target: add the "
+                "suite aggregators"
+            )
+        return ""
+
+    def concerns(self, basis: Basis) -> bool:
+        """Programs that make collective calls."""
+        return basis.program is None or basis.program.is_collective
+
+    def advise(self, basis: Basis) -> Iterator[Advice]:
+        """Yield what the default is, and the number of aggregators for each size of job."""
+        if not basis.knows("locks.revoke"):
+            yield from measured_numbers(basis)
+            return
+        job = basis.largest
+        chosen = {one: _best(basis, one) for one in basis.jobs}
+        if basis.storage.stack == "cray":
+            yield self._writers(basis, job)
+        better = {
+            one: (number, trial) for one, (number, trial, usual) in chosen.items()
+            if basis.rate(trial) >= GAINS * basis.rate(usual)
+        }  # fmt: skip
+        if not better:
+            return
+        last = max(better, key=lambda one: one.nodes)
+        trial = better[last][1]
+        usual = chosen[last][2]
+        rate, what = basis.range(trial), _what(basis)
+        each = joined([f"{count} for {of_nodes(one.nodes)}" for one, (count, _) in better.items()])
+        text = (
+            f"Set the {what} by the size of the job: {each}. {of_nodes(last.nodes)} then "
+            f"{verb(last.nodes, 'writes', 'write')} one file with {shown(rate)} in place of "
+            f"{rate_text(basis.rate(usual))}."
+        )
+        every = tuple(one for _, _, one in collective_trials(basis, last, (EXTENTS,)))
+        yield Advice(
+            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
+            evidence(rate, basis), tuple(hint_variable(basis, trial)),
+            claim=Claim(trial, every, (usual,)),
+        )  # fmt: skip
+        yield from self._default(basis, chosen)
+
+    def _default(
+        self, basis: Basis, chosen: dict[Job, tuple[int, Trial, Trial]]
+    ) -> Iterator[Advice]:
+        """Yield the number that is good for jobs of every size, if there is one."""
+        times_each = site_default(basis)
+        if not times_each:
+            return
+        rates = {}
+        for job, (_, _, usual) in chosen.items():
+            settings = as_settings({**dict(usual.settings), MULTIPLIER: times_each})
+            trial = replace(usual, settings=settings, words=f"{times_each} for each stripe")
+            rates[job] = basis.range(trial), basis.rate(usual), trial
+        gains = joined([
+            f"{times(now.value, before)} on {of_nodes(job.nodes)}"
+            for job, (now, before, _) in rates.items()
+        ])  # fmt: skip
+        rate, _, trial = rates[basis.largest]
+        text = (
+            f"As one value for jobs of every size, {times_each} aggregators for each stripe suit "
+            f"best: they write one file {gains} as fast as the default."
+        )
+        variable = f"*:cray_cb_nodes_multiplier={times_each}"
+        yield Advice(
+            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
+            evidence(rate, basis), tuple(hint_variable(basis, trial)),
+            defaults={"MPICH_MPIIO_HINTS": variable},
+        )  # fmt: skip
+
+    def _writers(self, basis: Basis, job: Job) -> Advice:
+        process = basis.storage.value("client.process_write")
+        stripes = basis.best_stripes(job)
+        usual = collective_trials(basis, job, (EXTENTS,), stripes)[0][2]
+        rate = basis.range(usual)
+        text = (
+            "Collective calls use one writer for each stripe of the file, on different nodes: "
+            f"with {stripes} stripes at most {stripes} times the {rate_text(process)} of one "
+            f"process. With these defaults {of_nodes(job.nodes)} "
+            f"{verb(job.nodes, 'writes', 'write')} one file with {shown(rate)}."
+        )
+        return Advice(
+            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
+            evidence(rate, basis),
+        )  # fmt: skip
+
+
+def site_default(basis: Basis) -> int:
+    """Return the aggregators for each stripe with which jobs of every size write well; 0: none.
+
+    Source: chosen; the geometric mean over the sizes of jobs has to gain, and none may lose more
+    than `GOOD` allows.
+    """
+    if basis.storage.stack != "cray" or basis.program is not None:
+        return 0
+    means: dict[int, float] = {}
+    for number, _ in aggregator_choices(basis, basis.largest):
+        gains = []
+        for job in basis.jobs:
+            found = collective_trials(basis, job, (EXTENTS,))
+            trial = next(one for count, _, one in found if count == number)
+            gains.append(basis.rate(trial) / max(basis.rate(found[0][2]), 1.0))
+        mean = prod(gains) ** (1 / len(gains))
+        if number > 1 and min(gains) >= GOOD and mean >= GAINS:
+            means[number] = mean
+    most = max(means.values(), default=0.0)
+    return next((number for number, mean in means.items() if mean >= GOOD * most), 0)
+
+
+def _best(basis: Basis, job: Job) -> tuple[int, Trial, Trial]:
+    """Return the number of aggregators, its trial, and that of the default."""
+    found = collective_trials(basis, job, (EXTENTS,))
+    chosen = basis.simplest([trial for _, _, trial in found])
+    number = next(count for count, _, trial in found if trial is chosen)
+    return number, chosen, found[0][2]
+
+
+def _what(basis: Basis) -> str:
+    if basis.storage.stack == "cray":
+        return "number of aggregators for each stripe"
+    return "number of aggregators"

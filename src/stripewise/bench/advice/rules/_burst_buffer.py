@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""How much of a burst buffer a job should ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+
+from stripewise.bench.advice.rules._base import (
+    GAINS,
+    Advice,
+    Basis,
+    Claim,
+    How,
+    Job,
+    Rule,
+    Trial,
+    as_settings,
+)
+from stripewise.bench.advice.rules._wording import evidence, of_nodes, shown
+from stripewise.present import plural, size_text
+from stripewise.storage.simulation import rate_text
+
+_GIB = 1 << 30
+
+
+class BurstBuffer(Rule):
+    """Nodes of a burst buffer that pay for jobs of each size."""
+
+    name = "burst-buffer"
+    topic = "Burst buffer"
+
+    def missing(self, basis: Basis) -> str:
+        """A burst buffer that is given out by capacity."""
+        if basis.storage.kind != "datawarp" or not basis.storage.value("layout.granularity"):
+            return "the storage is no burst buffer that is given out by capacity"
+        return ""
+
+    def advise(self, basis: Basis) -> Iterator[Advice]:
+        """Yield the capacity to ask for, by the size of the job."""
+        for job in basis.jobs:
+            yield from self._of(basis, job)
+
+    def _of(self, basis: Basis, job: Job) -> Iterator[Advice]:
+        grain = int(basis.storage.value("layout.granularity"))
+        trials = {n: _trial(basis, job, n, grain) for n in basis.stripe_counts}
+        best = basis.simplest(list(trials.values()))
+        number = next(n for n, trial in trials.items() if trial is best)
+        rate, least = basis.range(best), basis.rate(trials[1])
+        if number == 1 or rate.value < GAINS * least:
+            return
+        capacity = ceil(number * grain / _GIB)
+        text = (
+            f"Ask for {size_text(best.capacity_bytes)} of the burst buffer for a job of "
+            f"{of_nodes(job.nodes)}, whatever its files need: that is "
+            f"{plural(number, 'burst-buffer node')}, to which the job "
+            f"writes files of its processes with {shown(rate)}; one node "
+            f"takes {rate_text(least)}. More bring nothing."
+        )
+        line = f"#DW jobdw type=scratch access_mode=striped capacity={capacity}GiB"
+        yield Advice(
+            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
+            evidence(rate, basis), (How("directive", line),),
+            claim=Claim(best, tuple(trials.values()), (trials[1],)),
+        )  # fmt: skip
+
+
+def _trial(basis: Basis, job: Job, number: int, grain: int) -> Trial:
+    return Trial(
+        plural(number, "burst-buffer node"), basis.own(job), "posix-process", as_settings({}),
+        capacity_bytes=number * grain,
+    )  # fmt: skip

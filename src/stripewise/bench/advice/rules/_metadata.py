@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Many files: what the metadata server does for everybody, and what one process waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stripewise.bench.advice.rules._base import GAINS, Advice, Basis, How, Rule, keys_of
+from stripewise.bench.advice.rules._wording import times
+from stripewise.present import duration_text
+from stripewise.storage.machines import Figure
+
+_MANY = 100_000
+_NOTICED = 5.0
+"""Seconds for each step of output from which creations are worth a word."""
+
+
+class Metadata(Rule):
+    """Rates of the metadata server and of one process."""
+
+    name = "metadata"
+    topic = "Many files"
+
+    def missing(self, basis: Basis) -> str:
+        """How long the server needs to create a file."""
+        if not basis.knows("metadata.create"):
+            return "nobody knows how fast files are created: add the suite mdtest"
+        return ""
+
+    def advise(self, basis: Basis) -> Iterator[Advice]:
+        """Yield what all together, one process, and one directory do."""
+        yield self._together(basis)
+        if basis.knows("metadata.latency"):
+            yield from self._alone(basis)
+        yield from self._directories(basis)
+
+    def _together(self, basis: Basis) -> Advice:
+        rate, low, high = _rates(basis, "metadata.create")
+        ranks = basis.largest.nodes * basis.largest.ranks_per_node
+        seconds = ranks / rate
+        text = (
+            f"All users together create at most {rate:,.0f} files a second. A job of {ranks:,} "
+            "processes that opens a new file in each of them for each step waits at least "
+            f"{duration_text(seconds)} for that, and so does everybody else."
+        )
+        if seconds >= _NOTICED:
+            text += " Write one file for each node, or a shared file."
+        return self._told(basis, text, (rate, low, high), (), "metadata.create")
+
+    def _alone(self, basis: Basis) -> Iterator[Advice]:
+        way = basis.storage.figures["metadata.latency"]
+        service = basis.storage.figures["metadata.create"]
+        each = way.value + service.value + basis.storage.value("metadata.object")
+        rate = 1 / each
+        together = 1 / service.value
+        if together < GAINS * rate:
+            return
+        ends = [_end(way, high) + _end(service, high) for high in (True, False)]
+        low, high = (min(1 / one, rate) if n == 0 else max(1 / one, rate)
+                     for n, one in enumerate(ends))  # fmt: skip
+        many = max(int(together * each), 1)
+        text = (
+            f"One process creates at most {rate:,.0f} files a second: {_MANY:,} files of an "
+            f"archive take {_MANY / rate:,.0f} s. Keep small files in one archive, or unpack with "
+            f"several processes; up to {many:,} of them help."
+        )
+        how = (How("command", "tar -cf files.tar DIRECTORY"),)
+        yield self._told(basis, text, (rate, low, high), how, "metadata.latency")
+
+    def _directories(self, basis: Basis) -> Iterator[Advice]:
+        """Yield whether files of one directory are slower, where cases of both were measured."""
+        created = [one for one in basis.figures if one.operation == "create"]
+        own = [one for one in created if one.case.sharing == "own"]
+        shared = [one for one in created if one.case.sharing == "shared"]
+        pairs = [
+            (a, b) for a in own for b in shared
+            if (a.case.nodes, a.case.ranks_per_node, a.case.directory, a.case.files)
+            == (b.case.nodes, b.case.ranks_per_node, b.case.directory, b.case.files)
+        ]  # fmt: skip
+        if not pairs:
+            return
+        best, same = max(pairs, key=lambda one: one[0].median)
+        if best.median < GAINS * same.median:
+            return
+        text = (
+            f"Do not let all processes create files in one directory: {best.case.ranks:,} "
+            f"processes create {same.median:,.0f} files a second there, and "
+            f"{best.median:,.0f} in directories of their own, "
+            f"{times(best.median, same.median)} as many."
+        )
+        yield Advice(
+            self.name, self.topic, text, best.median, best.low, best.high,
+            "operations per second", keys_of((best, same)),
+            (How("code", 'mkdir("output/RANK")'),), is_warning=True,
+        )  # fmt: skip
+
+    def _told(
+        self, basis: Basis, text: str, rates: tuple[float, float, float], how: tuple[How, ...],
+        figure: str,
+    ) -> Advice:  # fmt: skip
+        limits = basis.limits.limits if basis.limits else ()
+        keys = next((one.evidence for one in limits if one.figure == figure), ())
+        origin = keys or (f"{figure} of the storage's description",)
+        return Advice(self.name, self.topic, text, *rates, "operations per second", origin, how)
+
+
+def _rates(basis: Basis, name: str) -> tuple[float, float, float]:
+    """Return operations a second, with their range, of files of one stripe."""
+    own = basis.storage.value("metadata.object")
+    figure = basis.storage.figures[name]
+    rate = 1 / (figure.value + own)
+    return rate, 1 / (_end(figure, True) + own), 1 / (_end(figure, False) + own)
+
+
+def _end(figure: Figure, high: bool) -> float:
+    end = figure.high if high else figure.low
+    return figure.value if end is None or end <= 0 else end

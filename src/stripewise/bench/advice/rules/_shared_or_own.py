@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""One file for all, or a file for each process, and what a shared file never exceeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stripewise.bench.advice.rules._base import Advice, Basis, Claim, How, Job, Rule, Trial
+from stripewise.bench.advice.rules._collective_settings import best_shared
+from stripewise.bench.advice.rules._wording import (
+    evidence,
+    hint_variable,
+    of_nodes,
+    shown,
+    times,
+    verb,
+)
+from stripewise.storage.simulation import rate_text
+
+_MOST = 256
+EASIER = 1.25
+"""Gain from which many files are worth the trouble of keeping them."""
+FLAT = 1.1
+"""A rate that grows by less with twice the nodes has reached its end."""
+
+
+class SharedOrOwn(Rule):
+    """Which of the two is faster here, and from where more nodes bring nothing."""
+
+    name = "shared-or-own"
+    topic = "One file or many"
+
+    def missing(self, basis: Basis) -> str:
+        """What one process and one target do."""
+        if basis.by_capacity:
+            return "it depends on the capacity that a job asks for: see burst-buffer"
+        if not basis.storage.stack:
+            return "the description does not say which MPI-IO its users have"
+        if not basis.knows("client.process_write") and not basis.knows("client.file_write"):
+            return "nobody knows what one process writes: add cases with one process"
+        return ""
+
+    def advise(self, basis: Basis) -> Iterator[Advice]:
+        """Yield the comparison at the largest job, saturation, and the shared file's ceiling."""
+        job = basis.largest
+        one, own = best_shared(basis, job), basis.into_own(job, 1)
+        shared_rate, own_rate = basis.range(one), basis.range(own)
+        if job.nodes > 1 and own_rate.value >= EASIER * shared_rate.value:
+            yield self._own(basis, job, one, own)
+            yield from self._ceiling(basis, job, one)
+        elif job.nodes > 1:
+            near = "" if shared_rate.value >= own_rate.value / FLAT else "nearly "
+            text = (
+                f"One shared file is written {near}as fast as a file for each process: "
+                f"{of_nodes(job.nodes)} write it with {shown(shared_rate)}, and files of their "
+                f"own with {rate_text(own_rate.value)}. Prefer the shared file, which is easier "
+                "to keep."
+            )
+            how = tuple(hint_variable(basis, one))
+            yield self._told(text, basis, one, () if near else (own,), how)
+        if basis.program is None:
+            yield from self._saturates(basis)
+
+    def _own(self, basis: Basis, job: Job, one: Trial, own: Trial) -> Advice:
+        rate, other = basis.range(own), basis.rate(one)
+        files = job.nodes * job.ranks_per_node
+        seconds = files * (
+            basis.storage.value("metadata.create") + basis.storage.value("metadata.object")
+        )
+        cost = f" To create the {files:,} files takes {seconds:.1f} s." if seconds >= 0.1 else ""
+        text = (
+            f"A file for each process is {times(rate.value, other)} as fast as one shared file: "
+            f"{of_nodes(job.nodes)} {verb(job.nodes, 'writes', 'write')} files of their own with "
+            f"{shown(rate)}, and a shared file with {rate_text(other)} at best.{cost} "
+            "Use it for what one job writes and the same job reads again, such as checkpoints."
+        )
+        how = (How("code", "each process opens a file of its own, such as output.RANK"),)
+        return self._told(text, basis, own, (one,), how, (one,))
+
+    def _ceiling(self, basis: Basis, job: Job, one: Trial) -> Iterator[Advice]:
+        """Yield what a shared file does not exceed, if more nodes do not help it."""
+        most = min(int(basis.storage.value("machine.nodes")), _MOST)
+        if basis.program or most < 2 * job.nodes:
+            return
+        twice = basis.range(best_shared(basis, Job(2 * job.nodes, job.ranks_per_node)))
+        rate = basis.range(one)
+        if twice.value > FLAT * rate.value:
+            return
+        top = max(rate, twice, key=lambda found: found.value)
+        text = (
+            f"A shared file never exceeds {shown(top)} here, however many nodes write it. A "
+            "program that needs more writes several files."
+        )
+        yield Advice(
+            self.name, self.topic, text, top.value, top.low, top.high, "bytes per second",
+            evidence(top, basis), is_warning=True,
+        )  # fmt: skip
+
+    def _saturates(self, basis: Basis) -> Iterator[Advice]:
+        each = basis.largest.ranks_per_node
+        most = min(int(basis.storage.value("machine.nodes")), _MOST)
+        nodes = [1 << n for n in range(9) if 1 << n <= most]
+        trials = [basis.into_own(Job(n, each), 1) for n in nodes]
+        rates = [basis.rate(one) for one in trials]
+        top = max(rates)
+        place = next(n for n, rate in enumerate(rates) if rate * FLAT >= top)
+        if place == len(nodes) - 1 or top > basis.unproven_above:
+            return
+        number, rate = nodes[place], basis.range(trials[place])
+        text = (
+            f"Files of each process saturate the storage from {of_nodes(number)} with {each} "
+            f"ranks each: {shown(rate)}. More nodes do not write faster."
+        )
+        yield Advice(
+            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
+            evidence(rate, basis), claim=Claim(trials[place], tuple(trials)),
+        )  # fmt: skip
+
+    def _told(
+        self, text: str, basis: Basis, advised: Trial, others: tuple[Trial, ...],
+        how: tuple[How, ...], loses: tuple[Trial, ...] = (),
+    ) -> Advice:  # fmt: skip
+        rate = basis.range(advised)
+        return Advice(
+            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
+            evidence(rate, basis), how, claim=Claim(advised, others, loses),
+        )  # fmt: skip

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Over how many targets files are to be striped, by their size and number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stripewise.bench.advice.rules._base import (
+    FACTOR,
+    GAINS,
+    UNIT,
+    Advice,
+    Basis,
+    Claim,
+    How,
+    Job,
+    Rule,
+    Trial,
+)
+from stripewise.bench.advice.rules._wording import (
+    evidence,
+    of_nodes,
+    setstripe,
+    shown,
+    slower,
+    stripes_text,
+    verb,
+)
+from stripewise.present import size_text
+from stripewise.storage.simulation import rate_text
+
+MIB = 1 << 20
+_SIZES = (1 * MIB, 4 * MIB, 16 * MIB, 64 * MIB)
+SMALL = 1 * MIB
+
+
+class Striping(Rule):
+    """Stripes of files that many nodes write together, of files of each process, of small ones."""
+
+    name = "striping"
+    topic = "Striping"
+
+    def missing(self, basis: Basis) -> str:
+        """Lustre with several targets whose speed is known."""
+        if basis.storage.kind != "lustre":
+            return "users choose the stripes of their files on Lustre only"
+        if basis.targets < 2:
+            return "the storage has one target"
+        if not basis.knows("servers.target_write", "client.process_write"):
+            return "nobody knows how fast a process and a target are: add cases of each"
+        return ""
+
+    def advise(self, basis: Basis) -> Iterator[Advice]:
+        """Yield how shared files and files of each process are to be striped."""
+        program = basis.program
+        if program is None or program.is_shared:
+            yield from self._shared(basis)
+        if program is None or not program.is_shared:
+            yield from self._own(basis)
+
+    def _shared(self, basis: Basis) -> Iterator[Advice]:
+        job, targets = basis.largest, basis.targets
+        count = basis.best_stripes(job)
+        trials = {
+            n: basis.into_one(job, {FACTOR: n}, stripes_text(n, targets))
+            for n in basis.stripe_counts
+        }
+        best, one = basis.range(trials[count]), basis.rate(trials[1])
+        others = tuple(trials.values())
+        if best.value < GAINS * one:
+            if len(others) > 1 and count == 1:
+                yield self._told(
+                    f"One stripe is enough also for a file that {of_nodes(job.nodes)} "
+                    f"{verb(job.nodes, 'writes', 'write')} together: {shown(best)}.",
+                    basis, trials[1], others, setstripe(1, targets),
+                )  # fmt: skip
+            return
+        yield self._told(
+            f"Stripe a large file that many nodes write together over "
+            f"{stripes_text(count, targets)}: {of_nodes(job.nodes)} "
+            f"{verb(job.nodes, 'writes', 'write')} it with {shown(best)}, and a file of one "
+            f"stripe with {rate_text(one)}. Stripe the directory before the file is made.",
+            basis, trials[count], others, setstripe(count, targets), (trials[1],),
+        )  # fmt: skip
+        yield from self._size(basis, job, count, trials[count])
+
+    def _size(self, basis: Basis, job: Job, count: int, usual: Trial) -> Iterator[Advice]:
+        default = int(basis.storage.value("layout.stripe_size"))
+        sizes = [default, *(one for one in _SIZES if one != default)]
+        trials = [
+            basis.into_one(job, {FACTOR: count, UNIT: one}, f"stripes of {size_text(one)}")
+            for one in sizes
+        ]
+        chosen = basis.simplest(trials)
+        rate = basis.range(chosen)
+        if rate.value < GAINS * basis.rate(usual):
+            return
+        size = sizes[trials.index(chosen)]
+        yield self._told(
+            f"Give such a file stripes of {size_text(size)}: {shown(rate)} in place of "
+            f"{rate_text(basis.rate(usual))} with the default of {size_text(default)}.",
+            basis, chosen, tuple(trials), setstripe(count, basis.targets, size), (usual,),
+        )  # fmt: skip
+
+    def _own(self, basis: Basis) -> Iterator[Advice]:
+        job, targets = basis.largest, basis.targets
+        kinds = [(0, "files that each process writes by itself")]
+        if basis.program is None:
+            kinds.append((SMALL, f"small files ({size_text(SMALL)})"))
+        for size, what in kinds:
+            single, all_ = (basis.into_own(job, n, size) for n in (1, targets))
+            rate, lost = basis.range(single), basis.rate(all_)
+            if rate.value < GAINS * lost:
+                continue
+            text = (
+                f"Do not stripe {what}: with one stripe {of_nodes(job.nodes)} "
+                f"{verb(job.nodes, 'writes', 'write')} them with {shown(rate)}, over all "
+                f"{targets} targets with {rate_text(lost)} ({slower(rate.value, lost)})."
+            )
+            yield self._told(text, basis, single, (), setstripe(1, targets), (all_,), warns=True)
+
+    def _told(
+        self, text: str, basis: Basis, advised: Trial, others: tuple[Trial, ...], command: str,
+        loses: tuple[Trial, ...] = (), *, warns: bool = False,
+    ) -> Advice:  # fmt: skip
+        rate = basis.range(advised)
+        return Advice(
+            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
+            evidence(rate, basis), (How("command", command),), is_warning=warns,
+            claim=Claim(advised, others, loses),
+        )  # fmt: skip

@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the network below MPI is to be set up, where the description knows several ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from stripewise.bench.advice.rules._base import (
+    FACTOR,
+    GAINS,
+    Advice,
+    Basis,
+    Claim,
+    How,
+    Job,
+    Rule,
+    Trial,
+)
+from stripewise.bench.advice.rules._wording import evidence, of_nodes, shown, slower
+from stripewise.storage.simulation import rate_text
+
+_SAFE = ("FI_", "UCX_", "MPICH_OFI_")
+"""Variables of the network that a job can set and unset by itself."""
+
+
+class TransportChoice(Rule):
+    """The variant of the network with which collective calls are fastest."""
+
+    name = "transport"
+    topic = "Network"
+
+    def missing(self, basis: Basis) -> str:
+        """A description with several variants."""
+        if len(basis.storage.transports) < 2:
+            return "the description knows one way to set up the network; campaigns measure it"
+        return ""
+
+    def concerns(self, basis: Basis) -> bool:
+        """Programs that exchange data before they write."""
+        return basis.program is None or basis.program.is_collective
+
+    def advise(self, basis: Basis) -> Iterator[Advice]:
+        """Yield the best variant, what another one costs, and from where one hangs."""
+        job = _job(basis)
+        trials = _trials(basis, job)
+        hanging = [one for one in basis.storage.transports if one.hangs_from_nodes]
+        safe = [one for one in trials if one.transport not in {h.name for h in hanging}] or trials
+        best = max(safe, key=basis.rate)
+        worst = min((one for one in safe if basis.rate(one) > 0), key=basis.rate)
+        if basis.rate(best) >= GAINS * basis.rate(worst):
+            yield self._choice(basis, job, best, worst, tuple(safe))
+        for one in hanging:
+            nodes = one.hangs_from_nodes
+            text = (
+                f"Do not use the transport {one.name} for jobs of {nodes} nodes or more: they "
+                "hang in collective calls."
+            )
+            source = f"the description's variant {one.name}"
+            yield Advice(
+                self.name, self.topic, text, nodes, nodes, nodes, "nodes", (source,),
+                is_warning=True,
+            )  # fmt: skip
+
+    def _choice(
+        self, basis: Basis, job: Job, best: Trial, worst: Trial, safe: tuple[Trial, ...]
+    ) -> Advice:
+        when = _when(basis, best)
+        rate, lost = basis.range(best), basis.rate(worst)
+        other = ", ".join(f"{k}={v}" for k, v in _when(basis, worst).items()) or "the default"
+        setting = ", ".join(f"{k}={v}" for k, v in when.items()) or "the default"
+        text = (
+            f"Set {setting}: {of_nodes(job.nodes)} then write one file by collective calls with "
+            f"{shown(rate)}, and with {other} with {rate_text(lost)} "
+            f"({slower(rate.value, lost)})."
+        )
+        how = tuple(How("variable", f"export {name}={value}") for name, value in when.items())
+        safe_ones = {name: value for name, value in when.items() if name.startswith(_SAFE)}
+        return Advice(
+            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
+            evidence(rate, basis), how, defaults=safe_ones if len(safe_ones) == len(when) else {},
+            claim=Claim(best, safe, (worst,)),
+        )  # fmt: skip
+
+
+def _job(basis: Basis) -> Job:
+    """Return a job of several nodes: within one, the network is not used."""
+    several = [one for one in basis.jobs if one.nodes > 1]
+    return several[len(several) // 2] if several else basis.largest
+
+
+def _trials(basis: Basis, job: Job) -> list[Trial]:
+    usual = basis.into_one(job, {FACTOR: basis.best_stripes(job)})
+    return [
+        replace(usual, words=f"the transport {one.name}", transport=one.name)
+        for one in basis.storage.transports
+    ]
+
+
+def _when(basis: Basis, trial: Trial) -> dict[str, str]:
+    return dict(next(one.when for one in basis.storage.transports if one.name == trial.transport))

@@ -1,0 +1,303 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads the file of a suite in TOML and expands its lists of values into cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from stripewise.bench._case import Case
+from stripewise.core import Value
+from stripewise.core.errors import ConfigurationError, UsageError
+from stripewise.core.inputs import parse_toml
+from stripewise.settings.tunables import first_problem, tunable_of
+from stripewise.storage.machines import Dimension, quantity
+
+MOST = "max"
+"""As a number of nodes: the most that other cases of the suite have."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """How files of a directory are striped.
+
+    Attributes:
+        stripe_count: -1: over all targets; 0: as the storage does by default.
+        stripe_bytes: 0: as the storage does by default.
+        target: First target; -1: the storage chooses.
+    """
+
+    stripe_count: int = 0
+    stripe_bytes: int = 0
+    target: int = -1
+
+
+def _size(value: object) -> object:
+    return round(quantity(value, Dimension.SIZE)) if isinstance(value, str) else value
+
+
+def _seconds(value: object) -> object:
+    return quantity(value, Dimension.TIME) if isinstance(value, str) else value
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return a list as it is, and anything else as one with it alone."""
+    return value if isinstance(value, list) else [value]
+
+
+_Size = Annotated[int, Field(strict=True, ge=0), BeforeValidator(_size)]
+_Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0)]
+_Count = Annotated[int, Field(strict=True, ge=1, le=10_000_000)]
+_Shape = Annotated[str, Field(pattern=r"^[0-9]{1,15}(,[0-9]{1,15}){0,7}$")]
+_Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][\w .,+:()/-]*$")]
+_Runner = Literal["kernel", "metadata", "ior", "mdtest", "benchio"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class PlaceForm(_Strict):
+    """A directory."""
+
+    stripe_count: Annotated[int, Field(ge=-1)] = 0
+    stripe_size: _Size = 0
+    target: Annotated[int, Field(ge=-1)] = -1
+
+
+def _many(kind: Any) -> Any:
+    """One value, or a list of which each is a case."""
+    return Annotated[list[kind], Field(min_length=1), BeforeValidator(as_list)]
+
+
+class Words(_Strict):
+    """What a case may say; what it leaves out is as `[all]` has it, or as `Case` has it."""
+
+    runner: _many(_Runner) = None  # type: ignore[valid-type]
+    operation: _many(Literal["write", "write-read", "metadata"]) = None  # type: ignore[valid-type]
+    directory: _many(_Name) = None  # type: ignore[valid-type]
+    nodes: _many(_Count | Literal["max"]) = None  # type: ignore[valid-type]
+    ranks_per_node: _many(_Count) = None  # type: ignore[valid-type]
+    pattern: _many(str) = None  # type: ignore[valid-type]
+    local: _many(_Shape) = None  # type: ignore[valid-type]
+    size: _many(_Shape) = None  # type: ignore[valid-type]
+    rank_size: _many(_Size) = None  # type: ignore[valid-type]
+    backend: _many(str) = None  # type: ignore[valid-type]
+    layout: _many(Literal["shared", "per-process", "per-node"]) = None  # type: ignore[valid-type]
+    mode: _many(Literal["independent", "collective", "serial"]) = None  # type: ignore[valid-type]
+    transfer: _many(_Size) = None  # type: ignore[valid-type]
+    steps: _many(_Count) = None  # type: ignore[valid-type]
+    sync: _many(bool) = None  # type: ignore[valid-type]
+    cache: _many(Literal["shift", "drop", "direct", "none"]) = None  # type: ignore[valid-type]
+    stonewall: _many(_Seconds) = None  # type: ignore[valid-type]
+    files: _many(_Count) = None  # type: ignore[valid-type]
+    sharing: _many(Literal["own", "shared"]) = None  # type: ignore[valid-type]
+    depth: _many(Annotated[int, Field(ge=0, le=16)]) = None  # type: ignore[valid-type]
+    width: _many(Annotated[int, Field(ge=0, le=1000)]) = None  # type: ignore[valid-type]
+    file_size: _many(_Size) = None  # type: ignore[valid-type]
+    beside: _many(_Name) = None  # type: ignore[valid-type]
+
+    def said(self) -> dict[str, list[Any]]:
+        """Return the keys that are there, with all values of each."""
+        return {key: getattr(self, key) for key in Words.model_fields if getattr(self, key)}
+
+
+class _More(Words):
+    settings: dict[str, Any] = Field(default_factory=dict)
+    repeats: _Count | None = None
+    unless: Annotated[list[Words], BeforeValidator(as_list)] = Field(default_factory=list)
+
+
+class CaseForm(_More):
+    """A `[[case]]`."""
+
+    series: _Name
+    quick: Words | None = None
+
+
+class QuickForm(Words):
+    """`[quick]`: what a short run has instead."""
+
+    repeats: _Count | None = None
+    series: Annotated[list[_Name], BeforeValidator(as_list)] = Field(default_factory=list)
+
+
+class Document(_Strict):
+    """A whole file."""
+
+    version: Literal[1]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    title: Annotated[str, Field(min_length=1, max_length=200)]
+    about: Annotated[str, Field(max_length=4000)] = ""
+    repeats: _Count = 3
+    directories: dict[_Name, PlaceForm] = Field(default_factory=dict)
+    all: _More = Field(default_factory=_More)
+    case: Annotated[list[CaseForm], Field(min_length=1)]
+    quick: QuickForm | None = None
+
+
+_KNOWN = (*Document.model_fields, *CaseForm.model_fields, *PlaceForm.model_fields)
+
+
+def read_document(text: str, name: str) -> Document:
+    """Return a file's content, of which each key by itself is right.
+
+    Raises:
+        ConfigurationError: It is no TOML, or a key is unknown or has an impossible value.
+    """
+    try:
+        return Document.model_validate(parse_toml(text))
+    except ValidationError as error:
+        raise ConfigurationError(f"{name}: {first_problem(error, _KNOWN)}") from error
+    except ValueError as error:
+        raise ConfigurationError(f"{name}: no TOML ({error})") from error
+
+
+def places_of(document: Document) -> dict[str, Place]:
+    """Return the directories; one named "default", striped by default, where there is none."""
+    return {
+        key: Place(one.stripe_count, one.stripe_size, one.target)
+        for key, one in document.directories.items()
+    } or {"default": Place()}
+
+
+# From a suite's file to its cases: every combination of the values that are given.
+
+MOST_CASES = 10_000
+ELEMENT_BYTES = 8
+"""Of the pattern blocks."""
+JOB = ("nodes", "ranks_per_node")
+_RENAMED = {"transfer": "transfer_bytes", "stonewall": "stonewall_seconds",
+            "file_size": "file_bytes"}  # fmt: skip
+
+
+def cases_of(document: Document, name: str, *, quick: bool = False) -> tuple[Case, ...]:
+    """Return all cases in the order of the file.
+
+    Args:
+        document: Content of the file.
+        name: Of the file, for messages.
+        quick: With what `[quick]` has instead; cases that are then the same are one.
+
+    Raises:
+        ConfigurationError: There are too many, or keys contradict each other.
+    """
+    cases: list[Case] = []
+    for words in document.case:
+        if words.quick and not document.quick:
+            raise ConfigurationError(
+                f"{name}: case {words.series!r}: quick is for short runs: give the table [quick]"
+            )
+        if quick and document.quick and document.quick.series:
+            if words.series not in document.quick.series:
+                continue
+        for case in _expanded(document, words, name, quick=quick):
+            if len(cases) == MOST_CASES:
+                raise ConfigurationError(
+                    f"{name}: more than {MOST_CASES} cases: give fewer values in its lists"
+                )
+            cases.append(case)
+    return tuple(dict.fromkeys(cases)) if quick else tuple(cases)
+
+
+def own_keys(document: Document) -> dict[str, frozenset[str]]:
+    """Return what of the job the cases of a series say themselves.
+
+    Returns:
+        Series -> "nodes", "ranks_per_node", and "max" where the nodes are the most there are.
+    """
+    own: dict[str, frozenset[str]] = {}
+    for words in document.case:
+        said = words.said()
+        keys = {key for key in JOB if key in said}
+        keys |= {MOST} if MOST in said.get("nodes", ()) else set()
+        own[words.series] = own.get(words.series, frozenset()) | keys
+    return {series: keys for series, keys in own.items() if keys}
+
+
+def _expanded(document: Document, words: CaseForm, name: str, *, quick: bool) -> Iterator[Case]:
+    """Return every combination of the values of one case."""
+    shared, own = document.all.said(), words.said()
+    repeats = words.repeats or document.all.repeats or document.repeats
+    if quick and document.quick:
+        instead = document.quick.said()
+        shared = {key: instead.get(key, values) for key, values in shared.items()}
+        own = {key: values if key in JOB else instead.get(key, values)
+               for key, values in own.items()}  # fmt: skip
+        own |= words.quick.said() if words.quick else {}
+        repeats = min(repeats, document.quick.repeats or repeats)
+    given = {**shared, **own}
+    if "nodes" in given:
+        given["nodes"] = [_nodes(one, shared, words.series, name) for one in given["nodes"]]
+    settings = {**document.all.settings, **words.settings}
+    names = _settings_names(settings, words.series, name)
+    axes = [*given.values(), *(as_list(one) for one in settings.values())]
+    left_out = [one.said() for one in (*document.all.unless, *words.unless)]
+    for values in product(*axes):
+        plain = dict(zip(given, values, strict=False))
+        if any(_holds(condition, plain) for condition in left_out):
+            continue
+        chosen = tuple(sorted(zip(names, values[len(given) :], strict=True)))
+        _check_values(chosen, words.series, name)
+        yield _case(plain, chosen, words.series, repeats, name)
+
+
+def _holds(condition: Mapping[str, list[Any]], plain: Mapping[str, Any]) -> bool:
+    return all(plain.get(key) in values for key, values in condition.items())
+
+
+def _nodes(value: int | str, shared: Mapping[str, list[Any]], series: str, name: str) -> int:
+    if isinstance(value, int):
+        return value
+    numbers = [one for one in shared.get("nodes", ()) if isinstance(one, int)]
+    if not numbers:
+        raise ConfigurationError(
+            f'{name}: case {series!r}: nodes = "{MOST}" is the most that [all] has, which says '
+            "none: give nodes in [all]"
+        )
+    return max(numbers)
+
+
+def _settings_names(settings: Mapping[str, Any], series: str, name: str) -> list[str]:
+    try:
+        return [tunable_of(one).name for one in settings]
+    except (UsageError, ConfigurationError) as error:
+        raise ConfigurationError(f"{name}: case {series!r}: settings: {error}") from error
+
+
+def _check_values(settings: Iterable[tuple[str, Value]], series: str, name: str) -> None:
+    for key, value in settings:
+        try:
+            tunable_of(key).check(value)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{name}: case {series!r}: settings: {error}") from error
+
+
+def _case(plain: dict[str, Any], settings: Any, series: str, repeats: int, name: str) -> Case:
+    if "rank_size" in plain:
+        plain["local"] = _local(plain, f"{name}: case {series!r}")
+    if "local" in plain and "size" in plain:
+        raise ConfigurationError(f"{name}: case {series!r}: give local or size, not both")
+    renamed = {_RENAMED.get(key, key): value for key, value in plain.items()}
+    return Case(series=series, settings=settings, repeats=repeats, **renamed)
+
+
+def _local(plain: dict[str, Any], where: str) -> str:
+    """Return the elements of a rank that has so many bytes."""
+    size = plain.pop("rank_size")
+    if plain.keys() & {"local", "size"} or plain.get("pattern", "blocks") != "blocks":
+        raise ConfigurationError(
+            f"{where}: rank_size is for the pattern blocks; give local or size, in elements, for "
+            "others"
+        )
+    if size == 0 or size % ELEMENT_BYTES:
+        raise ConfigurationError(
+            f"{where}: rank_size = {size} B is no whole number of elements of {ELEMENT_BYTES} B: "
+            f"give {max(size - size % ELEMENT_BYTES, ELEMENT_BYTES)} B"
+        )
+    return str(size // ELEMENT_BYTES)

@@ -1,0 +1,325 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compares campaigns cell by cell with intervals and verdicts, and in tables of factors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import exp, isfinite, sqrt
+
+import numpy as np
+
+from stripewise.bench._case import Case
+from stripewise.bench.campaign import Campaign
+from stripewise.bench.comparison._cells import (
+    DATA,
+    Cell,
+    PooledNoise,
+    cells_of,
+    chance_of,
+    holm,
+    matched,
+    pooled_noise,
+    reference,
+    student,
+)
+from stripewise.bench.comparison._targets import TargetFinding, changed_targets, slow_targets
+from stripewise.core.errors import UsageError
+from stripewise.present import plural
+
+COMPARISON_METHOD = (
+    "ratio of medians; interval of 95 % by a parametric bootstrap of log rates whose variances "
+    "are pooled over cells; verdicts at 5 % over all cells (Holm) and targets together"
+)
+_LEVEL = 0.025
+"""Of all cells together; targets have as much, so that all of a comparison has 5 %."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A rate of one campaign by that of the first.
+
+    Attributes:
+        value: Of the medians; above 1: faster than the first.
+        low / high: Interval of 95 %; NaN: no cell has two runs.
+        chance: Probability of it where nothing differs, adjusted for all cells.
+        unlike: Why the cells are not alike, in words; "": they are.
+    """
+
+    value: float
+    low: float
+    high: float
+    chance: float = 1.0
+    unlike: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Return "faster", "slower", "no difference", or "too few runs"."""
+        if not isfinite(self.low):
+            return "too few runs"
+        if self.chance >= _LEVEL:
+            return "no difference"
+        return "faster" if self.value > 1 else "slower"
+
+
+@dataclass(frozen=True)
+class ComparedCell:
+    """A cell of the first campaign beside those of the others.
+
+    Attributes:
+        case: Of the first campaign that has it.
+        operation: Of the samples.
+        cells: By campaign; None: it has none that belongs to it.
+        ratios: To the first campaign, by campaign; None for the first, and where one is missing.
+    """
+
+    case: Case
+    operation: str
+    cells: tuple[Cell | None, ...]
+    ratios: tuple[Ratio | None, ...]
+
+    @property
+    def of_data(self) -> bool:
+        """Whether rates are bytes a second, otherwise operations a second."""
+        return self.operation in DATA
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Campaigns side by side; the first is the one that the others are compared with.
+
+    Attributes:
+        names: Of the campaigns, each different.
+        campaigns: In the same order.
+        cells: That at least one campaign has, in the order of the suites.
+        slow: By campaign: targets that are slower than the others within it.
+        changed: By campaign: targets that changed against the first; empty for the first.
+        noises: Of single runs: of data (True) and of metadata.
+    """
+
+    names: tuple[str, ...]
+    campaigns: tuple[Campaign, ...]
+    cells: tuple[ComparedCell, ...]
+    slow: tuple[tuple[TargetFinding, ...], ...]
+    changed: tuple[tuple[TargetFinding, ...], ...]
+    noises: Mapping[bool, PooledNoise]
+
+    def interval(self, cell: Cell) -> tuple[float, float]:
+        """Return the interval of 95 % of a cell's median; NaN: no cell has two runs."""
+        noise, number = self.noises[cell.of_data], len(cell.logs)
+        degrees = noise.degrees + number - 1
+        if degrees <= 0:
+            return float("nan"), float("nan")
+        own = float(np.var(cell.logs, ddof=1)) if number > 1 else 0.0
+        half = student(1.96, degrees) * sqrt(noise.of_case(own, number - 1) / number)
+        half *= 1.2533 if number > 2 else 1.0
+        return cell.median * exp(-half), cell.median * exp(half)
+
+    def differing(self, place: int) -> list[ComparedCell]:
+        """Return cells in which a campaign differs from the first, the largest factor first."""
+        found = [
+            (abs(np.log(ratio.value)), cell)
+            for cell in self.cells
+            if (ratio := cell.ratios[place]) is not None
+            and not ratio.unlike
+            and ratio.verdict in ("faster", "slower")
+        ]
+        return [cell for _, cell in sorted(found, key=lambda one: -one[0])]
+
+    def alike(self, place: int) -> int:
+        """Return the number of cells that a campaign has in common with the first."""
+        return sum(1 for cell in self.cells if (ratio := cell.ratios[place]) and not ratio.unlike)
+
+
+def compare(campaigns: Sequence[Campaign]) -> Comparison:
+    """Compare campaigns with the first of them.
+
+    Raises:
+        UsageError: There are fewer than two, or they have no cell in common.
+    """
+    if len(campaigns) < 2:
+        raise UsageError("a comparison needs two campaigns or more: give another one")
+    own = [cells_of(one) for one in campaigns]
+    noises = {
+        data: pooled_noise([one.logs for cells in own for one in cells if one.of_data == data])
+        for data in (True, False)
+    }
+    rows = _rows(own, noises)
+    if not any(ratio for row in rows for ratio in row.ratios):
+        raise UsageError(
+            "the campaigns have no case in common: their suites need series of the same names "
+            "on the same numbers of nodes"
+        )
+    first, *others = campaigns
+    return Comparison(
+        _names(campaigns),
+        tuple(campaigns),
+        tuple(_adjusted(rows, len(campaigns))),
+        tuple(slow_targets(one) for one in campaigns),
+        ((), *(changed_targets(first, one) for one in others)),
+        noises,
+    )
+
+
+def _names(campaigns: Sequence[Campaign]) -> tuple[str, ...]:
+    """Return names that differ: a number is put behind those that others have as well."""
+    found: list[str] = []
+    for one in campaigns:
+        name, number = one.name or "campaign", 2
+        while name in found:
+            name, number = f"{one.name or 'campaign'} ({number})", number + 1
+        found.append(name)
+    return tuple(found)
+
+
+def _rows(own: Sequence[Sequence[Cell]], noises: dict[bool, PooledNoise]) -> list[ComparedCell]:
+    """Return a row for each cell of the first campaign, then those that only others have."""
+    number = len(own)
+    rows: dict[int, list[Cell | None]] = {
+        id(cell): [cell, *([None] * (number - 1))] for cell in own[0]
+    }
+    reasons: dict[tuple[int, int], str] = {}
+    for place in range(1, number):
+        left = list(own[place])
+        for one, two, why in matched(own[0], own[place]):
+            rows[id(one)][place] = two
+            reasons[id(one), place] = why
+            left.remove(two)
+        for cell in left:
+            rows[id(cell)] = [cell if at == place else None for at in range(number)]
+    found = []
+    for key, cells in rows.items():
+        shown = next(cell for cell in cells if cell)
+        ratios = [
+            ratio_of(cells[0], cell, noises, reasons.get((key, place), "")) if place else None
+            for place, cell in enumerate(cells)
+        ]
+        found.append(ComparedCell(shown.case, shown.operation, tuple(cells), tuple(ratios)))
+    return found
+
+
+def ratio_of(
+    first: Cell | None, other: Cell | None, noises: dict[bool, PooledNoise], unlike: str = ""
+) -> Ratio | None:
+    """Return the factor between two cells; None: one is missing."""
+    if first is None or other is None:
+        return None
+    noise = noises[first.of_data]
+    distance = float(np.median(other.logs) - np.median(first.logs))
+    one, two = len(first.logs), len(other.logs)
+    degrees = one + two - 2
+    if noise.degrees + degrees <= 0:
+        return Ratio(exp(distance), float("nan"), float("nan"), unlike=unlike)
+    own = sum(float(np.sum((cell.logs - cell.logs.mean()) ** 2)) for cell in (first, other))
+    deviation = sqrt(noise.of_case(own / max(degrees, 1), degrees))
+    drawn = reference(one, two, noise.degrees)
+    half = deviation * float(drawn[int(0.95 * len(drawn))])
+    return Ratio(
+        exp(distance), exp(distance - half), exp(distance + half),
+        chance_of(distance / deviation, drawn), unlike,
+    )  # fmt: skip
+
+
+def _adjusted(rows: Sequence[ComparedCell], number: int) -> list[ComparedCell]:
+    """Return rows whose probabilities count that there are many cells."""
+    adjusted = [list(row.ratios) for row in rows]
+    for place in range(1, number):
+        seen = [(at, ratio) for at, row in enumerate(rows) if (ratio := row.ratios[place])]
+        for (at, ratio), chance in zip(seen, holm([one.chance for _, one in seen]), strict=True):
+            adjusted[at][place] = replace(ratio, chance=chance)
+    return [replace(row, ratios=tuple(ratios)) for row, ratios in zip(rows, adjusted, strict=True)]
+
+
+# The tables of a comparison: throughput and metadata, one node and many, factors.
+#
+# Source of their form: T. Nakagawa, Approach to provide supercomputer storage I/O information
+# toward users, 28th Workshop on Sustained Simulation Performance, Stuttgart 2018, slides
+# "Performance of DA storage from 32 nodes" and "from 1 node".
+
+
+@dataclass(frozen=True)
+class FactorRow:
+    """One operation: the best that each campaign reached.
+
+    Attributes:
+        operation: "write", "create", ...
+        best: Cell of the highest median, by campaign; None: it has none.
+        factors: To the first campaign, by campaign; None for the first, and where one is missing.
+    """
+
+    operation: str
+    best: tuple[Cell | None, ...]
+    factors: tuple[Ratio | None, ...]
+
+    @property
+    def of_data(self) -> bool:
+        """Whether rates are bytes a second, otherwise operations a second."""
+        return self.operation in DATA
+
+
+@dataclass(frozen=True)
+class FactorTable:
+    """Rows for one number of nodes.
+
+    Attributes:
+        title: "1 node", "32 nodes", "32 and 16 nodes".
+        nodes: By campaign.
+        rows: Data first, then metadata.
+    """
+
+    title: str
+    nodes: tuple[int, ...]
+    rows: tuple[FactorRow, ...]
+
+
+def factor_tables(comparison: Comparison) -> tuple[FactorTable, ...]:
+    """Return a table for one node and one for many, as far as the campaigns have both."""
+    own = [cells_of(one) for one in comparison.campaigns]
+    counts = [{cell.case.nodes for cell in cells} for cells in own]
+    found = []
+    if any(1 in one for one in counts):
+        found.append(_table(own, [1] * len(own)))
+    common = set.intersection(*counts) - {1}
+    many = [max(common)] * len(own) if common else [max(one, default=1) for one in counts]
+    if max(many) > 1:
+        found.append(_table(own, many))
+    return tuple(found)
+
+
+def _table(own: Sequence[Sequence[Cell]], nodes: Sequence[int]) -> FactorTable:
+    noises = {
+        data: pooled_noise([one.logs for cells in own for one in cells if one.of_data == data])
+        for data in (True, False)
+    }
+    operations = dict.fromkeys(cell.operation for cells in own for cell in cells)
+    ordered = sorted(operations, key=lambda one: one not in DATA)
+    rows = []
+    for operation in ordered:
+        best = [
+            _best(cell for cell in cells if (cell.operation, cell.case.nodes) == (operation, n))
+            for cells, n in zip(own, nodes, strict=True)
+        ]
+        if any(best):
+            first = best[0]
+            factors = [
+                ratio_of(first, one, noises, _unlike(first, one)) if place else None
+                for place, one in enumerate(best)
+            ]
+            rows.append(FactorRow(operation, tuple(best), tuple(factors)))
+    words = " and ".join(f"{one:,}" for one in dict.fromkeys(nodes))
+    title = plural(nodes[0], "node") if len(set(nodes)) == 1 else f"{words} nodes"
+    return FactorTable(title, tuple(nodes), tuple(rows))
+
+
+def _best(cells: Iterable[Cell]) -> Cell | None:
+    return max(cells, key=lambda cell: cell.median, default=None)
+
+
+def _unlike(first: Cell | None, other: Cell | None) -> str:
+    """Say how the best cells of two campaigns differ; "": they are the same case."""
+    if first is None or other is None or first.case.key == other.case.key:
+        return ""
+    if first.case.series != other.case.series:
+        return f"{first.case.series} against {other.case.series}"
+    return f"{plural(first.case.ranks, 'rank')} against {plural(other.case.ranks, 'rank')}"

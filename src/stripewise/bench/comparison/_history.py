@@ -1,0 +1,270 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nights in a row: a verdict for each, and since when what is slower."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from math import log
+from pathlib import Path
+
+import numpy as np
+
+from stripewise.bench.campaign import Campaign
+from stripewise.bench.comparison._cells import DATA, Floats, case_words
+from stripewise.bench.comparison._changes import LEAST_CHANGE, LEAST_NIGHTS, changes
+from stripewise.bench.comparison._nights import Night, add_night, read_nights
+from stripewise.bench.comparison._targets import difference_words
+from stripewise.present import plural
+
+_DAY = 86400.0
+_SAME_TIME = 3
+"""Nights within which changes are taken for one event (chosen)."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One figure of every night.
+
+    Attributes:
+        name: For people: "MPI-IO nodes=4, write", "write on target 7, beside the others".
+        operation: "write", "create", ...
+        case: Key of the case; "": it is about a target.
+        target: Its number; -1: it is about a case.
+    """
+
+    name: str
+    operation: str
+    case: str = ""
+    target: int = -1
+
+    @property
+    def of_data(self) -> bool:
+        """Whether a case's rates are bytes a second, otherwise operations a second."""
+        return self.operation in DATA
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A lasting change of one figure.
+
+    Attributes:
+        series: That changed.
+        since / earliest / latest: First night after it, with its interval of 95 %, by place.
+        found: Night by which it was certain, by place.
+        since_unix_seconds: When that first night began.
+        ratio: Rate afterwards by the rate before.
+        low / high: Interval of 95 %.
+        versions: Whose versions changed that night or within its interval, in words.
+        is_open: It is for the worse, and what was lost has not come back.
+    """
+
+    series: Series
+    since: int
+    earliest: int
+    latest: int
+    found: int
+    since_unix_seconds: float
+    ratio: float
+    low: float
+    high: float
+    versions: tuple[str, ...] = ()
+    is_open: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """Return what changed since when, in a sentence with its figures."""
+        beside = " than before, beside the other targets" if self.series.target >= 0 else ""
+        name = (
+            f"{self.series.operation} on target {self.series.target}"
+            if self.series.target >= 0
+            else self.series.name
+        )
+        said = f"since {day_of(self.since_unix_seconds)}, {name} is {difference_words(self)}"
+        with_ = f"; at that time: {', '.join(self.versions)}" if self.versions else ""
+        return said + beside + with_
+
+
+def name_of(key: str) -> str:
+    """Return the key of a case, a tab and an operation for people: "MPI-IO, 4 nodes, write"."""
+    case, operation = key.split("\t")
+    return f"{case_words(case)}, {operation}"
+
+
+def day_of(unix_seconds: float) -> str:
+    """Return a date: 2026-05-12."""
+    return datetime.fromtimestamp(min(unix_seconds, 2e11), UTC).strftime("%Y-%m-%d")
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """Nights of one suite on one storage.
+
+    Attributes:
+        name: Of its directory.
+        nights: By their begin.
+    """
+
+    name: str
+    nights: tuple[Night, ...] = field(repr=False)
+
+    @classmethod
+    def read(cls, directory: Path) -> History:
+        """Read a history.
+
+        Raises:
+            UsageError: There is none.
+        """
+        return cls(directory.resolve().name, tuple(read_nights(directory)))
+
+    @staticmethod
+    def add(directory: Path, campaign: Campaign) -> str:
+        """Put a campaign into a history; return the name of its file.
+
+        Raises:
+            UsageError: The history is of another suite, or the campaign has no figures.
+            StorageError: It cannot be written.
+        """
+        return add_night(directory, campaign)
+
+    @cached_property
+    def series(self) -> tuple[Series, ...]:
+        """Everything that has a figure in at least one night: cases first, then targets."""
+        keys = dict.fromkeys(key for night in self.nights for key in night.rates)
+        targets = {key for night in self.nights for key in night.targets}
+        cases = [Series(name_of(key), key.split("\t")[1], key) for key in keys]
+        parted = sorted((key.split(" ")[0], int(key.split(" ")[1])) for key in targets)
+        return (
+            *cases,
+            *(
+                Series(f"{way} on target {number}, beside the others", way, target=number)
+                for way, number in parted
+            ),
+        )
+
+    @cached_property
+    def values(self) -> Floats:
+        """Natural logs of medians, or of rates on a target by others'; NaN: none."""
+        found = np.full((len(self.nights), len(self.series)), np.nan)
+        column = {one.case or f"{one.operation} {one.target}": at
+                  for at, one in enumerate(self.series)}  # fmt: skip
+        for row, night in enumerate(self.nights):
+            for key, rate in night.rates.items():
+                found[row, column[key]] = log(rate[0])
+            for key, ratio in night.targets.items():
+                found[row, column[key]] = log(ratio)
+        return found
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """All lasting changes, the latest first; of those of one time targets first."""
+        days = np.array(
+            [int(one.started_unix_seconds // _DAY) % 7 for one in self.nights], dtype=np.int64
+        )
+        found = changes(self.values, days)
+        of_series: dict[int, list[int]] = {}
+        for place, change in enumerate(found):
+            of_series.setdefault(change.series, []).append(place)
+        still_open = {
+            place
+            for places in of_series.values()
+            for place in _open([(one, log(found[one].ratio)) for one in places])
+        }
+        findings = [
+            Finding(
+                self.series[one.series], one.since, one.earliest, one.latest, one.found,
+                self.nights[one.since].started_unix_seconds, one.ratio, one.low, one.high,
+                self._versions(one.earliest, one.latest), place in still_open,
+            )
+            for place, one in enumerate(found)
+        ]  # fmt: skip
+        return tuple(_told(findings))
+
+    def _versions(self, earliest: int, latest: int) -> tuple[str, ...]:
+        """Return whose versions changed between nights, in words."""
+        said: dict[str, None] = {}
+        for night in range(max(earliest, 1), min(latest + 1, len(self.nights))):
+            old, new = self.nights[night - 1].versions, self.nights[night].versions
+            for key in sorted(old.keys() & new.keys()):
+                if old[key] != new[key]:
+                    said[f"{key} from {old[key]} to {new[key]}"] = None
+        return tuple(said)
+
+    @property
+    def open_findings(self) -> tuple[Finding, ...]:
+        """Changes for the worse that have not been made good."""
+        return tuple(one for one in self.findings if one.is_open)
+
+    @property
+    def verdict(self) -> str:
+        """Return "learning", "unchanged" or "slower", of the last night."""
+        if self.open_findings:
+            return "slower"
+        return "unchanged" if len(self.nights) > LEAST_NIGHTS else "learning"
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Return the verdict in sentences."""
+        if not self.nights:
+            return ("there is no night yet",)
+        last, number = self.nights[-1], len(self.nights)
+        said = []
+        if self.verdict == "learning":
+            more = LEAST_NIGHTS + 1 - number
+            said.append(f"{plural(number, 'night')} so far: the first verdict needs {more} more")
+        elif self.verdict == "unchanged":
+            said.append(
+                f"nothing is slower after {plural(number, 'night')}, the last of them "
+                f"{day_of(last.started_unix_seconds)}"
+            )
+        said += [one.sentence for one in self.open_findings]
+        said += _missing(self.nights)
+        return tuple(said)
+
+
+def _told(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield findings in the order in which they are told."""
+    left = sorted(findings, key=lambda one: -one.since)
+    while left:
+        latest = left[0].since
+        together = [one for one in left if one.since >= latest - _SAME_TIME]
+        left = left[len(together) :]
+        yield from sorted(together, key=lambda one: (one.series.target < 0, one.ratio))
+
+
+def _open(steps: Sequence[tuple[int, float]]) -> list[int]:
+    """Return the places of changes for the worse of which less than half came back later."""
+    found = []
+    for at, (place, step) in enumerate(steps):
+        if step >= -LEAST_CHANGE:
+            continue
+        later = 0.0
+        best = 0.0
+        for _, other in steps[at + 1 :]:
+            later += other
+            best = max(best, later)
+        if best < -step / 2:
+            found.append(place)
+    return found
+
+
+def _missing(nights: Sequence[Night]) -> list[str]:
+    """Say what the last night lacks."""
+    last = nights[-1]
+    said = []
+    if last.failed:
+        said.append(f"{plural(last.failed, 'run')} of the last night did not end well")
+    if len(nights) > 1:
+        lost = _lost(nights[-2].rates, last.rates)
+        if lost:
+            more = f" and {lost - 1} more" if lost > 1 else ""
+            name = name_of(next(key for key in nights[-2].rates if key not in last.rates))
+            said.append(f"the last night has no figure of {name}{more}")
+    return said
+
+
+def _lost(before: Mapping[str, object], after: Mapping[str, object]) -> int:
+    return sum(1 for key in before if key not in after)

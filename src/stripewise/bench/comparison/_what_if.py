@@ -1,0 +1,317 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Surveyed applications on candidate systems: which of them serves a workload, and what limits.
+
+A profile says how much was moved, in how many files and operations, not how: each process is taken
+to have files of its own, to move them in calls of one size, and to do so at once with all others.
+Profiles count operations that never reach a server (seeks); how many do is between the number of
+files and all, and the interval has both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, exp, log, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.bench.comparison._cells import Floats
+from stripewise.bench.comparison._survey import Application, Survey
+from stripewise.core.errors import UsageError
+from stripewise.storage.machines import SPEC_OF, Figure, Storage
+from stripewise.storage.simulation import Limit, Rates, Simulated, simulate
+from stripewise.storage.stacks import Stretch, TracedCalls, Turns, Workload
+
+DRAWS = 200
+_SEED = 4
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One application on one system.
+
+    Attributes:
+        application: That runs.
+        machine: Name of the system.
+        nodes: Of the job there.
+        seconds: In I/O, with the described figures.
+        low / high: Interval of 95 %, from those of the figures and of the operations.
+        limits: What the time goes to, the most limiting first.
+        load: Share of the servers' time that all jobs at once need; above 1: they wait for each
+            other; NaN: the run time is not known.
+        busiest: Resource of `load`: "target", "whole" or "metadata".
+        why_not: Why it cannot run there; "": it can.
+    """
+
+    application: Application
+    machine: str
+    nodes: int
+    seconds: float
+    low: float
+    high: float
+    limits: tuple[Limit, ...]
+    load: float
+    busiest: str
+    why_not: str = ""
+
+    @property
+    def bottleneck(self) -> str:
+        """Return what limits first, in words."""
+        return self.limits[0].words if self.limits else ""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One system with the whole workload.
+
+    Attributes:
+        storage: Its description.
+        answers: By application.
+        seconds: In I/O of all jobs of the survey, one after another.
+        low / high: Interval of 95 %.
+        factor: `seconds` of the first system by its own: above 1, it is faster.
+        factor_low / factor_high: Interval of 95 %.
+        best: Probability that it is the fastest of all, as far as intervals are known.
+        without_interval: Figures in use that are assumed and have no interval.
+    """
+
+    storage: Storage
+    answers: tuple[Answer, ...]
+    seconds: float
+    low: float
+    high: float
+    factor: float
+    factor_low: float
+    factor_high: float
+    best: float
+    without_interval: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """A survey on candidate systems.
+
+    Attributes:
+        survey: Of applications.
+        candidates: In the order in which they were given.
+    """
+
+    survey: Survey
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def ranking(self) -> tuple[Candidate, ...]:
+        """The candidates, the fastest first."""
+        return tuple(sorted(self.candidates, key=lambda one: one.seconds))
+
+
+def what_if(survey: Survey, storages: Sequence[Storage], draws: int = DRAWS) -> WhatIf:
+    """Replay the applications of a survey on described systems.
+
+    Args:
+        survey: Of applications.
+        storages: Candidates.
+        draws: From the intervals of figures.
+
+    Raises:
+        UsageError: There is no candidate, or two have one name.
+    """
+    names = [one.name for one in storages]
+    if not storages:
+        raise UsageError("give a candidate: a description's name or path")
+    if len(set(names)) < len(names):
+        raise UsageError(f"two of the systems have one name ({', '.join(names)}): rename one")
+    times = [_times(survey, one, draws) for one in storages]
+    weights = np.array([one.jobs for one in survey.applications], dtype=float)
+    totals = [np.nansum(one * weights, axis=1) for one in times]
+    fastest = np.argmin(np.array(totals)[:, 1:], axis=0)
+    candidates = []
+    for place, storage in enumerate(storages):
+        answers = tuple(
+            _answer(one, storage, times[place][1:, at])
+            for at, one in enumerate(survey.applications)
+        )
+        factors = totals[0] / np.maximum(totals[place], 1e-12)
+        candidates.append(
+            Candidate(
+                storage, answers, float(totals[place][0]), *_interval(totals[place][1:]),
+                float(factors[0]), *_interval(factors[1:]), float(np.mean(fastest == place)),
+                _without_interval(storage),
+            )
+        )  # fmt: skip
+    return WhatIf(survey, tuple(candidates))
+
+
+def _times(survey: Survey, storage: Storage, draws: int) -> Floats:
+    """Return the I/O seconds of each application; the first row is as described, `(1 + n, m)`."""
+    chance = np.random.default_rng(_SEED)
+    rows = [_row(survey, storage, [0.5] * len(survey.applications))]
+    for _ in range(draws):
+        drawn = _drawn(storage, chance)
+        rows.append(_row(survey, drawn, chance.random(len(survey.applications)).tolist()))
+    return np.array(rows)
+
+
+def _row(survey: Survey, storage: Storage, shares: Sequence[float]) -> list[float]:
+    return [
+        float("nan") if _why_not(one, storage) else _simulated(one, storage, share).seconds
+        for one, share in zip(survey.applications, shares, strict=True)
+    ]
+
+
+def _drawn(storage: Storage, chance: np.random.Generator) -> Storage:
+    """Return the storage with figures from their intervals; logs are normal."""
+    figures: dict[str, Figure] = dict(storage.figures)
+    for name, figure in storage.figures.items():
+        low, high = figure.low, figure.high
+        if low is None or high is None or not 0 < low < high or figure.value <= 0:
+            continue
+        deviation = log(high / low) / 3.92
+        value = sqrt(low * high) * exp(float(chance.normal(0, deviation)))
+        if SPEC_OF[name].dimension.value == "count":
+            value = max(1.0, round(value))
+        figures[name] = replace(figure, value=min(value, SPEC_OF[name].most))
+    return replace(storage, figures=figures)
+
+
+def _without_interval(storage: Storage) -> tuple[str, ...]:
+    return tuple(
+        name
+        for name, one in storage.figures.items()
+        if one.kind.value == "assumed" and one.low is None and not name.startswith("machine.")
+    )
+
+
+def _interval(values: NDArray[np.float64]) -> tuple[float, float]:
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return float("nan"), float("nan")
+    low, high = np.quantile(known, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def _answer(application: Application, storage: Storage, drawn: Floats) -> Answer:
+    nodes = nodes_of(application, storage)
+    why_not = _why_not(application, storage)
+    if why_not:
+        nan = float("nan")
+        return Answer(application, storage.name, nodes, nan, nan, nan, (), nan, "", why_not)
+    found = _simulated(application, storage, 0.5)
+    load, busiest = _load(application, found)
+    return Answer(
+        application, storage.name, nodes, found.seconds, *_interval(drawn), found.limits, load,
+        busiest,
+    )  # fmt: skip
+
+
+def nodes_of(application: Application, storage: Storage) -> int:
+    """Return the nodes that a job needs on a system."""
+    cores = max(int(storage.value("machine.ranks_per_node")), 1)
+    return ceil(application.ranks / max(cores // application.threads, 1))
+
+
+def _why_not(application: Application, storage: Storage) -> str:
+    nodes, most = nodes_of(application, storage), storage.value("machine.nodes")
+    if nodes > most:
+        return f"it needs {nodes:,} nodes, and {storage.name} has {most:,.0f}"
+    return ""
+
+
+def _load(application: Application, found: Simulated) -> tuple[float, str]:
+    """Return the share of the servers' time that all jobs need, and of which servers.
+
+    Jobs are taken to lie on all targets alike; of an operation, only the server's own time keeps
+    others waiting, and not its way there.
+    """
+    if not application.run_seconds:
+        return float("nan"), ""
+    storage, rates = found.storage, Rates.of(found.storage)
+    busy = {"target": 0.0, "whole": 0.0, "metadata": 0.0}
+    for writing, amount, files in (
+        (False, application.read_bytes, application.files_read),
+        (True, application.write_bytes, application.files_written),
+    ):
+        speed = rates.write if writing else rates.read
+        requests = max(amount / application.transfer_bytes, files if amount else 0)
+        busy["target"] += amount / speed["target"] + requests * rates.target_request
+        busy["whole"] += amount / speed["whole"]
+    busy["target"] /= max(storage.value("servers.targets"), 1)
+    for time in found.phases:
+        for name, number in time.phase.metadata.items():
+            busy["metadata"] += number * rates.operation(name, found.layout.stripe_count)
+    most = max(busy, key=lambda one: busy[one])
+    return application.jobs * busy[most] / application.run_seconds, most
+
+
+def _simulated(application: Application, storage: Storage, share: float) -> Simulated:
+    """Return what an application takes.
+
+    Args:
+        application: That runs.
+        storage: On which.
+        share: Where, between its files and all counted ones, the logarithm of its operations at
+            the server lies.
+    """
+    nodes = nodes_of(application, storage)
+    per_node = ceil(application.ranks / nodes)
+    work = Workload((), nodes, per_node, own=tuple(_stretches(application, nodes, share)))
+    return simulate(storage, work, storage.stack or "posix-process")
+
+
+def _stretches(application: Application, nodes: int, share: float) -> list[Stretch]:
+    one = application
+    found = []
+    for writing, files in ((False, one.files_read), (True, one.files_written)):
+        if files:
+            found.append(_moved(one, nodes, writing, files))
+    least = max(one.least_operations, 1)
+    rest = least * (one.metadata_operations / least) ** share - least
+    if one.metadata_operations and rest > 0:
+        turns = Turns(one.ranks, (), {"stat": rest / one.ranks})
+        found.append(Stretch("other metadata", (), (turns,)))
+    return found
+
+
+def _moved(one: Application, nodes: int, writing: bool, files: int) -> Stretch:
+    """Return what processes move, each in files of its own, one after another."""
+    amount = one.write_bytes if writing else one.read_bytes
+    said = one.writers if writing else one.readers
+    processes = min(one.ranks, files, said or files)
+    operation: Mapping[str, float] = {"create" if writing else "open": files / processes}
+    calls: tuple[TracedCalls, ...] = ()
+    counts: tuple[float, ...] = ()
+    if amount:
+        size = float(min(one.transfer_bytes, max(amount / files, 1.0)))
+        counts = (amount / processes / size,)
+        calls = (
+            TracedCalls(
+                writing, processes, min(nodes, processes), counts[0], size,
+                files=max(round(files / processes), 1), different=processes,
+                reach_bytes=max(round(amount / files), 1),
+            ),
+        )  # fmt: skip
+    name = "write" if writing else "read"
+    return Stretch(name, calls, (Turns(processes, counts, operation),))
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """Return an answer as plain data."""
+    return {
+        "application": answer.application.name,
+        "nodes": answer.nodes,
+        "seconds": answer.seconds,
+        "low": answer.low,
+        "high": answer.high,
+        "measured_seconds": answer.application.io_seconds or None,
+        "limits": [
+            {"resource": one.resource, "share": one.share, "words": one.words}
+            for one in answer.limits
+        ],
+        "jobs": answer.application.jobs,
+        "load": answer.load,
+        "busiest": answer.busiest,
+        "why_not": answer.why_not,
+    }

@@ -1,0 +1,313 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds limits, laws and predictions as records, and turns cases into cells for the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf, isnan
+from statistics import median
+
+from stripewise.bench._case import Case, CaseRun
+from stripewise.bench.campaign import Campaign, Place, figures_of, operations_of, samples_of
+from stripewise.bench.runners import find_runner
+from stripewise.core import Value
+from stripewise.core.errors import StripewiseError
+from stripewise.storage.machines import Storage
+from stripewise.storage.results import Measured, Results
+from stripewise.storage.stacks import Workload
+
+FACTOR, UNIT = "mpiio.striping_factor", "mpiio.striping_unit"
+METADATA = {
+    "create": "metadata.create", "stat": "metadata.stat", "read-file": "metadata.open",
+    "remove": "metadata.remove",
+}  # fmt: skip
+"""Operation of a sample -> figure of a description."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """All good runs of a case that found the same striping, for one operation.
+
+    Attributes:
+        case: Of the suite.
+        operation: "write", "read", "create", ...
+        rates: Bytes, or operations, a second of each run.
+        stripe_count: Of the file as found, or as asked for; -1: all; 0: not known.
+        stripe_bytes: Likewise; 0: not known.
+        pinned: All files lie on one target that was chosen.
+        stack: Of the model; "": it has none.
+        workload: That was moved; None: of metadata, or the model does not know it.
+        doubt: Why the figure is not that of the storage, in words; "": it is.
+    """
+
+    case: Case
+    operation: str
+    rates: tuple[float, ...]
+    stripe_count: int = 0
+    stripe_bytes: int = 0
+    pinned: bool = False
+    stack: str = ""
+    workload: Workload | None = None
+    doubt: str = ""
+
+    @property
+    def key(self) -> str:
+        """Of the case."""
+        return self.case.key
+
+    @property
+    def rate(self) -> float:
+        """The median."""
+        return median(self.rates)
+
+    @property
+    def undisturbed(self) -> tuple[float, ...]:
+        """The upper half of the rates.
+
+        What others do on a shared storage only makes a run slower: repeats have a sharp upper
+        edge and a long tail below it (Lockwood et al., UMAMI, PDSW-DISCS 2017).  A limit is what
+        the storage does without them.
+        """
+        middle = self.rate
+        return tuple(sorted(one for one in self.rates if one >= middle))
+
+    @property
+    def best(self) -> float:
+        """The median of the upper half."""
+        return median(self.undisturbed)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether each process or node has a file of its own."""
+        return self.case.layout != "shared" and self.case.mode != "serial"
+
+    @property
+    def in_model(self) -> bool:
+        """Whether the model can predict it."""
+        return self.workload is not None and bool(self.stack) and not self.pinned
+
+    @property
+    def settings(self) -> dict[str, Value]:
+        """Settings as the model takes them, with the striping."""
+        found: dict[str, Value] = {}
+        if self.operation == "read":
+            found |= find_runner(self.case.runner).read_settings(self.case, self.stack)
+        found |= dict(self.case.settings)
+        if self.stripe_count:
+            found[FACTOR] = self.stripe_count
+        if self.stripe_bytes:
+            found[UNIT] = self.stripe_bytes
+        return found
+
+
+def cells_of(campaign: Campaign, own_stack: str) -> list[Cell]:
+    """Return the cells of a campaign that have good runs.
+
+    Args:
+        campaign: With its runs.
+        own_stack: MPI-IO of the storage's users.
+    """
+    doubts = _doubts(campaign)
+    found = []
+    for case, runs in campaign.of_cases():
+        if case.beside:
+            continue  # the storage was not its alone
+        good = [one for one in runs if one.status == "ok"]
+        place = campaign.suite.directories.get(case.directory, Place())
+        for layout, group in _by_layout(good, place):
+            for operation in operations_of(group):
+                rates = tuple(one.rate for one in samples_of(group, operation) if one.seconds > 0)
+                if rates:
+                    cell = Cell(case, operation, rates, *layout, pinned=_is_pinned(case, place))
+                    cell = _modelled(cell, own_stack)
+                    doubt = doubts.get((case.key, operation)) or _unsynced(cell)
+                    found.append(replace(cell, doubt=doubt))
+    return found
+
+
+def results_of(campaign: Campaign) -> Results:
+    """Return the figures of a campaign as results of a benchmark, for `fit_results`.
+
+    Rates are the undisturbed ones; figures that come from a cache are left out, and a note says
+    so.  Of metadata operations only those count that loaded the server most.
+    """
+    own = str(campaign.about.get("stack", "")) or "romio"
+    cells = cells_of(campaign, own)
+    notes = tuple(f"{one.key}: {one.doubt.rstrip('.')}; left out" for one in cells if one.doubt)
+    return Results(measured_of(cells), _operations(cells), notes)
+
+
+def measured_of(cells: Iterable[Cell]) -> tuple[Measured, ...]:
+    """Return the cells that the model can predict and that nothing is to be said against."""
+    return tuple(
+        Measured(one.key, one.workload, one.stack, one.settings, one.undisturbed)
+        for one in cells
+        if one.in_model and one.workload is not None and not one.doubt
+    )
+
+
+def _operations(cells: Sequence[Cell]) -> dict[str, tuple[float, ...]]:
+    found: dict[str, tuple[float, ...]] = {}
+    for operation, figure in METADATA.items():
+        chosen = [one for one in cells if one.operation == operation]
+        if chosen:
+            found[figure] = max(chosen, key=lambda one: one.best).undisturbed
+    return found
+
+
+def _by_layout(
+    runs: Sequence[CaseRun], place: Place
+) -> Iterator[tuple[tuple[int, int], list[CaseRun]]]:
+    """Yield stripe count and size with the runs that have them: as found, or else as asked."""
+    groups: dict[tuple[int, int], list[CaseRun]] = {}
+    for run in runs:
+        count = run.layout.get("stripe_count", place.stripe_count)
+        size = run.layout.get("stripe_size_bytes", place.stripe_bytes)
+        groups.setdefault((int(count or 0), int(size or 0)), []).append(run)
+    yield from groups.items()
+
+
+def _is_pinned(case: Case, place: Place) -> bool:
+    return place.target >= 0 and place.stripe_count == 1 and case.layout != "shared"
+
+
+def _modelled(cell: Cell, own_stack: str) -> Cell:
+    """Return the cell with what the model needs, if it knows the case."""
+    if cell.operation not in ("write", "read"):
+        return cell
+    try:
+        runner = find_runner(cell.case.runner)
+        work = runner.workload(cell.case)
+        stack = runner.stack(cell.case, own_stack)
+    except StripewiseError:
+        return cell
+    if work is None:
+        return cell
+    writing = cell.operation == "write"
+    patterns = tuple(replace(one, writing=writing) for one in work.patterns)
+    return replace(cell, stack=stack, workload=replace(work, patterns=patterns))
+
+
+def _doubts(campaign: Campaign) -> dict[tuple[str, str], str]:
+    """Case and operation -> why its figure is a cache's."""
+    return {
+        (one.case.key, one.operation): flag.text
+        for one in figures_of(campaign)
+        for flag in one.flags
+        if flag.name == "caching"
+    }
+
+
+def _unsynced(cell: Cell) -> str:
+    if cell.operation == "write" and not cell.case.sync:
+        return "the time of the writes does not hold their fsync"
+    if cell.operation == "read" and cell.case.cache == "none":
+        return "nothing kept the reads from being answered by a cache"
+    return ""
+
+
+# The limits behind a campaign's figures, and the laws that hold between them.
+
+ALL_TARGETS = "all targets together are the limit"
+"""Why the whole has no limit of its own."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One limit of a storage.
+
+    Attributes:
+        figure: Its name in a machine description: "client.process_write", "servers.target_read",
+            "metadata.create".
+        value: Bytes a second; of metadata operations a second; of latencies seconds; of shares 0
+            to 1.
+        low / high: Interval of 95 %.
+        evidence: Keys of the cases that tell it.
+        sentence: What it is and where it was seen, for people.
+    """
+
+    figure: str
+    value: float
+    low: float
+    high: float
+    evidence: tuple[str, ...]
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Law:
+    """A relation between figures that holds here, or does not.
+
+    Attributes:
+        name: "stripes", "per-process-saturates", ...
+        sentence: In words, with figures: "parallel bandwidth = serial bandwidth x min(stripes,
+            nodes)".
+        holds: Whether the measured cells follow it.
+        error: Median relative distance of the cells that it is about.
+        evidence: Their keys.
+    """
+
+    name: str
+    sentence: str
+    holds: bool
+    error: float
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A cell as the fitted description predicts it.
+
+    Attributes:
+        key: Of the case.
+        operation: "write" or "read".
+        predicted: Bytes a second.
+        measured: The median; NaN: it was not run, or was left out of the fit to be predicted.
+        left_out: The fit did not see it.
+    """
+
+    key: str
+    operation: str
+    predicted: float
+    measured: float
+    left_out: bool = False
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What campaigns tell of a storage.
+
+    Attributes:
+        storage: Its description, with the limits as figures.
+        limits: Of process, file, node, target, the whole, the metadata server.
+        laws: Those that could be tested.
+        untold: Figure -> why the campaigns do not tell it, in words.
+        predicted: Cells, measured or not.
+        error: Median relative error of the cells that were left out of the fit; NaN: none was.
+        notes: What else is to be said, in whole sentences.
+    """
+
+    storage: Storage
+    limits: tuple[Limit, ...]
+    laws: tuple[Law, ...] = ()
+    untold: Mapping[str, str] = field(default_factory=dict)
+    predicted: tuple[Predicted, ...] = ()
+    error: float = float("nan")
+    notes: tuple[str, ...] = ()
+
+    def unproven_above(self, way: str) -> float:
+        """Return the most that a case reached, where none was limited by the whole; else inf.
+
+        What is predicted above it no case has shown: the whole may be less than its targets.
+
+        Args:
+            way: "write" or "read".
+        """
+        why = self.untold.get(f"servers.whole_{way}", ALL_TARGETS)
+        seen = [
+            one.measured for one in self.predicted
+            if one.operation == way and not isnan(one.measured)
+        ]  # fmt: skip
+        return inf if why == ALL_TARGETS or not seen else max(seen)

@@ -1,0 +1,328 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fits a description of the storage to the cells, and predicts cells with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from math import nan
+from statistics import median
+
+from stripewise.bench._case import CaseRun, Sample
+from stripewise.bench.campaign import Campaign
+from stripewise.bench.limits._cells import (
+    ALL_TARGETS,
+    FACTOR,
+    Cell,
+    Predicted,
+    cells_of,
+    measured_of,
+)
+from stripewise.bench.limits._plateaus import Plateau, chosen_target
+from stripewise.core.errors import StripewiseError
+from stripewise.storage.fit import bandwidth, fit_figures, fit_results
+from stripewise.storage.machines import SPEC_OF, Dimension, Evidence, Figure, Storage
+from stripewise.storage.results import Case as ModelCase
+from stripewise.storage.results import Measured, Results
+
+LEAST_NOISE = 0.02
+"""Relative error of a run, at least: what the laws leave out is no knowledge of a figure."""
+LAWS = 0.04
+"""Of a limit, what the laws leave out (chosen: two standard deviations of `LEAST_NOISE`)."""
+_EXCHANGE = {"exchange.bandwidth": 1e10, "exchange.round": 2e-4}
+_ROUNDS = {"servers.jitter": 0.3, "client.turns": 0.3}
+"""Of a round: it waits for the slowest of its targets, which writes of a node may take in turn."""
+_AHEAD = {"locks.ahead": 2e-4, "locks.hold": 2e-4, "locks.extent": 5e-6}
+_MULTIPLIER = "mpiio.cray_cb_nodes_multiplier"
+_LOCK_MODE = "mpiio.cray_cb_write_lock_mode"
+_ASKED, _TARGET = "servers.target_request", "servers.target_write"
+_OF_TARGETS = {_ASKED: 1e-4, "servers.jitter": 0.3}
+_SAME = 0.1
+"""All targets together are the whole if they are so near to it."""
+
+
+@dataclass
+class Fit:
+    """What cells tell.
+
+    Attributes:
+        storage: The description.
+        told: Names of its figures that the cells tell.
+        untold: Name -> why not.
+    """
+
+    storage: Storage
+    told: list[str] = field(default_factory=list)
+    untold: dict[str, str] = field(default_factory=dict)
+
+
+def fit_cells(cells: Sequence[Cell], base: Storage, seeing: Iterable[Plateau], seed: int) -> Fit:
+    """Fit a description to cells; the limits of metadata are already in it.
+
+    Args:
+        cells: Of data.
+        base: What is known otherwise.
+        seeing: Plateaus of the same cells.
+        seed: Of the random numbers.
+    """
+    on_chosen = [found for way in ("write", "read") if (found := chosen_target(cells, way))]
+    told = next((asked for _, asked in on_chosen if asked[0]), None)
+    target = next(
+        (one.value for one, _ in on_chosen if one.direct and one.figure == _TARGET), None
+    )
+    if told and _ASKED not in base.figures:
+        base = replace(base, figures={**base.figures, _ASKED: _request_figure(*told)})
+    basic = [one for one in cells if _is_basic(one)]
+    others = [one for one in cells if not _is_basic(one)]
+    chosen = measured_of(basic) or measured_of(others)
+    if not chosen:
+        return Fit(base)
+    fit = _fit_requests(chosen, base, seed, target)
+    if told and fit.storage.figures[_ASKED] is base.figures[_ASKED]:
+        fit.told.append(_ASKED)
+    for way in ("write", "read"):
+        _join_whole(fit, base, way)
+    _allow_for_laws(fit)
+    for one in seeing:
+        if one.figure.startswith("servers.whole") and not one.reached:
+            _leave_out(fit, base, one.figure, "rates still grow with the nodes")
+        if one.figure.startswith(("client.process", "servers.target")) and one.reached:
+            _take(fit, one)
+    through = measured_of(others) if basic else ()
+    if through:
+        _fit_exchange(fit, through, seed)
+    return fit
+
+
+def _fit_requests(
+    chosen: tuple[Measured, ...], base: Storage, seed: int, target: float | None
+) -> Fit:
+    """Fit the limits, and what requests cost at a target and how much targets vary, if told.
+
+    Without these, the whole storage would seem to be what its targets do in small requests, or
+    what the slowest of them lets files of each process have.
+
+    Args:
+        chosen: Measurements.
+        base: What is known otherwise.
+        seed: Of the random numbers.
+        target: Bytes a second that a chosen target takes; None: not known.
+    """
+    fit, error = _fitted(chosen, base, seed)
+    writes = tuple(one for one in chosen if one.writing)
+    told = []
+    for name, guess in _OF_TARGETS.items():
+        if name in base.figures or "servers.target_write" not in fit.told:
+            continue
+        start = fit.storage
+        if target is not None:
+            figure = replace(start.figures[_TARGET], value=target, low=None, high=None)
+            start = replace(start, figures={**start.figures, _TARGET: figure})
+        expected = {
+            one: start.value(one) for one in fit.told
+            if one.endswith("_write") and (target is None or one != _TARGET)
+        }  # fmt: skip
+        more = fit_figures(
+            Results(writes), start, {**expected, name: guess}, seed=seed, least_noise=LEAST_NOISE
+        )
+        if name not in more.told or more.error > error + LEAST_NOISE:
+            continue
+        base = replace(base, figures={**base.figures, name: more.storage.figures[name]})
+        fit, error = _fitted(chosen, base, seed)
+        told.append(name)
+    fit.told += told
+    return fit
+
+
+def _fitted(chosen: tuple[Measured, ...], base: Storage, seed: int) -> tuple[Fit, float]:
+    found = fit_results(Results(chosen), base, seed=seed, least_noise=LEAST_NOISE)
+    return Fit(found.storage, list(found.told), dict(found.untold)), found.error
+
+
+def _request_figure(value: float, low: float, high: float) -> Figure:
+    numbers = (float(f"{one:.3g}") for one in (value, low, high))
+    middle, least, most = numbers
+    return Figure(middle, Evidence.MEASURED, "transfers of two sizes to a target", least, most)
+
+
+def predicted(storage: Storage, cell: Cell) -> float | None:
+    """Return the bandwidth of a cell on a description; None: the model does not know it."""
+    if not cell.in_model or cell.workload is None:
+        return None
+    case = ModelCase(cell.workload, cell.stack, tuple(sorted(cell.settings.items())))
+    try:
+        return bandwidth(storage, case)
+    except StripewiseError:
+        return None
+
+
+def evidence_of(figure: str, storage: Storage, cells: Iterable[Cell]) -> tuple[str, ...]:
+    """Return the keys of the cells that would be slower if a figure were."""
+    known = storage.figures[figure]
+    is_rate = SPEC_OF[figure].dimension is Dimension.BANDWIDTH
+    worse, least = (1 / 1.05, 0.5) if is_rate else (1.05, 0.1)
+    moved = replace(known, value=known.value * worse, low=None, high=None)
+    slower = replace(storage, figures={**storage.figures, figure: moved})
+    found = []
+    for cell in cells:
+        before, after = predicted(storage, cell), predicted(slower, cell)
+        if before and after and (before / after - 1) > least * 0.05:
+            found.append(cell.key)
+    return tuple(dict.fromkeys(found))
+
+
+def _is_basic(cell: Cell) -> bool:
+    """Whether no exchange between processes is in the time."""
+    return cell.stack.startswith("posix") and (cell.case.mode != "serial" or cell.case.ranks == 1)
+
+
+def _join_whole(fit: Fit, base: Storage, way: str) -> None:
+    """Leave the whole's limit out where it is that of all targets."""
+    whole, target = f"servers.whole_{way}", f"servers.target_{way}"
+    if whole not in fit.told or target not in fit.told:
+        return
+    together = fit.storage.value(target) * fit.storage.value("servers.targets")
+    if abs(fit.storage.value(whole) / together - 1) > _SAME:
+        return
+    _leave_out(fit, base, whole, ALL_TARGETS)
+
+
+def _leave_out(fit: Fit, base: Storage, name: str, why: str) -> None:
+    """Take a figure back that the cases do not show; what is known otherwise stays."""
+    if name not in fit.told:
+        return
+    figures = {key: one for key, one in fit.storage.figures.items() if key != name}
+    if name in base.figures:
+        figures[name] = base.figures[name]
+    fit.storage = replace(fit.storage, figures=figures)
+    fit.told.remove(name)
+    fit.untold[name] = why
+
+
+def _allow_for_laws(fit: Fit) -> None:
+    """Widen intervals by what the laws leave out, which no repeat tells."""
+    figures = dict(fit.storage.figures)
+    for name in fit.told:
+        one = figures[name]
+        if one.low is not None and one.high is not None:
+            low, high = one.low / (1 + LAWS), one.high * (1 + LAWS)
+            figures[name] = replace(one, low=float(f"{low:.4g}"), high=float(f"{high:.4g}"))
+    fit.storage = replace(fit.storage, figures=figures)
+
+
+def _take(fit: Fit, seen: Plateau) -> None:
+    """Tell what one process, or one target that was chosen, does where the fit does not.
+
+    The fit explains a process by its node's one file where both are as fast, and it does not know
+    cases whose files all lie on one target, which tell that target's limit directly.  No limit is
+    below what was reached: where the fit says so, it has taken something else (locks of a shared
+    file) for the limit.
+    """
+    if seen.figure in fit.told:
+        told = fit.storage.figures[seen.figure]
+        if not seen.direct and seen.low <= (told.value if told.high is None else told.high):
+            return
+        fit.told.remove(seen.figure)
+    figure = Figure(
+        float(f"{seen.value:.4g}"), Evidence.MEASURED, "the highest rate, which no more exceed",
+        float(f"{seen.low / (1 + LAWS):.4g}"), float(f"{seen.high * (1 + LAWS):.4g}"),
+    )  # fmt: skip
+    fit.storage = replace(fit.storage, figures={**fit.storage.figures, seen.figure: figure})
+    fit.told.insert(0, seen.figure)
+    fit.untold.pop(seen.figure, None)
+
+
+def _fit_exchange(fit: Fit, through: Sequence[Measured], seed: int) -> None:
+    """Fit what collective calls add to the limits of processes and targets."""
+    expected = dict(_EXCHANGE)
+    if any(one.settings.get(_LOCK_MODE) == 2 for one in through):
+        expected |= _AHEAD
+    if any(one.settings.get(FACTOR) != 1 for one in through):
+        expected |= _ROUNDS
+    if any(_shares_targets(one) for one in through):
+        expected["locks.revoke"] = 1e-3
+    known = {key: value for key, value in expected.items() if key not in fit.storage.figures}
+    if not known:
+        return
+    found = fit_figures(
+        Results(tuple(through)), fit.storage, known, seed=seed, least_noise=LEAST_NOISE
+    )
+    fit.storage = found.storage
+    fit.told += found.told
+    fit.untold |= found.untold
+
+
+def _shares_targets(one: Measured) -> bool:
+    """Whether several aggregators write to a target, with the default locks."""
+    number = one.settings.get(_MULTIPLIER, 1)
+    return isinstance(number, int) and number > 1 and not one.settings.get(_LOCK_MODE)
+
+
+def noise_of(cells: Sequence[Cell]) -> float:
+    """Return the median coefficient of variation of repeats; 0: there are none."""
+    spreads = []
+    for one in cells:
+        if len(one.rates) > 2:
+            mean = sum(one.rates) / len(one.rates)
+            squares = sum((rate - mean) ** 2 for rate in one.rates) / (len(one.rates) - 1)
+            spreads.append(squares**0.5 / mean)
+    return median(spreads) if spreads else 0.0
+
+
+# What a fitted description predicts: cells that were measured, left out, or not run.
+
+EVERY = 4
+"""One of so many cells is left out of the fit that predicts it."""
+_LEAST = 6
+"""Cells below which none is left out."""
+
+
+def left_out(cells: Sequence[Cell], fit: Callable[[Sequence[Cell]], Storage]) -> list[Predicted]:
+    """Predict cells that the fit does not see: every fourth, and those of the most nodes.
+
+    Args:
+        cells: That the model knows, in the order of the suite.
+        fit: Cells -> description.
+    """
+    if len(cells) < _LEAST:
+        return []
+    most = max(one.case.nodes for one in cells)
+    by_place = {id(one) for place, one in enumerate(cells) if place % EVERY == EVERY - 1}
+    largest = {id(one) for one in cells if one.case.nodes > most / 2} if most > 1 else set()
+    found: dict[tuple[str, str], Predicted] = {}
+    for chosen in (by_place, largest):
+        kept = [one for one in cells if id(one) not in chosen]
+        if not chosen or len(kept) < _LEAST // 2:
+            continue
+        storage = fit(kept)
+        for one in compared(storage, [one for one in cells if id(one) in chosen]):
+            found[one.key, one.operation] = replace(one, left_out=True)
+    return list(found.values())
+
+
+def compared(storage: Storage, cells: Iterable[Cell]) -> Iterator[Predicted]:
+    """Yield cells that were measured, as a description predicts them."""
+    for one in cells:
+        value = predicted(storage, one)
+        if value is not None:
+            yield Predicted(one.key, one.operation, value, one.best)
+
+
+def not_run(storage: Storage, campaign: Campaign, own_stack: str) -> Iterator[Predicted]:
+    """Yield the cells of a suite that have no good run, as a description predicts them."""
+    runs = []
+    for case, made in campaign.of_cases():
+        if case.operation != "metadata" and not any(one.status == "ok" for one in made):
+            ways = ("write", "read")[: 1 + (case.operation == "write-read")]
+            runs.append(CaseRun(case.key, 1, "ok", tuple(Sample(way, 1.0, 1.0) for way in ways)))
+    for cell in cells_of(replace(campaign, runs=tuple(runs)), own_stack):
+        value = predicted(storage, cell)
+        if value is not None:
+            yield Predicted(cell.key, cell.operation, value, nan)
+
+
+def error_of(found: Iterable[Predicted]) -> float:
+    """Return the median relative error of cells that were left out; NaN: none was."""
+    errors = [abs(one.predicted / one.measured - 1) for one in found if one.left_out]
+    return median(errors) if errors else nan

@@ -1,0 +1,320 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests laws about stripes, writers, lock modes and scale on the cells of a campaign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import median
+
+from stripewise.bench.limits._cells import Cell, Law
+from stripewise.bench.limits._plateaus import saturation
+from stripewise.present import plural
+from stripewise.storage.machines import Storage
+from stripewise.storage.simulation import rate_text
+
+# Laws of scale: from how many nodes, or ranks of a node, a rate no longer grows.
+
+LINEAR = 0.85
+"""Share of the proportional rate down to which more nodes are still worth their number."""
+
+
+def per_process_saturates(cells: Sequence[Cell], storage: Storage) -> Law | None:
+    """File per process saturates the storage from some number of nodes."""
+    del storage
+    best = _of_nodes([one for one in cells if _is_own(one) and one.operation == "write"])
+    if len(best) < 2:
+        return None
+    first, most = saturation((n, one.best) for n, one in best.items()), max(best)
+    if first is None:
+        text = (
+            f"A file per process still gets faster at {most} nodes, with "
+            f"{rate_text(best[most].best)}."
+        )
+        return Law(
+            "per-process-saturates",
+            text,
+            False,
+            float("nan"),
+            _keys_laws_scale(list(best.values())),
+        )
+    there = [one for n, one in best.items() if n >= first]
+    plateau = median(one.best for one in there)
+    error = median(abs(one.best / plateau - 1) for one in there)
+    text = (
+        f"A file per process saturates the storage from {plural(int(first), 'node')}, "
+        f"with {rate_text(plateau)}."
+    )
+    return Law("per-process-saturates", text, True, error, _keys_laws_scale(there))
+
+
+def proportional_to_nodes(cells: Sequence[Cell], storage: Storage) -> Law | None:
+    """Bandwidth into one file is proportional to the nodes, up to some number."""
+    del storage
+    chosen = [
+        one for one in cells
+        if one.operation == "write" and not one.is_alone and one.stripe_count != 1
+        and one.case.mode == "collective" and not one.case.settings
+        and one.case.backend == "mpiio"
+    ]  # fmt: skip
+    best = _of_nodes(chosen)
+    if len(best) < 3 or 1 not in best:
+        return None
+    one_node = best[1].best
+    shares = {n: one.best / (n * one_node) for n, one in sorted(best.items()) if n > 1}
+    upto = 1
+    for n, share in shares.items():
+        if share < LINEAR:
+            break
+        upto = n
+    inside = [share for n, share in shares.items() if n <= upto]
+    error = median(abs(1 - one) for one in inside) if inside else abs(1 - min(shares.values()))
+    most = max(best)
+    text = f"Collective writes into one file are proportional to the nodes up to {upto}"
+    if upto == most:
+        text += ", the most that were measured."
+    else:
+        text += f"; {most} nodes reach {shares[most]:.0%} of that."
+    return Law("linear", text, upto > 1, error, _keys_laws_scale(list(best.values())))
+
+
+def ranks_into_one_file(cells: Sequence[Cell], storage: Storage) -> Law | None:
+    """A shared file does not profit from more than so many ranks of a node."""
+    del storage
+    chosen = [
+        one for one in cells
+        if one.operation == "write" and not one.is_alone and one.case.nodes == 1
+        and one.case.mode == "independent" and one.stripe_count != 1
+    ]  # fmt: skip
+    best: dict[int, Cell] = {}
+    for one in chosen:
+        ranks = one.case.ranks_per_node
+        if ranks not in best or best[ranks].best < one.best:
+            best[ranks] = one
+    first = saturation((ranks, one.best) for ranks, one in best.items())
+    if first is None:
+        return None
+    there = [one for ranks, one in best.items() if ranks >= first]
+    plateau = median(one.best for one in there)
+    error = median(abs(one.best / plateau - 1) for one in there)
+    text = (
+        f"A node writes one shared file no faster with more than {plural(int(first), 'rank')}: "
+        f"{rate_text(plateau)}."
+    )
+    return Law("shared-ranks", text, True, error, _keys_laws_scale(there))
+
+
+def metadata_of_node(cells: Sequence[Cell], storage: Storage) -> Law | None:
+    """One node cannot load the metadata server."""
+    del storage
+    chosen = [one for one in cells if one.operation == "create" and not one.case.file_bytes]
+    by_one = [one for one in chosen if one.case.nodes == 1]
+    by_many = [one for one in chosen if one.case.nodes > 1]
+    if not by_one or not by_many:
+        return None
+    node, many = (max(group, key=lambda one: one.best) for group in (by_one, by_many))
+    first = saturation((one.case.ranks_per_node, one.best) for one in by_one)
+    holds = first is not None and many.best > 1.5 * node.best
+    text = (
+        f"One node creates {node.best:,.0f} files a second with {node.case.ranks_per_node} "
+        f"ranks, and {many.case.nodes} nodes create {many.best:,.0f}"
+    )
+    text += ": a node has a limit of its own." if holds else "."
+    return Law(
+        "metadata-of-node",
+        text,
+        holds,
+        abs(1 - node.best / many.best),
+        _keys_laws_scale([node, many]),
+    )
+
+
+def _is_own(cell: Cell) -> bool:
+    return cell.case.layout == "per-process" and cell.case.backend == "posix" and not cell.pinned
+
+
+def _of_nodes(cells: Sequence[Cell]) -> dict[int, Cell]:
+    """Return the best cell of each number of nodes, of the number of ranks that reaches most."""
+    if not cells:
+        return {}
+    by_ranks: dict[int, dict[int, Cell]] = {}
+    for one in cells:
+        group = by_ranks.setdefault(one.case.ranks_per_node, {})
+        if one.case.nodes not in group or group[one.case.nodes].best < one.best:
+            group[one.case.nodes] = one
+    return max(
+        by_ranks.values(), key=lambda group: (len(group), max(c.best for c in group.values()))
+    )
+
+
+def _keys_laws_scale(cells: Sequence[Cell]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.key for one in cells))
+
+
+# Laws that storage people quote, tested on the cells of a campaign.
+
+HOLDS = 0.25
+"""Median relative distance up to which cells follow a law."""
+AGGREGATORS, MODE = "mpiio.cray_cb_nodes_multiplier", "mpiio.cray_cb_write_lock_mode"
+_CHANGED = (AGGREGATORS, MODE, "mpiio.cb_nodes", "mpiio.romio_lustre_co_ratio")
+
+
+def laws_of(cells: Sequence[Cell], storage: Storage) -> tuple[Law, ...]:
+    """Test every law that the cells can tell.
+
+    Args:
+        cells: Of campaigns; those in doubt are not looked at.
+        storage: Fitted to them.
+    """
+    sure = [one for one in cells if not one.doubt]
+    found = (law(sure, storage) for law in _LAWS)
+    return tuple(one for one in found if one is not None)
+
+
+def _collective(cells: Sequence[Cell]) -> list[Cell]:
+    """Return collective writes of MPI-IO into one file, with as many writers as by default."""
+    return [
+        one for one in cells
+        if one.case.backend == "mpiio" and one.case.mode == "collective" and not one.is_alone
+        and one.operation == "write" and not any(name in _CHANGED for name, _ in one.case.settings)
+    ]  # fmt: skip
+
+
+def _stripes(cell: Cell, storage: Storage) -> int:
+    targets = int(storage.value("servers.targets"))
+    return targets if cell.stripe_count == -1 else max(cell.stripe_count, 1)
+
+
+def _stripes_and_nodes(cells: Sequence[Cell], storage: Storage) -> Law | None:
+    """Parallel bandwidth = serial bandwidth x min(stripes, nodes)."""
+    chosen = _collective(cells)
+    serial = [one for one in chosen if one.case.nodes == 1 and _stripes(one, storage) == 1]
+    sizes = {one.stripe_bytes for one in serial}
+    several = [
+        one for one in chosen
+        if min(one.case.nodes, _stripes(one, storage)) > 1 and one.stripe_bytes in sizes
+    ]  # fmt: skip
+    if not several:
+        return None
+    one_writer = max(one.best for one in serial)
+    ratios = [
+        one.best / (one_writer * min(one.case.nodes, _stripes(one, storage))) for one in several
+    ]
+    error = median(abs(1 - ratio) for ratio in ratios)
+    holds = error <= HOLDS
+    text = (
+        "Collective writes into one file: parallel bandwidth = serial bandwidth "
+        f"({rate_text(one_writer)}) x min(stripes, nodes)"
+    )
+    if holds:
+        text += f"; the cases reach {min(ratios):.0%} to {max(ratios):.0%} of that."
+    else:
+        text += f" does not hold: the cases reach {min(ratios):.0%} to {max(ratios):.0%} of that."
+    return Law("stripes", text, holds, error, _keys(several))
+
+
+def _writer_per_stripe(cells: Sequence[Cell], storage: Storage) -> Law | None:
+    """With enough nodes, a shared file is written as fast as one process for each stripe."""
+    chosen = [one for one in _collective(cells) if one.case.nodes >= _stripes(one, storage)]
+    process = storage.value("client.process_write")
+    if not chosen or process == float("inf"):
+        return None
+    ratios = [one.best / (process * _stripes(one, storage)) for one in chosen]
+    error = median(abs(1 - ratio) for ratio in ratios)
+    most = max(chosen, key=lambda one: one.best)
+    # A writer also takes part in the exchange, which no writer by itself does.
+    holds = max(ratios) <= 1 + HOLDS and median(ratios) >= 0.5
+    text = (
+        f"Collective calls have one writer for each stripe: {_stripes(most, storage)} stripes "
+        f"reach {rate_text(most.best)}, and a process by itself writes {rate_text(process)}."
+    )
+    if not holds:
+        text = (
+            "Collective calls are not limited to one writer for each stripe: the cases reach "
+            f"{min(ratios):.0%} to {max(ratios):.0%} of one process for each stripe."
+        )
+    return Law("writer-per-stripe", text, holds, error, _keys(chosen))
+
+
+def _lock_modes(cells: Sequence[Cell], storage: Storage) -> Law | None:
+    """Relaxed locks multiply what further aggregators bring."""
+    del storage
+    chosen = [one for one in cells if one.operation == "write" and one.case.backend == "mpiio"]
+    most = max((one.case.nodes for one in chosen), default=0)
+    best: dict[int, tuple[float, int]] = {}
+    plain: dict[int, float] = {}
+    for one in chosen:
+        settings = dict(one.case.settings)
+        if one.case.nodes != most or not (AGGREGATORS in settings or MODE in settings):
+            continue
+        mode, times = _number(settings.get(MODE, 0)), _number(settings.get(AGGREGATORS, 1))
+        best[mode] = max(best.get(mode, (0.0, 0)), (one.best, times))
+        if times == 1:
+            plain[mode] = max(plain.get(mode, 0.0), one.best)
+    relaxed = {mode: found for mode, found in best.items() if mode}
+    if 0 not in best or not relaxed or 0 not in plain:
+        return None
+    mode, (rate, times) = max(relaxed.items(), key=lambda one: one[1])
+    without, gain = best[0][0], rate / best[0][0]
+    holds = gain > 1 + HOLDS
+    text = (
+        f"Relaxed locks (lock mode {mode}) with {times} aggregators for each stripe write "
+        f"{rate_text(rate)} on {most} nodes, {gain:.1f}x the best with lock mode 0; there, more "
+        f"aggregators bring {without / plain[0]:.1f}x."
+    )
+    if not holds:
+        text = (
+            f"Relaxed locks do not pay: {rate_text(rate)} on {most} nodes, and "
+            f"{rate_text(without)} with lock mode 0."
+        )
+    keys = _keys([one for one in chosen if one.case.nodes == most])
+    return Law("lock-modes", text, holds, abs(1 - 1 / gain), keys)
+
+
+def _libraries(cells: Sequence[Cell], storage: Storage) -> Law | None:
+    """HDF5 and NetCDF largely track MPI-IO."""
+    del storage
+    direct = {_place(one): one.best for one in cells if one.case.backend == "mpiio"}
+    above = [one for one in cells if one.case.backend in ("hdf5", "netcdf4", "pnetcdf")]
+    pairs = [(one, one.best / direct[_place(one)]) for one in above if _place(one) in direct]
+    if not pairs:
+        return None
+    ratios = [ratio for _, ratio in pairs]
+    error = median(abs(1 - ratio) for ratio in ratios)
+    names = ", ".join(dict.fromkeys(_LIBRARIES[one.case.backend] for one, _ in pairs))
+    holds = error <= HOLDS
+    follow = "follows" if len({one.case.backend for one, _ in pairs}) == 1 else "follow"
+    text = f"{names} largely {follow} MPI-IO" if holds else f"{names}: not as fast as MPI-IO"
+    text += f": the median is {median(ratios):.0%} of its bandwidth in the same cases."
+    return Law("libraries", text, holds, error, _keys([one for one, _ in pairs]))
+
+
+_LIBRARIES = {"hdf5": "HDF5", "netcdf4": "NetCDF", "pnetcdf": "PnetCDF"}
+
+
+def _place(cell: Cell) -> tuple[object, ...]:
+    case = cell.case
+    return (
+        case.nodes, case.ranks_per_node, case.directory, case.pattern, case.local, case.size,
+        case.mode, case.settings, cell.operation,
+    )  # fmt: skip
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _keys(cells: Sequence[Cell]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.key for one in cells))
+
+
+_LAWS: tuple[Callable[[Sequence[Cell], Storage], Law | None], ...] = (
+    _stripes_and_nodes,
+    _writer_per_stripe,
+    per_process_saturates,
+    proportional_to_nodes,
+    ranks_into_one_file,
+    _lock_modes,
+    _libraries,
+    metadata_of_node,
+)

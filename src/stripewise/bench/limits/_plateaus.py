@@ -1,0 +1,351 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads limits off the figures without a model: where rates level off, and metadata times."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from stripewise.bench.limits._cells import METADATA, Cell, Limit
+from stripewise.present import plural
+from stripewise.storage.machines import Evidence, Figure
+
+GROWS = 1.15
+"""A rate that grows by less with half as many again of what drives it has reached a limit."""
+STEP = 1.5
+BOUND = 0.85
+"""Of what the limit below would allow: below that, another one binds."""
+Seconds = tuple[float, float, float]
+"""Value, and the least and the most of what was seen."""
+_UNTOLD: Seconds = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """Where a rate stops growing.
+
+    Attributes:
+        figure: Name in a description.
+        value: Bytes or operations a second.
+        low / high: Range of what was seen there.
+        evidence: Keys of the cases on it.
+        reached: Whether the rate really stopped growing; otherwise the limit is higher.
+        direct: Nothing else can have been the limit.
+    """
+
+    figure: str
+    value: float
+    low: float
+    high: float
+    evidence: tuple[str, ...]
+    reached: bool
+    direct: bool = False
+
+
+def plateaus(cells: Sequence[Cell], way: str) -> Iterator[Plateau]:
+    """Yield what one process, one node, one target and all of it do in one direction.
+
+    Args:
+        cells: Of data; those in doubt are left out.
+        way: "write" or "read".
+    """
+    chosen = [one for one in cells if one.operation == way and not one.doubt]
+    direct = [one for one in chosen if one.case.backend == "posix"] or chosen
+    process = _highest(f"client.process_{way}", _single(direct), reached=True)
+    if process:
+        yield process
+    on_node = [one for one in direct if one.case.nodes == 1 and one.case.ranks_per_node > 1
+               and one.case.mode != "serial"]  # fmt: skip
+    into_one = [one for one in on_node if not one.is_alone and one.stripe_count != 1]
+    alone = [one for one in on_node if one.is_alone and not one.pinned]
+    for figure, group in ((f"client.file_{way}", into_one), (f"client.node_{way}", alone)):
+        found = _highest(figure, group, reached=_below(group, process))
+        if found:
+            yield found
+    # Files of their own on one chosen target wait for nothing else: they count before others.
+    on_chosen = chosen_target(chosen, way)
+    if on_chosen:
+        yield on_chosen[0]
+    else:
+        onto_one = [one for one in direct if _on_one_target(one)]
+        yield from _saturated(f"servers.target_{way}", onto_one)
+    yield from _saturated(f"servers.whole_{way}", [one for one in direct if one.is_alone])
+
+
+def saturation(points: Iterable[tuple[float, float]]) -> float | None:
+    """Return from where a rate no longer grows; None: it grows to the end, or nobody knows.
+
+    Args:
+        points: What drives it (nodes, processes), and the rate.
+    """
+    best: dict[float, float] = {}
+    for place, rate in points:
+        best[place] = max(rate, best.get(place, 0.0))
+    if len(best) < 2:
+        return None
+    most, last = max(best.values()), max(best)
+    first = min(place for place, rate in best.items() if rate * GROWS >= most)
+    return first if last >= STEP * first else None
+
+
+def chosen_target(cells: Sequence[Cell], way: str) -> tuple[Plateau, Seconds] | None:
+    """Return what a chosen target does, and the seconds that a request costs it; 0: untold.
+
+    Its seconds for a byte are 1 / rate + seconds of a request / bytes of a request: transfers of
+    two sizes tell both.
+
+    Args:
+        cells: Of data.
+        way: "write" or "read".
+    """
+    pinned = [
+        one for one in cells
+        if one.pinned and one.operation == way and one.case.backend == "posix" and not one.doubt
+    ]  # fmt: skip
+    sizes = sorted({_request_bytes(one) for one in pinned})
+    if not sizes:
+        return None
+    large = [one for one in pinned if _request_bytes(one) == sizes[-1]]
+    first = saturation((one.case.ranks, one.best) for one in large)
+    seen = _highest(f"servers.target_{way}", large, reached=first is not None)
+    if seen is None or first is None:
+        return (seen, _UNTOLD) if seen else None
+    there = _at_the_top(large, first)
+    small = _at_the_top([one for one in pinned if _request_bytes(one) == sizes[0]], first)
+    by_byte, asked = _seconds_of_byte(there), _UNTOLD
+    if len(sizes) > 1 and small:
+        by_small, apart = _seconds_of_byte(small), 1 / sizes[0] - 1 / sizes[-1]
+        pairs = zip(by_small, (by_byte[0], by_byte[2], by_byte[1]), strict=True)
+        value, low, high = (max((more - less) / apart, 0.0) for more, less in pairs)
+        asked = (value, low, high)
+    rate = 1 / max(by_byte[0] - asked[0] / sizes[-1], by_byte[0] / 2)
+    low, high = (rate * by_byte[0] / seconds for seconds in (by_byte[2], by_byte[1]))
+    keys = tuple(one.key for one in (*there, *(small if asked[0] else ())))
+    return Plateau(seen.figure, rate, low, high, keys, reached=True, direct=True), asked
+
+
+def _at_the_top(cells: Sequence[Cell], ranks: float) -> list[Cell]:
+    """Return cells of enough ranks, without those in which too many files contend."""
+    enough = [one for one in cells if one.case.ranks >= ranks]
+    most = max((one.best for one in enough), default=0.0)
+    return [one for one in enough if one.best * GROWS >= most]
+
+
+def _seconds_of_byte(cells: Sequence[Cell]) -> Seconds:
+    """Return the mean over all that was moved, without what others on the storage cost."""
+    parts = [(one.case.ranks, 1 / rate) for one in cells for rate in one.undisturbed]
+    mean = sum(ranks * seconds for ranks, seconds in parts) / sum(ranks for ranks, _ in parts)
+    return mean, min(seconds for _, seconds in parts), max(seconds for _, seconds in parts)
+
+
+def _request_bytes(cell: Cell) -> int:
+    return cell.case.transfer_bytes or sys.maxsize
+
+
+def _single(cells: Sequence[Cell]) -> list[Cell]:
+    by_one = [one for one in cells if one.case.ranks == 1]
+    return by_one or [one for one in cells if one.case.mode == "serial"]
+
+
+def _on_one_target(cell: Cell) -> bool:
+    shared = not cell.is_alone and cell.stripe_count == 1 and cell.case.mode != "serial"
+    return shared or cell.pinned
+
+
+def _below(group: Sequence[Cell], process: Plateau | None) -> bool:
+    """Whether the processes of a node together do less than each by itself would let them."""
+    if not group:
+        return False
+    best = max(group, key=lambda one: one.best)
+    if process and best.best < BOUND * process.value * best.case.ranks_per_node:
+        return True
+    return saturation((one.case.ranks_per_node, one.best) for one in group) is not None
+
+
+def _highest(figure: str, group: Sequence[Cell], *, reached: bool) -> Plateau | None:
+    if not group:
+        return None
+    most = max(one.best for one in group)
+    there = [one for one in group if one.best * GROWS >= most]
+    rates = [rate for one in there for rate in one.undisturbed]
+    keys = tuple(one.key for one in there)
+    return Plateau(figure, most, min(rates), max(rates), keys, reached)
+
+
+def _saturated(figure: str, group: Sequence[Cell]) -> Iterator[Plateau]:
+    """Yield the highest rate over nodes; it is the limit if more nodes do not get more."""
+    reached = saturation((one.case.nodes, one.best) for one in group) is not None
+    found = _highest(figure, group, reached=reached)
+    if found:
+        yield found
+
+
+# The metadata server: how long it needs for an operation, and how long the way to it takes.
+#
+# One process alone waits for its way and the server; many together wait for the server alone.
+
+_OPENS = ("metadata.create", "metadata.open")
+_WORDS = {
+    "metadata.create": "creates", "metadata.stat": "answers stat for",
+    "metadata.open": "opens", "metadata.remove": "removes",
+}  # fmt: skip
+SOURCE = "told by the cases of metadata in a campaign"
+
+
+@dataclass
+class Server:
+    """What a campaign tells of the metadata server.
+
+    Attributes:
+        figures: Name -> seconds, as a description has them.
+        limits: Operations a second; of the way, seconds.
+        untold: Figure -> why it is not told.
+    """
+
+    figures: dict[str, Figure] = field(default_factory=dict)
+    limits: list[Limit] = field(default_factory=list)
+    untold: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Service:
+    """Seconds of one operation at the loaded server, for files of so many stripes."""
+
+    stripes: int
+    seconds: float
+    low: float
+    high: float
+    evidence: tuple[str, ...]
+
+
+def server_limits(cells: Sequence[Cell], stripes_of: Mapping[int, int]) -> Server:
+    """Tell the server's limits and the way to it.
+
+    Args:
+        cells: Of a campaign.
+        stripes_of: -1 (all targets) and 0 (not known) -> stripes of such files.
+    """
+    server, waits = Server(), list[tuple[float, str]]()
+    for operation, figure in METADATA.items():
+        mine = _plain([one for one in cells if one.operation == operation])
+        if not mine:
+            continue
+        found = _services(mine, stripes_of)
+        if not found:
+            most = max(mine, key=lambda one: one.best)
+            server.untold[figure] = (
+                f"the server was not loaded: {plural(most.case.ranks, 'process', 'processes')} "
+                f"reached {most.best:,.0f} a second, and more would still be faster"
+            )
+            continue
+        _tell(server, figure, found)
+        waits += _waits(mine, found, stripes_of)
+    if waits:
+        _tell_way(server, waits)
+    return server
+
+
+def _plain(cells: list[Cell]) -> list[Cell]:
+    """Return the cells of empty files in directories of the processes' own, if there are any."""
+    for test in (
+        lambda one: not one.case.file_bytes,
+        lambda one: one.case.sharing == "own",
+        lambda one: not one.case.depth,
+    ):
+        cells = [one for one in cells if test(one)] or cells
+    return cells
+
+
+def _services(cells: Sequence[Cell], stripes_of: Mapping[int, int]) -> list[_Service]:
+    """Return what a loaded server needs, by number of stripes."""
+    groups: dict[int, list[Cell]] = {}
+    for one in cells:
+        stripes = stripes_of.get(one.stripe_count, one.stripe_count)
+        groups.setdefault(stripes, []).append(one)
+    found = []
+    for stripes, group in sorted(groups.items()):
+        if not _is_loaded(group):
+            continue
+        most = max(one.best for one in group)
+        there = [one for one in group if one.best * GROWS >= most]
+        rates = [rate for one in there for rate in one.undisturbed]
+        keys = tuple(one.key for one in there)
+        middle = median(one.best for one in there)
+        found.append(_Service(stripes, 1 / middle, 1 / max(rates), 1 / min(rates), keys))
+    return found
+
+
+def _is_loaded(group: Sequence[Cell]) -> bool:
+    """Whether the server is the limit of the most processes, and not their way to it."""
+    points = {one.case.ranks: 0.0 for one in group}
+    for one in group:
+        points[one.case.ranks] = max(points[one.case.ranks], one.best)
+    if saturation(points.items()) is not None:
+        return True
+    if 1 not in points or len(points) < 3:
+        return False
+    *_, before, last = sorted(points)
+    waits = points[last] < 0.5 * last * points[1]
+    return waits and points[last] / points[before] < 1 + 0.5 * (last / before - 1)
+
+
+def _tell(server: Server, figure: str, found: Sequence[_Service]) -> None:
+    first, last = found[0], found[-1]
+    own = 0.0
+    if figure in _OPENS and last.stripes > first.stripes:
+        own = max((last.seconds - first.seconds) / (last.stripes - first.stripes), 0.0)
+        if figure == _OPENS[0] and own > 0:
+            _tell_object(server, own, first, last)
+    service = max(first.seconds - own * first.stripes, first.seconds / 10)
+    factor = service / first.seconds
+    low, high = first.low * factor, first.high * factor
+    server.figures[figure] = _figure(service, low, high)
+    of = f"files of {plural(first.stripes, 'stripe')}" if figure in _OPENS else "files"
+    text = f"The metadata server {_WORDS[figure]} at most {1 / first.seconds:,.0f} {of} a second"
+    if own > 0:
+        text += f", and {1 / last.seconds:,.0f} of {plural(last.stripes, 'stripe')}"
+    rates = (1 / service, 1 / high, 1 / low)
+    server.limits.append(Limit(figure, *rates, evidence=first.evidence, sentence=f"{text}."))
+
+
+def _tell_object(server: Server, own: float, first: _Service, last: _Service) -> None:
+    apart = last.stripes - first.stripes
+    low = max((last.low - first.high) / apart, 0.0)
+    server.figures["metadata.object"] = _figure(own, low, (last.high - first.low) / apart)
+
+
+def _waits(
+    cells: Sequence[Cell], found: Sequence[_Service], stripes_of: Mapping[int, int]
+) -> list[tuple[float, str]]:
+    """Return how much longer a process alone waits than the server works."""
+    served = {one.stripes: one.seconds for one in found}
+    return [
+        (1 / one.best - served[stripes], one.key)
+        for one in cells
+        for stripes in [stripes_of.get(one.stripe_count, one.stripe_count)]
+        if one.case.ranks == 1 and stripes in served
+    ]
+
+
+def _tell_way(server: Server, waits: Sequence[tuple[float, str]]) -> None:
+    seconds = [one for one, _ in waits]
+    value = median(seconds)
+    if value <= 0:
+        return
+    low, high = max(min(seconds), 0.0), max(seconds)
+    server.figures["metadata.latency"] = _figure(value, low, high)
+    keys = tuple(dict.fromkeys(key for _, key in waits))
+    text = (
+        f"One process alone waits {value * 1e3:.2g} ms for the way to the metadata server and "
+        f"back, so that it does at most {1 / value:,.0f} operations a second."
+    )
+    server.limits.append(Limit("metadata.latency", value, low, high, keys, text))
+
+
+def _figure(value: float, low: float, high: float) -> Figure:
+    numbers = (float(f"{one:.4g}") for one in (value, min(low, value), max(high, value)))
+    middle, least, most = numbers
+    return Figure(middle, Evidence.MEASURED, SOURCE, least, most)

@@ -1,0 +1,345 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Names what varies between cases of a campaign, and formats figures, rates and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from math import isfinite, prod
+from statistics import mean, stdev
+from typing import Any
+
+from stripewise.bench import Case
+from stripewise.bench.campaign import CaseFigures, Place
+from stripewise.present import (
+    format_bandwidth,
+    format_bytes,
+    format_percent,
+    format_seconds,
+    format_value,
+    plural,
+    printable,
+    significant,
+)
+
+ELEMENT_BYTES = 8
+"""Of the pattern blocks, whose `local` a suite's rank_size gives."""
+
+DIRECTORY = "directory"
+_COUNTS = ("nodes", "ranks_per_node", "steps", "files", "depth", "width")
+_SIZES = ("transfer_bytes", "file_bytes")
+_TITLES = {
+    "nodes": "nodes",
+    "ranks_per_node": "ranks per node",
+    "transfer_bytes": "transfer size",
+    "local": "data per rank",
+    "size": "array",
+    "steps": "steps",
+    "files": "files per rank",
+    "depth": "depth of the tree",
+    "width": "directories per level",
+    "file_bytes": "bytes per file",
+    "stonewall_seconds": "stonewall",
+    "pattern": "pattern",
+    "backend": "library",
+    "layout": "files",
+    "mode": "mode",
+    "sharing": "directories",
+    "sync": "sync",
+    "cache": "against caches",
+    "runner": "program",
+    "operation": "operation",
+    "beside": "beside",
+    DIRECTORY: "directory",
+}
+SCALES = ("nodes", "ranks_per_node")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One quantity that varies.
+
+    Attributes:
+        name: Of the case's field, or "settings." and the name of a tunable.
+        title: For people.
+        values: That occur, in order.
+        is_number: Whether the values are numbers above zero, that can stand on a logarithmic axis.
+        at: Value of a case.
+        text: A value for people.
+    """
+
+    name: str
+    title: str
+    values: tuple[Any, ...]
+    is_number: bool
+    at: Callable[[Case], Any] = field(compare=False)
+    text: Callable[[Any], str] = field(compare=False)
+
+    @property
+    def is_scale(self) -> bool:
+        """Whether it says how large the job is."""
+        return self.name in SCALES
+
+    def said(self, case: Case) -> str:
+        """Return the value of a case with as much of the title as it takes to understand it.
+
+        "": the case has none, as one of another series that does not set the tunable.
+        """
+        value = self.at(case)
+        if value is None:
+            return ""
+        if self.name == "nodes":
+            return plural(value, "node")
+        if self.name == "ranks_per_node":
+            return f"{plural(value, 'rank')} per node"
+        if self.name in ("beside", "sync"):
+            return self.text(value)
+        if self.name.startswith("settings.") or self.is_number:
+            return f"{self.title} {self.text(value)}"
+        return self.text(value)
+
+
+def axes_of(cases: Sequence[Case], places: Mapping[str, Place]) -> tuple[Axis, ...]:
+    """Return what varies within at least one series, scales first.
+
+    An axis that only says the same as one before it (the transfer size follows the stripe size)
+    is left out.
+    """
+    found: list[Axis] = []
+    partitions: set[tuple[int, ...]] = set()
+    series = [case.series for case in cases]
+    for name in _names(cases):
+        read = _reader(name)
+        values = [read(case) for case in cases]
+        if not _varies(series, values):
+            continue
+        partition = _partition(values)
+        if partition not in partitions:
+            partitions.add(partition)
+            found.append(_axis(name, cases, values, places))
+    return tuple(found)
+
+
+def _names(cases: Iterable[Case]) -> list[str]:
+    settings = sorted({name for case in cases for name, _ in case.settings})
+    return [*_TITLES, *(f"settings.{name}" for name in settings)]
+
+
+def _reader(name: str) -> Callable[[Case], Any]:
+    if name.startswith("settings."):
+        return partial(_setting, name.removeprefix("settings."))
+    return partial(_field, name)
+
+
+def _setting(name: str, case: Case) -> Any:
+    return next((value for key, value in case.settings if key == name), None)
+
+
+def _field(name: str, case: Case) -> Any:
+    return getattr(case, name)
+
+
+def _varies(series: Sequence[str], values: Sequence[Hashable]) -> bool:
+    first: dict[str, Hashable] = {}
+    pairs = zip(series, values, strict=True)
+    return any(first.setdefault(name, value) != value for name, value in pairs)
+
+
+def _partition(values: Sequence[Hashable]) -> tuple[int, ...]:
+    """Number values by where they first occur: equal where two axes tell the same cases apart."""
+    numbers: dict[Hashable, int] = {}
+    return tuple(numbers.setdefault(value, len(numbers)) for value in values)
+
+
+def _axis(
+    name: str, cases: Sequence[Case], values: Sequence[Any], places: Mapping[str, Place]
+) -> Axis:
+    known = list(dict.fromkeys(values))
+    if name == DIRECTORY:
+        return _directories(known, places)
+    title, read, text = _TITLES.get(name, ""), _reader(name), _shown(name)
+    if name.startswith("settings."):
+        title = printable(name.rpartition(".")[2])
+    if name == "local" and all("," not in one and one for one in known):
+        read, known = _rank_bytes, [_elements(one) * ELEMENT_BYTES for one in known]
+        text = format_bytes
+    elif name == "local":
+        title = "elements per rank"
+    numeric = all(_is_positive(one) for one in known if one is not None)
+    return Axis(name, title, tuple(sorted(known, key=_order)), numeric, read, text)
+
+
+def _rank_bytes(case: Case) -> int:
+    return _elements(case.local) * ELEMENT_BYTES
+
+
+def _elements(shape: str) -> int:
+    return prod(int(one) for one in shape.split(",")) if shape else 0
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+
+
+def _order(value: Any) -> tuple[bool, float, str]:
+    if isinstance(value, int | float):
+        return False, value, ""
+    return True, 0.0, "" if value is None else str(value)
+
+
+def _shown(name: str) -> Callable[[Any], str]:
+    if name in _SIZES:
+        return lambda value: format_bytes(value) if value else "whole"
+    if name == "stonewall_seconds":
+        return lambda value: format_seconds(value) if value else "off"
+    if name == "sync":
+        return lambda value: "with sync" if value else "without sync"
+    if name in _COUNTS:
+        return str
+    if name == "beside":
+        return lambda value: f"beside {printable(value)}" if value else "alone"
+    return lambda value: "default" if value in (None, "") else format_value(value)
+
+
+# ---- directories -----------------------------------------------------------------------------
+
+_ASPECTS = {"stripe_count": "stripes", "stripe_bytes": "stripe size", "target": "target"}
+
+
+def _directories(names: Sequence[str], places: Mapping[str, Place]) -> Axis:
+    """Return the directories, by the one aspect in which they differ, if it is one."""
+    known = {name: places.get(name, Place()) for name in names}
+    differing = [
+        aspect for aspect in _ASPECTS if len({getattr(p, aspect) for p in known.values()}) > 1
+    ]
+    aspect = differing[0] if len(differing) == 1 else ""
+    if aspect and len({getattr(p, aspect) for p in known.values()}) < len(known):
+        aspect = ""
+    if aspect in ("stripe_bytes", "target"):
+        return _by_aspect(aspect, known)
+    order = sorted(names, key=lambda one: _wide(known[one])) if differing else list(names)
+    texts = {name: _named(name, known[name]) for name in order}
+    return Axis(
+        DIRECTORY, "directory", tuple(order), False, partial(_field, DIRECTORY), texts.__getitem__
+    )
+
+
+def _by_aspect(aspect: str, known: Mapping[str, Place]) -> Axis:
+    of = {name: getattr(place, aspect) for name, place in known.items()}
+    values = tuple(sorted(of.values()))
+    show = format_bytes if aspect == "stripe_bytes" else str
+    return Axis(
+        DIRECTORY,
+        _ASPECTS[aspect],
+        values,
+        aspect == "stripe_bytes" and min(values) > 0,
+        lambda case: of[case.directory],
+        lambda value: show(value) if value > 0 or aspect == "target" else "default",
+    )
+
+
+def _wide(place: Place) -> tuple[float, int, int]:
+    count = float("inf") if place.stripe_count < 0 else float(place.stripe_count)
+    return count, place.stripe_bytes, place.target
+
+
+def _named(name: str, place: Place) -> str:
+    return f"{printable(name)} ({words})" if (words := striping_words(place)) else printable(name)
+
+
+def striping_words(place: Place) -> str:
+    """Say how files of a directory are to be striped; "" for the storage's default."""
+    words = []
+    if place.stripe_count:
+        every = place.stripe_count < 0
+        words.append("all targets" if every else plural(place.stripe_count, "stripe"))
+    if place.stripe_bytes:
+        words.append(f"of {format_bytes(place.stripe_bytes)}" if words else
+                     f"stripes of {format_bytes(place.stripe_bytes)}")  # fmt: skip
+    if place.target >= 0:
+        words.append(f"from target {place.target}")
+    return " ".join(words)
+
+
+# Figures of a campaign as people read them: rates, units, names of cells.
+
+_NOUNS = {
+    "write": "written",
+    "read": "read",
+    "create": "files created",
+    "stat": "files looked up",
+    "read-file": "files read",
+    "remove": "files removed",
+    "create-directory": "directories created",
+    "stat-directory": "directories looked up",
+    "remove-directory": "directories removed",
+}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What an axis of rates counts in.
+
+    Attributes:
+        name: "GiB/s".
+        size: Base units in one.
+    """
+
+    name: str
+    size: float
+
+
+def unit_of(figures: Iterable[CaseFigures]) -> Unit:
+    """Return the unit in which the largest of figures of one kind is at least 1."""
+    found = list(figures)
+    top = max((one.best for one in found), default=0.0)
+    if found and not found[0].of_data:
+        return Unit("thousand operations/s", 1e3) if top >= 1e4 else Unit("operations/s", 1.0)
+    if top >= 2**40:
+        return Unit("TiB/s", 2.0**40)
+    return Unit("GiB/s", 2.0**30) if top >= 2**30 else Unit("MiB/s", 2.0**20)
+
+
+def is_drawable(one: CaseFigures) -> bool:
+    """Whether a figure has a place on an axis."""
+    return all(
+        isfinite(value) and value > 0 for value in (one.median, one.best, one.low, one.high)
+    )
+
+
+def rate_text(rate: float, of_data: bool) -> str:
+    """Format bytes, or operations, a second."""
+    if of_data:
+        return format_bandwidth(rate)
+    return f"{significant(rate)} operations/s"
+
+
+def rate_of(one: CaseFigures, rate: float | None = None) -> str:
+    """Format the median of a figure, or another rate of it."""
+    return rate_text(one.median if rate is None else rate, one.of_data)
+
+
+def operation_words(operation: str) -> str:
+    """Say what was done, after a rate: "12 GiB/s written", "9500 files created a second"."""
+    return _NOUNS.get(operation, printable(operation))
+
+
+def operation_title(operation: str) -> str:
+    """Return an operation as a heading: "Write", "Create directory"."""
+    return printable(operation.replace("-", " ")).capitalize()
+
+
+def label_of(case: Case, axes: Iterable[Axis], *, series: bool = True) -> str:
+    """Name a case by its series and its values of some axes."""
+    words = [printable(case.series)] if series else []
+    words += [axis.said(case) for axis in axes]
+    return ", ".join(filter(None, words)) or printable(case.series)
+
+
+def spread_of(one: CaseFigures) -> str:
+    """Return the coefficient of variation of the runs; "" for fewer than two."""
+    if len(one.rates) < 2 or not isfinite(sum(one.rates)) or not mean(one.rates) > 0:
+        return ""
+    return format_percent(stdev(one.rates) / mean(one.rates))

@@ -1,0 +1,297 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shows campaigns side by side in the terminal, as JSON and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import isfinite
+from typing import Any
+
+from stripewise.bench import Case
+from stripewise.bench.comparison import (
+    COMPARISON_METHOD,
+    Cell,
+    ComparedCell,
+    Comparison,
+    FactorTable,
+    Ratio,
+    case_words,
+    difference_words,
+    factor_tables,
+)
+from stripewise.bench.report._axes import operation_title, rate_text
+from stripewise.present import aligned, chart, finite, page_template, plural, printable
+
+_MOST_LINES = 20
+
+
+# ---- words -----------------------------------------------------------------------------------
+
+
+def factor_words(ratio: Ratio | None) -> str:
+    """Return a factor with its interval: "9.0x [8.1, 9.9]"."""
+    if ratio is None:
+        return ""
+    if not isfinite(ratio.low):
+        return f"{ratio.value:.3g}x"
+    return f"{ratio.value:.3g}x [{ratio.low:.3g}, {ratio.high:.3g}]"
+
+
+def operation_name(operation: str) -> str:
+    return printable(operation.replace("-", " "))
+
+
+def rate_words(cell: Cell | None) -> str:
+    return rate_text(cell.median, cell.of_data) if cell else "–"
+
+
+def sentences(found: Comparison, place: int) -> list[str]:
+    """Return what differs between a campaign and the first, in sentences."""
+    name, first = found.names[place], found.names[0]
+    differing = found.differing(place)
+    said = [
+        f"{operation_name(cell.operation)} of {case_words(cell.case.key)} is "
+        f"{difference_words(ratio)} on {name}"
+        for cell in differing[:_MOST_LINES]
+        if (ratio := cell.ratios[place])
+    ]
+    if len(differing) > _MOST_LINES:
+        said.append(f"and {len(differing) - _MOST_LINES} more differ: --json has all")
+    said += [f"{name}: {one.sentence}" for one in found.changed[place]]
+    alike = found.alike(place)
+    if not said and alike:
+        said.append(
+            f"no difference between {name} and {first} is certain in {plural(alike, 'cell')}"
+        )
+    if not alike:
+        said.append(f"{name} and {first} have no cell that is like for like")
+    return said
+
+
+def headline_of(found: Comparison) -> str:
+    """Return the comparison in one line."""
+    parts = []
+    for place in range(1, len(found.names)):
+        verdicts = [
+            ratio.verdict
+            for cell in found.cells
+            if (ratio := cell.ratios[place]) and not ratio.unlike
+        ]
+        slower, faster = verdicts.count("slower"), verdicts.count("faster")
+        parts.append(
+            f"{found.names[place]}: {slower} slower, {faster} faster of "
+            f"{plural(len(verdicts), 'cell')}"
+        )
+    return f"against {found.names[0]} – {'; '.join(parts)}"
+
+
+def comparison_lines(found: Comparison) -> Iterator[str]:
+    """Yield the comparison for a terminal: the tables of factors, then what differs."""
+    for table in factor_tables(found):
+        yield from _table_lines(table, found)
+        yield ""
+    for place in range(1, len(found.names)):
+        yield from sentences(found, place)
+    for name, slow in zip(found.names, found.slow, strict=True):
+        yield from (f"{name}: {one.sentence}" for one in slow)
+    unlike = sum(any(ratio and ratio.unlike for ratio in cell.ratios) for cell in found.cells)
+    if unlike:
+        verb = "is" if unlike == 1 else "are"
+        yield f"{plural(unlike, 'cell')} {verb} not like for like: --json and the page say why"
+
+
+def _table_lines(table: FactorTable, found: Comparison) -> list[str]:
+    head = [f"best, on {table.title}", found.names[0]]
+    for name in found.names[1:]:
+        head += [name, "factor"]
+    rows = [head]
+    for row in table.rows:
+        cells = [operation_name(row.operation), rate_words(row.best[0])]
+        for best, factor in zip(row.best[1:], row.factors[1:], strict=True):
+            mark = " *" if factor and factor.unlike else ""
+            cells += [rate_words(best), factor_words(factor) + mark]
+        rows.append(cells)
+    lines = aligned(rows)
+    if any(one and one.unlike for row in table.rows for one in row.factors):
+        lines.append("* the best are of different cases")
+    return lines
+
+
+# ---- JSON ------------------------------------------------------------------------------------
+
+
+def comparison_to_json(found: Comparison) -> dict[str, Any]:
+    """Return all cells, factors, tables and targets."""
+    document = {
+        "method": COMPARISON_METHOD,
+        "campaigns": list(found.names),
+        "tables": [_table_json(one) for one in factor_tables(found)],
+        "cells": [
+            {
+                "case": cell.case.key,
+                "operation": cell.operation,
+                "medians": [one.median if one else None for one in cell.cells],
+                "runs": [len(one.logs) if one else 0 for one in cell.cells],
+                "ratios": [_ratio_json(one) for one in cell.ratios],
+            }
+            for cell in found.cells
+        ],
+        "slow_targets": [[_target_json(one) for one in slow] for slow in found.slow],
+        "changed_targets": [[_target_json(one) for one in some] for some in found.changed],
+    }
+    result: dict[str, Any] = finite(document)
+    return result
+
+
+def _table_json(table: FactorTable) -> dict[str, Any]:
+    return {
+        "title": table.title,
+        "nodes": list(table.nodes),
+        "rows": [
+            {
+                "operation": row.operation,
+                "best": [one.median if one else None for one in row.best],
+                "cases": [one.case.key if one else None for one in row.best],
+                "factors": [_ratio_json(one) for one in row.factors],
+            }
+            for row in table.rows
+        ],
+    }
+
+
+def _ratio_json(ratio: Ratio | None) -> dict[str, Any] | None:
+    if ratio is None:
+        return None
+    return {
+        "value": ratio.value, "low": ratio.low, "high": ratio.high, "chance": ratio.chance,
+        "verdict": ratio.verdict, "unlike": ratio.unlike,
+    }  # fmt: skip
+
+
+def _target_json(one: Any) -> dict[str, Any]:
+    return {
+        "target": one.target, "operation": one.operation, "ratio": one.ratio, "low": one.low,
+        "high": one.high, "runs": one.runs, "chance": one.chance, "sentence": one.sentence,
+    }  # fmt: skip
+
+
+# A comparison of campaigns as one self-contained page.
+
+_MOST_CHARTS = 24
+_MOST_ROWS = 2000
+_COLOURS = (chart.BASELINE, chart.WRITE, chart.TRIAL, chart.TROUBLE, chart.MUTED, "#7a5200")
+
+
+def render_comparison(found: Comparison) -> str:
+    """Render the page of a comparison; the same campaigns give the same page."""
+    return page_template(
+        "campaign_compare.html.j2", {"rate": rate_words, "factor": factor_words}
+    ).render(
+        found=found,
+        headline=headline_of(found),
+        tables=factor_tables(found),
+        sentences=[sentences(found, place) for place in range(1, len(found.names))],
+        slow=[
+            (name, one) for name, some in zip(found.names, found.slow, strict=True) for one in some
+        ],
+        method=COMPARISON_METHOD,
+        pictures=charts(found),
+        rows=[_row(one, len(found.names)) for one in found.cells[:_MOST_ROWS]],
+        n_cells=len(found.cells),
+        operation_title=operation_title,
+    )
+
+
+def _row(cell: ComparedCell, number: int) -> dict[str, Any]:
+    classes = {"slower": "failed", "faster": "best"}
+    verdicts = [ratio.verdict for ratio in cell.ratios if ratio and not ratio.unlike]
+    return {
+        "case": case_words(cell.case.key),
+        "operation": operation_name(cell.operation),
+        "cells": cell.cells,
+        "ratios": cell.ratios[1:],
+        "class": next((classes[one] for one in verdicts if one in classes), "")
+        if number == 2
+        else "",
+    }
+
+
+def charts(found: Comparison) -> list[chart.Chart]:
+    """Draw each line of cases over nodes, or over processes, with a curve for each campaign."""
+    lines: dict[tuple[str, str, str], list[ComparedCell]] = {}
+    for cell in found.cells:
+        lines.setdefault(_line(cell, found), []).append(cell)
+    drawn = [
+        _curve(key, members, found)
+        for key, members in lines.items()
+        if len({_x(key[2], one.case) for one in members}) > 1
+    ]
+    return drawn[:_MOST_CHARTS]
+
+
+def _line(cell: ComparedCell, found: Comparison) -> tuple[str, str, str]:
+    """Return what a cell's line is called, its operation, and what it is drawn over."""
+    case = cell.case
+    base = replace(case, nodes=1, ranks_per_node=1, repeats=1)
+    of_line = [
+        one.case
+        for one in found.cells
+        if one.operation == cell.operation
+        and replace(one.case, nodes=1, ranks_per_node=1, repeats=1) == base
+    ]
+    over = "nodes" if len({one.nodes for one in of_line}) > 1 else "processes"
+    if over == "nodes" and len({one.ranks_per_node for one in of_line}) > 1:
+        base = replace(base, ranks_per_node=case.ranks_per_node)
+    return case_words(base.key), cell.operation, over
+
+
+def _x(over: str, case: Case) -> int:
+    return case.nodes if over == "nodes" else case.ranks
+
+
+def _curve(
+    key: tuple[str, str, str], members: list[ComparedCell], found: Comparison
+) -> chart.Chart:
+    name, operation, over = key
+    unit, scale = ("GiB/s", 2.0**30) if members[0].of_data else ("operations/s", 1.0)
+    rows = []
+    for member in members:
+        for campaign, cell in zip(found.names, member.cells, strict=True):
+            if cell is None:
+                continue
+            low, high = found.interval(cell)
+            rows.append(
+                {
+                    "campaign": campaign, "x": _x(over, cell.case), "rate": cell.median / scale,
+                    "low": low / scale if isfinite(low) else cell.median / scale,
+                    "high": high / scale if isfinite(high) else cell.median / scale,
+                    "runs": len(cell.logs),
+                }
+            )  # fmt: skip
+    x = chart.number("x", over, scale={"type": "log", "base": 2, "nice": False}, axis={
+        "values": sorted({row["x"] for row in rows}), "format": ",d", "grid": False})  # fmt: skip
+    colour = chart.category(
+        "campaign", title=None, sort=None,
+        scale={"domain": list(found.names), "range": [
+            _COLOURS[at % len(_COLOURS)] for at in range(len(found.names))]},
+    )  # fmt: skip
+    y = chart.number("rate", unit, scale={"zero": True})
+    numbers = {"x": over, "rate": unit, "low": "low", "high": "high", "runs": "runs"}
+    told = [*chart.tips(campaign="campaign"), *(chart.tip(*one) for one in numbers.items())]
+    bars = {"x": x, "y": chart.number("low", unit), "y2": {"field": "high"}, "color": colour}
+    spec = chart.layers(
+        rows,
+        chart.layer("rule", bars, strokeWidth=1.5),
+        chart.layer("line", {"x": x, "y": y, "color": colour}),
+        chart.points({"x": x, "y": y, "color": colour, "tooltip": told}, size=50),
+        height=190,
+        title={"text": f"{operation_title(operation)}: {name}",
+               "subtitle": "medians with intervals of 95 %"},
+    )  # fmt: skip
+    ends = "; ".join(
+        f"{row['campaign']} {row['rate']:.3g} {unit} at {row['x']}" for row in rows[-2:]
+    )
+    words = f"{operation_title(operation)} of {name} over {over}: {ends}."
+    return chart.Chart(chart.column(spec), words)

@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shows nights in a row in the terminal, as JSON and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import exp, isfinite
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from stripewise.bench.comparison import Finding, History, Series, day_of
+from stripewise.bench.report._axes import rate_text
+from stripewise.present import finite, page_template, plural, printable
+
+
+def history_headline(history: History) -> str:
+    """Return the verdict in one line."""
+    if history.verdict == "slower":
+        worst = history.open_findings[0]
+        return f"Slower {worst.sentence.split(':')[0].split(',')[0]}"
+    return "Nothing is slower" if history.verdict == "unchanged" else "Still learning"
+
+
+def history_lines(history: History) -> Iterator[str]:
+    """Yield the verdict for a terminal, and what changed before."""
+    yield from history.sentences
+    closed = [one for one in history.findings if not one.is_open]
+    if closed:
+        yield "earlier changes:"
+        yield from (f"  {one.sentence}" for one in closed[:20])
+
+
+def history_to_json(history: History) -> dict[str, Any]:
+    """Return the verdict, all changes, and each night's figures."""
+    document = {
+        "name": history.name,
+        "verdict": history.verdict,
+        "sentences": list(history.sentences),
+        "nights": [
+            {
+                "file": one.file,
+                "started_unix_seconds": one.started_unix_seconds,
+                "failed": one.failed,
+                "versions": dict(one.versions),
+            }
+            for one in history.nights
+        ],
+        "changes": [_finding_json(one) for one in history.findings],
+    }
+    result: dict[str, Any] = finite(document)
+    return result
+
+
+def _finding_json(one: Finding) -> dict[str, Any]:
+    return {
+        "case": one.series.case,
+        "operation": one.series.operation,
+        "target": one.series.target if one.series.target >= 0 else None,
+        "since": day_of(one.since_unix_seconds),
+        "since_night": one.since,
+        "earliest_night": one.earliest,
+        "latest_night": one.latest,
+        "found_night": one.found,
+        "ratio": one.ratio,
+        "low": one.low,
+        "high": one.high,
+        "versions": list(one.versions),
+        "is_open": one.is_open,
+        "sentence": one.sentence,
+    }
+
+
+# A history of campaigns as a page that stays light over years.
+#
+# The page has no script.  Its curves are drawn here, of neighbouring nights together: their middle
+# and their range; three years of forty figures are a few hundred kilobytes.
+
+_WIDTH, _HEIGHT = 640, 84
+_MOST_POINTS = 160
+_MOST_SERIES = 400
+_RECENT = 30
+Floats = NDArray[np.float64]
+
+
+def render_history(history: History) -> str:
+    """Render the page of a history; the same nights give the same page."""
+    shown = list(range(min(len(history.series), _MOST_SERIES)))
+    changed = {one.series for one in history.open_findings}
+    shown.sort(
+        key=lambda at: (
+            history.series[at] not in changed,
+            history.series[at] in changed and history.series[at].target < 0,
+        )
+    )
+    nights = history.nights
+    return page_template("campaign_history.html.j2", {}).render(
+        history=history,
+        headline=history_headline(history),
+        mood={"slower": "calm", "unchanged": "good"}.get(history.verdict, "calm"),
+        sentences=history.sentences,
+        begin=day_of(nights[0].started_unix_seconds) if nights else "",
+        end=day_of(nights[-1].started_unix_seconds) if nights else "",
+        number=plural(len(nights), "night"),
+        rows=[_row(history, at) for at in shown],
+        left_out=len(history.series) - len(shown),
+        earlier=[one for one in history.findings if not one.is_open][:100],
+        last=[
+            (day_of(one.started_unix_seconds), one.failed, len(one.rates))
+            for one in nights[: -_RECENT - 1 : -1]
+        ],
+    )
+
+
+def _row(history: History, place: int) -> dict[str, Any]:
+    series, values = history.series[place], history.values[:, place]
+    changes = [one for one in history.findings if one.series == series]
+    known = values[np.isfinite(values)]
+    return {
+        "name": series.name,
+        "last": _shown(series, float(values[-1])) if len(values) else "–",
+        "usual": _shown(series, float(np.median(known))) if known.size else "–",
+        "picture": curve(history, place, changes),
+        "change": next((one for one in changes if one.is_open), None),
+    }
+
+
+def _shown(series: Series, log_rate: float) -> str:
+    if not isfinite(log_rate):
+        return "–"
+    if series.target >= 0:
+        return f"{100 * exp(log_rate):.0f} %"
+    return rate_text(exp(log_rate), series.of_data)
+
+
+def curve(history: History, place: int, changes: list[Finding]) -> Markup:
+    """Draw the nights of one figure: a band of their range, a line of their middle."""
+    values = np.exp(history.values[:, place])
+    begins, lows, middles, highs = _thinned(values)
+    if not begins.size:
+        return Markup("")
+    usual = float(np.median(middles))
+    floor, top = min(0.7 * usual, float(lows.min())), max(1.15 * usual, float(highs.max()))
+    x = (begins + 0.5) / len(values) * _WIDTH
+    y = [_HEIGHT * (top - one) / (top - floor) for one in (lows, middles, highs)]
+    band = _points(np.concatenate([x, x[::-1]]), np.concatenate([y[0], y[2][::-1]]))
+    marks = Markup("").join(
+        Markup('<line x1="{0:.0f}" x2="{0:.0f}" y1="0" y2="{1}" class="{2}"/>').format(
+            one.since / len(values) * _WIDTH, _HEIGHT, "slower" if one.ratio < 1 else "faster"
+        )
+        for one in changes
+    )
+    name = history.series[place].name
+    words = f"{name}: {len(values)} nights" + "".join(f"; {one.sentence}" for one in changes)
+    return Markup(
+        '<svg viewBox="0 0 {w} {h}" preserveAspectRatio="none" role="img" aria-label="{words}">'
+        '<polygon points="{band}"/>{marks}<polyline points="{line}"/></svg>'
+    ).format(
+        w=_WIDTH, h=_HEIGHT, words=printable(words), band=band, marks=marks, line=_points(x, y[1])
+    )
+
+
+def _thinned(values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return middle night, lowest, median and highest of groups of nights that have any.
+
+    A group is as many nights as it takes to have no more than 160 groups.
+    """
+    step = max(1, -(-len(values) // _MOST_POINTS))
+    found = []
+    for begin in range(0, len(values), step):
+        own = values[begin : begin + step]
+        own = own[np.isfinite(own)]
+        if own.size:
+            middle = begin + (min(begin + step, len(values)) - begin - 1) / 2
+            found.append((middle, own.min(), np.median(own), own.max()))
+    columns = np.array(found, dtype=float).reshape(-1, 4).T
+    return columns[0], columns[1], columns[2], columns[3]
+
+
+def _points(x: Floats, y: Floats) -> str:
+    return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))

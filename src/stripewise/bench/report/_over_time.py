@@ -1,0 +1,210 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Charts of a campaign's runs: over time, and by the target that a file was on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from stripewise.bench._case import CaseRun, Sample
+from stripewise.bench.campaign import Campaign, CaseFigures
+from stripewise.bench.report._axes import operation_title, rate_text
+from stripewise.bench.report._kinds import single_targets
+from stripewise.present import (
+    Chart,
+    chart,
+    format_percent,
+    format_seconds,
+    plural,
+    printable,
+    significant,
+    time_unit,
+)
+
+MOST_DOTS = 2000
+"""Runs from which their quartiles over time are drawn instead."""
+
+_SPANS = 80
+_CLIP = 2.5
+SLOW_TARGET = 0.8
+"""Of the others' median: a target below it in all of its runs is named."""
+
+
+@dataclass(frozen=True)
+class RelativeRun:
+    """A figure of one run relative to the median of its cell.
+
+    Attributes:
+        run: That gave it.
+        sample: The figure.
+        ratio: Its rate by the median of the cell and operation.
+    """
+
+    run: CaseRun
+    sample: Sample
+    ratio: float
+
+
+def relative_runs(campaign: Campaign, figures: Iterable[CaseFigures]) -> list[RelativeRun]:
+    """Return every figure of a cell with at least two runs, relative to the cell's median."""
+    medians = {(one.case.key, one.operation): one.median for one in figures
+               if len(one.rates) > 1}  # fmt: skip
+    found = []
+    for run in campaign.runs:
+        for sample in run.samples:
+            middle = medians.get((run.key, sample.operation), 0.0)
+            if middle > 0 and sample.seconds > 0 and isfinite(sample.rate):
+                found.append(RelativeRun(run, sample, sample.rate / middle))
+    return found
+
+
+def runs_over_time(campaign: Campaign, figures: Iterable[CaseFigures]) -> Chart | None:
+    """Draw every run when it was made, relative to its cell: what was slow for all shows."""
+    found = [one for one in relative_runs(campaign, figures) if one.run.started_unix_seconds > 0]
+    if len(found) < 2:
+        return None
+    start = min(one.run.started_unix_seconds for one in found)
+    end = max(one.run.started_unix_seconds + one.run.elapsed_seconds for one in found)
+    unit, length = time_unit(end - start)
+    x = chart.number("at", f"{unit} since the first run")
+    y = chart.number("ratio", "by the cell's median",
+                     scale={"domain": [0, _CLIP], "clamp": True, "nice": False})  # fmt: skip
+    many = len(found) > MOST_DOTS
+    clock = start, length
+    parts = _band(found, clock, x, y) if many else _dots(campaign, found, clock, x, y)
+    title = {"text": "Every run by the median of its cell",
+             "subtitle": "below 1: slower than the cell's other runs" +
+             ("; band: middle half, line: median" if many else "")}  # fmt: skip
+    spec = {"width": chart.WIDE, "layer": [
+        chart.constant("rule", {"y": {"datum": 1}}, color=chart.MUTED, strokeDash=[4, 3]), *parts,
+    ], "height": 190, "title": title}  # fmt: skip
+    slow = sum(one.ratio < 0.8 for one in found)
+    words = (
+        f"{plural(len(found), 'figure')} of runs over {format_seconds(end - start)}, each by the "
+        f"median of its cell: {format_percent(slow / len(found))} are below 0.8."
+    )
+    return Chart(chart.column(spec), words)
+
+
+def _dots(
+    campaign: Campaign, found: Sequence[RelativeRun], clock: tuple[float, float],
+    x: chart.Spec, y: chart.Spec,
+) -> list[chart.Spec]:  # fmt: skip
+    rows = [
+        {
+            "at": (one.run.started_unix_seconds - clock[0]) / clock[1], "ratio": one.ratio,
+            "what": operation_title(one.sample.operation), "cell": one.run.key,
+            "rate": rate_text(one.sample.rate, one.sample.operation in ("write", "read")),
+            "repeat": one.run.repeat, "by": f"{significant(one.ratio)} of the median",
+        }
+        for one in found
+    ]  # fmt: skip
+    failed = [
+        {"at": (run.started_unix_seconds - clock[0]) / clock[1], "ratio": 0.04,
+         "cell": run.key, "what": printable(run.status), "repeat": run.repeat}
+        for run in campaign.runs if not run.samples and run.started_unix_seconds > 0
+    ]  # fmt: skip
+    tooltip = chart.tips(cell="cell", what="operation", rate="rate", by="that is", repeat="repeat")
+    dots = chart.points({"x": x, "y": y, "tooltip": tooltip}, color=chart.BASELINE, size=24,
+                        opacity=0.6)  # fmt: skip
+    marks = chart.points({"x": x, "y": y, "tooltip": chart.tips(cell="cell", what="status")},
+                         color=chart.TROUBLE, shape="triangle-down", size=60)  # fmt: skip
+    parts = [{"data": {"values": rows}, **dots}]
+    return [*parts, {"data": {"values": failed}, **marks}] if failed else parts
+
+
+def _band(
+    found: Sequence[RelativeRun], clock: tuple[float, float], x: chart.Spec, y: chart.Spec
+) -> list[chart.Spec]:
+    at = np.array([(one.run.started_unix_seconds - clock[0]) / clock[1] for one in found])
+    ratios = np.array([one.ratio for one in found])[np.argsort(at, kind="stable")]
+    at = np.sort(at)
+    rows = []
+    for part in np.array_split(np.arange(len(at)), _SPANS):
+        low, middle, high = np.quantile(ratios[part], (0.25, 0.5, 0.75))
+        rows.append({"at": float(np.median(at[part])), "low": float(low), "ratio": float(middle),
+                     "high": float(high)})  # fmt: skip
+    data = {"data": {"values": rows}}
+    ends = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
+    return [
+        {**data, **chart.layer("area", ends, color=chart.BASELINE, opacity=0.25)},
+        {**data, **chart.layer("line", {"x": x, "y": y}, color=chart.BASELINE)},
+    ]
+
+
+# ---- targets ---------------------------------------------------------------------------------
+
+
+def target_ratios(campaign: Campaign) -> dict[int, tuple[float, ...]]:
+    """Return the rates of runs whose file was on one target: target -> ratios.
+
+    Each is relative to the median of all such runs of the same case, whatever directory it was in:
+    directories may be what pins files to targets.
+    """
+    on = {run: target for target, runs in single_targets(campaign).items() for run in runs}
+    rates: dict[tuple[Any, str], list[tuple[int, float]]] = {}
+    for case, runs in campaign.of_cases():
+        for run in runs:
+            target = on.get((run.key, run.repeat))
+            for sample in run.samples if target is not None else ():
+                if target is not None and sample.seconds > 0 and sample.rate > 0:
+                    alike = replace(case, directory="", repeats=1), sample.operation
+                    rates.setdefault(alike, []).append((target, sample.rate))
+    found: dict[int, list[float]] = {}
+    for members in rates.values():
+        middle = median(rate for _, rate in members)
+        for target, rate in members:
+            found.setdefault(target, []).append(rate / middle)
+    return {target: tuple(found[target]) for target in sorted(found)}
+
+
+def slow_targets(ratios: Mapping[int, Sequence[float]]) -> dict[int, float]:
+    """Return targets of which every run is slower than most runs on the others, with their median.
+
+    At least three runs must say so, and there must be at least two other targets.
+    """
+    found: dict[int, float] = {}
+    for target, mine in ratios.items():
+        others = [value for key, values in ratios.items() if key != target for value in values]
+        if len(ratios) > 2 and len(mine) > 2 and max(mine) < SLOW_TARGET * median(others):
+            found[target] = median(mine) / median(others)
+    return found
+
+
+def targets(campaign: Campaign) -> Chart | None:
+    """Draw the runs on each target relative to others of their case, the slow ones marked."""
+    ratios = target_ratios(campaign)
+    if len(ratios) < 2:
+        return None
+    slow = slow_targets(ratios)
+    rows: list[dict[str, Any]] = [
+        {"target": str(target), "ratio": value, "slow": target in slow}
+        for target, values in ratios.items() for value in values[:200]
+    ]  # fmt: skip
+    x: chart.Spec = {"field": "target", "type": "ordinal", "title": "target of the file",
+                     "sort": None, "axis": {"labelAngle": 0}}  # fmt: skip
+    y = chart.number("ratio", "by the case's median",
+                     scale={"domain": [0, _CLIP], "clamp": True})  # fmt: skip
+    colour = {"condition": {"test": "datum.slow", "value": chart.TROUBLE}, "value": chart.BASELINE}
+    spec = chart.layers(
+        rows,
+        chart.constant("rule", {"y": {"datum": 1}}, color=chart.MUTED, strokeDash=[4, 3]),
+        chart.points({"x": x, "y": y, "color": colour,
+                      "tooltip": chart.tips(target="target", ratio="by the case's median")},
+                     size=26, opacity=0.6),
+        chart.layer("tick", {"x": x, "y": {**y, "aggregate": "median"}}, color=chart.INK,
+                    thickness=2, size=20),
+        height=170,
+        title={"text": "Runs by the target that their file was on",
+               "subtitle": "each by the median of its case; line: median of the target"},
+    )  # fmt: skip
+    said = [f"target {key} reaches {format_percent(value)} of the others"
+            for key, value in slow.items()]  # fmt: skip
+    words = f"{plural(len(ratios), 'target')}; " + ("; ".join(said) or "none stands out") + "."
+    return Chart(chart.column(spec), words)

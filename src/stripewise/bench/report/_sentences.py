@@ -1,0 +1,291 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a campaign says, in whole sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from stripewise.bench import Case
+from stripewise.bench.campaign import Campaign, CaseFigures, Flag
+from stripewise.bench.limits import Law
+from stripewise.bench.report._axes import Axis, axes_of, label_of, operation_words, rate_of
+from stripewise.bench.report._over_time import slow_targets, target_ratios
+from stripewise.present import (
+    format_bytes,
+    format_percent,
+    format_seconds,
+    plural,
+    printable,
+    significant,
+)
+
+MADE, EMULATED, SIMULATED = "measured", "emulated", "simulated"
+_FAR_BEHIND = 0.5
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A flag of some cells.
+
+    Attributes:
+        name: Of the flag.
+        cells: That have it: name of the cell with its sentence.
+    """
+
+    name: str
+    cells: tuple[tuple[str, str], ...]
+
+
+def how_made(campaign: Campaign) -> str:
+    """Return whether the figures were measured, emulated or simulated."""
+    if str(campaign.about.get("launcher", "")).startswith("simulat"):
+        return SIMULATED
+    return EMULATED if campaign.is_emulated else MADE
+
+
+def storage_words(campaign: Campaign) -> str:
+    """Say on what it ran, and how real that is."""
+    name = printable(campaign.storage) or "a storage that is not named"
+    how = {
+        MADE: name,
+        EMULATED: f"{name}: emulated here, its limits played by the description"
+        f"{_slow_motion(campaign)}",
+        SIMULATED: f"{name}: simulated, nothing was written",
+    }
+    return how[how_made(campaign)]
+
+
+def _slow_motion(campaign: Campaign) -> str:
+    """Say by how much the rates are lower than those of the storage: "archer@1/64"."""
+    slow = campaign.machine.rpartition("@1/")[2]
+    if not slow.isdigit() or "@1/" not in campaign.machine:
+        return ""
+    return f", in slow motion (1/{slow}); all rates are those at its full speed"
+
+
+def peak_of(
+    figures: Iterable[CaseFigures], operation: str, *, credible: bool = False
+) -> CaseFigures | None:
+    """Return the cell with the highest median of an operation.
+
+    Args:
+        figures: Of a campaign.
+        operation: Of the figures.
+        credible: Leave out those that are flagged as the work of a cache, if others are left.
+    """
+    found = [one for one in figures if one.operation == operation and isfinite(one.median)]
+    sound = [one for one in found if all(flag.name != "caching" for flag in one.flags)]
+    return max((credible and sound) or found, key=lambda one: one.median, default=None)
+
+
+def cell_name(case: Case, axes: Iterable[Axis]) -> str:
+    """Name a cell by its series and all that varies."""
+    return label_of(case, axes)
+
+
+def headline(figures: Sequence[CaseFigures]) -> str:
+    """Return the peaks: "105 GiB/s written, 98 GiB/s read"."""
+    found = [peak_of(figures, operation, credible=True) for operation in ("write", "read")]
+    data = [f"{rate_of(one)} {operation_words(one.operation)}" for one in found if one]
+    if data:
+        return ", ".join(data)
+    names = list(dict.fromkeys(one.operation for one in figures))[:2]
+    metadata = [one for name in names
+                if (one := peak_of(figures, name, credible=True))]  # fmt: skip
+    if metadata:
+        return ", ".join(_a_second(one) for one in metadata)
+    return "No run ended well"
+
+
+def _a_second(one: CaseFigures) -> str:
+    number = rate_of(one).removesuffix(" operations/s")
+    return f"{number} {operation_words(one.operation)} per second"
+
+
+def summary(
+    campaign: Campaign, figures: Sequence[CaseFigures], flags: Sequence[Flag] = ()
+) -> list[str]:
+    """Say the peaks, how far the series are apart, what is doubtful and what failed."""
+    axes = axes_of(list(campaign.suite.cases), campaign.suite.directories)
+    lines = [_extent(campaign)]
+    for operation in dict.fromkeys(one.operation for one in figures):
+        peak = peak_of(figures, operation)
+        if peak is not None:
+            lines.append(_peak(peak, axes))
+            sound = peak_of(figures, operation, credible=True)
+            if sound is not None and sound is not peak:
+                lines.append(f"Without figures that a cache may explain: {_at(sound, axes)}.")
+            lines += _behind(figures, peak)
+    lines += [*_doubtful(figures), *(printable(flag.text) for flag in flags)]
+    lines += [*_slow(campaign), *_failed(campaign)]
+    return lines
+
+
+def _extent(campaign: Campaign) -> str:
+    good = sum(bool(run.samples) for run in campaign.runs)
+    held = sum(run.node_seconds for run in campaign.runs)
+    written = sum(run.written_bytes for run in campaign.runs)
+    text = f"{plural(len(campaign.suite.cases), 'cell')}, {plural(good, 'run')} that ended well"
+    would = " that would have been" if how_made(campaign) == SIMULATED else ""
+    if held > 0:
+        text += f", {significant(held / 3600)} node-hours{would + ' used' if would else ''}"
+    if written > 0:
+        text += f", {format_bytes(written)}{would} written"
+    ended = printable(campaign.ended_because)
+    return f"{text}. " + (f"It ended because {ended}." if ended else "It has not ended.")
+
+
+def _peak(one: CaseFigures, axes: Iterable[Axis]) -> str:
+    name = printable(one.operation).replace("-", " ")
+    doubts = ", ".join(dict.fromkeys(printable(flag.name) for flag in one.flags))
+    text = f"The highest {name} rate is {_at(one, axes)}."
+    return f"{text} Reasons to doubt it: {doubts}." if doubts else text
+
+
+def _at(one: CaseFigures, axes: Iterable[Axis]) -> str:
+    runs = "one run"
+    if len(one.rates) > 1:
+        runs = f"median of {len(one.rates)} runs, the best {rate_of(one, one.best)}"
+    return f"{rate_of(one)} ({runs}) with {cell_name(one.case, axes)}"
+
+
+def _behind(figures: Iterable[CaseFigures], peak: CaseFigures) -> Iterator[str]:
+    """Name the series that stay below half of the peak wherever they were measured."""
+    best: dict[str, float] = {}
+    for one in figures:
+        if one.operation == peak.operation and isfinite(one.median):
+            best[one.case.series] = max(best.get(one.case.series, 0.0), one.median)
+    slow = {name: rate / peak.median for name, rate in best.items()
+            if 0 < rate < _FAR_BEHIND * peak.median}  # fmt: skip
+    if slow:
+        said = ", ".join(f"{printable(name)} {format_percent(share)}" for name, share in
+                         sorted(slow.items(), key=lambda pair: -pair[1])[:8])  # fmt: skip
+        yield f"Everywhere below half of that rate: {said}."
+
+
+def _doubtful(figures: Sequence[CaseFigures]) -> Iterator[str]:
+    names = Counter(name for one in figures for name in {flag.name for flag in one.flags})
+    doubtful = sum(bool(one.flags) for one in figures)
+    if doubtful:
+        verb = "has" if doubtful == 1 else "have"
+        said = ", ".join(f"{printable(name)} ({count})" for name, count in names.most_common())
+        yield f"{doubtful} of {plural(len(figures), 'figure')} {verb} reasons to doubt: {said}."
+    elif figures:
+        yield "No figure has a reason to doubt it."
+
+
+def _slow(campaign: Campaign) -> Iterator[str]:
+    for target, share in slow_targets(target_ratios(campaign)).items():
+        yield f"Target {target} is slow: files on it reach {format_percent(share)} of the others."
+
+
+def _failed(campaign: Campaign) -> Iterator[str]:
+    found = Counter(run.status for run in campaign.runs if run.status != "ok")
+    if total := sum(found.values()):
+        said = ", ".join(f"{printable(status)} ({count})" for status, count in found.most_common())
+        yield f"{plural(total, 'run')} did not end well: {said}. None of them is in the figures."
+
+
+def doubts_of(campaign: Campaign, figures: Iterable[CaseFigures]) -> list[Doubt]:
+    """Sort flags with their sentences by name."""
+    axes = axes_of(list(campaign.suite.cases), campaign.suite.directories)
+    found: dict[str, list[tuple[str, str]]] = {}
+    for one in figures:
+        for flag in one.flags:
+            cell = f"{cell_name(one.case, axes)}: {printable(one.operation)}"
+            found.setdefault(flag.name, []).append((cell, flag.text))
+    return [Doubt(name, tuple(cells)) for name, cells in found.items()]
+
+
+def law_words(law: Law) -> str:
+    """Say whether a law holds, and what was seen."""
+    holds = "holds" if law.holds else "does not hold"
+    off = f" ({format_percent(law.error)} off)" if isfinite(law.error) else ""
+    return f"{printable(law.name).replace('-', ' ')} {holds}{off}: {printable(law.sentence)}"
+
+
+def untold_words(untold: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return what limits are not told for one reason, together: their figures, the reason."""
+    found: dict[str, list[str]] = {}
+    for figure, why in untold.items():
+        found.setdefault(printable(why), []).append(printable(figure))
+    return [(", ".join(figures), why) for why, figures in found.items()]
+
+
+# ---- how the figures were protected ----------------------------------------------------------
+
+_CACHE = {
+    "shift": "other ranks read than wrote, on another node, whose page cache does not hold the "
+    "data",
+    "drop": "the pages of the file are dropped from the cache before it is read, and other ranks "
+    "read than wrote",
+    "direct": "requests go past the page cache (O_DIRECT)",
+    "same node": "other ranks read than wrote, but on the same node, so its page cache may answer",
+    "none": "nothing keeps the page cache from answering them",
+}
+
+
+_METADATA = {
+    False: "files are looked up, read and removed by ranks of another node than created them, so "
+    "the cache of a client does not answer",
+    True: "files are looked up on the node that created them, so its cache may answer",
+}
+
+
+def protections(campaign: Campaign) -> list[str]:
+    """Say for every kind of case how its figures are kept from being those of a cache."""
+    kinds: dict[tuple[str, bool, str, float, bool], list[Case]] = {}
+    for case in campaign.suite.cases:
+        shared = case.nodes == 1 and case.cache == "shift" and case.operation != "write"
+        key = case.operation, case.sync, case.cache, case.stonewall_seconds, shared
+        kinds.setdefault(key, []).append(case)
+    lines = []
+    for (operation, sync, cache, stonewall, shared), cases in kinds.items():
+        who = _who(cases, campaign) + (", on one node" if shared else "")
+        if operation == "metadata":
+            lines.append(f"{who}: {_METADATA[shared or cache != 'shift']}")
+        else:
+            lines += _of_data(who, operation, sync, "same node" if shared else cache)
+        if stonewall:
+            lines.append(
+                f"{who}: a stonewall of {format_seconds(stonewall)}; then all ranks write as much "
+                "as the fastest (wear-out)"
+            )
+    return [f"{line}." for line in (*lines, *_memory(campaign))]
+
+
+def _of_data(who: str, operation: str, sync: bool, cache: str) -> Iterator[str]:
+    if sync:
+        yield f"{who}: the time of a write includes fsync, so the data is on the storage"
+    else:
+        yield f"{who}: writes are not synced: the figures may be those of the nodes' memory"
+    if operation == "write-read":
+        yield f"{who}: reads: {_CACHE.get(cache, printable(cache))}"
+
+
+def _who(cases: Sequence[Case], campaign: Campaign) -> str:
+    if len(cases) == len(campaign.suite.cases):
+        return "All cases"
+    names = list(dict.fromkeys(case.series for case in cases))
+    shown = ", ".join(printable(name) for name in names[:6])
+    return f"{shown} and {len(names) - 6} more" if len(names) > 6 else shown
+
+
+def _memory(campaign: Campaign) -> Iterator[str]:
+    """Compare what a run writes with the memory of its nodes."""
+    memory = campaign.about.get("memory_bytes")
+    if not isinstance(memory, int | float) or not memory > 0:
+        yield "How much memory the nodes have is not known, so the bytes are not compared with it"
+        return
+    nodes = {case.key: case.nodes for case in campaign.suite.cases}
+    shares = [run.written_bytes / (memory * nodes[run.key]) for run in campaign.runs
+              if run.written_bytes > 0 and run.key in nodes]  # fmt: skip
+    if shares:
+        low, high = min(shares), max(shares)
+        text = f"A run writes {format_percent(low)} to {format_percent(high)} of its nodes' memory"
+        enough = "which is at least twice" if low >= 2 else "which alone would not defeat a cache"
+        yield f"{text} ({format_bytes(memory)} each), {enough}"

@@ -1,0 +1,314 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds what a user asks of a campaign, orders its runs, and keeps their state in a journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from stripewise.bench._case import Case, CaseRun, Sample, case_of
+from stripewise.bench.campaign import Place, Suite
+from stripewise.core import Journal, JournalForm, Record
+from stripewise.core.errors import StudyError
+from stripewise.run.launch import Handle
+from stripewise.storage.emulation import EmulatedStorage, EmulationOptions
+
+JOURNAL = "journal.jsonl"
+FORM = JournalForm(
+    "campaign",
+    1,
+    {
+        "campaign": {"suite": dict, "options": dict, "about": dict},
+        "resumed": {"note": str},
+        "run-planned": {"run_id": str, "number": int, "key": str, "repeat": int},
+        "run-submitted": {"run_id": str, "handle": dict},
+        "run-finished": {"run_id": str, "run": dict},
+        "run-dropped": {"run_id": str, "why": str},
+        "about": {"about": dict},
+        "end": {"because": str},
+    },
+)
+_DAMAGE = (LookupError, TypeError, ValueError, AttributeError)
+
+
+@dataclass
+class OpenRun:
+    """A run that was planned and has not ended as far as the journal knows."""
+
+    run_id: str
+    number: int
+    key: str
+    repeat: int
+    handle: Handle | None = None
+
+
+class Ledger:
+    """Appends to the journal and keeps what it says.
+
+    Attributes:
+        first: The first record: suite and options; None in a new journal.
+        about: What is known of the system.
+        runs: Those that have ended, in order.
+        open_runs: Those that have not, by run_id.
+        ended_because: Why the campaign has ended; "": it has not.
+        planned: Runs that were begun so far.
+        active_seconds: Time that sessions of this campaign were at work, up to the last record.
+    """
+
+    def __init__(self, path: Path, records: Sequence[Record], journal: Journal | None) -> None:
+        """Apply records.
+
+        Args:
+            path: Of the journal, for messages.
+            records: That it holds.
+            journal: To append to; None: it is only read.
+
+        Raises:
+            StudyError: A record does not fit those before it.
+        """
+        self._path, self._journal = path, journal
+        self.first: Record | None = None
+        self.about: dict[str, Any] = {}
+        self.runs: list[CaseRun] = []
+        self.open_runs: dict[str, OpenRun] = {}
+        self.ended_because = ""
+        self.planned = 0
+        self.active_seconds = 0.0
+        self._last_at: float | None = None
+        for line, record in enumerate(records, start=1):
+            try:
+                self._apply(record)
+            except _DAMAGE as error:
+                raise StudyError(
+                    f"line {line} of the campaign's journal {path} ({record.get('kind')}) does "
+                    f"not fit what is before it ({error!r}); restore it from a copy, or begin "
+                    "anew with --force"
+                ) from error
+
+    @classmethod
+    def opened(cls, path: Path) -> Ledger:
+        """Open the journal of a campaign, or make one.
+
+        Raises:
+            StudyError: It is damaged.
+            StorageError: It cannot be read or written.
+        """
+        journal = Journal(path, FORM)
+        ledger = cls(path, journal.records, journal)
+        journal.records.clear()
+        return ledger
+
+    def close(self) -> None:
+        """Close the journal."""
+        if self._journal is not None:
+            self._journal.close()
+
+    @property
+    def note(self) -> str:
+        """What was repaired when it was opened; "" if nothing."""
+        return self._journal.note if self._journal is not None else ""
+
+    def append(self, kind: str, **data: Any) -> None:
+        """Write one record and apply it; it is on the disk when this returns.
+
+        Raises:
+            StorageError: The disk is full, read-only, or refuses.
+        """
+        assert self._journal is not None
+        self._apply(self._journal.append(kind, **data))
+
+    def begin(self, suite: Suite, options: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        """Record what is measured, and how."""
+        words = {"suite": suite_to_json(suite), "options": dict(options), "about": dict(about)}
+        self.append(FORM.what, version=FORM.version, **words)
+
+    def plan(self, planned: PlannedRun, run_id: str) -> int:
+        """Record that a run is about to be made; return its number in the campaign."""
+        number = self.planned + 1
+        key, repeat = planned.identity
+        self.append("run-planned", run_id=run_id, number=number, key=key, repeat=repeat)
+        return number
+
+    def finish(self, run_id: str, run: CaseRun) -> None:
+        """Record what a run gave."""
+        self.append("run-finished", run_id=run_id, run=asdict(run))
+
+    def done(self) -> set[tuple[str, int]]:
+        """Return the identities of the runs that have been made."""
+        return {(run.key, run.repeat) for run in self.runs}
+
+    def _apply(self, record: Record) -> None:
+        kind, at = record["kind"], float(record["at"])
+        if self._last_at is not None and kind != "resumed":
+            self.active_seconds += max(at - self._last_at, 0.0)
+        self._last_at = at
+        if kind == FORM.what:
+            self.first, self.about = record, dict(record["about"])
+        elif kind == "resumed":
+            self.ended_because = ""
+        elif kind == "run-planned":
+            words = (record["run_id"], record["number"], record["key"], record["repeat"])
+            self.open_runs[record["run_id"]] = OpenRun(*words)
+            self.planned = max(self.planned, record["number"])
+        elif kind == "run-submitted":
+            self.open_runs[record["run_id"]].handle = Handle(**record["handle"])
+        elif kind == "run-finished":
+            del self.open_runs[record["run_id"]]
+            self.runs.append(run_of(record["run"]))
+        elif kind == "run-dropped":
+            del self.open_runs[record["run_id"]]
+        elif kind == "about":
+            self.about |= record["about"]
+        elif kind == "end":
+            self.ended_because = record["because"]
+
+
+# ---- plain data --------------------------------------------------------------------------------
+
+
+def run_of(data: Mapping[str, Any]) -> CaseRun:
+    """Return a run from plain data.
+
+    Raises:
+        TypeError: It lacks a key, or has another one.
+    """
+    samples = tuple(Sample(**one) for one in data["samples"])
+    return CaseRun(**{**data, "samples": samples})
+
+
+def suite_to_json(suite: Suite) -> dict[str, Any]:
+    """Return a suite as plain data, with the cases that are wanted."""
+    return {
+        "name": suite.name,
+        "title": suite.title,
+        "about": suite.about,
+        "directories": {name: asdict(place) for name, place in suite.directories.items()},
+        "cases": [case.as_json() for case in suite.cases],
+        "text": suite.text,
+    }
+
+
+def suite_of(data: Mapping[str, Any]) -> Suite:
+    """Return a suite from plain data.
+
+    Raises:
+        TypeError: It has another key.
+        KeyError: It lacks one.
+    """
+    return Suite(
+        name=data["name"],
+        title=data["title"],
+        about=data["about"],
+        directories={name: Place(**one) for name, one in data["directories"].items()},
+        cases=tuple(case_of(one) for one in data["cases"]),
+        text=data["text"],
+    )
+
+
+# The order of a campaign's runs, and what they take.
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run of a case.
+
+    Attributes:
+        case: To be made.
+        repeat: From 1.
+    """
+
+    case: Case
+    repeat: int
+
+    @property
+    def identity(self) -> tuple[str, int]:
+        """What tells it from all others of the campaign."""
+        return self.case.key, self.repeat
+
+
+def plan_runs(cases: Sequence[Case], seed: int = 0) -> list[PlannedRun]:
+    """Return all runs: round by round, in each every case that has another repeat.
+
+    So that what changes meanwhile on the storage touches all cases alike, the repeats of a case
+    lie apart, and the order of a round is drawn; the same seed gives the same order.
+    """
+    runs = []
+    for repeat in range(1, max((case.repeats for case in cases), default=0) + 1):
+        one = [PlannedRun(case, repeat) for case in cases if repeat <= case.repeats]
+        Random(f"{seed}/{repeat}").shuffle(one)
+        runs += one
+    return runs
+
+
+def left_of(plan: Iterable[PlannedRun], done: Iterable[tuple[str, int]]) -> list[PlannedRun]:
+    """Return the runs that have not been made, in their order."""
+    made = set(done)
+    return [run for run in plan if run.identity not in made]
+
+
+# What a user asks of a campaign.
+
+LAUNCHERS = ("local", "slurm", "simulated")
+TIMEOUT_SECONDS = 1800.0
+SUFFIX = ".campaign"
+
+
+@dataclass(frozen=True)
+class CampaignOptions:
+    """What is run, where, and how much it may take.
+
+    Attributes:
+        suite: With the cases that are wanted.
+        directory: Of the campaign: journal, records, pages.
+        inside: Directory on the storage, in which the campaign makes its own.
+        launcher: "local" (this host, or the allocation that this process is in), "slurm"
+            (jobs are submitted), "simulated" (nothing is run, a model says what it takes).
+        storage: That is emulated or simulated; None: the one that is there.
+        family: MPI: "mpich", "openmpi", "openmpi-5"; "": that of mpiexec, or the first built.
+        mpiexec: That starts the ranks; "": that of the family, and on emulated Lustre that of the
+            MPICH with ROMIO's Lustre driver, where it is built.
+        launcher_options: Words for mpiexec or srun, before the program.
+        job_options: Words for sbatch.
+        wall_seconds: Time limit of an allocation; None: the partition's default.
+        seed: Of the order of the runs, and of noise.
+        timeout_seconds: Of one run.
+        budget_seconds / budget_bytes / budget_node_seconds: Of the whole campaign; None: no limit.
+        rank_bytes: That each rank of a case has; 0: as the suite says, less in slow motion.
+        nodes_named: The user named numbers of nodes: too many are refused, not left out.
+        resume: Go on with the campaign that is there.
+        force: Set aside the one that is there.
+    """
+
+    suite: Suite
+    directory: Path
+    inside: Path
+    launcher: str = "local"
+    storage: EmulationOptions | None = None
+    family: str = ""
+    mpiexec: str = ""
+    launcher_options: tuple[str, ...] = ()
+    job_options: tuple[str, ...] = ()
+    wall_seconds: float | None = None
+    seed: int = 0
+    timeout_seconds: float = TIMEOUT_SECONDS
+    budget_seconds: float | None = None
+    budget_bytes: float | None = None
+    budget_node_seconds: float | None = None
+    rank_bytes: int = 0
+    nodes_named: bool = False
+    resume: bool = False
+    force: bool = False
+
+    def storage_of(self, case: Case) -> EmulatedStorage | None:
+        """Return the storage that a case finds: its nodes have as many ranks as the case says.
+
+        Raises:
+            UsageError: A node has not so many.
+        """
+        if self.storage is None:
+            return None
+        return EmulatedStorage.find(replace(self.storage, ranks_per_node=case.ranks_per_node))

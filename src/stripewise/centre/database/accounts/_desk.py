@@ -1,0 +1,259 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gives account operations a clock, transactions and an audit trail, and finds accounts."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy.exc import DBAPIError
+
+from stripewise.centre.database._engine import refusals_said, transaction
+from stripewise.centre.database.tables._access import Audit, Principal
+from stripewise.centre.database.tables._jobs import Person
+from stripewise.core.errors import UsageError
+
+ROLES = ("user", "support", "admin")
+_LOGIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,254}")
+_HOUR = 3600
+_PATIENCE = 100
+"""Milliseconds."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long what proves somebody's identity is good.
+
+    Attributes:
+        session_seconds: From the login on, however busy the session is.
+        idle_seconds: Without a page.
+        attempt_seconds: From leaving for an identity provider until coming back.
+        token_days: Longest lifetime of a token.
+    """
+
+    session_seconds: int = 12 * _HOUR
+    idle_seconds: int = 2 * _HOUR
+    attempt_seconds: int = 600
+    token_days: int = 366
+
+
+@dataclass(frozen=True)
+class Account:
+    """An account of the portal.
+
+    Attributes:
+        role: One of `ROLES`.
+        person_id / person: Whose jobs are their own; None and "": nobody's.
+        has_password: It logs in by a local password, and by nothing else.
+        last_seen_at: When a session last began; None: never.
+    """
+
+    id: int
+    login: str
+    role: str
+    person_id: int | None
+    person: str
+    is_disabled: bool
+    has_password: bool
+    last_seen_at: int | None
+
+
+class Desk:
+    """Works on the database in transactions of its own.
+
+    What a caller with an open connection needs takes that as `on`: a request to the portal has
+    one connection, and one that waits for a second while it holds the first may wait for ever.
+    """
+
+    def __init__(
+        self, engine: Engine, limits: Limits | None = None, now: Callable[[], float] = time.time
+    ) -> None:
+        """Take an engine.
+
+        Args:
+            engine: Of the database.
+            limits: Lifetimes; None: the usual ones.
+            now: The clock, seconds since 1970.
+        """
+        self.engine = engine
+        self.limits = limits or Limits()
+        self._clock = now
+
+    def now(self) -> int:
+        """Return the time, seconds since 1970."""
+        return int(self._clock())
+
+    @contextmanager
+    def reading(self, on: Connection | None = None) -> Iterator[Connection]:
+        """Begin a transaction that reads."""
+        with refusals_said(self.engine), transaction(on or self.engine) as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, on: Connection | None = None) -> Iterator[Connection]:
+        """Begin a transaction that writes."""
+        place = on or self.engine
+        with refusals_said(self.engine), transaction(place, writing=True) as connection:
+            yield connection
+
+    def note(self, statement: Any, on: Connection | None = None) -> None:
+        """Execute a statement if the database is free for it at once; otherwise leave it.
+
+        For what is only convenient to know: no page waits for it while jobs are taken in.
+        """
+        if on is None:
+            with self.engine.connect() as opened:
+                return self.note(statement, opened)
+        on.rollback()
+        try:
+            with _hurry(on), transaction(on, writing=True) as connection:
+                if connection.dialect.name == "postgresql":
+                    connection.exec_driver_sql(f"SET LOCAL lock_timeout = {_PATIENCE}")
+                connection.execute(statement)
+        except DBAPIError:
+            return None
+
+    def audit(self, connection: Connection, by: str, action: str, target: str) -> None:
+        """Write a line of the audit trail, within the transaction of what it tells."""
+        line = {"at": self.now(), "login": by[:255], "action": action, "target": target}
+        connection.execute(insert(Audit).values(**line))
+
+
+@contextmanager
+def _hurry(connection: Connection) -> Iterator[None]:
+    """Let a connection to SQLite wait for a lock but a moment, before its transaction begins."""
+    if connection.dialect.name != "sqlite":
+        yield
+        return
+    raw: Any = connection.connection.driver_connection
+    ((usual,),) = raw.execute("PRAGMA busy_timeout")
+    raw.execute(f"PRAGMA busy_timeout = {_PATIENCE}")
+    try:
+        yield
+    finally:
+        raw.execute(f"PRAGMA busy_timeout = {usual}")
+
+
+def is_login(text: str) -> bool:
+    """Whether a text can be the name of an account."""
+    return _LOGIN.fullmatch(text) is not None
+
+
+def account_query() -> Any:
+    """Begin a query for accounts."""
+    columns = (Principal.id, Principal.login, Principal.role, Principal.person_id,
+               Principal.password, Principal.is_disabled, Principal.last_seen_at)  # fmt: skip
+    query = select(*columns, Person.name.label("person"))
+    return query.outerjoin(Person, Person.id == Principal.person_id)
+
+
+def account_of(row: Any) -> Account:
+    """Return the account in a row of `account_query`."""
+    return Account(
+        row.id, row.login, row.role, row.person_id, row.person or "", row.is_disabled,
+        row.password is not None, row.last_seen_at,
+    )  # fmt: skip
+
+
+def find_account(connection: Connection, login: str) -> Account | None:
+    """Return an account by its name; None: there is none."""
+    if not is_login(login):
+        return None
+    row = connection.execute(account_query().where(Principal.login == login)).one_or_none()
+    return None if row is None else account_of(row)
+
+
+def need_account(connection: Connection, login: str) -> Account:
+    """Return an account by its name.
+
+    Raises:
+        UsageError: There is none.
+    """
+    found = find_account(connection, login)
+    if found is None:
+        raise UsageError(
+            f"no account is called {login!r}: `stripewise db user list` names all, "
+            "`stripewise db user add` makes one"
+        )
+    return found
+
+
+def new_secret() -> str:
+    """Return 256 random bits as text."""
+    return secrets.token_urlsafe(32)
+
+
+def hashed(secret: str) -> str:
+    """Return the hash of a random secret, which is what the database keeps.
+
+    A secret of 256 random bits needs no slow hash: nobody can try them all.
+    """
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+# The audit trail: who changed rights, logged in, or looked at what is somebody else's.
+
+
+@dataclass(frozen=True)
+class AuditLine:
+    """One line of the trail.
+
+    Attributes:
+        at: Seconds since 1970.
+        login: Who did it.
+    """
+
+    id: int
+    at: int
+    login: str
+    action: str
+    target: str
+
+
+class AuditTrail(Desk):
+    """The audit trail of a database."""
+
+    def add(self, login: str, action: str, target: str) -> None:
+        """Write a line.
+
+        Args:
+            login: Who did it.
+            action: What, in a word or two.
+            target: To what.
+        """
+        with self.writing() as connection:
+            self.audit(connection, login, action, target)
+
+    def list(self, *, before: int | None = None, most: int = 100) -> list[AuditLine]:
+        """Return lines, the newest first.
+
+        Args:
+            before: Only lines with a smaller number; None: from the newest on.
+            most: Lines.
+        """
+        columns = (Audit.id, Audit.at, Audit.login, Audit.action, Audit.target)
+        query = select(*columns).order_by(Audit.id.desc()).limit(most)
+        if before is not None:
+            query = query.where(Audit.id < before)
+        with self.reading() as connection:
+            return [AuditLine(*row) for row in connection.execute(query)]
+
+
+def note_look(connection: Connection, login: str, target: str) -> None:
+    """Note that staff looked at what is somebody else's, within a transaction of the caller's.
+
+    Args:
+        connection: Within a transaction that writes.
+        login: Who looked.
+        target: At what.
+    """
+    line = {"at": int(time.time()), "login": login, "action": "looked", "target": target}
+    connection.execute(insert(Audit).values(**line))

@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Defines the contract of a feed (one kind of input), and the digests that identify inputs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stripewise.centre.database._records import Record
+from stripewise.centre.database.ingest._profile_record import Origin
+from stripewise.core.errors import TraceError
+from stripewise.core.inputs import Budget, open_input
+
+HEAD_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What an input gave.
+
+    Attributes:
+        records: To be stored, all or none.
+        problems: What of it could not be read, a sentence each.
+    """
+
+    records: tuple[Record, ...]
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Files of a directory that together are one input.
+
+    Attributes:
+        names: Relative to the directory; empty: the input is not complete yet.
+        whole: Nothing else in the directory, or below it, is an input.
+    """
+
+    names: tuple[str, ...]
+    whole: bool = False
+
+
+class RefusedError(TraceError):
+    """An input must not be taken in as it is, whatever its content."""
+
+
+class Feed(ABC):
+    """One kind of input.
+
+    Attributes:
+        name: Short, as in "darshan".
+        summary: What it is, for a list.
+        budget: Of one file; a larger one is refused before it is read.
+        needs_trust: It tells of others than its owner: only files of root, or of the user who
+            takes them in, are believed.
+    """
+
+    name: str
+    summary: str
+    needs_trust = False
+    budget: Budget
+
+    @abstractmethod
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Whether `path` is of this kind, judged by its content.
+
+        Args:
+            path: Of a file, or of a directory of which `claim` gave files.
+            head: First bytes of the file; b"" of a directory.
+        """
+
+    @abstractmethod
+    def read(self, path: Path, origin: Origin) -> Reading:
+        """Read an input.
+
+        Args:
+            path: Of it.
+            origin: Its digest, name and cluster; its kind is the feed's to say.
+
+        Raises:
+            StripewiseError: Nothing of it can be used.
+        """
+
+    def content_bytes(self, path: Path) -> int:
+        """Return how many bytes of a file are its content; what follows them is not looked at.
+
+        Raises:
+            OSError: It cannot be read.
+            StripewiseError: There are more than the budget of its kind allows.
+        """
+        with open_input(path) as file:
+            size = os.fstat(file.fileno()).st_size
+        self.budget.check_bytes(size, path)
+        return size
+
+    def claim(self, directory: Path, names: Collection[str]) -> Claim | None:
+        """Return the files of a directory that are one input; None: there is none.
+
+        Args:
+            directory: Of the files.
+            names: What is in it.
+        """
+        return None
+
+
+# Digests: of contents, and of what two inputs have in common that are one thing.
+
+_PIECE = 1 << 20
+
+
+def identity(*parts: Any) -> str:
+    """Return a digest of facts by which a thing is known, whichever file tells of it."""
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
+
+
+def content_digest(files: Iterable[tuple[str, Path]], content_bytes: Callable[[Path], int]) -> str:
+    """Return the SHA-256 of a file, or of the names and contents of several.
+
+    Args:
+        files: Name within the input, and path.
+        content_bytes: Tells how many bytes of a file are its content.
+
+    Raises:
+        OSError: One cannot be read.
+        StripewiseError: One is larger than its budget.
+    """
+    each = [(name, _file_digest(path, content_bytes(path))) for name, path in files]
+    if len(each) == 1:
+        return each[0][1]
+    lines = (f"{digest} {name}\n".encode("utf-8", "surrogateescape") for name, digest in each)
+    return hashlib.sha256(b"".join(lines)).hexdigest()
+
+
+def _file_digest(path: Path, left: int) -> str:
+    found = hashlib.sha256()
+    with open_input(path) as file:
+        while piece := file.read(min(left, _PIECE)):
+            found.update(piece)
+            left -= len(piece)
+    return found.hexdigest()

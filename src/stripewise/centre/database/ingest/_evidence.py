@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Profiles and traces of runs: all that `stripewise profile` reads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+from stripewise.centre.database.ingest._base import Claim, Feed, Reading, RefusedError
+from stripewise.centre.database.ingest._profile_record import Origin, source_of
+from stripewise.core.inputs import DARSHAN_LOG, MPIIO_STATS, RECORDER_FILE, open_input
+from stripewise.evidence.containers import container_bytes, is_container
+from stripewise.evidence.readers import SOURCES, read_evidence
+
+_KINDS = {"stripewise": "trace", "hdf5-recorder": "recorder"}
+"""Names of sources that the tables call otherwise."""
+_BUDGETS = {"darshan": DARSHAN_LOG, "mpiio-stats": MPIIO_STATS}
+"""By the names of sources; other files are of Recorder."""
+_CONTAINER = ".sw"
+_MOST_NOTES = 3
+"""Of an input that is there in part; its profile has all of them."""
+_TRACE = ".trace"
+
+
+class EvidenceFeed(Feed):
+    """A log, trace or profile of one run of a program."""
+
+    name = "evidence"
+    summary = "a Darshan log, a trace of Stripewise or Recorder, or output of MPICH_MPIIO_STATS"
+    budget = RECORDER_FILE
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Whether a source does."""
+        return any(source.recognises(path) for source in SOURCES)
+
+    def read(self, path: Path, origin: Origin) -> Reading:
+        """Read a run, with the diagnosis of it.
+
+        Raises:
+            RefusedError: It is a damaged log of which no counter is left: it would tell of zeros.
+        """
+        source = next(source for source in SOURCES if source.recognises(path))
+        kind = _KINDS.get(source.name, source.name)
+        evidence = read_evidence(path)
+        profile = evidence.profile
+        if kind == "darshan" and profile.partial and not len(profile.counters):
+            why = next((note for note in profile.notes if "damaged" in note), profile.notes[0])
+            raise RefusedError(f"nothing is left to read of it: {why}")
+        problems = profile.notes[:_MOST_NOTES] if profile.partial else ()
+        return Reading((source_of(evidence, replace(origin, kind=kind)),), tuple(problems))
+
+    def content_bytes(self, path: Path) -> int:
+        """Return how many bytes of a file are its content: a container states its end."""
+        if is_container(path):
+            return container_bytes(path)
+        with open_input(path) as file:
+            size = os.fstat(file.fileno()).st_size
+        if size > min(one.file_bytes for one in _BUDGETS.values()):
+            kind = next((source.name for source in SOURCES if source.recognises(path)), "")
+            _BUDGETS.get(kind, self.budget).check_bytes(size, path)
+        return size
+
+    def claim(self, directory: Path, names: Collection[str]) -> Claim | None:
+        """Take the containers of a run, or the files of a Recorder."""
+        containers = tuple(sorted(name for name in names if name.endswith(_CONTAINER)))
+        if containers:
+            return Claim(containers)
+        of_recorder = {"recorder.mt", "VERSION"} <= set(names) or "_text" in names
+        numbered = any(name in names for name in ("0.txt", "log.0"))
+        if not (of_recorder or numbered or directory.name.endswith(_TRACE)):
+            return None
+        if not self.recognises(directory, b""):
+            return None
+        # a link is no file that could be an input: with one in it, the directory is passed over
+        found = [path for path in directory.rglob("*") if path.is_symlink() or path.is_file()]
+        return Claim(tuple(sorted(str(path.relative_to(directory)) for path in found)), whole=True)

@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Studies of `stripewise tune`: what fresh pairs of runs have proved."""
+
+from __future__ import annotations
+
+import calendar
+import re
+import shlex
+import time
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from stripewise.centre.database._records import PairRecord
+from stripewise.centre.database.ingest._base import Claim, Feed, Reading, identity
+from stripewise.centre.database.ingest._profile_record import Origin, clean
+from stripewise.core import Configuration
+from stripewise.core.errors import ConfigurationError, TraceError
+from stripewise.core.inputs import RESULT as BUDGET
+from stripewise.core.inputs import parse_json, read_input
+from stripewise.present import printable
+from stripewise.run.runtime import program_word
+from stripewise.settings import formats
+from stripewise.settings.tunables import check_configuration, refused_variables
+from stripewise.study.workspace import STUDY_SUFFIX
+
+RESULT = "result.json"
+_JOURNAL = "journal.jsonl"
+_VERSION = 2
+_BEGIN = re.compile(rb'\{\s*"version":\s*\d{1,4},\s*"command":')
+
+
+class _Loose(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Speedup(_Loose):
+    median: float = Field(gt=0)
+    low: float | None
+    high: float | None
+    n_pairs: int = Field(ge=0, lt=1 << 31)
+
+
+class _Figures(_Loose):
+    io_seconds: float | None
+    missing: dict[str, str] = Field(default_factory=dict)
+
+
+class _Pattern(_Loose):
+    distributions: list[str] = Field(default_factory=list)
+    share: float = 1.0
+
+
+class _Facts(_Loose):
+    n_ranks: int = Field(default=0, ge=0, lt=1 << 31)
+    n_hosts: int = Field(default=0, ge=0, lt=1 << 31)
+    mpi_family: str = ""
+    patterns: list[_Pattern] = Field(default_factory=list)
+
+
+class _Verification(_Loose):
+    status: str = Field(max_length=64)
+
+
+class _Result(_Loose):
+    """What is taken from docs/reference/result.schema.json."""
+
+    version: Literal[2]
+    command: list[str]
+    directory: str
+    result: Literal["improved", "no improvement", "undecided", "nothing tried"]
+    baseline: _Figures
+    best: _Figures
+    speedup: _Speedup
+    whole_program_speedup: _Speedup
+    configuration: dict[str, Any]
+    verification: _Verification
+    facts: _Facts = Field(default_factory=_Facts)
+    provenance: dict[str, str] = Field(default_factory=dict)
+
+
+class StudyFeed(Feed):
+    """The directory of a study, or its result alone."""
+
+    name = "study"
+    summary = "a study of `stripewise tune` (its directory, or result.json)"
+    budget = BUDGET
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Whether it begins as a result does, or is a study's directory."""
+        if path.is_dir():
+            return path.name.endswith(STUDY_SUFFIX) and (path / RESULT).is_file()
+        return _BEGIN.match(head) is not None
+
+    def claim(self, directory: Path, names: Collection[str]) -> Claim | None:
+        """Take the result; whatever else lies in a study are its own runs."""
+        if not directory.name.endswith(STUDY_SUFFIX) or _JOURNAL not in names:
+            return None
+        return Claim((RESULT,) if RESULT in names else (), whole=True)
+
+    def read(self, path: Path, origin: Origin) -> Reading:
+        """Read a result; one that proved no gain takes back what it may have proved before.
+
+        Raises:
+            TraceError: It is none of this version.
+            ConfigurationError: Its settings are impossible, or can run code.
+        """
+        file = path / RESULT if path.is_dir() else path
+        try:
+            result = _Result.model_validate(parse_json(read_input(file, BUDGET)))
+        except ValidationError as error:
+            where = ".".join(map(str, error.errors()[0]["loc"]))
+            raise TraceError(
+                f"{file}: no result of a study of version {_VERSION} ({where}: "
+                f"{error.errors()[0]['msg']}): tune again with this version of Stripewise"
+            ) from error
+        except (OSError, ValueError) as error:
+            raise TraceError(f"{file}: no result of a study: {error}") from error
+        columns = _columns(result, file) if result.result == "improved" else {}
+        told = result.provenance
+        what = identity("study", result.directory, result.command, told.get("date", ""),
+                        told.get("host", ""))  # fmt: skip
+        return Reading((PairRecord(what, _program(result.command), "", columns),))
+
+
+def _columns(result: _Result, file: Path) -> dict[str, Any]:
+    configuration = _configuration(result, file)
+    before, after = result.baseline.io_seconds, result.best.io_seconds
+    missing = {**result.baseline.missing, **result.best.missing}
+    gain = result.speedup
+    saved = None
+    if before is not None and after is not None and "io_seconds" not in missing:
+        saved = before - after
+    hints = without_stripewise(configuration, result.facts.mpi_family)
+    made_at = _moment(result.provenance.get("date", "")) or int(file.stat().st_mtime)
+    return {
+        "made_at": made_at,
+        "speedup": gain.median,
+        "low": gain.low,
+        "high": gain.high,
+        "pair_count": gain.n_pairs,
+        "elapsed_speedup": result.whole_program_speedup.median,
+        "saved_seconds": saved,
+        "node_count": result.facts.n_hosts or None,
+        "rank_count": result.facts.n_ranks or None,
+        "pattern": _form(result.facts) or None,
+        "verification": clean(result.verification.status, 64),
+        "configuration": formats.get("toml").write(configuration).text,
+        "hints": hints,
+    }
+
+
+def _form(facts: _Facts) -> str:
+    """Return the pattern that moves most, without its sizes."""
+    found = max(facts.patterns, key=lambda one: one.share, default=_Pattern())
+    words = found.distributions
+    return clean(f"<{len(words)}D, ({', '.join(words)})>") if words else ""
+
+
+def _program(command: list[str]) -> str:
+    """Return the program that a command starts, behind its launcher."""
+    return clean(PurePosixPath(program_word(command)).name)
+
+
+def _configuration(result: _Result, file: Path) -> Configuration:
+    """Return the settings, checked: others may be offered them."""
+    configuration = formats.parse_document(result.configuration, str(file))
+    problems = check_configuration(configuration)
+    problems += [f"{name} can run code of its author" for name in refused_variables(configuration)]
+    if problems:
+        raise ConfigurationError(f"{file}: {'; '.join(problems[:3])}: take it out and tune again")
+    return configuration
+
+
+def without_stripewise(configuration: Configuration, family: str) -> str:
+    """Return lines of a shell that apply settings without Stripewise; "" if there are none.
+
+    What they cannot say stands above them as comments.
+
+    Args:
+        configuration: The settings.
+        family: Of the MPI, as in "openmpi".
+    """
+    variables = formats.job_environment(configuration)
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+    held = replace(configuration, job=replace(configuration.job, mca={}, environment={}))
+    of_romio = family == "openmpi"
+    written = formats.get("romio-hints" if of_romio else "mpich-hints").write(held)
+    text = written.text.strip()
+    if text and of_romio:
+        text = f"cat > romio-hints <<'END'\n{text}\nEND\nexport ROMIO_HINTS=$PWD/romio-hints"
+    lines += [text] if text else []
+    if not lines:
+        return ""
+    return "\n".join(
+        [*(f"# not in these lines: {printable(lost)}" for lost in written.lost), *lines]
+    )
+
+
+def _moment(text: str) -> int | None:
+    try:
+        at = time.strptime(text, "%Y-%m-%d %H:%M:%S %z")
+    except ValueError:
+        return None
+    return calendar.timegm(at) - (at.tm_gmtoff or 0)

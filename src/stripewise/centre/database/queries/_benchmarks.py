@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Campaigns of benchmarks on one storage: each case over time, and the latest beside before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from sqlalchemy import Connection, or_, select
+
+from stripewise.centre.database.tables._storage import CampaignFigure, CampaignRow
+
+MOST_CAMPAIGNS = 100
+"""The newest of a storage are looked at."""
+FEWEST_BEFORE = 5
+"""Campaigns before the latest, from which on a change is told."""
+_FAR = 3.0
+"""Robust standard deviations, beyond which the latest has changed (chosen)."""
+_LEAST_CHANGE = 0.05
+"""Of the log of a rate: smaller changes are no news (chosen)."""
+_NORMAL = 1.4826
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One case of one campaign.
+
+    Attributes:
+        at: When the campaign was made.
+        median / low / high: Bytes or operations a second; interval of the median.
+        run_count: Runs behind it.
+    """
+
+    at: int
+    campaign: str
+    median: float
+    low: float
+    high: float
+    run_count: int
+
+
+@dataclass(frozen=True)
+class CaseHistory:
+    """One case over time.
+
+    Attributes:
+        is_emulated: All of it was measured on emulated storage.
+        unit: "bytes/s" or "operations/s".
+        figures: The oldest first.
+    """
+
+    case: str
+    operation: str
+    is_emulated: bool
+    nodes: int
+    ranks: int
+    unit: str
+    figures: Sequence[Figure]
+
+    @property
+    def latest(self) -> Figure:
+        """The newest figure."""
+        return self.figures[-1]
+
+    @property
+    def before(self) -> float | None:
+        """Median of the campaigns before the latest; None: there are none."""
+        earlier = [one.median for one in self.figures[:-1]]
+        return median(earlier) if earlier else None
+
+    @property
+    def change(self) -> float | None:
+        """The latest by those before, less 1; None: there are none."""
+        return None if not self.before else self.latest.median / self.before - 1
+
+    @property
+    def verdict(self) -> str:
+        """Whether the latest is beyond the spread: "lower", "higher", "usual", or "" unknown."""
+        earlier = [math.log(one.median) for one in self.figures[:-1] if one.median > 0]
+        if len(earlier) < FEWEST_BEFORE or self.latest.median <= 0:
+            return ""
+        middle = median(earlier)
+        spread = _NORMAL * median(abs(one - middle) for one in earlier)
+        away = math.log(self.latest.median) - middle
+        if abs(away) <= max(_FAR * spread, _LEAST_CHANGE):
+            return "usual"
+        return "lower" if away < 0 else "higher"
+
+
+def _is_on(storage: str) -> Any:
+    """Return the condition that a campaign ran on a storage: more words may follow its name."""
+    begins = CampaignRow.storage.startswith(f"{storage} ", autoescape=True)
+    return or_(CampaignRow.storage == storage, begins)
+
+
+def newest_benchmark(connection: Connection, storage: str) -> tuple[int, bool] | None:
+    """Return when the newest campaign on a storage was made, and whether it is emulated.
+
+    One that is not emulated is preferred; None: there is none.
+    """
+    row = connection.execute(
+        select(CampaignRow.made_at, CampaignRow.is_emulated)
+        .where(_is_on(storage))
+        .order_by(CampaignRow.is_emulated, CampaignRow.made_at.desc())
+        .limit(1)
+    ).one_or_none()
+    return None if row is None else (row.made_at, row.is_emulated)
+
+
+def benchmark_history(connection: Connection, storage: str) -> list[CaseHistory]:
+    """Return every case that campaigns on a storage ran; those that became slower come first."""
+    newest = (
+        select(CampaignRow.id)
+        .where(_is_on(storage))
+        .order_by(CampaignRow.made_at.desc(), CampaignRow.id.desc())
+        .limit(MOST_CAMPAIGNS)
+    )
+    query = (
+        select(
+            *(CampaignFigure.case, CampaignFigure.operation, CampaignRow.is_emulated),
+            *(CampaignFigure.nodes, CampaignFigure.ranks, CampaignFigure.unit),
+            *(CampaignRow.made_at, CampaignRow.name, CampaignFigure.median),
+            *(CampaignFigure.low, CampaignFigure.high, CampaignFigure.run_count),
+        )
+        .join(CampaignRow, CampaignRow.id == CampaignFigure.campaign_id)
+        .where(CampaignRow.id.in_(newest))
+        .order_by(CampaignRow.made_at, CampaignRow.id, CampaignFigure.number)
+    )
+    found: dict[tuple[str, str, bool, int, int, str], list[Figure]] = {}
+    for row in connection.execute(query):
+        key = (row.case, row.operation, row.is_emulated, row.nodes, row.ranks, row.unit)
+        found.setdefault(key, []).append(
+            Figure(row.made_at, row.name, row.median, row.low, row.high, row.run_count)
+        )
+    cases = [CaseHistory(*key, figures) for key, figures in found.items()]
+    return sorted(cases, key=lambda one: (one.verdict != "lower", one.is_emulated))

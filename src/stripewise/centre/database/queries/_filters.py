@@ -1,0 +1,404 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Turns words of a form or a URL into conditions on jobs and into a bounded period of time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Double,
+    and_,
+    cast,
+    exists,
+    false,
+    func,
+    or_,
+    select,
+)
+
+from stripewise.centre.database.queries._paging import count
+from stripewise.centre.database.tables._jobs import (
+    Cluster,
+    FindingRow,
+    Job,
+    JobPattern,
+    JobSource,
+    Person,
+    Program,
+    Project,
+)
+from stripewise.core.errors import UsageError
+from stripewise.present import plural, printable
+
+LONGEST = 200
+"""Characters of one word of a search."""
+RARE = 5000
+"""What holds for so many jobs is looked up first, by the index of what is asked."""
+MOST_NAMES = 500
+"""Names that one word may stand for."""
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_LARGEST_ID = 1 << 62
+_LAST_MOMENT = 253_402_300_799
+"""The end of the year 9999: no calendar of Python goes further."""
+
+
+@dataclass(frozen=True)
+class JobFilter:
+    """Conditions on jobs; what is None is not asked.
+
+    Attributes:
+        q: Words: a job id, or part of the name of a program, user or project, or the beginning
+            of a job's name.
+        job_id: Slurm's raw job id.
+        cluster: Name of the cluster.
+        user: Name of the user.
+        project: Name of the project.
+        program: Name of the program.
+        state: As Slurm names it: "COMPLETED".
+        finding: Code of a finding: "small-requests".
+        pattern: Form of a pattern: "<3D, (BLOCK, *, *)>".
+        direction: "read" or "write": of that pattern.
+        least_lost_seconds: Least gain that findings expect for the files of that pattern.
+        source: Kind of the source, "any" or "none".
+        since: Jobs that started at or after this moment, in seconds since 1970.
+        until: Jobs that started before it.
+        least_io_seconds: Least I/O time.
+        least_avoidable_seconds: Least gain that a finding expects.
+    """
+
+    q: str | None = None
+    job_id: int | None = None
+    cluster: str | None = None
+    user: str | None = None
+    project: str | None = None
+    program: str | None = None
+    state: str | None = None
+    finding: str | None = None
+    pattern: str | None = None
+    direction: str | None = None
+    source: str | None = None
+    since: int | None = None
+    until: int | None = None
+    least_io_seconds: float | None = None
+    least_avoidable_seconds: float | None = None
+    least_lost_seconds: float | None = None
+
+    @classmethod
+    def parse(cls, words: Mapping[str, str]) -> JobFilter:
+        """Return the filter that the words of a URL ask for; empty ones ask nothing.
+
+        Raises:
+            UsageError: A value cannot be used.
+        """
+        found: dict[str, Any] = {}
+        for field in fields(cls):
+            text = words.get(field.name, "").strip()
+            if text:
+                found[field.name] = _value(field.name, text)
+        if found.get("direction") not in (None, "read", "write"):
+            raise UsageError(f"direction={found['direction']!r}: give read or write")
+        return cls(**found)
+
+    def words(self) -> dict[str, str]:
+        """Return the filter as words of a URL."""
+        asked = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: str(value) for name, value in asked.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What is asked of jobs.
+
+    Attributes:
+        all: Each holds for all jobs that are asked for.
+        is_rare: One holds for few jobs, and is a list of their keys.
+    """
+
+    all: tuple[ColumnElement[bool], ...] = ()
+    is_rare: bool = False
+
+
+def conditions(connection: Connection, asked: JobFilter) -> Conditions:
+    """Return the conditions of a filter; names, and what is rare, are looked up first."""
+    found = [*_of_names(connection, asked), *_evidence(connection, asked)]
+    by_index = [_word(connection, word) for word in (asked.q or "").split()]
+    if asked.job_id is not None:
+        by_index.append(Job.raw_id == asked.job_id)
+    by_index += _bounds(asked)
+    keys = [_keys_of_rare(connection, condition) for condition in by_index]
+    found += [
+        condition if rare is None else rare for condition, rare in zip(by_index, keys, strict=True)
+    ]
+    return Conditions(tuple(found), any(rare is not None for rare in keys))
+
+
+def _of_names(connection: Connection, asked: JobFilter) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = []
+    for text, table, column in (
+        (asked.cluster, Cluster, Job.cluster_id),
+        (asked.user, Person, Job.person_id),
+        (asked.project, Project, Job.project_id),
+        (asked.program, Program, Job.program_id),
+    ):
+        if text is not None:
+            key = connection.scalar(select(table.id).where(table.name == text))
+            found.append(false() if key is None else column == key)
+    if asked.state is not None:
+        found.append(Job.state == asked.state)
+    return found
+
+
+def _bounds(asked: JobFilter) -> list[ColumnElement[bool]]:
+    """Return conditions on columns that have an index, one for each column."""
+    started: list[ColumnElement[bool]] = []
+    if asked.since is not None:
+        started.append(Job.start_at >= asked.since)
+    if asked.until is not None:
+        started.append(Job.start_at < asked.until)
+    found = [and_(*started)] if started else []
+    if asked.least_io_seconds is not None:
+        found.append(Job.io_seconds >= asked.least_io_seconds)
+    if asked.least_avoidable_seconds is not None:
+        found.append(Job.avoidable_seconds >= asked.least_avoidable_seconds)
+    return found
+
+
+def _keys_of_rare(
+    connection: Connection, condition: ColumnElement[bool]
+) -> ColumnElement[bool] | None:
+    """Return a condition as a list of the jobs that it holds for; None: they are too many."""
+    if count(connection, select(Job.id).where(condition), Job.id, RARE) > RARE:
+        return None
+    return Job.id.in_(select(Job.id).where(condition))
+
+
+def _evidence(connection: Connection, asked: JobFilter) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = []
+    if asked.finding is not None:
+        found.append(_told_by(connection, FindingRow, [FindingRow.code == asked.finding]))
+    about: list[ColumnElement[bool]] = []
+    if asked.pattern is not None:
+        about.append(JobPattern.form == asked.pattern)
+    if asked.direction is not None:
+        about.append(JobPattern.is_write.is_(asked.direction == "write"))
+    if asked.least_lost_seconds is not None:
+        about.append(JobPattern.lost_seconds >= asked.least_lost_seconds)
+    if about:
+        found.append(_told_by(connection, JobPattern, about))
+    if asked.source == "none":
+        found.append(Job.source_count == 0)
+    elif asked.source == "any":
+        found.append(Job.source_count > 0)
+    elif asked.source is not None:
+        found.append(exists().where(JobSource.job_id == Job.id, JobSource.kind == asked.source))
+    return found
+
+
+def _told_by(
+    connection: Connection, table: Any, about: list[ColumnElement[bool]]
+) -> ColumnElement[bool]:
+    """Return the condition that a source of a job has such a row.
+
+    Of rare rows the jobs are looked up; of others each job is asked until a page is full.
+    """
+    sources = select(table.source_id).where(*about)
+    if count(connection, sources, table.source_id, RARE) <= RARE:
+        return Job.id.in_(select(JobSource.job_id).where(JobSource.id.in_(sources)))
+    of_source = exists().where(table.source_id == JobSource.id, *about)
+    return exists().where(JobSource.job_id == Job.id, of_source)
+
+
+def _word(connection: Connection, word: str) -> ColumnElement[bool]:
+    """Return what one word may stand for."""
+    if word.isascii() and word.isdecimal() and int(word) < _LARGEST_ID:
+        return or_(Job.raw_id == int(word), Job.array_job_id == int(word), _begins(word))
+    begins = _begins(word)
+    is_name = connection.scalar(select(Job.id).where(begins).limit(1)) is not None
+    means = [begins] if is_name else []
+    for table, column in (
+        (Program, Job.program_id), (Person, Job.person_id), (Project, Job.project_id),
+    ):  # fmt: skip
+        like = func.lower(table.name).contains(word.lower(), autoescape=True)
+        keys = connection.scalars(
+            select(table.id).where(like).order_by(table.name).limit(MOST_NAMES)
+        ).all()
+        if keys:
+            means.append(column.in_(keys))
+    return or_(*means) if means else false()
+
+
+def _begins(word: str) -> ColumnElement[bool]:
+    """Return the condition that a job's name begins with a word, as a range of the index."""
+    return and_(Job.name >= word, Job.name < word + "\U0010ffff")
+
+
+def _value(name: str, text: str) -> str | int | float:
+    if len(text) > LONGEST:
+        raise UsageError(f"{name}: {len(text)} characters; at most {LONGEST} can be searched")
+    if name == "job_id":
+        return _job_id(text)
+    if name in ("since", "until"):
+        return _moment(name, text)
+    if name.startswith("least_"):
+        return _number(name, text)
+    return form_as_stored(printable(text)) if name == "pattern" else printable(text)
+
+
+def form_as_stored(text: str) -> str:
+    """Return the form of a pattern with its blanks: "<3D,(BLOCK,*)>" -> "<3D, (BLOCK, *)>"."""
+    return ", ".join(part.strip() for part in text.split(","))
+
+
+def _job_id(text: str) -> int:
+    if text.isascii() and text.isdecimal() and int(text) < _LARGEST_ID:
+        return int(text)
+    raise UsageError(f"job_id={text!r} is no job id of Slurm, such as 4711")
+
+
+def _moment(name: str, text: str) -> int:
+    """Return a moment: a day (UTC), or seconds since 1970."""
+    try:
+        if _DAY.fullmatch(text):
+            return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
+        moment = int(text)
+        if text.isascii() and 0 <= moment <= _LAST_MOMENT:
+            return moment
+    except ValueError:
+        pass
+    raise UsageError(f"{name}={text!r} is no day: write it as in 2026-03-31")
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 1e18:
+        raise UsageError(f"{name}={text!r} is no number of seconds, such as 10")
+    return number
+
+
+# Of which time figures are: always bounded, so that no page reads all there is.
+
+DAY = 86400
+USUAL_DAYS = 90
+MOST_DAYS = 366
+_LEFT_OUT = "left_out_"
+
+
+@dataclass(frozen=True)
+class Period:
+    """From one moment to before another, in seconds since 1970.
+
+    Attributes:
+        words: By which it was asked for: since, until; empty: nobody asked.
+    """
+
+    since: int
+    until: int
+    words: Mapping[str, str]
+
+    @classmethod
+    def parse(cls, words: Mapping[str, str], now: float, days: int = USUAL_DAYS) -> Period:
+        """Return the period that the words of a URL ask for.
+
+        Args:
+            words: "since" and "until" as in a search for jobs; without them the last days,
+                from the beginning of a day (UTC) on.
+            now: Seconds since 1970.
+            days: How many days there are if "since" is not given.
+
+        Raises:
+            UsageError: It is empty, or too long.
+        """
+        given = {name: words[name] for name in ("since", "until") if words.get(name, "").strip()}
+        asked = JobFilter.parse(given)
+        since, until = asked.since, asked.until
+        if until is None:
+            end = int(now) + 1
+            until = end if since is None else max(min(end, since + MOST_DAYS * DAY), since + 1)
+        if since is None:
+            since = max(until - days * DAY, 0) // DAY * DAY
+        said = ", ".join(f"{name}={text}" for name, text in given.items())
+        if since >= until:
+            raise UsageError(f"{said}: give a period that begins before it ends")
+        if until - since > MOST_DAYS * DAY:
+            raise UsageError(
+                f"{said}: these are {(until - since) // DAY} days; at most {MOST_DAYS} can be "
+                "looked at together"
+            )
+        return cls(since, until, given)
+
+    @property
+    def jobs(self) -> tuple[ColumnElement[bool], ...]:
+        """The condition that a job started within it."""
+        return (Job.start_at >= self.since, Job.start_at < self.until)
+
+    @property
+    def link_words(self) -> Mapping[str, str]:
+        """The words that choose the same period on another page."""
+        return {"since": _day(self.since), **self.words}
+
+    @property
+    def text(self) -> str:
+        """The period for people: "from 2026-01-01 to 2026-03-31"."""
+        return f"from {_day(self.since)} to {_day(self.until - 1)}"
+
+
+def whole_months(now: float, number: int) -> Period:
+    """Return the last months that are over.
+
+    Args:
+        now: Seconds since 1970.
+        number: Of months.
+    """
+    at = datetime.fromtimestamp(now, UTC)
+    end = at.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    months = end.year * 12 + end.month - 1 - number
+    begin = end.replace(year=months // 12, month=months % 12 + 1)
+    return Period(int(begin.timestamp()), int(end.timestamp()), {})
+
+
+def _day(at: int) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
+
+
+def rows_of(result: Any) -> list[dict[str, Any]]:
+    """Return the rows of a result as dictionaries.
+
+    PostgreSQL gives sums of integers as decimals, which JSON does not know.
+    """
+    return [
+        {name: int(value) if isinstance(value, Decimal) else value for name, value in row.items()}
+        for row in result.mappings()
+    ]
+
+
+def left_out(column: Any, name: str) -> ColumnElement[int]:
+    """Return how many rows the sum of a column, which is called `name`, leaves out."""
+    return (func.count() - func.count(column)).label(_LEFT_OUT + name)
+
+
+def with_missing(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with what is missing of its sums, where `left_out` counted that."""
+    counts = {name.removeprefix(_LEFT_OUT): n for name, n in row.items() if _LEFT_OUT in name}
+    told = {name: value for name, value in row.items() if _LEFT_OUT not in name}
+    missing = {name: f"of {plural(n, 'job')} it is not known" for name, n in counts.items() if n}
+    return {**told, "missing": missing}
+
+
+def total(one: Any, other: Any) -> ColumnElement[float]:
+    """Return the sum of two columns of bytes as a floating-point number.
+
+    As integers, the figures of one broken profile are too large for the database to add, and its
+    refusal would end every query that meets them.
+    """
+    return cast(one, Double) + cast(other, Double)

@@ -1,0 +1,441 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gives every file system now: its health, space, rates, events, and the site's advice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+from typing import Any
+
+from sqlalchemy import Connection, or_, select
+
+from stripewise.centre.database.queries._benchmarks import newest_benchmark
+from stripewise.centre.database.queries._everybody import briefly
+from stripewise.centre.database.queries._filters import JobFilter
+from stripewise.centre.database.queries._paging import Listing, Order, page
+from stripewise.centre.database.queries._series import (
+    ADVICE,
+    ENOUGH,
+    IS_FAILED,
+    IS_SLOW,
+    METADATA,
+    METRICS,
+    READ,
+    RETIRED_SECONDS,
+    TOTAL_BYTES,
+    TOTAL_FILES,
+    USED_BYTES,
+    USED_FILES,
+    WRITE,
+    Newest,
+    Part,
+    curve,
+    for_whole,
+    means,
+    newest,
+    parts_of,
+    resolution_for,
+    width_for,
+)
+from stripewise.centre.database.queries._service import (
+    Service,
+    SlowTarget,
+    can_compare,
+    services,
+    slow_among,
+)
+from stripewise.centre.database.store._samples import DAY
+from stripewise.centre.database.tables._storage import Event, FileSystem
+
+STALE_SECONDS = 900
+"""Samples that are older do not tell how a file system is now (chosen: three times five
+minutes, the usual interval of monitors)."""
+NOW_SECONDS = 300
+"""The rate "now" is the mean over so much time before the newest sample."""
+BEFORE_SECONDS = 28 * DAY
+"""Time that rates are compared with, and over which growth is measured."""
+WEEK = 7 * DAY
+_FEWEST_DAYS = 7
+_FURTHEST = 10 * 365 * DAY
+
+
+@dataclass(frozen=True)
+class Space:
+    """How full something is: bytes, or inodes.
+
+    Attributes:
+        used / total: None: not known.
+        weekly: Growth in a week over the last four (median of the slopes of all pairs of days,
+            Theil 1950 and Sen 1968); None: less than a week is known.
+        full_at: When it is full at that rate; None: not within ten years, or not known.
+    """
+
+    used: float | None = None
+    total: float | None = None
+    weekly: float | None = None
+    full_at: float | None = None
+
+    @property
+    def share(self) -> float | None:
+        """Used share."""
+        return None if self.used is None or not self.total else self.used / self.total
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A rate now, and the greatest of the last four weeks.
+
+    Attributes:
+        now: None: not known.
+        greatest: Mean of the busiest interval.
+        resolution_seconds: Length of that interval.
+    """
+
+    now: float | None = None
+    greatest: float | None = None
+    resolution_seconds: int = 3600
+
+    @property
+    def share(self) -> float | None:
+        """The rate now by the greatest one."""
+        return None if self.now is None or not self.greatest else self.now / self.greatest
+
+
+@dataclass(frozen=True)
+class FileSystemState:
+    """One file system now.
+
+    Attributes:
+        newest_at: End of the newest sample; None: there has never been one.
+        is_stale: It is too old to tell how the file system is now, or its clock is wrong.
+        targets: How many are known.
+        failed / slow: Names of targets; None: no series says so, or samples are too old.  Slow is
+            what the monitor says; if it says nothing, what its targets' times tell.
+        slow_seconds: Time of an operation of slow targets, beside that of the others, by name.
+        silent: Names of targets without samples while others have some.
+        events: (kind, text) of events that are open, without advice.
+        read / write / metadata: Rates.
+        space / files: How full it is.
+        benchmark: When the newest campaign of benchmarks was made, and whether it is emulated.
+    """
+
+    id: int
+    name: str
+    newest_at: float | None = None
+    is_stale: bool = True
+    targets: int = 0
+    failed: Sequence[str] | None = None
+    slow: Sequence[str] | None = None
+    silent: Sequence[str] = ()
+    events: Sequence[tuple[str, str]] = ()
+    read: Rate = field(default_factory=Rate)
+    write: Rate = field(default_factory=Rate)
+    metadata: Rate = field(default_factory=Rate)
+    space: Space = field(default_factory=Space)
+    files: Space = field(default_factory=Space)
+    benchmark: tuple[int, bool] | None = None
+    slow_seconds: Mapping[str, SlowTarget] = field(default_factory=dict)
+
+
+def find_file_system(connection: Connection, name: str) -> int | None:
+    """Return the key of a file system; None: there is none of this name."""
+    return connection.scalar(select(FileSystem.id).where(FileSystem.name == name))
+
+
+def view_names(connection: Connection) -> list[str]:
+    """Return the names of all file systems."""
+    return list(connection.scalars(select(FileSystem.name).order_by(FileSystem.name)))
+
+
+def view_storage(
+    connection: Connection, now: float, *, compares: bool = True
+) -> list[FileSystemState]:
+    """Return all file systems, by name.
+
+    Args:
+        connection: To the database.
+        now: Seconds since 1970.
+        compares: Whether rates are compared with the busiest before, which takes longest.
+    """
+
+    def find() -> list[FileSystemState]:
+        query = select(FileSystem.id, FileSystem.name).order_by(FileSystem.name)
+        found = connection.execute(query).all()
+        return [_state(connection, row.id, row.name, now, compares) for row in found]
+
+    return list(briefly(connection, ("storage", int(now), compares), find))
+
+
+def _state(
+    connection: Connection, key: int, name: str, now: float, compares: bool
+) -> FileSystemState:
+    parts, last = parts_in_service(connection, key)
+    newest_at = max((one.end for one in last.values()), default=None)
+    is_stale = newest_at is None or abs(now - newest_at) > STALE_SECONDS
+    targets = {one.target for one in parts if one.target}
+    now_told = parts_now(parts, last)
+    drawn = parts_before(connection, key, parts)
+
+    times = {} if newest_at is None else _times(connection, key, int(newest_at))
+    slow = {one.target: one for one in slow_among(times)}
+    flagged = None if is_stale else _flagged(now_told, last, IS_SLOW, newest_at)
+    if flagged is None and not is_stale and can_compare(times):
+        flagged = sorted(slow)
+
+    def rate(metric: str) -> Rate:
+        ids, ids_now, current = for_whole(drawn, metric), for_whole(now_told, metric), None
+        if newest_at is not None and not is_stale:
+            current = _current(connection, ids_now, int(newest_at))
+        before = _busiest(connection, ids, len(ids_now), now) if compares else Rate()
+        return replace(before, now=current)
+
+    return FileSystemState(
+        key,
+        name,
+        newest_at,
+        is_stale,
+        len(targets),
+        None if is_stale else _flagged(now_told, last, IS_FAILED, newest_at),
+        flagged,
+        () if newest_at is None else _silent(now_told, last, newest_at),
+        open_events(connection, key, now),
+        rate(READ),
+        rate(WRITE),
+        rate(METADATA),
+        _space(connection, (drawn, now_told), (USED_BYTES, TOTAL_BYTES), last, now),
+        _space(connection, (drawn, now_told), (USED_FILES, TOTAL_FILES), last, now),
+        newest_benchmark(connection, name),
+        {target: slow[target] for target in flagged or () if target in slow},
+    )
+
+
+def _times(connection: Connection, key: int, newest_at: int) -> dict[str, Service]:
+    """Return how long operations of each target took lately."""
+    first = newest_at - STALE_SECONDS
+    return services(connection, key, first - first % 60, newest_at + 60, 60)
+
+
+def parts_in_service(connection: Connection, key: int) -> tuple[list[Part], dict[int, Newest]]:
+    """Return the series of a file system that are in service, and the newest of each."""
+    parts = parts_of(connection, key, METRICS)
+    last = newest(connection, [one.id for one in parts])
+    begin = max((one.end for one in last.values()), default=0.0) - RETIRED_SECONDS
+    last = {key: one for key, one in last.items() if one.end > begin}
+    return [one for one in parts if one.id in last], last
+
+
+def parts_now(parts: Sequence[Part], last: Mapping[int, Newest]) -> list[Part]:
+    """Return series without those of targets of which another server has told since.
+
+    A server goes on to say that a target is gone from it: that is as old as what it told else.
+    """
+    there: dict[tuple[str, str], float] = {}
+    for one in parts:
+        if one.metric != IS_FAILED:
+            place = (one.server, one.target)
+            there[place] = max(there.get(place, 0.0), last[one.id].end)
+
+    def told(one: Part) -> tuple[float, str]:
+        newest = last[one.id]
+        is_gone = one.metric == IS_FAILED and newest.value > 0.5
+        place = (one.server, one.target)
+        return there.get(place, newest.end) if is_gone else newest.end, one.server
+
+    ends: dict[tuple[str, str], tuple[float, str]] = {}
+    for one in parts:
+        key = (one.target, one.metric)
+        ends[key] = max(ends.get(key, (0.0, "")), told(one))
+    return [
+        one for one in parts
+        if not one.target or ends[one.target, one.metric][1] == one.server
+    ]  # fmt: skip
+
+
+def parts_before(connection: Connection, key: int, parts: Sequence[Part]) -> list[Part]:
+    """Return series in service with those of the same targets at servers where they once were."""
+    known = {one.id for one in parts}
+    there = {(one.target, one.metric) for one in parts if one.target}
+    return [
+        one for one in parts_of(connection, key, METRICS)
+        if one.id in known or (one.target, one.metric) in there
+    ]  # fmt: skip
+
+
+def open_events(connection: Connection, key: int, now: float) -> list[tuple[str, str]]:
+    """Return (kind, text) of what has begun and not ended, without advice; the newest first."""
+    query = (
+        select(Event.kind, Event.text)
+        .where(
+            or_(Event.file_system_id == key, Event.file_system_id.is_(None)),
+            Event.kind != ADVICE,
+            Event.at <= now,
+            or_(Event.until.is_(None), Event.until > now),
+        )
+        .order_by(Event.at.desc())
+        .limit(50)
+    )
+    return [(kind, text) for kind, text in connection.execute(query)]
+
+
+def _flagged(
+    parts: Sequence[Part], last: dict[int, Newest], metric: str, newest_at: float | None
+) -> list[str] | None:
+    """Return the targets whose level is 1; None: no target reports one now."""
+    told = {
+        one.target: last[one.id].value
+        for one in parts
+        if one.metric == metric and one.id in last and not _is_late(last[one.id], newest_at)
+    }
+    return sorted(target for target, level in told.items() if level > 0.5) if told else None
+
+
+def _silent(parts: Sequence[Part], last: dict[int, Newest], newest_at: float) -> list[str]:
+    heard = {
+        one.target for one in parts if one.id in last and not _is_late(last[one.id], newest_at)
+    }
+    return sorted({one.target for one in parts if one.target} - heard)
+
+
+def _is_late(one: Newest, newest_at: float | None) -> bool:
+    return newest_at is None or newest_at - one.end > STALE_SECONDS
+
+
+def _busiest(connection: Connection, ids: Sequence[int], number: int, now: float) -> Rate:
+    """Return the greatest rate of some series together, over hours if those are not too many.
+
+    `number` is that of series which have roll-ups at one time.
+    """
+    until, since = int(now) + 1, int(now) - BEFORE_SECONDS
+    resolution = resolution_for(3600, number, since, until, now)
+    before = curve(connection, ids, since, until, resolution)
+    return Rate(None, max(before.values.values(), default=None), resolution)
+
+
+def _current(connection: Connection, ids: Sequence[int], newest_at: int) -> float | None:
+    """Return the sum of the rates over the last minutes; None: too few series reported."""
+    seconds = max(NOW_SECONDS, width_for(connection, ids, 60))
+    each = means(connection, ids, newest_at - seconds, newest_at + 60, 60)
+    return sum(each.values()) if each and len(each) >= ENOUGH * len(ids) else None
+
+
+def _space(
+    connection: Connection,
+    parts: tuple[Sequence[Part], Sequence[Part]],
+    metrics: tuple[str, str],
+    last: dict[int, Newest],
+    now: float,
+) -> Space:
+    """Return how full it is; `parts` are those of all times, and those that tell of now."""
+    used, total = (_sum(for_whole(parts[1], metric), last) for metric in metrics)
+    ids = for_whole(parts[0], metrics[0])
+    today = int(now) - int(now) % DAY
+    days = curve(connection, ids, today - BEFORE_SECONDS, today, DAY, enough=1.0)
+    weekly = growth(days.values)
+    full_at = None
+    if weekly is not None and weekly > 0 and used is not None and total is not None:
+        left = max(total - used, 0.0) / weekly * WEEK
+        full_at = now + left if left < _FURTHEST else None
+    return Space(used, total, weekly, full_at)
+
+
+def _sum(ids: Sequence[int], last: dict[int, Newest]) -> float | None:
+    """Return the sum of the newest levels; None: one of them is not known."""
+    if not ids or any(one not in last for one in ids):
+        return None
+    return sum(last[one].value for one in ids)
+
+
+def growth(days: Mapping[int, float]) -> float | None:
+    """Return the growth in a week of levels by moment; None: they span less than a week."""
+    points = sorted(days.items())
+    if len(points) < _FEWEST_DAYS or points[-1][0] - points[0][0] < WEEK:
+        return None
+    slopes = [
+        (late - early) / (end - begin)
+        for place, (begin, early) in enumerate(points)
+        for end, late in points[place + 1 :]
+    ]
+    return median(slopes) * WEEK
+
+
+# What happened to the storage, and advice of the site.
+
+
+@dataclass(frozen=True)
+class EventFilter:
+    """Conditions on events; what is "" or None is not asked.
+
+    Attributes:
+        file_system: Its name; events of all file systems are listed as well.
+        kind: Such as "outage".
+        since / until: Events that touch this time.
+    """
+
+    file_system: str = ""
+    kind: str = ""
+    since: int | None = None
+    until: int | None = None
+
+    @classmethod
+    def parse(cls, words: Mapping[str, str]) -> EventFilter:
+        """Return the filter that the words of a URL ask for.
+
+        Raises:
+            UsageError: A value cannot be used.
+        """
+        times = JobFilter.parse({key: words.get(key, "") for key in ("since", "until")})
+        return cls(
+            words.get("file_system", "").strip(), words.get("kind", "").strip(), times.since,
+            times.until,
+        )  # fmt: skip
+
+
+def list_events(
+    connection: Connection, asked: EventFilter, *, after: str = "", limit: int = 50
+) -> Listing:
+    """Return one page of events, the newest first.
+
+    Raises:
+        UsageError: The cursor cannot be used.
+    """
+    query = _events()
+    if asked.file_system:
+        query = query.where(
+            or_(FileSystem.name == asked.file_system, Event.file_system_id.is_(None))
+        )
+    if asked.kind:
+        query = query.where(Event.kind == asked.kind)
+    if asked.since is not None:
+        query = query.where(or_(Event.until.is_(None), Event.until >= asked.since))
+    if asked.until is not None:
+        query = query.where(Event.at < asked.until)
+    return page(connection, query, Order(Event.at, Event.id), after, limit)
+
+
+def kinds_of_events(connection: Connection) -> list[str]:
+    """Return the kinds that events have."""
+    return list(connection.scalars(select(Event.kind).distinct().order_by(Event.kind).limit(50)))
+
+
+def advice_now(connection: Connection, now: float) -> list[str]:
+    """Return the advice of the site that holds now; the newest first."""
+    query = (
+        select(Event.text)
+        .where(
+            Event.kind == ADVICE,
+            Event.at <= now,
+            or_(Event.until.is_(None), Event.until > now),
+        )
+        .order_by(Event.at.desc(), Event.id.desc())
+        .limit(100)
+    )
+    return list(connection.scalars(query))
+
+
+def _events() -> Any:
+    return select(
+        *(Event.id, Event.at, Event.until, Event.kind, Event.text),
+        FileSystem.name.label("file_system"),
+    ).outerjoin(FileSystem, FileSystem.id == Event.file_system_id)

@@ -1,0 +1,192 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who looks, and the one filter that decides which jobs they see.
+
+Every query about jobs begins with `jobs_of`; nothing else in the package selects from the table
+of jobs for a viewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    String,
+    and_,
+    case,
+    cast,
+    false,
+    literal,
+    or_,
+    select,
+    true,
+)
+
+from stripewise.centre.database.tables._access import Principal
+from stripewise.centre.database.tables._base import Reasons
+from stripewise.centre.database.tables._jobs import Job, Member
+
+FEWEST_USERS = 5
+"""Figures over the jobs of several users are shown to everybody from so many users on: with
+fewer, one of them could be told apart (the usual threshold of statistical offices)."""
+
+NOT_ALL_KNOWN = "not all of the run is known"
+"""Stands for a reason why a figure is not known, where it may hold the name of a file."""
+HIDDEN = "(a path)"
+"""Stands for the value of a setting that may be the name of a file, where those are hidden."""
+
+
+class Role(StrEnum):
+    """What an account may do; who manages a project is told by `tables.Member`."""
+
+    USER = "user"
+    SUPPORT = "support"
+    ADMIN = "admin"
+
+
+class Sight(StrEnum):
+    """How a viewer comes to see a job."""
+
+    OWNER = "owner"
+    MANAGER = "manager"
+    STAFF = "staff"
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """Somebody who looks at the database.
+
+    Attributes:
+        login: Of the account; "": nobody is logged in.
+        role: None: nobody is logged in.
+        person_id: Whose jobs are their own; None: nobody's.
+        managed: Keys of the projects that they manage.
+        may_read_names: Names of files may be shown to them, where they are the owner or staff.
+    """
+
+    login: str = ""
+    role: Role | None = None
+    person_id: int | None = None
+    managed: frozenset[int] = frozenset()
+    may_read_names: bool = True
+
+    @property
+    def is_staff(self) -> bool:
+        """Whether all jobs are visible; such looks are audited."""
+        return self.role in (Role.SUPPORT, Role.ADMIN)
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether accounts and rights may be changed."""
+        return self.role is Role.ADMIN
+
+    def sight(self, job: Mapping[str, Any]) -> Sight | None:
+        """Say how this viewer comes to see a job; None: not at all.
+
+        Args:
+            job: With its columns person_id and project_id.
+        """
+        if self.role is None:
+            return None
+        if self.person_id is not None and job["person_id"] == self.person_id:
+            return Sight.OWNER
+        if job["project_id"] is not None and job["project_id"] in self.managed:
+            return Sight.MANAGER
+        return Sight.STAFF if self.is_staff else None
+
+    def reads_names(self, job: Mapping[str, Any]) -> bool:
+        """Whether names of files of a job may be shown to this viewer."""
+        if not self.may_read_names:
+            return False
+        return self.is_staff or self.sight(job) is Sight.OWNER
+
+
+NOBODY = Viewer()
+
+
+def viewer_of(connection: Connection, login: str, *, may_read_names: bool = True) -> Viewer:
+    """Return the viewer behind an account; `NOBODY` if there is none, or it is disabled."""
+    row = connection.execute(
+        select(Principal.login, Principal.role, Principal.person_id).where(
+            Principal.login == login, Principal.is_disabled.is_(False)
+        )
+    ).one_or_none()
+    if row is None:
+        return NOBODY
+    managed = connection.scalars(
+        select(Member.project_id).where(
+            Member.person_id == row.person_id, Member.is_manager.is_(True)
+        )
+    )
+    return Viewer(row.login, Role(row.role), row.person_id, frozenset(managed), may_read_names)
+
+
+def visible(viewer: Viewer, *, by_index: bool = True) -> ColumnElement[bool]:
+    """Return the condition on the table of jobs that a viewer sees a row.
+
+    Args:
+        viewer: Who looks.
+        by_index: Indexes of owners may be used; otherwise SQLite follows that of the sorting.
+    """
+    if viewer.role is None:
+        return false()
+    if viewer.is_staff:
+        return true()
+    own: list[ColumnElement[bool]] = []
+    person: Any = Job.person_id if by_index else Job.person_id + 0
+    project: Any = Job.project_id if by_index else Job.project_id + 0
+    if viewer.person_id is not None:
+        own.append(person == viewer.person_id)
+    if viewer.managed:
+        own.append(project.in_(sorted(viewer.managed)))
+    return or_(*own) if own else false()
+
+
+def readable(viewer: Viewer) -> ColumnElement[bool]:
+    """Return the condition that the names of a job's files may be shown: `Viewer.reads_names`."""
+    if not viewer.may_read_names or viewer.role is None:
+        return false()
+    if viewer.is_staff:
+        return true()
+    return false() if viewer.person_id is None else Job.person_id == viewer.person_id
+
+
+def without_paths(viewer: Viewer, column: Any) -> ColumnElement[Any]:
+    """Return a column of values of settings; paths only where names of files may be shown."""
+    return case((readable(viewer), column), (column.contains("/"), HIDDEN), else_=column)
+
+
+def is_not_all_known(column: Any) -> ColumnElement[bool]:
+    """Return the condition that a figure of a profiled job is not known, or the least."""
+    named = cast(Job.missing, String).contains(f'"{column.key}"')
+    return and_(Job.source_count > 0, or_(column.is_(None), named))
+
+
+def veiled(viewer: Viewer, job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row of a job; its reasons only where names of files may be shown."""
+    if viewer.reads_names(job):
+        return dict(job)
+    return {**job, "missing": veiled_reasons(job["missing"])}
+
+
+def veiled_reasons(missing: Mapping[str, str]) -> dict[str, str]:
+    """Return which figures are not known, without the reasons, which may hold names of files."""
+    return dict.fromkeys(missing, NOT_ALL_KNOWN)
+
+
+def without_reasons(viewer: Viewer) -> ColumnElement[Any]:
+    """Return the column of reasons; where names may not be shown that there are some."""
+    some = literal({"job": NOT_ALL_KNOWN}, Reasons)
+    known = (readable(viewer), Job.missing)
+    return case(known, (Job.missing.is_not(None), some)).label("missing")
+
+
+def jobs_of(viewer: Viewer, *columns: Any, by_index: bool = True) -> Select[Any]:
+    """Begin a query about the jobs that a viewer sees; `by_index` as in `visible`."""
+    return select(*columns).select_from(Job).where(visible(viewer, by_index=by_index))

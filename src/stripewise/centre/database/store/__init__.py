@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes records into the tables, and finds the jobs to which they belong."""
+
+from typing import TYPE_CHECKING
+
+from stripewise.core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.centre.database.store._deliver import MARK as MARK
+    from stripewise.centre.database.store._deliver import Delivery as Delivery
+    from stripewise.centre.database.store._deliver import TakenError as TakenError
+    from stripewise.centre.database.store._deliver import deliver as deliver
+    from stripewise.centre.database.store._deliver import open_store as open_store
+    from stripewise.centre.database.store._deliver import read_state as read_state
+    from stripewise.centre.database.store._deliver import told_twice as told_twice
+    from stripewise.centre.database.store._deliver import write_parts as write_parts
+    from stripewise.centre.database.store._loads import Load as Load
+    from stripewise.centre.database.store._loads import TagParts as TagParts
+    from stripewise.centre.database.store._loads import Template as Template
+    from stripewise.centre.database.store._loads import parse_tag as parse_tag
+    from stripewise.centre.database.store._loads import store_job_loads as store_job_loads
+    from stripewise.centre.database.store._samples import store_growth as store_growth
+    from stripewise.centre.database.store._settle import settle as settle
+else:
+    __getattr__, __all__ = lazy_exports(__name__)

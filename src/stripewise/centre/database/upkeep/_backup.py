@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Backups: of SQLite by its online copy, of PostgreSQL by its own programs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, inspect
+from sqlalchemy.engine import URL
+
+from stripewise.centre.database._engine import refusals_said, shown, sqlite_file, str_of
+from stripewise.centre.database._schema import current
+from stripewise.core import whole_file
+from stripewise.core.errors import RuntimeMissingError, StorageError, UsageError
+
+_SQLITE_HEAD = b"SQLite format 3\0"
+_POSTGRES_HEAD = b"PGDMP"
+
+
+def backup(engine: Engine, file: Path) -> None:
+    """Write all of a database to a file, as it is at one moment; others may go on writing.
+
+    Args:
+        engine: Of the database; its tables may be of an older version.
+        file: New; it is there whole, or not at all.
+
+    Raises:
+        UsageError: The file is there already.
+        StorageError: The database holds nothing, or one of both sides refuses.
+    """
+    if os.path.lexists(file):
+        raise UsageError(f"{file} is there already: give the name of a new file")
+    source = sqlite_file(engine)
+    if (source is not None and not source.exists()) or not _revision(engine):
+        raise StorageError(f"{_name(engine)} holds no statistics: there is nothing to back up")
+    with whole_file(file) as place:
+        if sqlite_file(engine) is None:
+            _run("pg_dump", engine.url, ["--format=custom", "--no-owner", f"--file={place}"])
+        else:
+            _copy_sqlite(engine, place)
+
+
+def restore(engine: Engine, file: Path, *, replace: bool = False) -> str:
+    """Bring a backup back; return the revision of its tables.
+
+    Args:
+        engine: Of the database that is to hold it.
+        file: That `backup` wrote.
+        replace: Let it take the place of what the database holds, if that has the same revision.
+
+    Raises:
+        UsageError: The file is no backup of this kind of database.
+        StorageError: The database holds something that may not be replaced, or refuses.
+    """
+    is_sqlite = sqlite_file(engine) is not None
+    _check_file(file, is_sqlite)
+    revision = _revision_of_file(engine, file, is_sqlite)
+    _check_room(engine, revision, replace)
+    if is_sqlite:
+        _restore_sqlite(engine, file)
+    else:
+        engine.dispose()
+        _run("pg_restore", engine.url, ["--clean", "--if-exists", "--no-owner", "--exit-on-error",
+                                        "--single-transaction", str(file)])  # fmt: skip
+    return revision
+
+
+def _check_file(file: Path, is_sqlite: bool) -> None:
+    wanted, what = (_SQLITE_HEAD, "SQLite") if is_sqlite else (_POSTGRES_HEAD, "PostgreSQL")
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(len(wanted))
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror}: give a backup of `db backup`") from error
+    if head != wanted:
+        raise UsageError(
+            f"{file} is no backup of {what}: give a file that `stripewise db backup` wrote of a "
+            "database of the same kind"
+        )
+
+
+def _revision_of_file(engine: Engine, file: Path, is_sqlite: bool) -> str:
+    if is_sqlite:
+        found = ""
+        with _sqlite(file) as data, suppress(sqlite3.OperationalError):  # there is no such table
+            found = data.execute("SELECT max(version_num) FROM alembic_version").fetchone()[0]
+    else:
+        words = ["--data-only", "--table=alembic_version", "--file=-", str(file)]
+        lines = _run("pg_restore", None, words).splitlines()
+        start = next((i for i, line in enumerate(lines) if line.startswith("COPY ")), None)
+        found = lines[start + 1].strip() if start is not None and start + 1 < len(lines) else ""
+    if not found:
+        raise UsageError(f"{file} holds no statistics: give a backup of `stripewise db backup`")
+    return found
+
+
+def _check_room(engine: Engine, revision: str, replace: bool) -> None:
+    """Refuse to write over anything that is not to be replaced."""
+    name, now = _name(engine), _revision(engine)
+    with refusals_said(engine), engine.connect() as connection:
+        tables = inspect(connection).get_table_names()
+    if not tables:
+        return
+    if now != revision:
+        what = f"tables of revision {now}" if now else "other tables"
+        raise StorageError(
+            f"{name} holds {what}, the backup those of {revision}: restore into an empty database"
+        )
+    if not replace:
+        raise StorageError(
+            f"{name} is not empty: give --replace to drop what it holds, or an empty database"
+        )
+
+
+def _copy_sqlite(engine: Engine, place: Path) -> None:
+    source = sqlite_file(engine)
+    assert source is not None
+    with _sqlite(source) as data, _sqlite(place) as copy:
+        data.backup(copy, pages=4096)
+        copy.execute("PRAGMA journal_mode = DELETE")  # all of it in one file
+
+
+def _restore_sqlite(engine: Engine, file: Path) -> None:
+    engine.dispose()
+    target = sqlite_file(engine)
+    assert target is not None
+    with _sqlite(file) as data, _sqlite(target) as copy:
+        data.backup(copy)
+        copy.execute("PRAGMA journal_mode = WAL")
+
+
+@contextmanager
+def _sqlite(path: Path) -> Iterator[sqlite3.Connection]:
+    try:
+        with closing(sqlite3.connect(path, timeout=30)) as connection:
+            yield connection
+    except sqlite3.Error as error:
+        raise StorageError(f"{path}: {error}: check the file, and the room on its disk") from error
+
+
+def _run(program: str, url: URL | None, words: Sequence[str]) -> str:
+    """Run a program of PostgreSQL; its password is told by the environment alone."""
+    found = shutil.which(program)
+    if found is None:
+        raise RuntimeMissingError(f"{program} is not found: install PostgreSQL's client programs")
+    environment = dict(os.environ)
+    place = []
+    if url is not None:
+        from psycopg.conninfo import make_conninfo
+
+        told: dict[str, Any] = {
+            "host": url.host,
+            "port": url.port,
+            "user": url.username,
+            "dbname": url.database,
+        }
+        known = {name: value for name, value in {**told, **url.query}.items() if value}
+        if password := known.pop("password", url.password):
+            environment["PGPASSWORD"] = str(password)
+        place = [f"--dbname={make_conninfo(**known)}"]
+    done = subprocess.run(
+        [found, *place, *words], env=environment, capture_output=True, text=True, check=False,
+        errors="replace",
+    )  # fmt: skip
+    if done.returncode:
+        said = " ".join(done.stderr.split())[:500] or f"exit code {done.returncode}"
+        raise StorageError(f"{program}: {said}: check that PostgreSQL runs, and the URL")
+    return done.stdout
+
+
+def _revision(engine: Engine) -> str:
+    with refusals_said(engine), engine.connect() as connection:
+        return current(connection)
+
+
+def _name(engine: Engine) -> str:
+    return shown(str_of(engine))

@@ -1,0 +1,374 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a collector in a thread of its own, in rounds on a grid that does not drift."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from stripewise.centre.monitor import metrics
+from stripewise.centre.monitor._host import Host, HostError
+from stripewise.centre.monitor._records import Metric, Reading, Round, TargetJobs
+from stripewise.centre.monitor.collectors._base import Collector, Problem
+from stripewise.present import duration_text, plural, printable
+
+LOOK_AGAIN_SECONDS = 60.0
+"""How often a collector that found nothing here looks again: Lustre may be mounted later."""
+_STUCK_SECONDS = 30.0
+_STUCK_INTERVALS = 3
+_log = logging.getLogger("stripewise.centre.monitor.agent")
+
+
+class Collecting:
+    """The rounds of one collector.
+
+    Args:
+        collector: Which.
+        host: What it reads.
+        clock: Of this host.
+        interval_seconds: From one round to the next.
+        hand_on: Takes each round, at once.
+        is_automatic: As long as there is nothing to read here, it only looks now and then, and
+            that is no failure.
+    """
+
+    def __init__(
+        self,
+        collector: Collector,
+        host: Host,
+        clock: Clock,
+        interval_seconds: float,
+        hand_on: Callable[[Round], None],
+        is_automatic: bool = False,
+    ) -> None:
+        self.collector = collector
+        collector.is_repeated = True
+        self._host, self._clock, self._hand_on = host, clock, hand_on
+        self.interval_seconds = collector.settings.interval_seconds or interval_seconds
+        self.stuck_seconds = max(_STUCK_SECONDS, _STUCK_INTERVALS * self.interval_seconds)
+        self.look_again_seconds = LOOK_AGAIN_SECONDS
+        self._is_automatic = is_automatic
+        self._ending = threading.Event()
+        self._lock = threading.Lock()
+        self._grid: Grid | None = None
+        self._began: float | None = None  # monotonic; None: no round is under way
+        self._is_stuck = False
+        self._last: Outcome | None = None
+        self._last_success: float | None = None
+        self._failures: Counter[str] = Counter()
+        self._skipped = 0
+        self._problems = 0
+        self._state: str | None = None
+        self._thread = threading.Thread(
+            target=self._run, name=f"collect {collector.name}", daemon=True
+        )
+
+    def start(self) -> None:
+        """Begin with the first round."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ask it to end; what is read now is dropped if it then fails."""
+        self._ending.set()
+
+    def join(self, seconds: float) -> bool:
+        """Wait until it has ended, and return whether it has."""
+        self._thread.join(max(0.0, seconds))
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        while not self._is_here():
+            if self._ending.wait(self.look_again_seconds):
+                return
+        with self._lock:
+            grid = self._grid = Grid(self._clock.monotonic(), self.interval_seconds)
+        while not self._ending.is_set():
+            try:
+                self._one_round()
+            except BaseException as error:  # memory may end anywhere; the next round may do
+                self._break(error)
+            with self._lock:
+                now = self._clock.monotonic()
+                at, skipped = grid.next(now)
+                self._skipped += skipped
+            self._ending.wait(max(0.0, at - now))
+
+    def _is_here(self) -> bool:
+        """Look whether there is something to read; what this raises shows in the first round."""
+        if not self._is_automatic:
+            return True
+        with self._lock:
+            self._began = self._clock.monotonic()
+        try:
+            why = self.collector.missing(self._host)
+        except BaseException:
+            return True
+        finally:
+            with self._lock:
+                self._began, self._is_stuck = None, False
+        if why:
+            self._change("idle", f"finds nothing to read here: {why}", logging.DEBUG)
+        return not why
+
+    def _one_round(self) -> None:
+        with self._lock:
+            self._began = self._clock.monotonic()
+        outcome = read_round(self.collector, self._host, self._clock)
+        found = outcome.round
+        with self._lock:
+            self._began, self._is_stuck = None, False
+            if found.reason and self._ending.is_set():
+                return
+            self._note(outcome)
+        self._tell(outcome)
+        self._hand_on(found)
+
+    def _break(self, error: BaseException) -> None:
+        """Take a round that failed after it was read for one that failed."""
+        found = Round(
+            self.collector.name, self._clock.wall(), self._clock.monotonic(), reason="error"
+        )
+        with self._lock:
+            self._began, self._is_stuck = None, False
+            self._note(Outcome(found, 0))
+        self._change("broken", f"broke off: {type(error).__name__}", logging.WARNING)
+
+    def _note(self, outcome: Outcome) -> None:
+        found = outcome.round
+        bare = replace(found, readings=(), jobs=())  # which would take memory until the next
+        self._last = Outcome(bare, outcome.problems)
+        self._problems += outcome.problems
+        if found.reason:
+            self._failures[found.reason] += 1
+        else:
+            self._last_success = found.at + found.seconds
+
+    def _tell(self, outcome: Outcome) -> None:
+        """Say it if something is otherwise than before."""
+        found = outcome.round
+        first = found.problems[0] if found.problems else ""
+        more = f" (and {outcome.problems - 1} more)" if outcome.problems > 1 else ""
+        if found.reason:
+            self._change(found.reason, f"failed ({found.reason}): {first}{more}", logging.WARNING)
+        elif first:
+            self._change("part", f"leaves out: {first}{more}", logging.WARNING)
+        else:
+            count = plural(len(found.readings), "reading")
+            self._change("", f"works: {count} in {duration_text(found.seconds)}")
+
+    def _change(self, state: str, text: str, grade: int = logging.INFO) -> None:
+        with self._lock:
+            is_new, self._state = self._state != state, state
+        if is_new:
+            _log.log(grade, "collector %s %s", self.collector.name, printable(text))
+
+    def look(self) -> None:
+        """Notice a round that does not end."""
+        with self._lock:
+            began = self._began
+            if began is None or self._is_stuck:
+                return
+            seconds = self._clock.monotonic() - began
+            if seconds < self.stuck_seconds:
+                return
+            self._is_stuck = True
+            self._failures["slow"] += 1
+        self._change(
+            "stuck", f"has been reading for {seconds:.0f} s and does not end", logging.WARNING
+        )
+
+    def health(self) -> Iterator[Reading]:
+        """Yield readings of it; none before it found something."""
+        name = self.collector.name
+        with self._lock:
+            if self._grid is None and not self._is_stuck:
+                return
+            last, success, failures = self._last, self._last_success, Counter(self._failures)
+            is_ok = last is not None and not last.round.reason and not self._is_stuck
+            skipped, problems = self._skipped, self._problems
+            if self._began is not None and self._grid is not None:
+                skipped += self._grid.overdue(self._clock.monotonic())
+        if last is not None or failures:
+            yield Reading(metrics.COLLECTOR_OK, (name,), float(is_ok))
+        if last is not None:
+            yield Reading(metrics.COLLECTOR_SECONDS, (name,), last.round.seconds)
+        if success is not None:
+            yield Reading(metrics.COLLECTOR_LAST, (name,), success)
+        for reason in REASONS:
+            yield Reading(metrics.COLLECTOR_FAILURES, (name, reason), float(failures[reason]))
+        yield Reading(metrics.COLLECTOR_SKIPPED, (name,), float(skipped))
+        yield Reading(metrics.PROBLEMS, (name,), float(problems))
+
+
+# One round of one collector: everything is kept that was read before something failed.
+
+REASONS = ("missing", "denied", "slow", "malformed", "error")
+"""All that a label ever holds, whatever a plug-in calls it."""
+MOST_ITEMS = 1_000_000
+"""Readings and targets of one round; a collector that gives more is broken (assumed)."""
+_MOST_TEXTS = 100
+
+
+class Outcome(NamedTuple):
+    """A round, and what is told of it.
+
+    Attributes:
+        round: What was read; at most 100 of its problems in words.
+        problems: How many there were.
+    """
+
+    round: Round
+    problems: int
+
+
+class _Found:
+    """What a round has so far."""
+
+    def __init__(self) -> None:
+        self.readings: list[Reading] = []
+        self.jobs: list[TargetJobs] = []
+        self.texts: list[str] = []
+        self.problems = 0
+        self.reason = ""
+
+    def take(self, item: Reading | TargetJobs | Problem) -> None:
+        """Sort one item in; sinks can rely on it, whatever a plug-in gives."""
+        if isinstance(item, Reading):
+            if not isinstance(item.metric, Metric):
+                raise HostError("malformed", "a reading is of no metric")
+            _check_texts(item.labels)
+            self.readings.append(item)
+        elif isinstance(item, TargetJobs):
+            _check_texts((item.fs, item.target))
+            self.jobs.append(item)
+        else:
+            self.problems += 1
+            self.reason = self.reason or (_known(item.reason) if item.reason else "")
+            if len(self.texts) < _MOST_TEXTS:
+                self.texts.append(str(item.text))
+        if len(self.readings) + len(self.jobs) + self.problems > MOST_ITEMS:
+            raise HostError("malformed", f"more than {MOST_ITEMS:,} readings in one round")
+
+    def fail(self, reason: str, text: str) -> None:
+        """Take what ended the round: it comes first, since it tells most."""
+        self.reason = _known(reason)
+        self.texts.insert(0, text)
+
+
+def _check_texts(labels: object) -> None:
+    try:
+        if isinstance(labels, tuple):
+            "".join(labels)  # the fastest way to see that they are texts
+            return
+    except TypeError:
+        pass
+    raise HostError("malformed", "a reading has labels that are no texts")
+
+
+def _known(reason: str) -> str:
+    return reason if reason in REASONS else "error"
+
+
+def read_round(collector: Collector, host: Host, clock: Clock) -> Outcome:
+    """Read everything once; whatever a collector raises ends this round and nothing else."""
+    found = _Found()
+    at, monotonic = clock.wall(), clock.monotonic()
+    try:
+        for item in collector.collect(host):
+            found.take(item)
+    except HostError as error:
+        found.fail(error.reason, str(error))
+    except BaseException as error:  # a plug-in may raise anything, even SystemExit
+        _log.debug("the collector %s failed", collector.name, exc_info=True)
+        found.fail("error", f"{type(error).__name__}: {error}")
+    whole = Round(
+        collector.name, at, monotonic, clock.monotonic() - monotonic,
+        tuple(found.readings), tuple(found.jobs), tuple(found.texts), found.reason,
+    )  # fmt: skip
+    return Outcome(whole, found.problems)
+
+
+# Clocks: a grid of rounds that does not drift, steps of the wall clock, pauses that grow.
+
+STEP_SECONDS = 1.0
+"""From here on the wall clock was set; slewing by NTP stays far below (500 ppm; documented)."""
+
+
+class Clock:
+    """The clocks of this host; tests give others."""
+
+    def wall(self) -> float:
+        """Return seconds since 1970."""
+        return time.time()
+
+    def monotonic(self) -> float:
+        """Return seconds of the clock that never steps."""
+        return time.monotonic()
+
+
+class Grid:
+    """When rounds begin: at the start, and at each multiple of the interval after it."""
+
+    def __init__(self, start: float, interval_seconds: float) -> None:
+        self._start = start
+        self._interval_seconds = interval_seconds
+        self._index = 0
+
+    def next(self, now: float) -> tuple[float, int]:
+        """Go on to the next round that has not been missed.
+
+        Returns:
+            When it begins, and how many rounds were skipped before it.
+        """
+        first = self._index + 1
+        self._index = max(first, math.ceil((now - self._start) / self._interval_seconds))
+        return self._start + self._index * self._interval_seconds, self._index - first
+
+    def overdue(self, now: float) -> int:
+        """Return how many rounds should have begun since the one that runs."""
+        passed = math.floor((now - self._start) / self._interval_seconds)
+        return max(0, passed - self._index)
+
+
+class StepWatch:
+    """Notices that the wall clock was set: it then differs otherwise from the monotonic one."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._offset = clock.wall() - clock.monotonic()
+        self.count = 0
+
+    def look(self) -> float:
+        """Return by how many seconds the clock was set since the last look; 0: it was not."""
+        offset = self._clock.wall() - self._clock.monotonic()
+        step, self._offset = offset - self._offset, offset
+        if abs(step) <= STEP_SECONDS:
+            return 0.0
+        self.count += 1
+        return step
+
+
+class Backoff:
+    """Pauses between attempts that fail: twice as long each time."""
+
+    def __init__(self, first_seconds: float = 1.0, longest_seconds: float = 60.0) -> None:
+        self._first_seconds = first_seconds
+        self._longest_seconds = longest_seconds
+        self._next_seconds = first_seconds
+
+    def next(self) -> float:
+        """Return how long to wait before the next attempt."""
+        seconds = self._next_seconds
+        self._next_seconds = min(2 * seconds, self._longest_seconds)
+        return seconds
+
+    def reset(self) -> None:
+        """Begin anew: an attempt succeeded."""
+        self._next_seconds = self._first_seconds

@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A thread for each sink: it delivers what the sink took, and tries again what failed."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+
+from stripewise.centre.monitor import metrics
+from stripewise.centre.monitor._records import Reading, Round
+from stripewise.centre.monitor.agent._collecting import Backoff, Clock
+from stripewise.centre.monitor.sinks._base import Sink, SinkError
+from stripewise.present import printable
+
+STUCK_SECONDS = 60.0
+"""A delivery that takes longer has failed, whatever comes of it; those of sinks end before."""
+_PAUSE_SECONDS = 0.5
+"""Between two deliveries: rounds that end together go together."""
+_log = logging.getLogger("stripewise.centre.monitor.agent")
+
+
+class Delivering:
+    """The deliveries of one sink.
+
+    Args:
+        sink: Which.
+        clock: Of this host.
+        backoff: Pauses after failures; None: 1 to 60 s.
+        pause_seconds: Between deliveries that succeed.
+    """
+
+    def __init__(
+        self,
+        sink: Sink,
+        clock: Clock,
+        backoff: Backoff | None = None,
+        pause_seconds: float = _PAUSE_SECONDS,
+    ) -> None:
+        self.sink = sink
+        self._clock = clock
+        self._backoff = backoff or Backoff()
+        self._pause_seconds = pause_seconds
+        self._waits_to_be_asked = type(sink).deliver is Sink.deliver
+        self._work = threading.Event()
+        self._ending = threading.Event()
+        self._tried = threading.Event()
+        self._lock = threading.Lock()
+        self._is_begun = False
+        self.stuck_seconds = STUCK_SECONDS
+        self._began: float | None = None  # monotonic; None: it waits for work
+        self._is_stuck = False
+        self._errors: dict[str, str] = {}  # of the last attempt to take, deliver; "": it succeeded
+        self._last_success: float | None = None
+        self._failures = 0
+        self._lost = 0
+        self._thread = threading.Thread(target=self._run, name=f"deliver {sink.name}", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread, which begins with the sink."""
+        self._work.set()
+        self._thread.start()
+
+    def has_tried(self, seconds: float) -> bool:
+        """Wait until it has tried to begin, and return whether it has."""
+        return self._tried.wait(max(0.0, seconds))
+
+    @property
+    def why_not_begun(self) -> str:
+        """Why it could not begin so far; "": it has, or still tries."""
+        return "" if self._is_begun else self._errors.get("deliver", "")
+
+    def stop(self) -> None:
+        """Ask it to deliver what is left, and to end."""
+        self._ending.set()
+        self._work.set()
+
+    def join(self, seconds: float) -> bool:
+        """Wait until it has ended, and return whether it has."""
+        self._thread.join(max(0.0, seconds))
+        return not self._thread.is_alive()
+
+    def take(self, found: Round) -> None:
+        """Give the sink a round; before it could begin, the round is lost, and counted."""
+        if not self._is_begun:
+            with self._lock:
+                self._lost += 1
+            return
+        try:
+            self.sink.take(found)
+        except BaseException as error:
+            with self._lock:
+                self._lost += 1
+            self._note("take", _words(error))
+        else:
+            self._note("take", "")
+        self._work.set()
+
+    def _begin(self) -> None:
+        self.sink.start()
+        self._is_begun = True
+
+    def _run(self) -> None:
+        while not self._ending.is_set():
+            self._work.wait()
+            if self._ending.is_set():
+                break
+            self._work.clear()
+            if self._attempt(self.sink.deliver if self._is_begun else self._begin):
+                self._ending.wait(self._pause_seconds)
+            else:
+                self._work.set()
+                self._ending.wait(self._backoff.next())
+        if self._is_begun:
+            self._attempt(self.sink.stop, is_delivery=False)
+
+    def _attempt(self, action: Callable[[], None], is_delivery: bool = True) -> bool:
+        """Do something, and note how it went; an end that succeeds may have delivered nothing."""
+        with self._lock:
+            self._began = self._clock.monotonic()
+        try:
+            action()
+        except BaseException as error:  # a faulty sink must not stop the others
+            if not isinstance(error, SinkError):
+                _log.debug("the sink %s failed", self.sink.name, exc_info=True)
+            self._note("deliver", _words(error))
+            return False
+        finally:
+            with self._lock:
+                self._began, self._is_stuck = None, False
+            self._tried.set()
+        self._backoff.reset()
+        if is_delivery:
+            self._note("deliver", "")
+        return True
+
+    def look(self) -> None:
+        """Notice a delivery that does not end."""
+        with self._lock:
+            began = self._began
+            if began is None or self._is_stuck:
+                return
+            seconds = self._clock.monotonic() - began
+            if seconds < self.stuck_seconds:
+                return
+            self._is_stuck = True
+            self._failures += 1
+        _log.warning(
+            "sink %s has been delivering for %.0f s and does not end", self.sink.name, seconds
+        )
+
+    def _note(self, step: str, error: str) -> None:
+        with self._lock:
+            before, self._errors[step] = self._errors.get(step), error
+            if error:
+                self._failures += 1
+            elif step == "deliver":
+                self._last_success = self._clock.wall()
+        if error and not before:
+            _log.warning("sink %s cannot %s: %s", self.sink.name, step, printable(error))
+        elif before and not error:
+            _log.info("sink %s can %s again", self.sink.name, step)
+
+    def health(self) -> Iterator[Reading]:
+        """Yield readings of it; what the sink tells itself goes before."""
+        try:
+            own = {(one.metric, one.labels): one for one in self.sink.health()}
+        except BaseException:
+            own = {}
+        with self._lock:
+            lost = self._lost
+            name = (self.sink.name,)
+            is_ok = self._is_begun and not self._is_stuck and not any(self._errors.values())
+            made = [
+                Reading(metrics.SINK_OK, name, float(is_ok)),
+                Reading(metrics.SINK_FAILURES, name, float(self._failures)),
+            ]
+            if self._last_success is not None and not self._waits_to_be_asked:
+                made.append(Reading(metrics.SINK_LAST, name, self._last_success))
+        told = own.pop((metrics.SINK_LOST, name), None)
+        if told is not None and isinstance(told.value, int | float):
+            lost += int(told.value)
+        made.append(Reading(metrics.SINK_LOST, name, float(lost)))
+        yield from own.values()
+        yield from (one for one in made if (one.metric, one.labels) not in own)
+
+
+def _words(error: BaseException) -> str:
+    text = str(error)
+    return text if isinstance(error, SinkError) else f"{type(error).__name__}: {text}"

@@ -1,0 +1,224 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The configuration of the agent: monitor.toml, checked."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+
+from stripewise.centre.monitor.collectors._registry import collector_class, collector_names
+from stripewise.centre.monitor.sinks._registry import sink_class, sink_names
+from stripewise.core.errors import ConfigurationError
+from stripewise.core.inputs import POLICY, open_input, parse_toml
+from stripewise.present import printable
+from stripewise.settings.tunables import first_problem
+
+DEFAULT_SINKS: Mapping[str, Mapping[str, Any]] = {"prometheus": {}}
+"""Without sinks in the configuration: Prometheus may ask at 127.0.0.1:9823."""
+_Result = TypeVar("_Result")
+_Form = TypeVar("_Form", bound=BaseModel)
+_TABLES = ("agent", "collectors", "sinks")
+_ACCOUNT = r"[A-Za-z_][A-Za-z0-9._-]{0,31}"
+_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+
+
+def short_host_name() -> str:
+    """Return this host's name, without its domain."""
+    return socket.gethostname().partition(".")[0] or "localhost"
+
+
+class AgentSettings(BaseModel):
+    """[agent]: what holds for all collectors and sinks.
+
+    Attributes:
+        server: Name of this host in all that is reported.
+        cluster: That it belongs to, for the statistics database; "": none is told.
+        interval_seconds: From one round to the next.
+        user: Whom the agent becomes if root starts it; "": stripewise if there is such an
+            account, else nobody; "root": it stays root.
+        log_level: What is said on standard error: debug, info, warning or error.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    server: str = Field(default_factory=short_host_name)
+    cluster: str = ""
+    interval_seconds: float = Field(default=15.0, ge=1.0, le=3600.0)
+    user: str = ""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    @field_validator("server", "cluster", mode="before")
+    @classmethod
+    def _is_name(cls, value: object, info: ValidationInfo) -> object:
+        is_empty = value == "" and info.field_name == "cluster"
+        if isinstance(value, str) and not is_empty and not re.fullmatch(_NAME, value):
+            raise ValueError(
+                "write at most 64 letters, digits, dots, hyphens and underscores, beginning with "
+                "a letter or a digit"
+            )
+        return value
+
+    @field_validator("user")
+    @classmethod
+    def _is_account(cls, value: str) -> str:
+        if value and not re.fullmatch(_ACCOUNT, value):
+            raise ValueError(
+                "write the name of an account: at most 32 letters, digits, dots, hyphens and "
+                "underscores, beginning with a letter or _"
+            )
+        return value
+
+
+class CollectorChoice(BaseModel):
+    """Whether a collector is used: a key of its table that all have.
+
+    Attributes:
+        enabled: "automatic": where there is something to read; true: also where there is not,
+            which is a failure then; false: never.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+    enabled: bool | Literal["automatic"] = "automatic"
+
+    @field_validator("enabled", mode="before")
+    @classmethod
+    def _is_known(cls, value: object) -> object:
+        if not isinstance(value, bool) and value != "automatic":
+            raise ValueError('write true, false or "automatic"')
+        return value
+
+
+class MonitorSettings(BaseModel):
+    """All of monitor.toml.
+
+    Attributes:
+        agent: What holds for all.
+        collectors: Table of each collector that has one; each checks its own.
+        sinks: Table of each sink that is used.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    agent: AgentSettings = Field(default_factory=AgentSettings)
+    collectors: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    sinks: dict[str, dict[str, Any]] = Field(default_factory=lambda: _copied(DEFAULT_SINKS))
+
+    def choice(self, name: str) -> CollectorChoice:
+        """Return whether a collector is used."""
+        return CollectorChoice.model_validate(self.collectors.get(name, {}))
+
+    def table(self, name: str) -> dict[str, Any]:
+        """Return what a collector itself is to check."""
+        given = self.collectors.get(name, {})
+        return {key: value for key, value in given.items() if key != "enabled"}
+
+
+def read_settings(path: Path | None) -> MonitorSettings:
+    """Read the configuration; without a file all that has something to read here is used.
+
+    Raises:
+        ConfigurationError: The file cannot be read, others may change it, or something in it is
+            not right.
+    """
+    if path is None:
+        return MonitorSettings()
+    try:
+        data = parse_toml(_read_owned(path).decode("utf-8"))
+    except ConfigurationError:
+        raise
+    except OSError as error:
+        reason = error.strerror or "error"
+        raise ConfigurationError(f"{path} cannot be read ({reason}): check its path") from error
+    except ValueError as error:
+        raise ConfigurationError(
+            f"{path} is not TOML in UTF-8: {error}: mend that place, or name the right file"
+        ) from error
+    try:
+        return settings_of(data)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from error
+
+
+def _read_owned(path: Path) -> bytes:
+    """Read what nobody else may change: it names commands, and whose rights they have."""
+    with open_input(path) as file:
+        why, remedy = why_not_obeyed(os.fstat(file.fileno()), os.geteuid())
+        if why:
+            raise ConfigurationError(
+                f"{path} {why}, and it says what the agent runs: see that it is right, and run"
+                f" {remedy} on it"
+            )
+        data = file.read(POLICY.file_bytes + 1)
+    POLICY.check_bytes(len(data), path)
+    return data
+
+
+def why_not_obeyed(status: os.stat_result, user_id: int) -> tuple[str, str]:
+    """Return how others than root and this user may change a file, and the remedy.
+
+    They may not: empty.  With an access control list the group's bits are its mask, so one that
+    lets others write shows.
+    """
+    if status.st_uid not in (0, user_id):
+        return f"belongs to another user (uid {status.st_uid})", "chown root"
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return "can be changed by others", "chmod go-w"
+    return "", ""
+
+
+def settings_of(data: Mapping[str, Any]) -> MonitorSettings:
+    """Check a configuration.
+
+    Raises:
+        ConfigurationError: Something in it is not right.
+    """
+    for name in data:
+        if name not in _TABLES:
+            raise ConfigurationError(
+                f"no table is called [{printable(name)}]: there are [agent], [collectors.NAME] "
+                "and [sinks.NAME]"
+            )
+    found = _checked("", data, MonitorSettings)
+    for name in found.collectors.keys() - set(collector_names()):
+        collector_class(name)  # says why there is none
+    for name in data.get("sinks", {}).keys() - set(sink_names()):
+        sink_class(name)
+    for name, table in found.collectors.items():
+        _checked(f"[collectors.{name}] ", table, CollectorChoice)
+    return found
+
+
+def within(path: Path | None, action: Callable[[], _Result]) -> _Result:
+    """Do something that checks a part of a file, and name the file where it is not right."""
+    try:
+        return action()
+    except ConfigurationError as error:
+        if path is None:
+            raise
+        raise ConfigurationError(f"{path}: {error}") from error
+
+
+def _checked(place: str, data: Mapping[str, Any], form: type[_Form]) -> _Form:
+    try:
+        return form.model_validate(data)
+    except ValidationError as error:
+        known = {*AgentSettings.model_fields, *CollectorChoice.model_fields}
+        wrong = printable(first_problem(error, known))
+        raise ConfigurationError(f"{place}{wrong}") from error
+
+
+def _copied(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {name: dict(table) for name, table in tables.items()}

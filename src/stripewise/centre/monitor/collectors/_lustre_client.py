@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lustre's clients: what programs of this host did to each file system, through `lctl`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from stripewise.centre.monitor import metrics
+from stripewise.centre.monitor._host import Host, HostError
+from stripewise.centre.monitor._privileges import rights_remedy
+from stripewise.centre.monitor._records import Metric, Reading, TargetJobs
+from stripewise.centre.monitor.collectors._base import Collector, CollectorSettings, Problem
+from stripewise.centre.monitor.collectors._lctl import LctlCommand, Parameters
+from stripewise.centre.monitor.collectors._lustre_parameters import parse_mount
+from stripewise.centre.monitor.collectors._lustre_state import version_problem, version_readings
+from stripewise.centre.monitor.collectors._lustre_stats import (
+    USECS_PER_SECOND,
+    Stats,
+    bytes_of,
+    operations_of,
+    parse_stats,
+    told,
+)
+from stripewise.centre.monitor.collectors._sums import FirstTexts, Sums
+
+_PATTERNS = ("llite.*.stats", "llite.*.kbytestotal")
+_NO_OPERATIONS = (
+    *("opencount", "openclosetime", "hybrid_", "getxattr_hits"),
+    *("dirty_pages_", "brw_", "osc_"),  # of old versions
+)
+"""Beginnings of counters that tell about operations, or about pages, and are no operations."""
+_MOST_SERIES = 1000
+_Key = tuple[Metric, tuple[str, ...]]
+
+
+class LustreClientSettings(CollectorSettings):
+    """Settings of `lustre-client`.
+
+    Attributes:
+        lctl: Path or name of the command.
+        timeout_seconds: Of one call of it.
+    """
+
+    lctl: LctlCommand = "lctl"
+    timeout_seconds: float = Field(default=10.0, gt=0.0, le=600.0)
+
+
+class LustreClient(Collector):
+    """Counters of the file systems that this host has mounted.
+
+    Several mounts of one file system are summed; what a mount had counted before it went away
+    stays in the sum.  Bytes are those that programs asked for, also from the cache.
+    """
+
+    name = "lustre-client"
+    summary = "Lustre clients: bytes and operations of programs by file system"
+    metrics = metrics.OF_CLIENT
+    settings_class = LustreClientSettings
+
+    def __init__(self, settings: CollectorSettings) -> None:
+        super().__init__(settings)
+        if not isinstance(settings, LustreClientSettings):
+            raise TypeError("lustre-client takes LustreClientSettings")
+        self._own = settings
+        self.monotonic = time.monotonic
+        self._parameters = Parameters(
+            settings.lctl, _PATTERNS, settings.timeout_seconds, lambda: self.monotonic()
+        )
+        self._sums: Sums[_Key] = Sums(_MOST_SERIES)
+        self._firsts = FirstTexts()
+        self._version = ""
+
+    def missing(self, host: Host) -> str:
+        parameters = Parameters(self._own.lctl, _PATTERNS, self._own.timeout_seconds)
+        try:
+            parameters.begin(host)
+        except HostError as error:
+            return str(error)
+        if parameters.names:
+            return ""
+        return (
+            f"{self._own.lctl} lists no mounts: mount a Lustre file system on this host, or leave "
+            "this collector out"
+        )
+
+    def collect(self, host: Host) -> Iterator[Reading | TargetJobs | Problem]:
+        self._parameters.begin(host)
+        asked = [name for name in self._parameters.names if name.endswith(".stats")]
+        values, problems = self._parameters.read(host, asked)
+        yield from problems
+        values.setdefault("version", self._version)
+        yield from version_readings(values)
+        yield from version_problem(values, self._version)
+        self._version = values["version"]
+        if self._parameters.names and not asked:
+            told = f"mounts list no stats, which root alone may read: {rights_remedy()}"
+            yield Problem(told, "denied")
+        for name in asked:
+            if name in values:
+                yield from self._take(name, values[name])
+        self._forget(set(self._parameters.names))
+        self._firsts.end(self._parameters.names)
+        for (metric, labels), value in self._sums.items():
+            is_time = metric is metrics.MOUNT_OPERATION_SECONDS
+            yield Reading(metric, labels, value / USECS_PER_SECOND if is_time else value)
+
+    def _take(self, name: str, text: str) -> Iterator[Problem]:
+        fs = parse_mount(name.split(".")[1])
+        if not fs:
+            yield Problem(f"{name}: this is no mount of a file system")
+            return
+        stats = parse_stats(text)
+        yield from told(name, stats.problems)
+        is_base = self.is_repeated and self._firsts.is_base(name)
+        for key, value in _counters(fs, stats):
+            self._sums.add(name, key, value, is_base=is_base)
+        if stats.is_whole:
+            self._firsts.note(name)
+
+    def _forget(self, there: set[str]) -> None:
+        for part in self._sums.parts():
+            if part not in there:
+                self._sums.forget(part, self._sums.known(part))
+
+
+def _counters(fs: str, stats: Stats) -> Iterator[tuple[_Key, int]]:
+    """Return the counters of one mount as whole numbers: bytes, operations, microseconds."""
+    for metric, kind in (
+        (metrics.MOUNT_READ_BYTES, "read_bytes"),
+        (metrics.MOUNT_WRITE_BYTES, "write_bytes"),
+    ):
+        value = bytes_of(stats.rows, kind, stats.is_whole)
+        if value is not None:
+            yield (metric, (fs,)), value
+    for operation, row in operations_of(stats.rows):
+        if operation.startswith(_NO_OPERATIONS):
+            continue
+        yield (metrics.MOUNT_OPERATIONS, (fs, operation)), row.samples
+        if row.unit == "usecs" and row.total is not None:
+            yield (metrics.MOUNT_OPERATION_SECONDS, (fs, operation)), row.total

@@ -1,0 +1,454 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Parses job_stats of a target repeatedly, each time only the entries that changed."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from array import array
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from stripewise.centre.monitor._records import JobEntry
+from stripewise.centre.monitor.collectors._lustre_job_rows import (
+    EntryError,
+    RowReader,
+    split_times,
+)
+from stripewise.present import plural, printable
+
+# Ids of jobs as Lustre prints them.
+#
+# Since 2.15.55 an id with other characters than letters, digits and ``.@-_:/`` stands in quotes,
+# each of these as ``\xHH``; before, what can be printed stood as it was, and the rest as "?".
+# Source: lprocfs_jobstats.c.
+
+MOST_TAG_CHARACTERS = 128
+_QUOTED = re.compile(rb'"((?:[A-Za-z0-9.@_:/-]|\\x[0-9A-Fa-f]{2})*)"')
+_ESCAPE = re.compile(rb"\\x([0-9A-Fa-f]{2})")
+_DIGEST_BYTES = 8
+
+
+def raw_id(printed: bytes) -> bytes:
+    """Return the bytes of an id; what no quoting version would print is taken as it stands."""
+    if not printed.startswith(b'"'):
+        return printed
+    quoted = _QUOTED.fullmatch(printed)
+    if quoted is None:
+        return printed
+    inner = quoted[1]
+    if b"\\" not in inner:
+        return inner
+    return _ESCAPE.sub(lambda found: bytes((int(found[1], 16),)), inner)
+
+
+def tag_of(raw: bytes) -> str:
+    r"""Return an id as text, of at most 128 characters; different ids give different texts.
+
+    What is UTF-8 without a backslash is given as that. In anything else each byte that is not
+    printable ASCII, and each backslash, becomes ``\xHH``, so nothing else can look like it. What
+    is too long ends with a digest behind ``\~``.
+    """
+    if raw.isalnum() and len(raw) <= MOST_TAG_CHARACTERS:  # nearly all
+        return raw.decode()
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        text = _escaped(raw)
+    else:
+        if "\\" in text:
+            text = _escaped(raw)
+    if len(text) <= MOST_TAG_CHARACTERS:
+        return text
+    digest = "\\~" + hashlib.blake2b(raw, digest_size=_DIGEST_BYTES).hexdigest()
+    return text[: MOST_TAG_CHARACTERS - len(digest)] + digest
+
+
+def _escaped(raw: bytes) -> str:
+    return "".join(
+        chr(byte) if 0x20 <= byte < 0x7F and byte != 0x5C else f"\\x{byte:02X}" for byte in raw
+    )
+
+
+# A text of job_stats cut into its entries, whatever pieces it comes in.
+
+_MARK_JOB_PIECES = b"\n- job_id:"
+_STEP_BYTES = 48 << 10
+"""Cut at a time: large enough that the joins do not count, small beside a text of 449 MB."""
+
+
+def cut_entries(pieces: Iterable[bytes], most_bytes: int) -> Iterator[tuple[bytes, bool]]:
+    """Yield what stands before the first entry, then each entry without its "- job_id:".
+
+    With each comes whether it is known to be whole: the last one is if the text ends with a line's
+    end. Of what is longer than `most_bytes`, that many and one byte are given.
+    """
+    head, rest = b"", b"\n"
+    for step in _steps(pieces):
+        parts = (rest + step).split(_MARK_JOB_PIECES)
+        rest = parts.pop()
+        for part in parts:
+            if head or len(part) > most_bytes:
+                part, head = (head + part)[: most_bytes + 1], b""
+            yield part, True
+        if len(rest) > most_bytes:  # the end stays: it may be the beginning of a mark
+            head, rest = (head + rest)[: most_bytes + 1], rest[-len(_MARK_JOB_PIECES) :]
+    whole = rest.endswith(b"\n")
+    yield (head + rest.rstrip(b"\n"))[: most_bytes + 1], whole
+
+
+def _steps(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield pieces of a good size: small ones are gathered, large ones cut."""
+    gathered: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        if len(piece) >= _STEP_BYTES and not gathered:
+            for start in range(0, len(piece), _STEP_BYTES):
+                yield piece[start : start + _STEP_BYTES]
+            continue
+        gathered.append(piece)
+        size += len(piece)
+        if size >= _STEP_BYTES:
+            yield b"".join(gathered)
+            gathered, size = [], 0
+    yield b"".join(gathered)
+
+
+# What was left out of a text, in a few sentences however much it was.
+
+_EXAMPLES = 3
+_EXCERPT_CHARACTERS = 80
+
+
+@dataclass
+class Problems:
+    """Counts what was left out by reason, with the first few of each."""
+
+    _found: dict[str, list[str]] = field(default_factory=dict)
+    _counts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, reason: str, tag: str = "", excerpt: bytes = b"") -> None:
+        """Take one more; the reason is one of few."""
+        self._counts[reason] = self._counts.get(reason, 0) + 1
+        examples = self._found.setdefault(reason, [])
+        if len(examples) < _EXAMPLES:
+            examples.append(_example(tag, excerpt))
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return a sentence for each reason."""
+        return tuple(
+            f"{plural(count, 'entry', 'entries')} of job_stats: {reason}"
+            f" ({'; '.join(filter(None, self._found[reason])) or 'no id'})"
+            for reason, count in self._counts.items()
+        )
+
+
+def _example(tag: str, excerpt: bytes) -> str:
+    text = excerpt[: 4 * _EXCERPT_CHARACTERS].decode(errors="replace")
+    shown = printable(" ".join(text.split()))[:_EXCERPT_CHARACTERS]
+    job = f"job {printable(tag)[:_EXCERPT_CHARACTERS]}" if tag else ""
+    return ": ".join(filter(None, (job, shown)))
+
+
+# The counters of jobs on one target, read again and again; few entries are parsed each time.
+
+MOST_ENTRIES = 100_000
+_MOST_ENTRY_BYTES = 64 << 10
+_MOST_ID_BYTES = 1024
+_PADDING = b" " * 10
+"""Between "- job_id:" and the id, in all versions; further blanks are the id's own."""
+_BEFORE = re.compile(rb"\n*(?:[^\n]*=)?(?:\n?job_stats:)?\n*")
+"""Before the first entry; 2.16 prints nothing at all where there are none."""
+_BAD_HISTOGRAM = "its histogram does not add up to its samples and is left out, the rest counts"
+_LOST = "gone before what they did last was read"
+_HASH_BITS = 46
+"""With the rest, an integer of 32 bytes; a change goes unseen, until the next, once in 2^46."""
+_HASH_MASK = (1 << _HASH_BITS) - 1
+_BEHIND_SHIFT, _MOST_BEHIND = 2, (1 << 12) - 1
+_HASH_SHIFT = 14
+_MARK = 3
+
+
+@dataclass(frozen=True)
+class JobsRead:
+    """Jobs of one target in one reading.
+
+    Attributes:
+        changed: Entries with counters that were not given before: those that are new, that paused
+            or, if it is settled, whatever changed.
+        gone: Tags that are no longer there.
+        count: Entries in the text, believed or not.
+        is_first: No reading before: all entries that are believed are in `changed`.
+        is_settled: There is nothing that changed and was not given.
+        problems: What was left out, a few sentences.
+    """
+
+    changed: tuple[JobEntry, ...] = ()
+    gone: tuple[str, ...] = ()
+    count: int = 0
+    is_first: bool = False
+    is_settled: bool = True
+    problems: tuple[str, ...] = ()
+
+
+class _Taken(NamedTuple):
+    """An entry that is believed unless its id or its rows turn out odd."""
+
+    digest: int
+    names: tuple[str, ...]
+    entry: JobEntry
+
+
+@dataclass
+class _Round:
+    """One reading under way; nothing of it is remembered unless it comes to its end.
+
+    Attributes:
+        mark: Of entries that were met in it.
+        is_settled: Whatever changed is parsed.
+        same / new: How many entries are as before or not looked into, and how many are met for
+            the first time.
+        left_out: Ids that are not known and not believed.
+        doubtful: Something is damaged so that nobody knows whose entry it was.
+    """
+
+    mark: int
+    is_settled: bool
+    count: int = 0
+    same: int = 0
+    new: int = 0
+    doubtful: bool = False
+    taken: dict[bytes, _Taken] = field(default_factory=dict)
+    left_out: set[bytes] = field(default_factory=set)
+    beyond: array[int] = field(default_factory=lambda: array("q"))
+    problems: Problems = field(default_factory=Problems)
+
+    def refuse(self, raw: bytes, why: EntryError) -> None:
+        """Leave an entry out."""
+        self.left_out.add(raw)
+        self.problems.add(why.reason, tag_of(raw), why.excerpt)
+        self.doubtful |= not why.certain
+
+
+class JobStatsReader:
+    """Reads the job_stats of one target, as `lctl get_param -n` prints them.
+
+    Of each entry only a hash of its counters is remembered, by its id. One whose counters change
+    from reading to reading, as those of jobs at work do, is parsed in settled readings alone, and
+    once it pauses; how many readings its growth lies back is given with it. Where entries do not
+    tell when they began, any reading is settled: only counters that become less say that one is
+    new.
+
+    An entry is believed wholly or not at all. One that is not believed keeps what was remembered
+    of it.
+
+    All entries of a target have the same rows, so one with other rows than most has lost some.
+
+    A tag is `gone` once two readings in a row were without it: until 2.15, Lustre skips an entry
+    if one before it expires while the text is read (lprocfs_jobstats_seq_start counts places), and
+    what such a job did would be counted twice. A reading with damage that may hide an entry
+    declares nothing gone.
+    """
+
+    def __init__(self, most_entries: int = MOST_ENTRIES) -> None:
+        """Remember at most that many entries; one beyond is not given as long as it lives."""
+        self._most = most_entries
+        self._rows = RowReader()
+        self._known: dict[bytes, int] = {}
+        self._absent: set[bytes] = set()
+        self._beyond: array[int] = array("q")
+        self._order: tuple[str, ...] = ()
+        self._doubted: tuple[str, ...] = ()
+        self._mark = 1
+        self._is_first = self._is_dated = True
+        self._is_torn = False
+
+    def read(self, pieces: Iterable[bytes], *, is_settled: bool = True) -> JobsRead:
+        """Read a text in pieces of any size.
+
+        What the pieces raise passes through; of such a reading nothing is given or gone, and the
+        next one is settled.
+
+        Args:
+            pieces: Of the text.
+            is_settled: Give whatever changed.
+        """
+        self._mark = 3 - self._mark  # 1 and 2 in turn; 0: not met in the last reading
+        is_settled = is_settled or self._is_first or self._is_torn or not self._is_dated
+        now = _Round(self._mark, is_settled)
+        self._is_torn = True
+        try:
+            self._take_all(pieces, now)
+        except BaseException:
+            self._known = {raw: value & ~_MARK for raw, value in self._known.items()}
+            raise
+        self._is_torn = False
+        self._drop_odd(now)
+        return self._finish(now)
+
+    def _take_all(self, pieces: Iterable[bytes], now: _Round) -> None:
+        entries = cut_entries(pieces, _MOST_ENTRY_BYTES)
+        before, whole = next(entries)
+        if not _BEFORE.fullmatch(before):
+            now.problems.add("the text before it cannot be read", "", before)
+            now.doubtful = True
+        for entry, whole in entries:
+            now.count += 1
+            end = entry.find(b"\n")
+            if end < 0:  # nothing but an id; it is damaged, but can be a double
+                end = len(entry)
+            raw = _id(entry[:end])
+            if raw:
+                self._take(raw, entry, end + 1, whole, now)
+            else:
+                now.refuse(raw, EntryError("its id cannot be read", entry))
+        now.doubtful |= not whole
+
+    def _take(self, raw: bytes, entry: bytes, start: int, whole: bool, now: _Round) -> None:
+        """Look at one entry: what it was before, and what it says if that is not the same."""
+        last = self._known.get(raw)
+        head, text = split_times(entry, start)
+        # Of the times only the begin: in 2.15 a snapshot is as old as the reading of any entry.
+        digest = hash((head and head[2], text)) & _HASH_MASK
+        behind = until = 0
+        if last is None:
+            if raw in now.taken or raw in now.left_out:
+                return _double(raw, now)
+            has_room = len(self._known) + now.new < self._most
+            if (self._beyond or not has_room) and self._is_beyond(raw, has_room, now):
+                return None
+        else:
+            if last & _MARK == now.mark:
+                return _double(raw, now)
+            behind = last >> _BEHIND_SHIFT & _MOST_BEHIND
+            until = int(last >> _HASH_SHIFT == digest)
+            if whole and self._is_passed_over(raw, digest, behind, bool(until), now):
+                now.same += 1
+                return None
+            self._known[raw] = last & ~_MARK | now.mark
+        try:
+            _check_whole(entry, start, whole)
+            rows = self._rows.read(head, text)
+        except EntryError as why:
+            return now.refuse(raw, why)
+        now.new += last is None
+        if rows.bad_histogram:
+            now.problems.add(_BAD_HISTOGRAM, tag_of(raw), rows.bad_histogram)
+        self._is_dated = rows.start_at is not None
+        tag = tag_of(raw)
+        found = JobEntry(tag, rows.snapshot_at, rows.start_at, rows.counts, behind + 1, until)
+        now.taken[raw] = _Taken(digest, rows.names, found)
+        return None
+
+    def _is_passed_over(
+        self, raw: bytes, digest: int, behind: int, is_same: bool, now: _Round
+    ) -> bool:
+        """Whether a known entry need not be parsed; it is remembered as it is now."""
+        if is_same:
+            if behind:
+                return False
+        elif now.is_settled or behind >= _MOST_BEHIND:
+            return False
+        else:
+            behind += 1
+        self._known[raw] = _remembered(digest, behind, now.mark)
+        return True
+
+    def _is_beyond(self, raw: bytes, has_room: bool, now: _Round) -> bool:
+        """Whether an unknown entry is beyond the limit, or was and so has an unknown past."""
+        place = hash(raw)
+        found = bisect_left(self._beyond, place)
+        was_beyond = found < len(self._beyond) and self._beyond[found] == place
+        if has_room and not was_beyond:
+            return False
+        now.beyond.append(place)
+        now.problems.add(f"beyond the {self._most} that are followed", tag_of(raw))
+        return True
+
+    def _drop_odd(self, now: _Round) -> None:
+        """Leave out entries whose rows are not those of most entries."""
+        counts = Counter(one.names for one in now.taken.values())
+        if not counts:
+            return
+        counts[self._order] += now.same
+        usual = max(counts, key=lambda names: (counts[names], names == self._order, len(names)))
+        if self._order and usual not in (self._order, self._doubted):
+            self._doubted, usual = usual, self._order  # believed if they are so twice
+        else:
+            self._order, self._doubted = usual, ()
+        for raw in [raw for raw, one in now.taken.items() if one.names != usual]:
+            del now.taken[raw]
+            now.refuse(raw, EntryError("its rows are not those of the other entries"))
+
+    def _finish(self, now: _Round) -> JobsRead:
+        """Remember the reading."""
+        for raw, one in now.taken.items():
+            self._known[raw] = _remembered(one.digest, 0, now.mark)
+        for raw in now.left_out & self._known.keys():
+            self._fall_behind(raw, now.mark)
+        missing = {raw for raw, value in self._known.items() if value & _MARK != now.mark}
+        again = missing & self._absent
+        gone = [] if now.doubtful else sorted(again)
+        for raw in gone:
+            if self._known.pop(raw) >> _BEHIND_SHIFT & _MOST_BEHIND:
+                now.problems.add(_LOST, tag_of(raw))
+        for raw in missing.difference(gone):
+            if self._known[raw] >> _BEHIND_SHIFT & _MOST_BEHIND:
+                self._fall_behind(raw, 0)
+            else:
+                self._known[raw] &= ~_MARK
+        self._absent = again if now.doubtful else missing.difference(gone)
+        self._beyond = array("q", sorted(now.beyond))
+        is_first, self._is_first = self._is_first, False
+        return JobsRead(
+            tuple(one.entry for one in now.taken.values()), tuple(map(tag_of, gone)),
+            now.count, is_first, now.is_settled, now.problems.sentences(),
+        )  # fmt: skip
+
+    def _fall_behind(self, raw: bytes, mark: int) -> None:
+        """Note that what an entry says now was not read: its growth begins before this reading."""
+        last = self._known[raw]
+        behind = last >> _BEHIND_SHIFT & _MOST_BEHIND
+        self._known[raw] = _remembered(last >> _HASH_SHIFT, behind + 1, mark)
+
+
+def _remembered(digest: int, behind: int, mark: int) -> int:
+    """Return what is known of an entry.
+
+    Args:
+        digest: Of its bytes.
+        behind: Readings since those in which its counters were given; 0: they are those.
+        mark: Of the last reading if it was met there, 0 if not.
+    """
+    return digest << _HASH_SHIFT | min(behind, _MOST_BEHIND) << _BEHIND_SHIFT | mark
+
+
+def _check_whole(entry: bytes, start: int, whole: bool) -> None:
+    """Refuse an entry that is not all there.
+
+    Raises:
+        EntryError: It is not.
+    """
+    if not whole:
+        raise EntryError("the text ends within it", entry[start:])
+    if len(entry) > _MOST_ENTRY_BYTES:
+        raise EntryError(f"it is longer than {_MOST_ENTRY_BYTES >> 10} KiB", entry[start:])
+
+
+def _double(raw: bytes, now: _Round) -> None:
+    """Believe no entry of an id that is there twice."""
+    now.taken.pop(raw, None)
+    now.refuse(raw, EntryError("the same id is there twice", certain=True))
+
+
+def _id(printed: bytes) -> bytes:
+    """Return an id's own bytes; none if there are too many."""
+    bare = printed.removeprefix(_PADDING)
+    if len(bare) == len(printed):
+        bare = printed.lstrip(b" ")
+    raw = bare if bare.isalnum() else raw_id(bare)
+    return raw if len(raw) <= _MOST_ID_BYTES else b""

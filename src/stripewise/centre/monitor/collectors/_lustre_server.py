@@ -1,0 +1,484 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads a Lustre server through lctl: its targets, what each client did, and what jobs did."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol, Self, TypeGuard
+
+from pydantic import Field, model_validator
+
+from stripewise.centre.monitor import metrics
+from stripewise.centre.monitor._host import Host, HostError
+from stripewise.centre.monitor._privileges import rights_remedy
+from stripewise.centre.monitor._records import JobEntry, Metric, Reading, TargetJobs
+from stripewise.centre.monitor.collectors._base import Collector, CollectorSettings, Problem
+from stripewise.centre.monitor.collectors._lctl import LctlCommand, Parameters, problem_of
+from stripewise.centre.monitor.collectors._lustre_job_stats import JobStatsReader
+from stripewise.centre.monitor.collectors._lustre_parameters import (
+    TargetName,
+    excerpt,
+    parse_count,
+    parse_export,
+    parse_target,
+)
+from stripewise.centre.monitor.collectors._lustre_quota import QUOTA_PATTERNS, Quota
+from stripewise.centre.monitor.collectors._lustre_state import (
+    LOCK_PATTERNS,
+    SERVICE_PATTERNS,
+    connection_readings,
+    lock_readings,
+    server_readings,
+    service_readings,
+    space_readings,
+    version_problem,
+)
+from stripewise.centre.monitor.collectors._lustre_stats import (
+    METADATA_KINDS,
+    Target,
+    brw_readings,
+    bytes_of,
+    parse_stats,
+    stats_readings,
+    told,
+)
+from stripewise.centre.monitor.collectors._sums import FirstTexts, Sums
+
+_TARGET_PATTERNS = (
+    *("obdfilter.*.num_exports", "obdfilter.*.stats", "obdfilter.*.recovery_status"),
+    *("mdt.*.num_exports", "mdt.*.md_stats", "mdt.*.stats", "mdt.*.recovery_status"),
+    *("osd-*.*.kbytestotal", "osd-*.*.kbytesfree", "osd-*.*.kbytesavail"),
+    *("osd-*.*.filestotal", "osd-*.*.filesfree", "osd-*.*.brw_stats"),
+)
+_OF_QUOTA = ("quota_slave.acct_", ".glb-")
+_SLOW = (".job_stats", ".brw_stats", ".quota_slave.", ".exports.")
+_DAY_SECONDS = 86400.0
+_EARLY_SHARE, _EARLY_SECONDS = 0.1, 6.0
+"""What has an interval of its own is read in the round that begins nearest to its end."""
+
+
+class LustreServerSettings(CollectorSettings):
+    """Settings of `lustre-server`.
+
+    Attributes:
+        lctl: Path or name of the command.
+        timeout_seconds: Of one call of it.
+        jobs: Whether to read counters of jobs.
+        job_interval_seconds: How often jobs, exports and histograms of I/O are read, which take
+            longer.  At most half of Lustre's job_cleanup_interval (600 s), after which jobs
+            disappear.
+        most_jobs: How many jobs on targets are remembered, in all.
+        exports / most_clients: Whether to read counters of clients, and of how many.
+        quota / most_ids: Whether to read quota, and of how many users, groups and projects each.
+        quota_interval_seconds: How often quota is read, which has most lines and changes slowly.
+        services / locks: Whether to read those.
+    """
+
+    lctl: LctlCommand = "lctl"
+    timeout_seconds: float = Field(default=10.0, gt=0.0, le=600.0)
+    jobs: bool = True
+    job_interval_seconds: float = Field(default=60.0, ge=1.0, le=3600.0)
+    most_jobs: int = Field(default=100_000, ge=1, le=10_000_000)
+    exports: bool = False
+    most_clients: int = Field(default=5000, ge=1, le=1_000_000)
+    quota: bool = True
+    most_ids: int = Field(default=2000, ge=1, le=1_000_000)
+    quota_interval_seconds: float = Field(default=300.0, ge=1.0, le=86400.0)
+    services: bool = True
+    locks: bool = True
+
+    @model_validator(mode="after")
+    def _intervals_fit(self) -> Self:
+        if self.job_interval_seconds < self.interval_seconds:
+            raise ValueError(
+                f"job_interval_seconds {self.job_interval_seconds:g} is shorter than "
+                f"interval_seconds {self.interval_seconds:g}: make it at least as long"
+            )
+        return self
+
+
+class LustreServer(Collector):
+    """Counters of the targets that this server serves.
+
+    The MGS is not a target of a file system, and left out.
+    """
+
+    name = "lustre-server"
+    summary = "Lustre servers: targets, jobs, quota, locks, services, clients"
+    metrics = metrics.OF_SERVER
+    settings_class = LustreServerSettings
+
+    def __init__(self, settings: CollectorSettings) -> None:
+        super().__init__(settings)
+        if not isinstance(settings, LustreServerSettings):
+            raise TypeError("lustre-server takes LustreServerSettings")
+        self._own = settings
+        self.monotonic = time.monotonic
+        patterns = _patterns(settings)
+        self._parameters = Parameters(
+            settings.lctl, patterns, settings.timeout_seconds, lambda: self.monotonic()
+        )
+        long = max(settings.timeout_seconds, settings.job_interval_seconds)
+        self._jobs = Jobs(settings.most_jobs, long)
+        self._exports = Exports(settings.most_clients)
+        self._quota = Quota(settings.most_ids, long)
+        self._seen: dict[TargetName, None] = {}
+        self._slow_at: dict[str, float] = {}
+        self._kept: dict[str, list[Reading | Problem]] = {}
+        self._version = ""
+
+    def missing(self, host: Host) -> str:
+        parameters = Parameters(
+            self._own.lctl, _TARGET_PATTERNS[:1] + _TARGET_PATTERNS[3:4], self._own.timeout_seconds
+        )
+        try:
+            parameters.begin(host)
+        except HostError as error:
+            return str(error)
+        if targets_of(parameters.names):
+            return ""
+        return (
+            f"{self._own.lctl} lists no targets: mount a target of Lustre on this server, or "
+            "leave this collector out"
+        )
+
+    def collect(self, host: Host) -> Iterator[Reading | TargetJobs | Problem]:
+        self._parameters.begin(host)
+        names = self._parameters.names
+        fast = [name for name in names if not _is_slow(name) and not _is_of_management(name)]
+        values, problems = self._parameters.read(host, fast)
+        yield from problems
+        values.setdefault("version", self._version)
+        yield from server_readings(values)
+        yield from version_problem(values, self._version)
+        self._version = values["version"]
+        names = self._parameters.names
+        targets = targets_of(names)
+        yield from self._presence(targets)
+        yield from _hidden(targets, names)
+        for target in targets:
+            yield from stats_readings(target, values)
+            yield from space_readings(target, values)
+            yield from connection_readings(target, values)
+        yield from lock_readings(values)
+        yield from service_readings(values)
+        yield from self._slow(host, names, values)
+
+    def _presence(self, targets: Sequence[Target]) -> Iterator[Reading]:
+        """Say of each target that this process has seen whether it is still there."""
+        there = {TargetName(*target.labels) for target in targets}
+        self._seen.update(dict.fromkeys(sorted(there)))
+        for target in self._seen:
+            is_missing = float(target not in there)
+            yield Reading(metrics.TARGET_MISSING, tuple(target), is_missing)
+
+    def _slow(
+        self, host: Host, names: Sequence[str], values: Mapping[str, str]
+    ) -> Iterator[Reading | TargetJobs | Problem]:
+        """Read what takes longer, where that is due; repeat the last readings of the rest.
+
+        What is denied is repeated as well: it would else seem to come and go.
+        """
+        own = self._own
+        self._exports.is_repeated = self.is_repeated
+        wanted_seconds = min(self.settled_seconds, _DAY_SECONDS)
+        self._jobs.settled_each = round(wanted_seconds / own.job_interval_seconds)
+        for part, seconds, patterns, read in (
+            ("jobs", own.job_interval_seconds, (".job_stats",), self._jobs.collect),
+            ("histograms", own.job_interval_seconds, (".brw_stats",), _histograms),
+            ("quota", own.quota_interval_seconds, _OF_QUOTA, self._quota.collect),
+            ("exports", own.job_interval_seconds, (".exports.",), self._exports.collect),
+        ):
+            now, last = self.monotonic(), self._slow_at.get(part)
+            if last is not None and now - last < _least_wait(seconds):
+                yield from self._kept[part]
+                continue
+            self._slow_at[part] = now
+            if part == "jobs":
+                yield from lost_jobs(values, seconds)
+            kept = self._kept[part] = []
+            chosen = [name for name in names if _has(name, patterns)]
+            for found in read(host, self._parameters, chosen):
+                if isinstance(found, Reading) or _is_denied(found):
+                    kept.append(found)
+                yield found
+
+
+def _is_denied(found: Reading | TargetJobs | Problem) -> TypeGuard[Problem]:
+    return isinstance(found, Problem) and found.reason == "denied"
+
+
+def _least_wait(seconds: float) -> float:
+    return seconds - min(seconds * _EARLY_SHARE, _EARLY_SECONDS)
+
+
+def _histograms(
+    host: Host, parameters: Parameters, names: Sequence[str]
+) -> Iterator[Reading | Problem]:
+    """Read those of all targets, which count I/O at their disks."""
+    chosen = [name for name in names if not _is_of_management(name)]
+    for values, problems in parameters.parts(host, chosen) if chosen else ():
+        yield from problems
+        for name in chosen:
+            yield from brw_readings(name, values)
+
+
+def targets_of(names: Sequence[str]) -> list[Target]:
+    """Return the targets of names of parameters, in order."""
+    devices: dict[TargetName, str] = {}
+    roots: dict[TargetName, str] = {}
+    for name in names:
+        kind, _, rest = name.partition(".")
+        target = parse_target(rest.partition(".")[0])
+        if target is None:
+            continue
+        root = f"{kind}.{target.fs}-{target.target}"
+        if kind.startswith("osd-"):
+            devices.setdefault(target, root)
+        elif kind == ("mdt" if target.target.startswith("MDT") else "obdfilter"):
+            roots.setdefault(target, root)
+    listed = set(names)
+    return [
+        Target(*target, root, devices.get(target, ""), _stats_of(target, root, listed))
+        for target, root in roots.items()
+    ]
+
+
+def _stats_of(target: TargetName, root: str, listed: set[str]) -> tuple[str, ...]:
+    kinds = ("md_stats", "stats") if target.target.startswith("MDT") else ("stats",)
+    return tuple(name for name in (f"{root}.{kind}" for kind in kinds) if name in listed)
+
+
+def _patterns(settings: LustreServerSettings) -> tuple[str, ...]:
+    return (
+        *("health_check", *_TARGET_PATTERNS),
+        *(LOCK_PATTERNS if settings.locks else ()),
+        *(SERVICE_PATTERNS if settings.services else ()),
+        *(JOB_PATTERNS if settings.jobs else ()),
+        *(QUOTA_PATTERNS if settings.quota else ()),
+        *(EXPORT_PATTERNS if settings.exports else ()),
+    )
+
+
+def _has(name: str, parts: tuple[str, ...]) -> bool:
+    return any(part in name for part in parts)
+
+
+def _is_slow(name: str) -> bool:
+    return _has(name, _SLOW) or name.startswith("qmt.")
+
+
+def _is_of_management(name: str) -> bool:
+    return name.startswith("osd-") and ".MGS." in name
+
+
+def _hidden(targets: Sequence[Target], names: Sequence[str]) -> Iterator[Problem]:
+    """Say what targets have that is not listed: Lustre shows it to root alone."""
+    listed = set(names)
+    for what, count in (
+        ("stats", sum(not target.stats for target in targets)),
+        ("brw_stats", sum(bool(each.osd) and f"{each.osd}.brw_stats" not in listed
+                          for each in targets)),
+    ):  # fmt: skip
+        if count:
+            who = "1 target lists" if count == 1 else f"{count} targets list"
+            told = f"{who} no {what}, which root alone may read: {rights_remedy()}"
+            yield Problem(told, "denied")
+
+
+# What each client did to this server: readings of the counters of exports.
+
+EXPORT_PATTERNS = ("obdfilter.*.exports.*.stats", "mdt.*.exports.*.stats")
+Client = tuple[str, str]
+"""File system and NID."""
+
+
+class Exports:
+    """Counters of clients, summed over the targets of this server.
+
+    A client that connects again counts from zero on that target; sums go on (see `Sums`).
+    """
+
+    def __init__(self, most_clients: int) -> None:
+        """Report at most so many clients, those that are seen first."""
+        self._most = most_clients
+        self.is_repeated = False
+        self._firsts = FirstTexts()
+        self._sums: dict[Metric, Sums[Client]] = {
+            metric: Sums(most_clients)
+            for metric in (
+                metrics.EXPORT_READ_BYTES,
+                metrics.EXPORT_WRITE_BYTES,
+                metrics.EXPORT_METADATA_OPERATIONS,
+            )
+        }
+
+    def collect(
+        self, host: Host, parameters: Parameters, names: Sequence[str]
+    ) -> Iterator[Reading | Problem]:
+        """Read all and return the sums of each client.
+
+        Raises:
+            HostError: `lctl` takes too long.
+        """
+        seen: dict[str, set[Client]] = {}
+        clients: set[Client] = set()
+        for name in names:
+            export = parse_export(name)
+            if export is None:
+                yield Problem(f"{excerpt(name)}: this is no export of a client")
+                continue
+            client = (export[0].fs, export[1])
+            clients.add(client)
+            seen.setdefault(_part(name), set()).add(client)
+        for values, problems in parameters.parts(host, names) if names else ():
+            yield from problems
+            for name, text in values.items():
+                yield from self._take(name, text)
+        self._forget(seen)
+        self._firsts.end(names)
+        if len(clients) > self._most:
+            yield Problem(
+                f"{len(clients)} clients are connected, and the first {self._most} are reported: "
+                "raise most_clients, or switch exports off"
+            )
+        for metric, sums in self._sums.items():
+            for client, value in sums.items():
+                yield Reading(metric, client, value)
+
+    def _take(self, name: str, text: str) -> Iterator[Problem]:
+        export = parse_export(name)
+        if export is None:
+            return
+        stats = parse_stats(text)
+        yield from told(name, stats.problems)
+        part, client = _part(name), (export[0].fs, export[1])
+        is_base = self.is_repeated and self._firsts.is_base(name)
+        for metric, kind in (
+            (metrics.EXPORT_READ_BYTES, "read_bytes"),
+            (metrics.EXPORT_WRITE_BYTES, "write_bytes"),
+        ):
+            value = bytes_of(stats.rows, kind, stats.is_whole)
+            if value is not None:
+                self._sums[metric].add(part, client, value, is_base=is_base)
+        if stats.is_whole and name.startswith("mdt."):
+            found = [row.samples for kind, row in stats.rows.items() if kind in METADATA_KINDS]
+            metadata = self._sums[metrics.EXPORT_METADATA_OPERATIONS]
+            metadata.add(part, client, sum(found), is_base=is_base)
+        if stats.is_whole:
+            self._firsts.note(name)
+
+    def _forget(self, seen: dict[str, set[Client]]) -> None:
+        for sums in self._sums.values():
+            for part in sums.parts():
+                there = seen.get(str(part), set())
+                sums.forget(part, [key for key in sums.known(part) if key not in there])
+
+
+def _part(name: str) -> str:
+    return name.partition(".exports.")[0]
+
+
+# Counters of jobs on the targets of a server: job_stats.
+
+JOB_PATTERNS = (
+    *("obdfilter.*.job_stats", "mdt.*.job_stats"),
+    *("obdfilter.*.job_cleanup_interval", "mdt.*.job_cleanup_interval"),
+)
+_LEAST_ENTRIES = 1000
+
+
+def lost_jobs(values: Mapping[str, str], interval_seconds: float) -> Iterator[Problem]:
+    """Say that jobs may disappear between two readings, with what they did since the first."""
+    for name, text in values.items():
+        if not name.endswith(".job_cleanup_interval"):
+            continue
+        seconds = parse_count(text)
+        if seconds and seconds < 2 * interval_seconds:  # 0: they stay
+            yield Problem(
+                f"{name} is {seconds} s, and jobs are read every {interval_seconds:g} s: what "
+                f"jobs do last may be missed; set job_interval_seconds to {seconds / 2:g} or less"
+            )
+            return
+
+
+class JobsFound(Protocol):
+    """What a reader found in one text."""
+
+    @property
+    def changed(self) -> tuple[JobEntry, ...]: ...
+    @property
+    def gone(self) -> tuple[str, ...]: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def is_first(self) -> bool: ...
+    @property
+    def is_settled(self) -> bool: ...
+    @property
+    def problems(self) -> tuple[str, ...]: ...
+
+
+class JobsReader(Protocol):
+    """Reads the texts of one target, and remembers what was there."""
+
+    def read(self, pieces: Iterable[bytes], *, is_settled: bool) -> JobsFound:
+        """Read a text; an error of the pieces loses nothing of what is remembered."""
+
+
+class Jobs:
+    """One reader for each target, for as long as the agent runs.
+
+    Each text is asked by itself: job ids are chosen by users, and what is alone cannot pretend to
+    be another parameter; besides, a text may be far larger than memory allows.
+
+    Attributes:
+        settled_each: Of so many readings one gives all that jobs did, others only what those did
+            that began or paused.
+    """
+
+    def __init__(self, most_jobs: int, timeout_seconds: float) -> None:
+        """Remember about so many jobs, shared by the targets."""
+        self.settled_each = 1
+        self._unsettled = 0
+        self._most_jobs = most_jobs
+        self._timeout_seconds = timeout_seconds
+        self._readers: dict[TargetName, JobsReader] = {}
+
+    def collect(
+        self, host: Host, parameters: Parameters, names: Sequence[str]
+    ) -> Iterator[Reading | TargetJobs | Problem]:
+        """Read the jobs of all targets, one after the other.
+
+        Raises:
+            HostError: `lctl` takes too long: it would for the others, too.
+        """
+        self._unsettled += 1
+        is_settled = self._unsettled >= self.settled_each
+        if is_settled:
+            self._unsettled = 0
+        for name in names:
+            target = parse_target(name.split(".")[1])
+            if target is None:
+                continue
+            if target not in self._readers:
+                self._readers[target] = self._reader(len(names))
+            try:
+                pieces = parameters.pieces(host, name, self._timeout_seconds)
+                found = self._readers[target].read(pieces, is_settled=is_settled)
+            except HostError as error:
+                if error.reason == "slow":
+                    raise HostError("slow", f"{name}: {error}") from error
+                yield problem_of(name, error)
+                continue
+            yield from told(name, found.problems)
+            yield TargetJobs(
+                *target, found.changed, found.gone, found.count, found.is_first, found.is_settled
+            )
+            yield Reading(metrics.JOBS, tuple(target), found.count)
+
+    def _reader(self, targets: int) -> JobsReader:
+        most = max(_LEAST_ENTRIES, self._most_jobs // max(1, targets))
+        return JobStatsReader(most_entries=most)

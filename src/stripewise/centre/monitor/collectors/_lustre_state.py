@@ -1,0 +1,217 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads the state of a Lustre server: health, space, connections, recovery, locks, services."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from stripewise.centre.monitor import metrics
+from stripewise.centre.monitor._records import Metric, Reading
+from stripewise.centre.monitor.collectors._base import Problem
+from stripewise.centre.monitor.collectors._lustre_parameters import (
+    STATES,
+    excerpt,
+    parse_count,
+    parse_health,
+    parse_namespace,
+    parse_recovery_status,
+    parse_version,
+)
+from stripewise.centre.monitor.collectors._lustre_stats import (
+    USECS_PER_SECOND,
+    Stats,
+    Target,
+    parse_stats,
+    told,
+)
+
+_KIB = 1024
+_SPACE = (
+    ("kbytestotal", "kbytesfree", _KIB,
+     (metrics.TARGET_TOTAL_BYTES, metrics.TARGET_FREE_BYTES, metrics.TARGET_USED_BYTES)),
+    ("filestotal", "filesfree", 1,
+     (metrics.TARGET_TOTAL_FILES, metrics.TARGET_FREE_FILES, metrics.TARGET_USED_FILES)),
+)  # fmt: skip
+_LOCKS: dict[str, Metric] = {
+    "lock_count": metrics.LOCKS,
+    "lock_timeouts": metrics.LOCK_TIMEOUTS,
+    "pool.grant_rate": metrics.LOCK_GRANT_RATE,
+    "pool.cancel_rate": metrics.LOCK_CANCEL_RATE,
+    "pool.limit": metrics.LOCK_LIMIT,
+}
+LOCK_PATTERNS = tuple(
+    f"ldlm.namespaces.{kind}-*.{name}" for kind in ("filter", "mdt") for name in _LOCKS
+)
+
+
+def count_of(name: str, values: Mapping[str, str]) -> int | Problem | None:
+    """Return a parameter that is a count; None: it is not there; a problem: it is no count."""
+    if name not in values:
+        return None
+    value = parse_count(values[name])
+    return Problem(f"{name}: not a count: {excerpt(values[name])}") if value is None else value
+
+
+def space_readings(target: Target, values: Mapping[str, str]) -> Iterator[Reading | Problem]:
+    """Return capacity and use of a target, in bytes and in inodes."""
+    if not target.osd:
+        return
+    for total_name, free_name, unit, reported in _SPACE:
+        total = count_of(f"{target.osd}.{total_name}", values)
+        free = count_of(f"{target.osd}.{free_name}", values)
+        yield from (found for found in (total, free) if isinstance(found, Problem))
+        if not isinstance(total, int) or not isinstance(free, int):
+            continue
+        if free > total:
+            yield Problem(f"{target.osd}: {free_name} {free} is more than {total_name} {total}")
+            continue
+        for metric, value in zip(reported, (total, free, total - free), strict=True):
+            yield Reading(metric, target.labels, value * unit)
+    available = count_of(f"{target.osd}.kbytesavail", values)
+    if isinstance(available, Problem):
+        yield available
+    elif available is not None:
+        yield Reading(metrics.TARGET_AVAILABLE_BYTES, target.labels, available * _KIB)
+
+
+def connection_readings(target: Target, values: Mapping[str, str]) -> Iterator[Reading | Problem]:
+    """Return connections of a target and the state of its recovery."""
+    exports = count_of(f"{target.root}.num_exports", values)
+    if isinstance(exports, Problem):
+        yield exports
+    elif exports is not None:
+        yield Reading(metrics.TARGET_EXPORTS, target.labels, exports)
+    name = f"{target.root}.recovery_status"
+    if name not in values:
+        return
+    found = parse_recovery_status(values[name])
+    yield from told(name, found.problems)
+    if found.state:
+        for state in dict.fromkeys((*STATES, found.state)):
+            is_it = float(state == found.state)
+            yield Reading(metrics.RECOVERY_STATE, (*target.labels, state), is_it)
+    for state, count in (found.clients or {}).items():
+        yield Reading(metrics.RECOVERY_CLIENTS, (*target.labels, state), count)
+    if found.remaining_seconds is not None:
+        yield Reading(metrics.RECOVERY_REMAINING, target.labels, found.remaining_seconds)
+    if found.duration_seconds is not None:
+        yield Reading(metrics.RECOVERY_DURATION, target.labels, found.duration_seconds)
+
+
+def lock_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
+    """Return locks of all targets, from their namespaces."""
+    for name in values:
+        if not name.startswith("ldlm.namespaces."):
+            continue
+        space, _, kind = name.removeprefix("ldlm.namespaces.").partition(".")
+        target = parse_namespace(space)
+        metric = _LOCKS.get(kind)
+        if target is None or metric is None:
+            continue
+        value = count_of(name, values)
+        if isinstance(value, Problem):
+            yield value
+        elif value is not None:
+            yield Reading(metric, tuple(target), value)
+
+
+# Health and version of Lustre on one host.
+
+_KNOWN = ((2, 12), (2, 17))
+_NUMBERS = re.compile(r"(\d{1,4})\.(\d{1,4})")
+
+
+def version_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
+    """Return the version; none if it was never told."""
+    text = values.get("version", "")
+    version = parse_version(text)
+    if version:
+        yield Reading(metrics.VERSION, (version,), 1.0)
+    elif text:
+        yield Problem(f"version: not a version: {excerpt(text)}")
+
+
+def server_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
+    """Return version and health."""
+    yield from version_readings(values)
+    if "health_check" not in values:
+        return
+    is_healthy = parse_health(values["health_check"])
+    if is_healthy is None:
+        yield Problem(f"health_check: not known: {excerpt(values['health_check'])}")
+    else:
+        yield Reading(metrics.HEALTHY, (), float(is_healthy))
+
+
+def version_problem(values: Mapping[str, str], before: str) -> Iterator[Problem]:
+    """Say that a version is not known, once for each that comes."""
+    text = values.get("version", before)
+    found = _NUMBERS.match(parse_version(text))
+    if text == before or not found:
+        return
+    if not _KNOWN[0] <= (int(found[1]), int(found[2])) <= _KNOWN[1]:
+        yield Problem(
+            f"Lustre {parse_version(text)}: versions 2.12 to 2.17 are known; what is found is read"
+        )
+
+
+# Services of a server, which handle requests: readings of mds.MDS.* and ost.OSS.*.
+
+_ROOTS = ("ost.OSS", "mds.MDS")
+_THREADS = ("started", "min", "max")
+SERVICE_PATTERNS = tuple(
+    f"{root}.*.{name}"
+    for root in _ROOTS
+    for name in ("stats", *(f"threads_{state}" for state in _THREADS))
+)
+_QUEUE = {
+    "req_waittime": (metrics.SERVICE_WAIT_SECONDS, "usecs", USECS_PER_SECOND),
+    "req_qdepth": (metrics.SERVICE_QUEUE_SUM, "reqs", 1.0),
+    "req_active": (metrics.SERVICE_ACTIVE_SUM, "reqs", 1.0),
+    "req_timeout": (metrics.SERVICE_TIMEOUT_SUM, "secs", 1.0),
+}
+_BUFFERS = "reqbuf_avail"
+
+
+def service_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
+    """Return requests, waiting, threads and times of all services."""
+    for name in values:
+        root, _, rest = name.partition(".")
+        kind, _, rest = rest.partition(".")
+        service, _, what = rest.partition(".")
+        if f"{root}.{kind}" not in _ROOTS:
+            continue
+        if what == "stats":
+            stats = parse_stats(values[name])
+            yield from told(name, stats.problems)
+            yield from _requests(service, stats)
+        elif what.startswith("threads_"):
+            count = count_of(name, values)
+            state = what.removeprefix("threads_")
+            if isinstance(count, Problem):
+                yield count
+            elif count is not None:
+                yield Reading(metrics.SERVICE_THREADS, (service, state), count)
+
+
+def _requests(service: str, stats: Stats) -> Iterator[Reading]:
+    for name, (metric, unit, units) in _QUEUE.items():
+        row = stats.rows.get(name)
+        if row is None and not stats.is_whole:
+            continue
+        if row is not None and (row.unit != unit or row.total is None):
+            continue
+        total = 0 if row is None or row.total is None else row.total
+        yield Reading(metric, (service,), total / units)
+        if name == "req_waittime":
+            samples = row.samples if row is not None else 0
+            yield Reading(metrics.SERVICE_REQUESTS, (service,), samples)
+    for name, row in stats.rows.items():
+        if name in _QUEUE or name == _BUFFERS or row.unit == "bytes":
+            continue
+        yield Reading(metrics.SERVICE_OPERATION_COUNT, (service, name), row.samples)
+        if row.unit == "usecs" and row.total is not None:
+            seconds = row.total / USECS_PER_SECOND
+            yield Reading(metrics.SERVICE_OPERATION_SECONDS, (service, name), seconds)

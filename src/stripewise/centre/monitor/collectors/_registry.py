@@ -1,0 +1,278 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finds collectors by name, in other packages too, and checks the metrics they declare."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from pydantic import ValidationError
+
+from stripewise.centre.monitor._records import Metric
+from stripewise.centre.monitor.collectors._base import Collector, CollectorSettings
+from stripewise.centre.monitor.metrics import METRICS
+from stripewise.core.errors import ConfigurationError
+from stripewise.present import printable
+from stripewise.settings.tunables import first_problem
+
+# Collectors of other packages, found by the entry points that these declare.
+
+GROUP = "stripewise.collectors"
+"""Group of entry points: the collector's name = "module:Class"."""
+
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
+_LONGEST = 200
+
+
+@dataclass
+class PlugIns:
+    """What was found.
+
+    Attributes:
+        classes: Collectors that can be used, by name.
+        problems: Why another one cannot, by the name of its entry point.
+        points: Entry points of `classes`.
+    """
+
+    classes: dict[str, type[Collector]] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    points: dict[str, EntryPoint] = field(default_factory=dict)
+
+    def give_up(self, name: str, error: BaseException) -> str:
+        """Use one no more that cannot be made, and return why, as `problems` has it."""
+        del self.classes[name]
+        why = f"cannot be made ({type(error).__name__}: {error}): update or remove it"
+        return _tell(self, self.points[name], why)
+
+
+def load_plug_ins(taken: Collection[str]) -> PlugIns:
+    """Import all plug-ins; one that cannot be used is left out and told, and the rest stay.
+
+    Args:
+        taken: Names of our own collectors.
+    """
+    found = PlugIns()
+    metrics = {metric.name for metric in METRICS}
+    for point in sorted(entry_points(group=GROUP), key=lambda one: (_package(one), one.name)):
+        names = {*taken, *found.classes}
+        kind, why = _load(point, names, metrics)
+        if kind is None:
+            _tell(found, point, why)
+            continue
+        found.classes[point.name], found.points[point.name] = kind, point
+        metrics.update(metric.name for metric in kind.metrics)
+    return found
+
+
+def _tell(found: PlugIns, point: EntryPoint, why: str) -> str:
+    """Note a problem, and return it; two packages may have used one name."""
+    key = point.name
+    while key in found.problems:
+        key += " "
+    shown = printable(f"the collector {point.name!r} of the package {_package(point)}: {why}")
+    found.problems[key] = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 3]}..."
+    return found.problems[key]
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else "?"
+
+
+def _load(
+    point: EntryPoint, names: Collection[str], metrics: Collection[str]
+) -> tuple[type[Collector] | None, str]:
+    """Return the class, or None and why not."""
+    if not _NAME.fullmatch(point.name):
+        return None, "its name is none: use lower-case letters, digits and -"
+    if point.name in names:
+        return None, "another collector has this name: rename it"
+    try:
+        kind = point.load()
+    except (Exception, SystemExit) as error:  # whatever a foreign module does when it is imported
+        return None, f"cannot be imported ({type(error).__name__}: {error}): update or remove it"
+    if why := _class_problem(kind, point.name):
+        return None, why
+    return _checked(kind, metrics)
+
+
+def _class_problem(kind: object, name: str) -> str:
+    if not (isinstance(kind, type) and issubclass(kind, Collector)):
+        return "is no class derived from Collector"
+    if inspect.isabstract(kind):
+        return f"lacks {', '.join(sorted(kind.__abstractmethods__))}"
+    if getattr(kind, "name", "") != name:
+        return f"calls itself {getattr(kind, 'name', '')!r}: give both the same name"
+    if not isinstance(getattr(kind, "summary", None), str):
+        return "has no summary: write one line"
+    if not issubclass(kind.settings_class, CollectorSettings):
+        return "has settings that do not derive from CollectorSettings"
+    return ""
+
+
+def _checked(
+    kind: type[Collector], metrics: Collection[str]
+) -> tuple[type[Collector] | None, str]:
+    declared = getattr(kind, "metrics", ())
+    if not declared or not all(isinstance(metric, Metric) for metric in declared):
+        return None, "declares no metrics"
+    for place, metric in enumerate(declared):
+        earlier = {one.name for one in declared[:place]}
+        if why := why_not(metric, {*metrics, *earlier}):
+            return None, why
+    return kind, ""
+
+
+# Rules that the metrics of plug-ins meet, as ours do: base units, and labels that are bounded.
+
+_NAME_RULES = re.compile(r"[a-z][a-z0-9_]*")
+_ENDINGS = ("_total", "_bucket", "_sum", "_count", "_created", "_gsum", "_gcount")
+"""Prometheus and OpenMetrics add these.  Source: OpenMetrics 1.0, reserved suffixes."""
+_SCALED = frozenset(
+    "ns us usecs ms msecs milliseconds microseconds nanoseconds minutes hours days jiffies ticks "
+    "kb mb gb tb kib mib gib tib kbytes mbytes gbytes kilobytes megabytes gigabytes bits sectors "
+    "percent pct percentage".split()
+)
+"""Units that are not base units, as words of a name."""
+_UNBOUNDED = frozenset(
+    "job jobid job_id tag path file filename directory dir mount mountpoint pid command".split()
+)
+"""Labels whose values have no bound, or tell of people's files."""
+_RESERVED = frozenset({"le", "quantile", "server", "cluster", "instance"})
+"""Labels that sinks add."""
+_MOST_LABELS = 5
+_BASE = ("bytes", "seconds")
+
+
+def why_not(metric: Metric, taken: Collection[str] = ()) -> str:
+    """Say what is wrong with a metric, with the remedy; "": nothing is.
+
+    Args:
+        metric: Of a plug-in.
+        taken: Names that others have.
+    """
+    name = metric.name
+    if not _NAME_RULES.fullmatch(name):
+        return f"the metric {name!r} is no name: use lower-case letters, digits and _"
+    if name in taken:
+        return f"the metric {name} is there already: choose another name"
+    if name.endswith(_ENDINGS):
+        return f"the metric {name} ends as Prometheus's own names do: leave the ending out"
+    if not metric.summary or "\n" in metric.summary:
+        return f"the metric {name} has no summary of one line: write one"
+    return _unit_problem(metric) or _label_problem(metric)
+
+
+def _unit_problem(metric: Metric) -> str:
+    words = metric.name.split("_")
+    scaled = sorted(_SCALED & {*words, metric.unit.lower()})
+    if scaled or not metric.unit or metric.unit == "%":
+        shown = scaled[0] if scaled else repr(metric.unit)
+        return (
+            f"the metric {metric.name} has the unit {shown}: give bytes, seconds, shares, counts"
+        )
+    if metric.unit in _BASE and metric.unit not in words:
+        return f"the metric {metric.name} does not say its unit: name it ..._{metric.unit}"
+    return ""
+
+
+def _label_problem(metric: Metric) -> str:
+    if len(metric.labels) > _MOST_LABELS or len(set(metric.labels)) < len(metric.labels):
+        return f"the metric {metric.name}: give at most {_MOST_LABELS} labels, each once"
+    for label in metric.labels:
+        if not _NAME_RULES.fullmatch(label) or label in _RESERVED:
+            return f"the metric {metric.name} cannot have the label {label!r}: choose another name"
+        if label in _UNBOUNDED:
+            return (
+                f"the metric {metric.name} has the label {label!r}, which is not bounded: drop it"
+            )
+    return ""
+
+
+# Collectors by name: our own, imported when they are asked for, and those of other packages.
+
+_MEMBERS: dict[str, tuple[str, str]] = {
+    "lustre-server": ("_lustre_server", "LustreServer"),
+    "lustre-client": ("_lustre_client", "LustreClient"),
+    "disks": ("_disks", "Disks"),
+    "nfs": ("_nfs", "Nfs"),
+    "gpfs": ("_gpfs", "Gpfs"),
+    "beegfs": ("_beegfs", "BeeGfs"),
+    "host": ("_host", "HostFigures"),
+}
+"""Name to module and class."""
+
+_loaded: PlugIns | None = None
+
+
+class PlugInError(ConfigurationError):
+    """A collector of another package cannot be made; `collector_problems` says why from now on."""
+
+
+def _plug_ins() -> PlugIns:
+    global _loaded
+    if _loaded is None:
+        _loaded = load_plug_ins(frozenset(_MEMBERS))
+    return _loaded
+
+
+def collector_names() -> tuple[str, ...]:
+    """Return the names of all collectors; those of plug-ins that cannot be used are left out."""
+    return (*_MEMBERS, *_plug_ins().classes)
+
+
+def collector_problems() -> tuple[str, ...]:
+    """Return why plug-ins cannot be used, a line each: its name, its package, the reason."""
+    return tuple(_plug_ins().problems.values())
+
+
+def collector_class(name: str) -> type[Collector]:
+    """Return the class of a collector.
+
+    Raises:
+        ConfigurationError: There is none of this name, or its plug-in cannot be used.
+    """
+    if name in _MEMBERS:
+        module, member = _MEMBERS[name]
+        found: type[Collector] = getattr(
+            import_module(f"stripewise.centre.monitor.collectors.{module}"), member
+        )
+        return found
+    if name in _plug_ins().classes:
+        return _plug_ins().classes[name]
+    if name in _plug_ins().problems:
+        raise ConfigurationError(_plug_ins().problems[name])
+    raise ConfigurationError(
+        f"there is no collector {printable(name)!r}; there are {', '.join(collector_names())}"
+    )
+
+
+def create_collector(name: str, settings: Mapping[str, Any] | None = None) -> Collector:
+    """Make a collector.
+
+    Args:
+        name: Of the collector.
+        settings: Its table in the configuration.
+
+    Raises:
+        ConfigurationError: There is none of this name, or a setting is not right.
+        PlugInError: It is of another package, and raises something when it is made.
+    """
+    kind = collector_class(name)
+    form = kind.settings_class
+    try:
+        read = form.model_validate(dict(settings or {}))
+    except ValidationError as error:
+        wrong = printable(first_problem(error, set(form.model_fields)))
+        raise ConfigurationError(f"[collectors.{name}] {wrong}") from error
+    try:
+        return kind(read)
+    except (Exception, SystemExit) as error:  # whatever a foreign class does when it is made
+        if name in _MEMBERS:
+            raise
+        raise PlugInError(_plug_ins().give_up(name, error)) from error

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Defines the contract of a sink, and reads files with secrets that nobody else may read."""
+
+from __future__ import annotations
+
+import math
+import os
+import stat
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from stripewise.centre.monitor._records import Reading, Round
+from stripewise.core.inputs import open_input
+
+
+class SinkSettings(BaseModel):
+    """Settings of a sink; a member adds its own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SinkError(Exception):
+    """A delivery failed and may be tried again; the text says what, and the remedy."""
+
+
+class Sink(ABC):
+    """Where rounds go.
+
+    `take` is called by one thread, quickly, for each round of each collector in order of time;
+    `deliver` by a thread of the sink's own, again and again.
+
+    Attributes:
+        name: Short, and the name of its table in the configuration: "prometheus".
+        summary: What it is, for a list.
+        settings_class: Form of its table.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    settings_class: ClassVar[type[SinkSettings]]
+
+    def __init__(self, settings: SinkSettings, server: str) -> None:
+        """Take settings, and the name of this server, which goes along with every value."""
+        self.settings = settings
+        self.server = server
+
+    @property
+    def settled_seconds(self) -> float:
+        """How often it asks for all that jobs did; infinite: never."""
+        return math.inf
+
+    @abstractmethod
+    def missing(self) -> str:
+        """Return why it cannot be used, with the remedy; "": it can."""
+
+    def start(self) -> None:
+        """Begin, before the first round: open a port, read what was delivered last.
+
+        Raises:
+            SinkError: It cannot begin; an address that is in use, say.
+        """
+        return
+
+    @abstractmethod
+    def take(self, found: Round) -> None:
+        """Take a round, without waiting for anything."""
+
+    def deliver(self) -> None:
+        """Deliver what was taken, where the sink does not wait to be asked.
+
+        Raises:
+            SinkError: It failed; what was taken is kept, within bounds.
+        """
+        return
+
+    def health(self) -> Sequence[Reading]:
+        """Return readings of the sink's own health, beyond those that the agent makes."""
+        return ()
+
+    def stop(self) -> None:
+        """Deliver what is left, if that does not take long, and end.
+
+        Raises:
+            SinkError: Something could not be delivered, and is lost; the sink has ended.
+        """
+        return
+
+
+# Files with tokens, passwords and keys: nobody else may read them.
+
+_MOST_BYTES = 4096
+
+
+def read_secret(path: Path) -> str:
+    """Return the one line of a file; it is read each time, so that a new secret counts at once.
+
+    Raises:
+        SinkError: It cannot be read, others may read it, or it holds no such line.
+    """
+    try:
+        with open_input(path) as file:  # a pipe would be waited for
+            _check(path, os.fstat(file.fileno()))
+            text = file.read(_MOST_BYTES).decode("utf-8").strip()
+    except OSError as error:
+        raise SinkError(f"{path} cannot be read ({error.strerror}): check its path") from error
+    except ValueError as error:
+        raise SinkError(f"{path} is not UTF-8: write one line into it") from error
+    if not text or not text.isprintable():
+        raise SinkError(f"{path} is empty or has several lines: write one line into it")
+    return text
+
+
+def read_token(path: Path, least_characters: int = 1) -> str:
+    """Return a token, which a header of HTTP can hold.
+
+    Raises:
+        SinkError: As `read_secret`, or it is too short, or has spaces or characters beyond ASCII.
+    """
+    token = read_secret(path)
+    if not token.isascii() or " " in token or len(token) < least_characters:
+        raise SinkError(
+            f"{path} holds no token of {least_characters} or more letters and digits: make one"
+            f" with openssl rand -hex 32"
+        )
+    return token
+
+
+def check_private(path: Path) -> None:
+    """See that nobody else may read a file.
+
+    Raises:
+        SinkError: Others may, or there is no such file.
+    """
+    try:
+        _check(path, path.stat())
+    except OSError as error:
+        raise SinkError(f"{path} cannot be read ({error.strerror}): check its path") from error
+
+
+def check_regular(path: Path) -> None:
+    """See that something is a file, before OpenSSL opens it: it would wait for a pipe.
+
+    Raises:
+        SinkError: It is none, or cannot be opened.
+    """
+    try:
+        open_input(path).close()
+    except OSError as error:
+        raise SinkError(f"{path} cannot be read ({error.strerror}): check its path") from error
+
+
+def _check(path: Path, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise SinkError(f"{path} is no file: check its path")
+    if status.st_mode & (stat.S_IROTH | stat.S_IWOTH):
+        raise SinkError(f"everybody may read or change {path}: run chmod o-rw on it")

@@ -1,0 +1,230 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes rounds in InfluxDB's line protocol, and queues them in bounded memory.
+
+A measurement is named as the metric, and has the field "value"; of a histogram there is a line
+for each bucket, with the tag "le" and the count of all that is not above it; where the sum is
+known, it has a measurement with "_sum" at the end.
+
+Tags cannot hold a newline, and a backslash before a space, comma, equals sign, backslash or the
+end is read otherwise by each database: these become U+FFFD.  Empty tags are left out, since the
+protocol has none.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from stripewise.centre.monitor._records import Kind, Metric, Round
+from stripewise.centre.monitor.sinks._exposition import Buckets, Series, clean
+
+_UNSAFE = re.compile(r"\\(?=[\\ ,=]|\Z)|[\x00\n\r]")
+_SPECIAL = re.compile(r"([ ,=])")
+_WHOLE = frozenset((
+    "blocks", "bytes", "clients", "deliveries", "files", "jobs", "lines", "locks", "operations",
+    "packets", "pages", "readings", "requests", "rounds", "steps", "threads",
+))  # fmt: skip
+"""Units of counters that are integers: a field has one type for good, so the values cannot say."""
+_LARGEST = (1 << 63) - 1
+_BACK_SECONDS = 3600.0
+"""A clock that is set back by more was wrong, and is believed now (assumed)."""
+
+
+class LineWriter:
+    """Writes rounds as lines.
+
+    Attributes:
+        problems: Readings that were left out so far.
+    """
+
+    def __init__(self, server: str) -> None:
+        """Begin.
+
+        Args:
+            server: Value of the tag "server" of every line.
+        """
+        self._server = server
+        self._series: dict[str, Series] = {}
+        self._last: dict[str, tuple[int, float]] = {}
+        self._left_out = 0
+
+    @property
+    def problems(self) -> int:
+        """Return how many readings were left out so far."""
+        return self._left_out + sum(series.problems for series in list(self._series.values()))
+
+    def lines(self, found: Round) -> Iterator[str]:
+        """Yield the lines of a round, each with its newline."""
+        end = f" {self._time_ns(found)}\n"
+        series = self._series.setdefault(found.collector, Series(self._begin))
+        for metric, begin, value in series.of(found):
+            if isinstance(value, Buckets):
+                yield from _histogram(begin, value, end)
+            elif metric.kind is Kind.COUNTER and metric.unit in _WHOLE:
+                if abs(value) > _LARGEST:
+                    self._left_out += 1
+                else:
+                    yield f"{begin} value={int(value)}i{end}"
+            else:
+                yield f"{begin} value={float(value)!r}{end}"
+
+    def _begin(self, metric: Metric, labels: tuple[str, ...]) -> str:
+        tags = {"server": self._server, **dict(zip(metric.labels, labels, strict=True))}
+        shown = ((key, tag_text(value)) for key, value in sorted(tags.items()))
+        return ",".join((metric.name, *(f"{key}={value}" for key, value in shown if value)))
+
+    def _time_ns(self, found: Round) -> int:
+        """Return the time of a round, after that of the collector's round before.
+
+        If the clock was set back, times go on as the clock does that never steps: a series
+        never has two values at one time, and rates stay right.
+        """
+        at_ns = int(found.at * 1e9)
+        before_ns, monotonic = self._last.get(found.collector, (at_ns - 1, found.monotonic))
+        if at_ns <= before_ns and before_ns - at_ns <= _BACK_SECONDS * 1e9:
+            passed_ns = int((found.monotonic - monotonic) * 1e9)
+            at_ns = before_ns + max(1, passed_ns)
+        self._last[found.collector] = (at_ns, found.monotonic)
+        return at_ns
+
+
+def tag_text(text: str) -> str:
+    """Return the value of a tag as lines have it."""
+    return _SPECIAL.sub(r"\\\1", _UNSAFE.sub("\ufffd", clean(text)))
+
+
+def _histogram(begin: str, value: Buckets, end: str) -> Iterator[str]:
+    for bound, count in zip(value.bounds, value.counts, strict=True):
+        yield f"{begin},le={bound} value={count}i{end}"
+    if value.total is not None:
+        name, *tags = begin.split(",", 1)
+        yield f"{','.join((f'{name}_sum', *tags))} value={float(value.total)!r}{end}"
+
+
+# Rounds that wait for a database: packed, and bounded in number and in memory.
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A round as lines, packed.
+
+    Attributes:
+        pieces: Members of gzip: one after the other, with those of other rounds too, they are
+            one text again.
+        lines_bytes: Size of each, unpacked.
+    """
+
+    pieces: tuple[bytes, ...]
+    lines_bytes: tuple[int, ...]
+
+    @property
+    def packed_bytes(self) -> int:
+        """What it takes in memory."""
+        return sum(map(len, self.pieces))
+
+
+def pack(lines: Iterable[str], piece_bytes: int) -> Packed:
+    """Pack lines into pieces of at most a size, unpacked; a longer line is a piece by itself."""
+    pieces: list[bytes] = []
+    sizes: list[int] = []
+    waiting: list[bytes] = []
+    size = 0
+
+    def close() -> None:
+        pieces.append(gzip.compress(b"".join(waiting), compresslevel=1, mtime=0))
+        sizes.append(size)
+        waiting.clear()
+
+    for line in lines:
+        data = line.encode()
+        if waiting and size + len(data) > piece_bytes:
+            close()
+            size = 0
+        waiting.append(data)
+        size += len(data)
+    if waiting:
+        close()
+    return Packed(tuple(pieces), tuple(sizes))
+
+
+class RoundQueue:
+    """Rounds in order of time; the oldest are dropped when there are too many.
+
+    One thread puts rounds in, another takes them out.
+    """
+
+    def __init__(self, most_rounds: int, most_bytes: int) -> None:
+        """Begin empty.
+
+        Args:
+            most_rounds: Rounds that wait at most.
+            most_bytes: What they take in memory at most.
+        """
+        self._most_rounds = most_rounds
+        self._most_bytes = most_bytes
+        self._lock = threading.Lock()
+        self._waiting: deque[Packed] = deque()
+        self._waiting_bytes = 0
+        self._out = 0
+        self._lost = 0
+
+    def __len__(self) -> int:
+        """Return how many rounds wait, with those that are being delivered."""
+        with self._lock:
+            return len(self._waiting) + self._out
+
+    @property
+    def lost(self) -> int:
+        """How many rounds were dropped so far."""
+        with self._lock:
+            return self._lost
+
+    def put(self, found: Packed) -> None:
+        """Add a round."""
+        with self._lock:
+            self._waiting.append(found)
+            self._waiting_bytes += found.packed_bytes
+            self._drop()
+
+    def take(self, lines_bytes: int) -> list[Packed]:
+        """Take out the oldest rounds, at least one if there is any.
+
+        Args:
+            lines_bytes: Size of them together, unpacked, at most.
+        """
+        with self._lock:
+            found: list[Packed] = []
+            while self._waiting:
+                lines_bytes -= sum(self._waiting[0].lines_bytes)
+                if found and lines_bytes < 0:
+                    break
+                found.append(self._waiting.popleft())
+                self._waiting_bytes -= found[-1].packed_bytes
+            self._out = len(found)
+            return found
+
+    def settle(self, lost: int = 0) -> None:
+        """Say that what was taken out is dealt with, all but some that are lost."""
+        with self._lock:
+            self._out = 0
+            self._lost += lost
+
+    def give_back(self, found: Sequence[Packed]) -> None:
+        """Put what was taken out in again."""
+        with self._lock:
+            self._out = 0
+            self._waiting.extendleft(reversed(found))
+            self._waiting_bytes += sum(one.packed_bytes for one in found)
+            self._drop()
+
+    def _drop(self) -> None:
+        while len(self._waiting) > self._most_rounds or (
+            self._waiting_bytes > self._most_bytes and len(self._waiting) > 1
+        ):
+            self._waiting_bytes -= self._waiting.popleft().packed_bytes
+            self._lost += 1

@@ -1,0 +1,292 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sums up what a job did by kind of operation, until it becomes a row of the database.
+
+Times are seconds since 1970 as `SinkClock` has them.
+"""
+
+from __future__ import annotations
+
+import heapq
+import marshal
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from stripewise.centre.monitor._records import OperationCount
+
+# What a job did, by kind, from the operations that Lustre counts. Pure.
+
+METADATA_KINDS = frozenset({
+    "open", "close", "mknod", "link", "unlink", "mkdir", "rmdir", "rename", "getattr", "setattr",
+    "getxattr", "setxattr", "statfs", "sync",
+})  # fmt: skip
+"""Operations of a metadata target that make up lustre_target_metadata_operations: what clients
+asked for.  Others are parts of these, or work of the servers."""
+_MICROSECONDS = 1e-6
+
+
+class Work:
+    """Work of one kind; `moved_bytes` and `busy` (microseconds) None: not told."""
+
+    __slots__ = ("busy", "moved_bytes", "operations", "parts")
+
+    def __init__(
+        self, operations: int | None = 0, moved_bytes: int | None = None, busy: int | None = None,
+        parts: Mapping[str, int] | None = None,
+    ) -> None:  # fmt: skip
+        self.operations = operations
+        self.moved_bytes = moved_bytes
+        self.busy = busy
+        self.parts = dict(parts or {})
+
+    def add(self, other: Work) -> None:
+        """Add more of the same kind."""
+        self.operations = _both(self.operations, other.operations)
+        self.moved_bytes = _both(self.moved_bytes, other.moved_bytes)
+        self.busy = _both(self.busy, other.busy)
+        for name, number in other.parts.items():
+            self.parts[name] = self.parts.get(name, 0) + number
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """By which jobs are compared: bytes, then operations."""
+        return self.moved_bytes or 0, self.operations or 0
+
+    @property
+    def busy_seconds(self) -> float | None:
+        """That the servers spent."""
+        return None if self.busy is None else self.busy * _MICROSECONDS
+
+    def as_list(self) -> list[Any]:
+        """Return plain data, from which `Work(*list)` is made."""
+        return [self.operations, self.moved_bytes, self.busy, self.parts]
+
+
+def works_of(target: str, operations: Mapping[str, OperationCount]) -> dict[str, Work]:
+    """Return what operations on a target are, by kind.
+
+    Args:
+        target: "MDT..." or another.
+        operations: By Lustre's name; on a metadata target "read_bytes" is of files that lie there.
+    """
+    found: dict[str, Work] = {}
+    for kind in ("read", "write"):
+        moved, took = operations.get(f"{kind}_bytes"), operations.get(kind)
+        work = _moving(moved, took)
+        if work is not None:
+            found[kind] = work
+    if target.startswith("MDT"):
+        asked = {name: one for name, one in operations.items() if name in METADATA_KINDS}
+        if asked:
+            found["metadata"] = _metadata(asked)
+    return found
+
+
+def _moving(moved: OperationCount | None, took: OperationCount | None) -> Work | None:
+    busy = took.total if took is not None and took.unit in ("usec", "usecs") else None
+    if moved is None:
+        return Work(0, None, busy) if busy else None
+    sizes = {str(size): number for size, number in moved.sizes or ()}
+    return Work(moved.samples, moved.total, busy, sizes)
+
+
+def _metadata(asked: Mapping[str, OperationCount]) -> Work:
+    times = [one.total for one in asked.values() if one.unit in ("usec", "usecs")]
+    return Work(
+        sum(one.samples for one in asked.values()),
+        None,
+        sum(times) if times else None,
+        {name: one.samples for name, one in asked.items()},
+    )
+
+
+def _both(one: int | None, other: int | None) -> int | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one + other
+
+
+# Work of jobs that is not in a row yet, and which of it becomes rows. Pure.
+
+PAUSE_SECONDS = 60.0
+"""A row holds no longer pause of a job: so runs of a job that was requeued do not share one."""
+PENDING_SECONDS = 1800.0
+"""A job that does little waits so long for its row at most, and two thirds of it at least: jobs
+that began together would otherwise all get their rows in one delivery."""
+TagKey = tuple[str, str]
+"""File system and name of the job."""
+
+
+class JobRow(NamedTuple):
+    """What one job did in an interval, all targets of a file system together."""
+
+    key: TagKey
+    kind: str
+    at: int
+    seconds: float
+    work: Work
+
+
+class _Pending(NamedTuple):
+    """One job's work since its last row: few objects, since there are very many of them.
+
+    Attributes:
+        since / changed: From the reading before it began to the last that saw more of it.
+        is_over: Its counters are gone from a target.
+        packed: Work by kind, as bytes of this process.
+    """
+
+    since: float
+    changed: float
+    is_over: bool
+    packed: bytes
+
+    @property
+    def works(self) -> dict[str, Work]:
+        """Work by kind."""
+        return _works(self.packed)
+
+
+class _Held(NamedTuple):
+    """What a job did on one target, from one reading to another."""
+
+    since: float
+    until: float
+    key: TagKey
+    packed: bytes
+
+
+class PendingWork:
+    """Work of all jobs that is not in a row yet.
+
+    What jobs did on one target may be told before what they did earlier on another: all that is
+    told is held until everything is, and then put in order.
+    """
+
+    def __init__(self, top_jobs: int) -> None:
+        """Begin without any; rows are made of so many jobs of each kind at every cut."""
+        self._top = top_jobs
+        self._open: dict[TagKey, _Pending] = {}
+        self._over: list[tuple[TagKey, _Pending]] = []
+        self._held: list[_Held] = []
+        self._ended: list[TagKey] = []
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def add(self, key: TagKey, works: Mapping[str, Work], since: float, until: float) -> None:
+        """Add what a job did on a target between two readings."""
+        self._held.append(_Held(since, until, key, _packed(works)))
+
+    def end(self, key: TagKey) -> None:
+        """Note that a job's counters are gone from a target."""
+        self._ended.append(key)
+
+    def settle(self) -> None:
+        """Put in order what was told: there is nothing earlier to come."""
+        for one in sorted(self._held, key=attrgetter("since")):
+            self._join(*one)
+        self._held.clear()
+        for key in self._ended:
+            if (open_ := self._open.get(key)) is not None:
+                self._open[key] = open_._replace(is_over=True)
+        self._ended.clear()
+
+    def _join(self, since: float, until: float, key: TagKey, packed: bytes) -> None:
+        one = self._open.get(key)
+        if one is not None and since - one.changed >= PAUSE_SECONDS:
+            self._over.append((key, self._open.pop(key)))
+            one = None
+        if one is None:
+            self._open[key] = _Pending(since, until, False, packed)
+            return
+        sums = one.works
+        for kind, work in _works(packed).items():
+            if kind in sums:
+                sums[kind].add(work)
+            else:
+                sums[kind] = work
+        self._open[key] = _Pending(
+            min(one.since, since), max(one.changed, until), one.is_over, _packed(sums)
+        )
+
+    def cut(self, now: float) -> list[JobRow]:
+        """Return rows of the jobs that did most, that paused or are gone, or that waited long.
+
+        What is held stays.
+
+        Args:
+            now: Of the last reading.
+        """
+        due = self._over
+        self._over = []
+        most = self._most()
+        for key, one in list(self._open.items()):
+            idle = now - one.changed >= PAUSE_SECONDS
+            waited = now - one.since >= _wait_seconds(key)
+            if idle or waited or one.is_over or key in most:
+                due.append((key, self._open.pop(key)))
+        return [row for key, one in due for row in _rows(key, one)]
+
+    def _most(self) -> set[TagKey]:
+        """Return the jobs that did most, of each kind."""
+        best: dict[str, list[tuple[tuple[int, int], TagKey]]] = {}
+        for key, one in self._open.items():
+            for kind, (operations, moved_bytes, *_) in marshal.loads(one.packed).items():
+                place = (moved_bytes or 0, operations or 0), key  # as `Work.size`
+                some = best.setdefault(kind, [])
+                if len(some) < self._top:
+                    heapq.heappush(some, place)
+                elif some and place > some[0]:
+                    heapq.heapreplace(some, place)
+        return {key for some in best.values() for _, key in some}
+
+    def rows(self) -> Iterator[list[Any]]:
+        """Yield plain data."""
+        for key, one in chain(self._over, self._open.items()):
+            yield [*key, one.since, one.changed, one.is_over, marshal.loads(one.packed)]
+        for held in self._held:
+            yield [*held.key, held.since, held.until, False, marshal.loads(held.packed)]
+
+    def restore(self, rows: Iterable[Any]) -> None:
+        """Go on from plain data.
+
+        Raises:
+            ValueError: They are none of these.
+        """
+        try:
+            for file_system, tag, since, changed, is_over, works in rows:
+                sums = {str(kind): Work(*work) for kind, work in works.items()}
+                one = _Pending(float(since), float(changed), bool(is_over), _packed(sums))
+                key = (str(file_system), str(tag))
+                if key in self._open:
+                    self._over.append((key, self._open.pop(key)))
+                self._open[key] = one
+        except (TypeError, AttributeError) as error:
+            raise ValueError(f"the stored work of jobs is damaged: {error}") from error
+
+
+def _wait_seconds(key: TagKey) -> float:
+    """Return how long a job waits for its row, by its name."""
+    early = zlib.crc32(key[1].encode("utf-8", "surrogatepass")) % 1000 / 3000
+    return PENDING_SECONDS * (1 - early)
+
+
+def _packed(works: Mapping[str, Work]) -> bytes:
+    return marshal.dumps({kind: work.as_list() for kind, work in works.items()})
+
+
+def _works(packed: bytes) -> dict[str, Work]:
+    return {kind: Work(*work) for kind, work in marshal.loads(packed).items()}
+
+
+def _rows(key: TagKey, one: _Pending) -> list[JobRow]:
+    begin, end = int(one.since), int(one.changed)
+    return [
+        JobRow(key, kind, begin, float(max(end - begin, 0)), work)
+        for kind, work in one.works.items()
+        if any(work.size)
+    ]

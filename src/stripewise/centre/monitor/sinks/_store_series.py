@@ -1,0 +1,457 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes samples of targets from readings, on a time scale that ignores jumps of the clock.
+
+What a counter grew in a pause becomes one sample as long as the pause; a level is not known
+during one.  A target that was started again counts from zero, also if it has overtaken what it had
+counted before; what it did since is of the time since.  One that comes from another server and was
+started here while this server was monitored has told nothing of it yet: all of it is growth.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from stripewise.centre.monitor import metrics
+from stripewise.centre.monitor._records import Kind, Metric, Reading
+
+DAY_SECONDS = 86400.0
+"""Growth over a longer pause is not dated."""
+_SERVED_SECONDS = 600.0
+LARGEST = 1e100
+"""Of a value; nor does NaN pass a comparison with it, and an integer fits no float far beyond."""
+_SAME_START_SECONDS = 1.0
+"""No target is stopped and started again in less (assumed)."""
+_VERSION = 1
+SeriesKey = tuple[str, str, str]
+"""File system, target, name of the series."""
+
+
+class Told(NamedTuple):
+    """A sample of one series, or (with `value` None) a pause whose growth has no date."""
+
+    key: SeriesKey
+    unit: str
+    is_counter: bool
+    at: int
+    seconds: float
+    value: float | None
+
+
+class _Series:
+    """One series: its last reading, what is not told yet, what was told last."""
+
+    __slots__ = (
+        "area", "growth", "is_counter", "is_restored", "last", "since", "start", "told_start",
+        "told_until", "told_value", "unit", "value", "weight",
+    )  # fmt: skip
+
+    def __init__(
+        self, unit: str, is_counter: bool, value: float, last: float, start: float | None
+    ) -> None:
+        self.unit, self.is_counter = unit, is_counter
+        self.value, self.last, self.since = value, last, last
+        self.growth: float = 0
+        self.area, self.weight = 0.0, 0.0
+        self.start = self.told_start = start
+        self.told_value, self.told_until = value, 0.0
+        self.is_restored = False
+
+    def is_begun_anew(self, value: float, start: float | None) -> bool:
+        """Whether a counter is not that of before, grown."""
+        if value < self.value:
+            return True
+        if start is None or self.start is None:
+            return False
+        return abs(start - self.start) > _SAME_START_SECONDS
+
+
+class SeriesBook:
+    """All series of a server."""
+
+    def __init__(self, interval_seconds: float, renamed: Mapping[str, str]) -> None:
+        """Begin without any.
+
+        Args:
+            interval_seconds: Length of a sample.
+            renamed: Names of file systems as servers have them -> as the database has them.
+        """
+        self._interval = interval_seconds
+        self._renamed = renamed
+        self._every: dict[SeriesKey, _Series] = {}
+        self._served: dict[str, float] = {}
+        self._began: float | None = None
+        self._early: list[Told] = []
+
+    def __len__(self) -> int:
+        return len(self._every)
+
+    def take(self, readings: Iterable[Reading], now: float, clock: SinkClock) -> None:
+        """Take the readings of a round.
+
+        Args:
+            readings: In any order; of several of one series the first counts.
+            now: When, by the monotonic clock.
+            clock: What that is in seconds since 1970.
+        """
+        seen: set[SeriesKey] = set()
+        self._began = now if self._began is None else self._began
+        readings = list(readings)
+        starts = {
+            one.labels: value
+            for one in readings
+            if one.metric.name == metrics.TARGET_STARTED.name
+            and (value := _number(one)) is not None
+        }
+        kept = [one for one in readings if one.metric.series]
+        for reading in sorted(kept, key=_of_host):  # what is served is known by then
+            value = _number(reading)
+            if value is None:
+                continue
+            for key in self._keys(reading, now):
+                if key not in seen:
+                    seen.add(key)
+                    start = starts.get(reading.labels)
+                    self._note(key, reading.metric, value, now, clock, start)
+
+    def _keys(self, reading: Reading, now: float) -> list[SeriesKey]:
+        """Return the series of a reading; what tells of the host is of all that it serves."""
+        words = dict(zip(reading.metric.labels, reading.labels, strict=False))
+        name = reading.metric.series
+        if "fs" not in words:
+            recent = now - _SERVED_SECONDS
+            return [(fs, "", name) for fs, last in self._served.items() if last >= recent]
+        file_system = self._renamed.get(words["fs"], words["fs"])
+        if words.get("target"):
+            self._served[file_system] = now
+        return [(file_system, words.get("target", ""), name)]
+
+    def _note(
+        self, key: SeriesKey, metric: Metric, value: float, now: float, clock: SinkClock,
+        start: float | None,
+    ) -> None:  # fmt: skip
+        one, is_counter = self._every.get(key), metric.kind is Kind.COUNTER
+        if one is not None and now < one.last:
+            return
+        if one is None or one.is_counter != is_counter:
+            self._every[key] = made = _Series(metric.unit, is_counter, value, now, start)
+            if one is None and is_counter:
+                self._count_from_start(made, now, clock, start)
+            made.told_until = max(clock.wall(made.since), 0.0 if one is None else one.told_until)
+            return
+        passed = now - one.last
+        if is_counter:
+            self._grow(key, one, value, now, clock, start)
+        elif passed <= 2 * self._interval:
+            one.area += value * passed
+            one.weight += passed
+        else:  # nobody knows what it was meanwhile
+            one.since, one.area, one.weight = now, 0.0, 0.0
+        one.value, one.last, one.unit, one.is_restored = value, now, metric.unit, False
+        one.start = one.start if start is None else start
+
+    def _count_from_start(
+        self, made: _Series, now: float, clock: SinkClock, start: float | None
+    ) -> None:
+        """Let all that a counter has be growth, if it began since this server is monitored."""
+        if start is None or self._began is None:
+            return
+        began = clock.monotonic(start + clock.lead_seconds)
+        if self._began < began <= now + JUMP_SECONDS:  # a clock may be followed as slowly
+            made.since, made.growth, made.told_value = min(began, now), made.value, 0
+
+    def _grow(
+        self, key: SeriesKey, one: _Series, value: float, now: float, clock: SinkClock,
+        start: float | None,
+    ) -> None:  # fmt: skip
+        """Add growth; that of a target that was away begins a sample of its own."""
+        if not one.is_begun_anew(value, start):
+            one.growth += value - one.value
+            return
+        began = one.last
+        if start is not None:
+            began = min(clock.monotonic(start + clock.lead_seconds), now)
+        if began - one.last > self._interval:
+            early = self._told(key, one, clock) if one.growth else None
+            if one.is_restored and now - one.last > DAY_SECONDS:
+                at, seconds = int(clock.wall(one.last)), now - one.last
+                early = Told(key, one.unit, True, at, seconds, None)
+            self._early += [early] if early is not None else []
+            one.since = began
+        one.growth += value
+
+    def cut(self, clock: SinkClock) -> list[Told]:
+        """Return the samples of all intervals that are over."""
+        found, self._early = self._early, []
+        for key, one in self._every.items():
+            if one.last - one.since >= self._interval - 0.5:
+                told = self._told(key, one, clock)
+                if told is not None:
+                    found.append(told)
+        return found
+
+    def _told(self, key: SeriesKey, one: _Series, clock: SinkClock) -> Told | None:
+        begin = int(max(one.told_until, clock.wall(one.since), clock.floor))
+        end = int(clock.wall(one.last))
+        if end <= begin:
+            return None
+        value: float | None = one.growth if one.is_counter else one.area / (one.weight or 1.0)
+        if one.is_counter and one.last - one.since > DAY_SECONDS:
+            value = None
+        one.since, one.growth, one.area, one.weight = one.last, 0, 0.0, 0.0
+        one.told_value, one.told_start, one.told_until = one.value, one.start, float(end)
+        return Told(key, one.unit, one.is_counter, begin, float(end - begin), value)
+
+    def state(self) -> bytes:
+        """Return what was told last, for the database."""
+        rows = [
+            [*key, one.unit, one.is_counter, one.told_value, one.told_until, one.told_start]
+            for key, one in self._every.items()
+        ]
+        text = json.dumps({"version": _VERSION, "series": rows}, separators=(",", ":"))
+        return zlib.compress(text.encode(), 1)
+
+    def restore(self, data: bytes, clock: SinkClock, now: float) -> None:
+        """Go on from a state.
+
+        Raises:
+            ValueError: It is damaged, or of a later version.
+        """
+        for *words, unit, is_counter, value, until, start in _rows(data):
+            age = clock.wall(now) - until
+            if age > FORGET_SECONDS or age < -1.0:  # the clock was wrong by far
+                continue
+            last = min(clock.monotonic(until), now)
+            one = _Series(str(unit), bool(is_counter), value, last, start)
+            one.told_until, one.is_restored = float(until), True
+            file_system, target, name = words
+            self._every[str(file_system), str(target), str(name)] = one
+
+
+def _number(reading: Reading) -> float | None:
+    value = reading.value
+    if not isinstance(value, int | float) or not abs(value) <= LARGEST:
+        return None
+    return value
+
+
+def _of_host(reading: Reading) -> bool:
+    return "fs" not in reading.metric.labels
+
+
+def _rows(data: bytes) -> list[list[Any]]:
+    try:
+        found = json.loads(zlib.decompress(data))
+        rows = [[*row, *[None][len(row) - 7 :]] for row in found["series"]]  # first had no start
+        whole = all(
+            len(row) == 8
+            and isinstance(row[5], int | float)
+            and (row[7] is None or isinstance(row[7], int | float))
+            for row in rows
+        )
+    except (zlib.error, TypeError, KeyError, UnicodeDecodeError) as error:
+        raise ValueError(f"the stored state of series is damaged: {error}") from error
+    if found["version"] != _VERSION or not whole:
+        raise ValueError("the stored state of series is damaged, or of a later version")
+    return rows
+
+
+# Time for the statistics database: it runs on, whatever the clock of the host does. Pure.
+
+JUMP_SECONDS = 30.0
+"""A clock that is set forward by more is followed at once (chosen: less than an interval)."""
+FAR_SECONDS = 3600.0
+"""A clock that is set by more, either way, is not believed at once (chosen)."""
+DOUBT_SECONDS = 600.0
+"""So long it has to say the same (chosen: NTP corrects a clock within minutes of a start)."""
+FORGET_SECONDS = 30 * 86400.0
+"""What was counted longer ago is not counted from (chosen)."""
+SLEW_SHARE = 0.05
+"""Otherwise it is followed by at most so many seconds a second."""
+_MOST_SPANS = 16
+
+
+class SetBack(NamedTuple):
+    """That time was set back: what was told before lies in the future.
+
+    Attributes:
+        at / seconds: When, by the time after it; by how much.
+        begin / end: Between which times, in the future now, something was told.
+    """
+
+    at: float
+    seconds: float
+    begin: float
+    end: float
+
+
+class SinkClock:
+    """The monotonic clock, and what it is in seconds since 1970.
+
+    It begins with the time of the host, or with the end of what was told last if that is later,
+    and runs with the monotonic clock; a difference to the time of the host is made up slowly.
+    Only a clock that was set forward by far is followed at once: what is open then moves along.
+    So time never goes back, and no two intervals overlap.
+
+    A clock that is set by over an hour may be wrong for a moment: it is followed when it has said
+    the same for ten minutes, and until then nothing is to be told.  If it was set back, the time
+    here runs on, and what is told of it is `lead_seconds` earlier.  Nothing is told of a time
+    twice: it is followed only to where nothing was told already.
+
+    Attributes:
+        lead_seconds: By how much this time is ahead of the one that is told.
+        floor: What comes is told from here on.
+        is_held: Nothing is to be told now.
+    """
+
+    def __init__(self, at: float, monotonic: float, least_at: float = 0.0) -> None:
+        """Begin.
+
+        Args:
+            at: Time of the host, in seconds since 1970.
+            monotonic: The same by the clock that never steps.
+            least_at: The end of what was told last.
+        """
+        self._offset = max(at, least_at) - monotonic
+        self._last = self._cut_at = monotonic
+        self._doubt: tuple[float, float] | None = None
+        self._begin = monotonic + self._offset
+        self._spans: list[tuple[float, float]] = []
+        self._set_back: list[SetBack] = []
+        self._earlier = (-math.inf, 0)
+        self.lead_seconds = 0
+        self.floor = -math.inf
+        self.is_held = False
+
+    def note(self, at: float, monotonic: float) -> float:
+        """Note what the clocks of the host say, and return by how much time was set forward."""
+        before = self._offset
+        passed = max(monotonic - self._last, 0.0)
+        self._last = max(monotonic, self._last)
+        behind = at + self.lead_seconds - monotonic - self._offset
+        is_doubtful = self._is_doubtful(behind)
+        if not is_doubtful:
+            if abs(behind) > FAR_SECONDS:
+                behind = self._step(at, behind)
+            if JUMP_SECONDS < behind <= FAR_SECONDS:
+                self._offset += behind
+            else:
+                most = SLEW_SHARE * passed
+                slewed = max(-most, min(behind, most))
+                self._offset += slewed
+                before += slewed
+        now = self._told_now()
+        ends = [end for _, end in self._spans if end <= now]
+        self.floor = max([*ends, self._begin]) + self.lead_seconds
+        self.is_held = is_doubtful or any(begin <= now < end for begin, end in self._spans)
+        return self._offset - before
+
+    def _is_doubtful(self, behind: float) -> bool:
+        """Whether the clock was set by far, and does not yet say so for long."""
+        if abs(behind) <= FAR_SECONDS:
+            self._doubt = None
+            return False
+        if self._doubt is None or abs(behind - self._doubt[1]) > FAR_SECONDS:
+            self._doubt = self._last, behind
+        return self._last - self._doubt[0] < DOUBT_SECONDS
+
+    def _step(self, at: float, behind: float) -> float:
+        """Go where the clock was set, or to what is free behind it; return what is left of it."""
+        now = self._told_now()
+        seconds = self._free_from(at, now) - now
+        if abs(seconds) <= FAR_SECONDS:
+            return behind
+        self._spans = [*self._spans, (self._begin, now)][-_MOST_SPANS:]
+        if seconds < 0:
+            self._set_back.append(SetBack(now + seconds, -seconds, self._begin, now))
+        moved = math.floor(seconds)
+        less = min(moved, self.lead_seconds)
+        self._earlier = (self._begin + self.lead_seconds, self.lead_seconds)
+        self.lead_seconds -= less
+        self._offset += moved - less
+        self._begin = now + moved - (self._last - self._cut_at)  # what is open moves along
+        self._doubt = None
+        return 0.0
+
+    def follow(self, at: float) -> None:
+        """Go where the clock of the host was set, at once."""
+        self._step(at, 0.0)
+
+    def note_cut(self) -> None:
+        """Note that all until now is told."""
+        self._cut_at = self._last
+
+    def _free_from(self, at: float, now: float) -> float:
+        """Return the first time from a moment on of which nothing was told."""
+        for begin, end in sorted([*self._spans, (self._begin, now)]):
+            if begin <= at < end:
+                at = end
+        return at
+
+    def _told_now(self) -> float:
+        return self._last + self._offset - self.lead_seconds
+
+    def set_back(self) -> list[SetBack]:
+        """Return how time was set back since this was asked last."""
+        found, self._set_back = self._set_back, []
+        return found
+
+    def lead_of(self, end: float) -> int:
+        """Return how much earlier an interval is told that ended at a time of this clock."""
+        begin, lead_seconds = self._earlier
+        return self.lead_seconds if end >= begin else lead_seconds
+
+    def wall(self, monotonic: float) -> float:
+        """Return a moment in seconds since 1970."""
+        return monotonic + self._offset
+
+    def monotonic(self, wall: float) -> float:
+        """Return a moment by the clock that never steps; it may be before the host began."""
+        return wall - self._offset
+
+    def memory(self) -> dict[str, Any]:
+        """Return what the next agent has to know, as plain data."""
+        begin, lead_seconds = self._earlier
+        earlier = None if begin == -math.inf else [begin, lead_seconds]
+        return {
+            "lead": self.lead_seconds, "earlier": earlier,
+            "begin": self._begin, "spans": self._spans,
+        }  # fmt: skip
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Go on from `memory`.
+
+        Raises:
+            ValueError: It is none.
+            TypeError: The same.
+        """
+        self.lead_seconds = lead_of(memory)
+        self._begin = float(memory.get("begin", self._begin))
+        self._spans = [(float(begin), float(end)) for begin, end in memory.get("spans", ())]
+        if memory.get("earlier") is not None:
+            begin, lead_seconds = memory["earlier"]
+            self._earlier = (float(begin), int(lead_seconds))
+
+
+def lead_of(memory: Mapping[str, Any]) -> int:
+    """Return by how much the clock of an agent that has ended was ahead of what it told."""
+    return int(memory.get("lead", 0))
+
+
+def was_set_right(at: float, told_at: float, memory: Mapping[str, Any]) -> bool:
+    """Whether a clock that had been set back by far was set right while no agent ran.
+
+    It may also be that nothing was monitored for over a month, by a clock that was wrong by as
+    much: that is less likely, and then nothing could be counted from what was told last.
+
+    Args:
+        at: Time of the host, in seconds since 1970.
+        told_at: When the agent before told last, by its clock.
+        memory: Of that clock.
+    """
+    lead_seconds = lead_of(memory)
+    return FORGET_SECONDS - lead_seconds < at - told_at <= FORGET_SECONDS

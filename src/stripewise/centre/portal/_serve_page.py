@@ -1,0 +1,398 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lists all pages, and serves one as HTML, CSV or JSON: rights, content, audit, form."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from sqlalchemy import Connection, Engine, func, select
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+
+from stripewise.centre.database import transaction
+from stripewise.centre.database.accounts import note_look
+from stripewise.centre.database.queries import Viewer
+from stripewise.centre.database.tables import Ledger
+from stripewise.centre.portal._gate import Gate, Guest
+from stripewise.centre.portal._settings import PortalSettings
+from stripewise.centre.portal.pages._base import Asked, Audience, Page, address
+from stripewise.centre.portal.pages._front import Front
+from stripewise.centre.portal.pages._job import Job
+from stripewise.centre.portal.pages._job_files import JobFiles
+from stripewise.centre.portal.pages._job_findings import (
+    JobProfile,
+    JobSettingsShell,
+    JobSettingsToml,
+)
+from stripewise.centre.portal.pages._job_history import CompareJobs
+from stripewise.centre.portal.pages._jobs import Jobs
+from stripewise.centre.portal.pages._program import OneProgram, Savings, SavingsSettings
+from stripewise.centre.portal.pages._programs import Patterns, Programs, ProgramsSummary
+from stripewise.centre.portal.pages._staff import Staff, StaffIgnored, StaffPrograms
+from stripewise.centre.portal.pages._staff_coverage import (
+    StaffAudit,
+    StaffCoverage,
+    StaffIngest,
+    StaffQuality,
+)
+from stripewise.centre.portal.pages._storage import Storage, StorageAdvice, StorageEvents
+from stripewise.centre.portal.pages._storage_load import StorageLoad
+from stripewise.centre.portal.pages._storage_top import StorageTop
+from stripewise.centre.portal.pages._storage_trends import StorageBenchmarks, StoragePatterns
+from stripewise.core.errors import UsageError
+from stripewise.present import csv_cell, evidence_figure, finite, printable, prose
+from stripewise.present.blocks import (
+    NUMBERS,
+    Block,
+    Chart,
+    Content,
+    Download,
+    markdown,
+    moment,
+    written,
+)
+
+FORMS = ("html", "json", "csv")
+
+
+class Desk:
+    """Serves pages of one database.
+
+    Attributes:
+        engine: Of the database.
+        gate: Tells who asks.
+        settings: Of the portal.
+    """
+
+    def __init__(self, engine: Engine, gate: Gate, settings: PortalSettings) -> None:
+        self.engine = engine
+        self.gate = gate
+        self.settings = settings
+
+    @contextmanager
+    def connected(self, request: Request) -> Iterator[Connection]:
+        """Yield the one connection that a request has, whoever asks for it first."""
+        held: Connection | None = getattr(request.state, "connection", None)
+        if held is not None:
+            yield held
+            return
+        with self.engine.connect() as connection:
+            request.state.connection = connection
+            try:
+                yield connection
+            finally:
+                request.state.connection = None
+
+    def endpoint(self, page: Page) -> Callable[[Request], Response]:
+        """Return the function that answers requests for a page."""
+
+        def answer(request: Request) -> Response:
+            return self._answer(page, request)
+
+        return answer
+
+    def frame(self, connection: Connection, request: Request, guest: Guest) -> Frame:
+        """Return what stands around a page that is no page of the family."""
+        return self._frame(connection, request, guest, {}, "")
+
+    def _answer(self, page: Page, request: Request) -> Response:
+        words = dict(request.query_params)
+        form = words.pop("as", "html")
+        if form not in FORMS:
+            raise UsageError(f"as={form[:40]!r}: a page is shown as {', '.join(FORMS)}")
+        with self.connected(request) as connection:
+            guest = self.gate.guest(connection, request)
+            if not page.audience.admits(guest.viewer):
+                return self._turned_away(page, request, guest, form)
+            content = page.build(
+                Asked(connection, guest.viewer, dict(request.path_params), words,
+                      time.time(), self.settings.site.name, self.settings.site.advice)
+            )  # fmt: skip
+            if content is None:
+                return self.missing(request)
+            audited = content.audited
+            if not audited and page.lists_others and guest.viewer.is_staff:
+                audited = address(request.url.path, words)
+            if audited:
+                self.audit(connection, guest.viewer, audited)
+            if isinstance(content, Download):
+                return _download(content)
+            if form == "json":
+                return Response(as_json(content), media_type="application/json")
+            if form == "csv":
+                table = words.pop("table", "")
+                return _csv(content, table)
+            frame = self._frame(connection, request, guest, words, page.section)
+            return HTMLResponse(html(content, frame))
+
+    def missing(self, request: Request) -> Response:
+        """Answer that there is nothing: the same for what is not there and what is not theirs."""
+        return self.error(request, 404, "There is nothing here",
+                          "No such page, or none that you may see.")  # fmt: skip
+
+    def error(
+        self, request: Request, code: int, title: str, text: str, *, is_known: bool = True
+    ) -> Response:
+        """Answer with an error, as HTML or JSON.
+
+        Args:
+            request: That cannot be answered otherwise.
+            code: Of HTTP.
+            title: In a few words.
+            text: What it is about.
+            is_known: The page may say who is logged in; not where the database may be what fails.
+        """
+        is_page = "as" not in request.query_params and not request.url.path.startswith("/api/")
+        if not is_page:
+            return JSONResponse({"error": {"code": code, "message": text}}, code)
+        frame = Frame("/", {}, "", (), site=self.settings.site.name)
+        try:
+            if is_known:
+                with self.connected(request) as connection:
+                    guest = self.gate.guest(connection, request)
+                    frame = self.frame(connection, request, guest)
+        except Exception:  # the database may be what fails
+            pass
+        return HTMLResponse(template("error.html.j2", frame=frame, title=title, text=text), code)
+
+    def _turned_away(self, page: Page, request: Request, guest: Guest, form: str) -> Response:
+        if page.audience is Audience.LOGIN and guest.viewer.role is None:
+            if form == "html":
+                target = address(request.url.path, dict(request.query_params))
+                return RedirectResponse(address("/login", {"next": target}), 303)
+            return JSONResponse({"error": {"code": 401, "message": "Log in first."}}, 401)
+        return self.missing(request)
+
+    def _frame(
+        self,
+        connection: Connection,
+        request: Request,
+        guest: Guest,
+        words: Mapping[str, str],
+        section: str,
+    ) -> Frame:
+        viewer = guest.viewer
+        site = self.settings.site
+        return Frame(
+            request.url.path,
+            words,
+            section,
+            menu_of(viewer),
+            login=viewer.login,
+            role=viewer.role or "",
+            csrf=guest.csrf,
+            site=site.name,
+            help=site.help,
+            fresh_at=connection.scalar(select(func.max(Ledger.at))),
+        )
+
+    def audit(self, connection: Connection, viewer: Viewer, target: str) -> None:
+        """Note that somebody looked at what is another's; what was read ends before."""
+        with transaction(connection, writing=True):
+            note_look(connection, viewer.login, target)
+
+
+def menu_of(viewer: Viewer) -> list[tuple[str, str]]:
+    """Return the entries of the menu that a viewer has."""
+    open_to: dict[str, Any] = {page.path: page.audience for page in PAGES}
+    return [
+        (title, target)
+        for title, target in MENU
+        if target in open_to and open_to[target].admits(viewer)
+    ]
+
+
+def _download(content: Download) -> Response:
+    headers = {"content-disposition": f'attachment; filename="{content.name}"'}
+    return Response(content.text, media_type=content.media_type, headers=headers)
+
+
+def _csv(content: Content, table: str) -> Response:
+    name = slug(content.title) or "page"
+    headers = {"content-disposition": f'attachment; filename="{name}.csv"'}
+    text = as_csv(content, table)
+    return Response(text, media_type="text/csv", headers=headers)
+
+
+# Content of a page -> HTML, CSV or JSON. All that comes from elsewhere is escaped here.
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What stands around the content of a page.
+
+    Attributes:
+        path: Of the page.
+        words: Of its query.
+        section: Entry of the menu.
+        menu: (title, address) of the entries that this viewer has.
+        login: Of the viewer; "": nobody is logged in.
+        role: Of the viewer.
+        csrf: Of the session; "" without one.
+        site: Name of the centre.
+        help: Address of its help desk.
+        fresh_at: When something was last taken in; None: never.
+    """
+
+    path: str
+    words: Mapping[str, str]
+    section: str
+    menu: Sequence[tuple[str, str]]
+    login: str = ""
+    role: str = ""
+    csrf: str = ""
+    site: str = ""
+    help: str = ""
+    fresh_at: float | None = None
+
+    def twin(self, form: str, table: str = "") -> str:
+        """Return the address of this page as CSV or JSON."""
+        return address(self.path, {**self.words, "as": form, "table": table})
+
+
+def html(content: Content, frame: Frame) -> str:
+    """Return a page."""
+    return _environment().get_template("page.html.j2").render(page=content, frame=frame)
+
+
+def template(name: str, **values: Any) -> str:
+    """Return a page that is no content of the database: to log in, of an error."""
+    return _environment().get_template(name).render(**values)
+
+
+def prepare() -> None:
+    """Read all templates, which the first pages would otherwise wait for."""
+    environment = _environment()
+    for name in environment.list_templates():
+        environment.get_template(name)
+
+
+def as_json(content: Content) -> str:
+    """Return the data of a page as one JSON document."""
+    data = {
+        "title": content.title,
+        "lead": content.lead,
+        **{block.name: block.data() for block in content.blocks},
+    }
+    return json.dumps(finite(data), ensure_ascii=True, allow_nan=False)
+
+
+def as_csv(content: Content, name: str = "") -> str:
+    """Return one table of a page as CSV.
+
+    Args:
+        content: Of the page.
+        name: Of the block; "" for the first that is a table.
+
+    Raises:
+        UsageError: There is no such table.
+    """
+    grids = {block.name: grid for block in content.blocks if (grid := block.grid()) is not None}
+    if not grids or name not in ("", *grids):
+        there = ", ".join(grids) or "none"
+        raise UsageError(f"table={name[:40]!r}: this page has no such table (it has {there})")
+    head, rows = grids[name or first_table(content.blocks) or next(iter(grids))]
+    out = io.StringIO()
+    lines = csv.writer(out, lineterminator="\n")
+    lines.writerow([csv_cell(one) for one in head])
+    lines.writerows([csv_cell(one) for one in row] for row in rows)
+    return out.getvalue()
+
+
+def first_table(blocks: Sequence[Block]) -> str:
+    """Return the name of the first table of several; "" without one."""
+    return next((one.name for one in blocks if type(one).__name__ == "Table"), "")
+
+
+def slug(text: str) -> str:
+    """Return text as the name of a file or an anchor."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _chart(block: Chart) -> str:
+    """Return what the script that draws a chart reads."""
+    data = {
+        "at": list(block.at),
+        "lines": [{"title": one.title, "values": list(one.values)} for one in block.lines],
+        "kind": block.kind,
+        "clock": block.is_clock,
+        "style": block.style,
+        "spans": [dict(vars(one)) for one in block.spans],
+    }
+    return json.dumps(finite(data), ensure_ascii=True, allow_nan=False)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    found = Environment(
+        loader=PackageLoader("stripewise.centre.portal"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: printable(value) if type(value) is str else value,
+    )
+    found.filters |= {
+        "written": written,
+        "moment": moment,
+        "chart": _chart,
+        "prose": prose,
+        "block": lambda one: type(one).__name__.lower(),
+        "slug": slug,
+        "evidence": evidence_figure,
+        "markdown": markdown,
+    }
+    found.globals |= {"NUMBERS": NUMBERS}
+    return found
+
+
+# All pages.
+
+PAGES: tuple[Page, ...] = (
+    Front(),
+    Jobs(),
+    CompareJobs(),
+    Job(),
+    JobFiles(),
+    JobProfile(),
+    JobSettingsToml(),
+    JobSettingsShell(),
+    Programs(),
+    ProgramsSummary(),
+    OneProgram(),
+    Patterns(),
+    Savings(),
+    SavingsSettings(),
+    Staff(),
+    StaffPrograms(),
+    StaffIgnored(),
+    StaffCoverage(),
+    StaffQuality(),
+    StaffIngest(),
+    StaffAudit(),
+    Storage(),
+    StorageAdvice(),
+    StorageEvents(),
+    StorageLoad(),
+    StoragePatterns(),
+    StorageTop(),
+    StorageBenchmarks(),
+)
+MENU = (
+    ("My jobs", "/jobs"),
+    ("Programs", "/programs"),
+    ("Storage", "/storage"),
+    ("Staff", "/staff"),
+)
+"""Entries of the menu; one whose page does not admit the viewer is left out."""

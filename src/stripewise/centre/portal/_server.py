@@ -1,0 +1,285 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The web server: uvicorn, with bounds on what clients may hold open and for how long."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakSet
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from stripewise.centre.portal._settings import ServerSettings
+from stripewise.centre.portal._workers import log_settings
+from stripewise.core.errors import ConfigurationError
+
+HEAD_SECONDS = 10.0
+"""From the connection, or the answer before, until the head of a request is there."""
+BODY_SECONDS = 20.0
+ANSWER_SECONDS = 60.0
+"""Until a client has taken an answer; more for a large one, at `SLOWEST_BYTES_PER_SECOND`."""
+SLOWEST_BYTES_PER_SECOND = 16_384
+HANDSHAKE_SECONDS = 10.0
+_OPEN_SECONDS = 5
+_BACKLOG = 512
+"""Connections that wait in the kernel until they are taken."""
+_AT_ONCE = 64
+"""Connections that are taken in one round of the event loop."""
+_ROUNDS = 4
+"""Rounds from taking a connection until one that makes room for it is closed."""
+_BODY_PATIENCE = 1.0
+"""Seconds after which a client whose request is not whole makes room for others, if need be."""
+_SPARE = 64
+"""Descriptors for all else: the listener, the log, files of the portal."""
+_OF_DATABASE = 4
+"""Descriptors of one connection to SQLite: the file, its log, the index of that, a journal."""
+_FEWEST = 8
+
+
+def _plain(status: str, text: str, *more: str) -> bytes:
+    """Return a whole answer after which the connection is closed."""
+    lines = [f"HTTP/1.1 {status}", "connection: close", "content-type: text/plain", *more]
+    return "\r\n".join([*lines, f"content-length: {len(text)}", "", text]).encode()
+
+
+_LATE = _plain("408 Request Timeout", "The request came too slowly.\n")
+_FULL = _plain("503 Service Unavailable", "Too many connections: try again in a moment.\n",
+               "retry-after: 10")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Room:
+    """How many connections fit below the limit on descriptors.
+
+    Attributes:
+        connections: Of clients, open at a time.
+        descriptors: That are used at most.
+        limit: On descriptors, of this process.
+        at_once: Connections that are taken in one round.
+    """
+
+    connections: int
+    descriptors: int
+    limit: int
+    at_once: int
+
+
+def make_room(settings: ServerSettings) -> Room:
+    """Raise the soft limit on descriptors as far as needed; take fewer connections where it ends.
+
+    Raises:
+        ConfigurationError: The hard limit is too low to serve anybody.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    fixed = _SPARE + _OF_DATABASE * settings.database_connections
+    connections, at_once = settings.connections, min(_AT_ONCE, settings.connections)
+    wanted = connections + _ROUNDS * at_once + fixed
+    infinite = resource.RLIM_INFINITY
+    if soft != infinite and soft < wanted:
+        soft = wanted if hard == infinite else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    if soft != infinite and soft < wanted:
+        at_once = max(1, min(at_once, (soft - fixed) // (4 * _ROUNDS)))
+        connections = soft - fixed - _ROUNDS * at_once
+    if connections < min(_FEWEST, settings.connections):
+        raise ConfigurationError(
+            f"{soft} open files are too few for the portal: let this user open "
+            f"{wanted} (ulimit -n, LimitNOFILE), or lower requests_at_once in [server]"
+        )
+    return Room(connections, connections + _ROUNDS * at_once + fixed, soft, at_once)
+
+
+class BoundedProtocol(H11Protocol):
+    """A connection of a client that has a limited time for all that it does.
+
+    uvicorn bounds only how long a connection lies idle between two requests.  A client that sends
+    its request byte by byte, or never takes the answer, is cut off here.  Where there are as many
+    connections as may be, the one whose request is awaited for
+    longest makes room for a new one.
+    """
+
+    room: Room
+    loop: asyncio.AbstractEventLoop
+
+    def __init__(self, coming: WeakSet[asyncio.Protocol], **words: Any) -> None:
+        super().__init__(**words)
+        self.coming = coming
+        self.awaited = ""
+        self.waits_since = 0.0
+        self._read_timer: asyncio.TimerHandle | None = None
+        self._write_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take a connection, if there is room or can be made."""
+        super().connection_made(transport)
+        self.coming.discard(self)
+        if len(self.connections) > self.room.connections and not self._make_room():
+            transport.write(_FULL)
+            transport.close()
+            return
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget a connection."""
+        self._stop(self._read_timer)
+        self._stop(self._write_timer)
+        super().connection_lost(exc)
+        self._unset_keepalive_if_required()
+
+    def handle_events(self) -> None:
+        """Go on with what has been received."""
+        super().handle_events()
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        """Expect the next request, once the answer has been taken."""
+        super().on_response_complete()
+        self._watch()
+        self._watch_answer()
+
+    def pause_writing(self) -> None:
+        """Wait for the client to take what is written."""
+        super().pause_writing()
+        self._watch_answer()
+
+    def _should_upgrade(self) -> bool:
+        """Take a request for a web socket as any other, without a line of the log for each."""
+        return False
+
+    def _make_room(self) -> bool:
+        others: Any = self.connections - {self}
+        now = time.monotonic()
+        slow = [
+            (one.awaited == "body", one.waits_since, id(one), one)
+            for one in others
+            if one.awaited and not one.transport.get_write_buffer_size()
+            if one.awaited == "head" or now - one.waits_since > _BODY_PATIENCE
+        ]
+        if not slow:
+            return False
+        oldest = min(slow)[-1]
+        self.connections.discard(oldest)
+        oldest.transport.abort()
+        return True
+
+    def _watch(self) -> None:
+        """Set the time until which what is awaited of the client has to be there."""
+        awaited = "" if self.transport.is_closing() else self._what_is_awaited()
+        if awaited == self.awaited:
+            return
+        self.awaited, self.waits_since = awaited, time.monotonic()
+        self._stop(self._read_timer)
+        self._read_timer = None
+        if awaited:
+            seconds = HEAD_SECONDS if awaited == "head" else BODY_SECONDS
+            self._read_timer = self.loop.call_later(seconds, self._be_late)
+
+    def _what_is_awaited(self) -> str:
+        if self.conn.their_state is h11.SEND_BODY:
+            return "body"
+        is_answering = self.cycle is not None and not self.cycle.response_complete
+        return "head" if self.conn.their_state is h11.IDLE and not is_answering else ""
+
+    def _be_late(self) -> None:
+        """Cut off a client that has not sent its request in time."""
+        if self.transport.is_closing():
+            return
+        cycle = self.cycle
+        is_answering = cycle is not None and not cycle.response_complete
+        if is_answering:  # whoever waits for the rest of it learns that there is none
+            cycle.disconnected = True
+            cycle.message_event.set()
+        if self.awaited == "head" or (is_answering and not cycle.response_started):
+            self.transport.write(_LATE)
+        self.transport.close()
+        self._watch_answer()
+
+    def _watch_answer(self) -> None:
+        """Set the time until which the client has to take what is written."""
+        waiting = self.transport.get_write_buffer_size()
+        if waiting and self._write_timer is None:
+            seconds = ANSWER_SECONDS + waiting / SLOWEST_BYTES_PER_SECOND
+            self._write_timer = self.loop.call_later(seconds, self._drop_answer)
+
+    def _drop_answer(self) -> None:
+        """Cut off a client that does not take its answer."""
+        self._write_timer = None
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+
+    @staticmethod
+    def _stop(timer: asyncio.TimerHandle | None) -> None:
+        if timer is not None:
+            timer.cancel()
+
+
+class _Server(uvicorn.Server):
+    """A server whose TLS handshakes are bounded as well, in time and in number."""
+
+    def __init__(self, config: uvicorn.Config, room: Room) -> None:
+        super().__init__(config)
+        self._room = room
+        self._coming: WeakSet[asyncio.Protocol] = WeakSet()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen."""
+        await self.lifespan.startup()
+        loop = asyncio.get_running_loop()
+        is_secure = self.config.ssl is not None
+        self.servers = [
+            await loop.create_server(
+                self._protocol,
+                sock=listener,
+                ssl=self.config.ssl,
+                backlog=self._room.at_once,
+                ssl_handshake_timeout=HANDSHAKE_SECONDS if is_secure else None,
+                ssl_shutdown_timeout=HANDSHAKE_SECONDS if is_secure else None,
+            )
+            for listener in sockets or ()
+        ]
+        for listener in sockets or ():
+            listener.listen(_BACKLOG)
+        self.started = True
+
+    def _protocol(self) -> asyncio.Protocol:
+        held = len(self.server_state.connections) + len(self._coming)
+        if held >= self._room.connections + 2 * self._room.at_once:
+            raise ConnectionAbortedError("there is no room")  # closes the socket
+        kind: Callable[..., asyncio.Protocol] = self.config.http_protocol_class
+        made = kind(self._coming, config=self.config, server_state=self.server_state, app_state={})
+        self._coming.add(made)
+        return made
+
+
+def make_server(app: Any, settings: ServerSettings, room: Room) -> uvicorn.Server:
+    """Return the server of an application; its `run` takes the sockets where clients come.
+
+    Args:
+        app: The portal.
+        settings: Of the server.
+        room: As `make_room` returned it.
+    """
+    protocol = type("Protocol", (BoundedProtocol,), {"room": room})
+    config = uvicorn.Config(
+        app,
+        http=protocol,
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        log_config=log_settings(),
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=_OPEN_SECONDS,
+        ssl_certfile=settings.certificate,
+        ssl_keyfile=settings.key,
+    )
+    return _Server(config, room)

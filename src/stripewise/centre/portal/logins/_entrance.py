@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Logs people in to their accounts by a password, a provider's answer or a header."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+
+from sqlalchemy import Connection, Engine
+
+from stripewise.centre.database.accounts import Account, Accounts, Attempts
+from stripewise.centre.portal.logins._base import Departure, Identity, Login
+from stripewise.centre.portal.logins._local import Local
+from stripewise.centre.portal.logins._oidc import Oidc
+from stripewise.centre.portal.logins._proxy import Proxy
+from stripewise.centre.portal.logins._settings import AccessSettings, LoginSettings
+from stripewise.core.errors import LoginError
+
+
+class Entrance:
+    """The way in: all back ends, and the accounts that they open.
+
+    Attributes:
+        logins: The back ends.
+    """
+
+    def __init__(
+        self,
+        settings: AccessSettings,
+        engine: Engine,
+        callback_url: str,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Take the settings.
+
+        Args:
+            settings: Of the portal.
+            engine: Of the database.
+            callback_url: Address of the portal that identity providers send browsers back to.
+            now: The clock, seconds since 1970.
+
+        Raises:
+            RuntimeMissingError: What a back end needs is not installed.
+        """
+        limits = settings.accounts.limits()
+        self._create = settings.accounts.create
+        self._accounts = Accounts(engine, limits, now)
+        attempts = Attempts(engine, limits, now)
+        self.logins: tuple[Login, ...] = make_logins(
+            settings.login, self._accounts, attempts, callback_url
+        )
+
+    @property
+    def has_form(self) -> bool:
+        """Whether a name and a password can be given."""
+        return any(login.takes_password for login in self.logins)
+
+    @property
+    def providers(self) -> dict[str, str]:
+        """Name and title of each back end that sends browsers elsewhere."""
+        return {login.name: login.title for login in self.logins if login.redirects}
+
+    def by_password(self, user: str, secret: str) -> Account | None:
+        """Return the account that a name and a password open; None: they open none.
+
+        Args:
+            user: What was typed as name.
+            secret: What was typed as password.
+
+        Raises:
+            LoginError: They are right, but there is no account, or it is disabled.
+        """
+        for login in self.logins:
+            identity = login.password(user, secret) if login.takes_password else None
+            if identity is not None:
+                return self._account(identity)
+        return None
+
+    def leave(self, name: str, next_path: str) -> Departure:
+        """Begin a login at an identity provider.
+
+        Args:
+            name: Of the back end.
+            next_path: Page of the portal that was asked for.
+
+        Raises:
+            LoginError: There is no such back end.
+            LoginServiceError: The provider cannot be reached.
+        """
+        return self._provider(name).start(next_path)
+
+    def come_back(self, name: str, query: Mapping[str, str], cookie: str) -> tuple[Account, str]:
+        """Return the account of who comes back, and the page that was asked for.
+
+        Args:
+            name: Of the back end.
+            query: Parameters of the address.
+            cookie: Of the departure; "": the browser has none.
+
+        Raises:
+            LoginError: The login is not to be believed, or there is no account for it.
+            LoginServiceError: The provider cannot be reached.
+        """
+        arrival = self._provider(name).finish(query, cookie)
+        return self._account(arrival.identity), arrival.next_path
+
+    def by_headers(
+        self, peer: str, headers: Iterable[tuple[str, str]], on: Connection | None = None
+    ) -> Account | None:
+        """Return the account of whom a trusted proxy names; None: it names nobody.
+
+        Args:
+            peer: Address at the other end of the socket, never one out of a header.
+            headers: All of the request, each as often as it came.
+            on: The caller's connection; None: one is opened.
+
+        Raises:
+            LoginError: There is no account, or it is disabled.
+        """
+        given = list(headers)
+        for login in self.logins:
+            identity = login.from_headers(peer, given) if login.reads_headers else None
+            if identity is not None:
+                return self._account(identity, on)
+        return None
+
+    def _provider(self, name: str) -> Login:
+        for login in self.logins:
+            if login.redirects and login.name == name:
+                return login
+        raise LoginError("this portal has no such way to log in: go back to its front page")
+
+    def _account(self, identity: Identity, on: Connection | None = None) -> Account:
+        if identity.backend == "local":
+            account = self._accounts.find(identity.login)
+            if account is None or account.is_disabled:
+                raise LoginError(f"the account {identity.login} was changed: log in again")
+            return account
+        return self._accounts.admit(
+            identity.login,
+            backend=identity.backend,
+            create=self._create,
+            role=identity.role,
+            on=on,
+        )
+
+
+# The back ends that the settings switch on.
+
+
+def make_logins(
+    settings: LoginSettings, accounts: Accounts, attempts: Attempts, callback_url: str
+) -> tuple[Login, ...]:
+    """Return the back ends, in the order in which they are asked.
+
+    Args:
+        settings: Of all of them.
+        accounts: The local ones.
+        attempts: Logins under way.
+        callback_url: Address of the portal that identity providers send browsers back to.
+
+    Raises:
+        RuntimeMissingError: What one needs is not installed.
+    """
+    made: list[Login] = []
+    if settings.local.enabled:
+        made.append(Local(accounts))
+    if settings.oidc is not None:
+        made.append(Oidc(settings.oidc, attempts, callback_url))
+    if settings.proxy is not None:
+        made.append(Proxy(settings.proxy))
+    return tuple(made)

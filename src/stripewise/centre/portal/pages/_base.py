@@ -1,0 +1,234 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Defines what a page is and for whom, its address, and what pages over many jobs share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from sqlalchemy import Connection
+
+from stripewise.centre.database.queries import Period, Viewer
+from stripewise.core.errors import UsageError
+from stripewise.present.blocks import Column, Content, Download, Field, Search
+
+
+class Audience(StrEnum):
+    """Who may open a page; what it shows them is the queries' affair."""
+
+    PUBLIC = "public"
+    LOGIN = "login"
+    STAFF = "staff"
+    ADMIN = "admin"
+
+    def admits(self, viewer: Viewer) -> bool:
+        """Whether a viewer may open such a page."""
+        if self is Audience.PUBLIC:
+            return True
+        if self is Audience.LOGIN:
+            return viewer.role is not None
+        return viewer.is_admin if self is Audience.ADMIN else viewer.is_staff
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a page.
+
+    Attributes:
+        connection: To the database, to read.
+        viewer: Who asks.
+        path: Parts of the path by name, as integers or text.
+        words: Of the query; the last of several with one name.
+        now: Seconds since 1970.
+        site: Name of the centre.
+        advice: File with advice of the site; None: there is none.
+    """
+
+    connection: Connection
+    viewer: Viewer
+    path: Mapping[str, int | str]
+    words: Mapping[str, str]
+    now: float
+    site: str = ""
+    advice: Path | None = None
+
+
+class Page(ABC):
+    """A page of the portal.
+
+    Attributes:
+        path: As Starlette writes it: "/jobs/{job:int}".
+        section: Entry of the menu under which it stands.
+        audience: Who may open it.
+        lists_others: It lists jobs of others to staff: that they look is audited.
+    """
+
+    path: str
+    section: str
+    audience: Audience = Audience.LOGIN
+    lists_others: bool = False
+
+    @abstractmethod
+    def build(self, asked: Asked) -> Content | Download | None:
+        """Return what the page says; None: there is nothing at this address for this viewer.
+
+        Raises:
+            UsageError: A word of the query cannot be used.
+        """
+
+
+# Addresses of the portal: whatever comes into one is quoted.
+
+
+def address(path: str, words: Mapping[str, object] | None = None) -> str:
+    """Return a path with words behind it; words that are None or "" are left out.
+
+    Args:
+        path: Begins with a slash; its parts are quoted already, see `part`.
+        words: Of the query.
+    """
+    asked = {name: str(value) for name, value in (words or {}).items() if value not in (None, "")}
+    return f"{path}?{urlencode(asked)}" if asked else path
+
+
+def part(text: object) -> str:
+    """Return one part of a path, quoted; slashes too."""
+    return quote(str(text), safe="")
+
+
+def is_own(target: str) -> bool:
+    """Whether an address leads to a page of this portal, and nowhere else."""
+    is_path = target.startswith("/") and not target.startswith(("//", "/\\"))
+    return is_path and target.isprintable() and "\\" not in target
+
+
+# What pages with figures over many jobs have in common: periods, columns, sorting.
+
+Spec = tuple[str, str, str]
+"""Name, title and kind of a column."""
+ROWS = 100
+"""Rows of a page of a list that is computed as a whole."""
+
+
+def period_search(
+    path: str,
+    period: Period,
+    fields: Sequence[Field] = (),
+    kept: Mapping[str, str] | None = None,
+) -> Search:
+    """Return the form in which the period of a page is chosen.
+
+    Args:
+        path: Address of the page.
+        period: That is shown.
+        fields: Further ones, before the period.
+        kept: Further words of the address.
+    """
+    days = [
+        Field("since", "From", period.words.get("since", ""), kind="date"),
+        Field("until", "Before", period.words.get("until", ""), kind="date"),
+    ]
+    return Search("search", "", path, [*fields, *days], kept=kept or {}, button="Show")
+
+
+def columns(specs: Iterable[Spec], links: Mapping[str, str] | None = None) -> list[Column]:
+    """Return columns of a table; `links`: the key with the address, by name of column."""
+    return [Column(*spec, link=(links or {}).get(spec[0], "")) for spec in specs]
+
+
+def sorted_columns(
+    specs: Iterable[Spec],
+    path: str,
+    words: Mapping[str, str],
+    sort: str,
+    links: Mapping[str, str] | None = None,
+) -> list[Column]:
+    """Return columns by which a table can be sorted, the largest first.
+
+    Args:
+        specs: Of the columns.
+        path: Address of the page, with its words.
+        words: Of the address, besides the sort.
+        sort: What it is sorted by now: "job_count", or "-job_count" with the largest first.
+        links: As of `columns`.
+    """
+    found = []
+    for name, title, kind in specs:
+        now = sort.removeprefix("-") == name
+        is_down = sort.startswith("-")
+        found.append(
+            Column(
+                name,
+                title,
+                kind,
+                link=(links or {}).get(name, ""),
+                sort=address(path, {**words, "sort": name if now and is_down else f"-{name}"}),
+                sorted="" if not now else "descending" if is_down else "ascending",
+            )
+        )
+    return found
+
+
+def in_order(
+    rows: Iterable[Mapping[str, Any]], sort: str, specs: Iterable[Spec]
+) -> list[Mapping[str, Any]]:
+    """Return rows sorted by one of the columns; those without a value come last.
+
+    Raises:
+        UsageError: There is no such column.
+    """
+    names = [spec[0] for spec in specs]
+    name = sort.removeprefix("-")
+    if name not in names:
+        raise UsageError(f"sort={sort[:40]!r}: this list can be sorted by {', '.join(names)}")
+    every = list(rows)
+    known = [row for row in every if row[name] is not None]
+    known.sort(key=lambda row: row[name], reverse=sort.startswith("-"))
+    return known + [row for row in every if row[name] is None]
+
+
+def some(
+    rows: Sequence[Mapping[str, Any]], path: str, words: Mapping[str, str], begin: str
+) -> tuple[Sequence[Mapping[str, Any]], str]:
+    """Return the rows of a page of a list, and the address of the next one; "" at the end.
+
+    Args:
+        rows: Of the whole list.
+        path: Address of the page.
+        words: Of the address.
+        begin: Word "from": how many rows come before.
+
+    Raises:
+        UsageError: That is no number.
+    """
+    if begin and not (begin.isascii() and begin.isdecimal() and len(begin) < 10):
+        raise UsageError(f"from={begin[:40]!r}: give a number of rows, such as {ROWS}")
+    first = int(begin or 0)
+    more = first + ROWS
+    following = address(path, {**words, "from": more}) if more < len(rows) else ""
+    return rows[first:more], following
+
+
+def program_url(name: str | None) -> str:
+    """Return the address of the page of a program; "" without a name."""
+    return "" if not name else address(f"/programs/{part(name)}")
+
+
+def not_estimated(number: int) -> str:
+    """Say that a sum of what can be avoided is the least; "": it is exact."""
+    if not number:
+        return ""
+    return (
+        f"{counted(number, 'job')} with a profile {'has' if number == 1 else 'have'} no estimate"
+    )
+
+
+def counted(number: int, noun: str, nouns: str = "") -> str:
+    """Return a number with its noun: "1 job", "1,200 jobs"."""
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"

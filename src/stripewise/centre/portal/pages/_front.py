@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The first page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stripewise.centre.database.queries import (
+    BEFORE_DAYS,
+    OWN_DAYS,
+    FileSystemState,
+    OwnSummary,
+    own_summary,
+    view_storage,
+)
+from stripewise.centre.portal.pages._base import Asked, Audience, Page, address, not_estimated
+from stripewise.centre.portal.pages._storage import lead, notices
+from stripewise.present import plural
+from stripewise.present.blocks import (
+    Block,
+    Column,
+    Content,
+    Fact,
+    Facts,
+    Link,
+    Links,
+    Table,
+    written,
+)
+
+_WHAT = "How jobs read and write files here, what of it costs time, and how the storage is. "
+
+
+class Front(Page):
+    """What this is, the storage now, and the viewer's own jobs."""
+
+    path = "/"
+    section = ""
+    audience = Audience.PUBLIC
+
+    def build(self, asked: Asked) -> Content:
+        """Show it."""
+        states = view_storage(asked.connection, asked.now, compares=False)
+        own = own_summary(asked.connection, asked.viewer, asked.now)
+        blocks: list[Block] = []
+        if own is not None:
+            blocks += _own(own, asked.now)
+        blocks += notices(states, asked.now)
+        if states:
+            blocks.append(_now(states))
+        blocks.append(_entries(asked))
+        title = asked.site or "Input and output of jobs"
+        return Content(title, _lead(own) or _WHAT + lead(states, asked.now), blocks)
+
+
+def _lead(own: OwnSummary | None) -> str:
+    """Return the conclusion for somebody with jobs; "" for others."""
+    if own is None or not own.jobs:
+        return ""
+    text = f"You ran {plural(own.jobs, 'job')} in the last {OWN_DAYS} days. "
+    if own.profiled == 0 and own.served:
+        known = plural(own.served, "job")
+        return f"{text}They ran without a profile; the storage's servers counted bytes of {known}."
+    if own.profiled == 0:
+        return text + "Nothing is known of their I/O: they ran without a profile."
+    why = not_estimated(own.not_estimated)
+    if own.avoidable_seconds:
+        saved = written(own.avoidable_seconds, "duration", why)
+        saved = f"At {saved.removeprefix('at ')}" if why else f"About {saved}"
+        return f"{text}{saved} of their I/O time could be saved."
+    if why:
+        return f"{text}How much of their I/O time could be saved is not known: {why}."
+    return text + "Nothing was found in them that costs much I/O time."
+
+
+def _known(own: OwnSummary) -> float | None:
+    """Return what can be avoided; nothing beside jobs that have no estimate is not known."""
+    return own.avoidable_seconds or (None if own.not_estimated else own.avoidable_seconds)
+
+
+def _own(own: OwnSummary, now: float) -> list[Block]:
+    """Return the figures of own jobs; a viewer may see the jobs of others as well."""
+    mine = {"user": own.user, "since": int(now) - OWN_DAYS * 86400}
+    unknown = own.jobs - own.profiled
+    note = f"{plural(unknown, 'job')} ran without a profile" if unknown else ""
+    first = Fact("jobs", f"Your jobs in {OWN_DAYS} days", own.jobs, "count",
+                 link=address("/jobs", mine))  # fmt: skip
+    if not own.jobs:
+        return [Facts("own", "", [first], is_large=True)]
+    items = [
+        first,
+        Fact("io_seconds", "Time that they spent in I/O", own.io_seconds, "duration", note),
+        Fact("avoidable_seconds", "Avoidable part of it", _known(own), "duration",
+             "by the costliest finding of each job", why=not_estimated(own.not_estimated)),
+    ]  # fmt: skip
+    if own.worst is not None:
+        row = own.worst
+        lost = written(row["avoidable_seconds"], "seconds")
+        items.append(
+            Fact("worst_job", "The job that loses most", row["name"] or row["raw_id"], "text",
+                 f"{lost} avoidable", address(f"/jobs/{row['id']}"))
+        )  # fmt: skip
+    blocks: list[Block] = [Facts("own", "", items, is_large=True)]
+    if own.new_findings:
+        rows = [
+            {"code": code, "jobs": jobs,
+             "url": address("/jobs", {"finding": code, **mine})}
+            for code, jobs in own.new_findings
+        ]  # fmt: skip
+        columns = [Column("code", "Finding", "code", link="url"), Column("jobs", "Jobs", "count")]
+        blocks.append(
+            Table("new_findings", "New in your jobs", columns, rows,
+                  note=f"None of your jobs of the {BEFORE_DAYS} days before had them.")
+        )  # fmt: skip
+    return blocks
+
+
+def _now(states: Sequence[FileSystemState]) -> Facts:
+    """Return the few figures of the storage that matter most, of all file systems together."""
+    fresh = [one for one in states if not one.is_stale]
+    old = f"{plural(len(states) - len(fresh), 'file system')} without samples now"
+    note = old if len(fresh) < len(states) else ""
+    full = [one for one in states if one.space.share is not None]
+    fullest = max(full, key=lambda one: one.space.share or 0.0, default=None)
+    items = [
+        Fact("read_bytes_per_second", "Read now", _sum(one.read.now for one in fresh), "rate",
+             note, "/storage"),
+        Fact("write_bytes_per_second", "Written now", _sum(one.write.now for one in fresh), "rate",
+             note, "/storage"),
+        Fact("fullest_share", "Fullest file system",
+             None if fullest is None else fullest.space.share, "share",
+             "" if fullest is None else fullest.name, "/storage"),
+    ]  # fmt: skip
+    return Facts("storage_now", "The storage now", items, is_large=True)
+
+
+def _sum(values: object) -> float | None:
+    known = [value for value in values if value is not None]  # type: ignore[attr-defined]
+    return sum(known) if known else None
+
+
+def _entries(asked: Asked) -> Links:
+    viewer = asked.viewer
+    items = []
+    if viewer.role is None:
+        items.append(Link("Log in", "/login", "to see your jobs"))
+    else:
+        jobs = "Jobs" if viewer.is_staff else "My jobs"
+        items += [
+            Link(jobs, "/jobs", "what each job reads and writes, and what costs time"),
+            Link("Programs", "/programs", "which lose most time, and in which patterns"),
+            Link("Savings", "/savings", "what pairs of runs have proved"),
+        ]
+    if viewer.is_staff:
+        items.append(Link("Staff", "/staff", "where help is worth most; coverage and intake"))
+    items += [
+        Link("Storage", "/storage", "health, load, space, benchmarks"),
+        Link("Advice of the site", "/storage/advice", "for fast input and output here"),
+        Link("Events", "/storage/events", "what happened to the storage"),
+    ]
+    return Links("entries", "Where to go", items)

@@ -1,0 +1,439 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Builds the page of one job: its facts, its settings, and when its ranks were busy with I/O."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.centre.database.queries import (
+    MOST_SOURCES,
+    JobView,
+    Sight,
+    Source,
+    asked_of,
+    facts_of_runs,
+    list_runs,
+    loads_beside,
+    next_run,
+    served_of,
+    view_job,
+)
+from stripewise.centre.database.queries import pairs_of_job_pairs as pairs_of
+from stripewise.centre.portal.pages import _job_files, _job_findings, _job_history, _job_load
+from stripewise.centre.portal.pages import _job_files as _job_served
+from stripewise.centre.portal.pages import _job_files as _job_witnesses
+from stripewise.centre.portal.pages import _job_findings as _job_links
+from stripewise.centre.portal.pages import _jobs as _job_words
+from stripewise.centre.portal.pages._base import Asked, Page, address, part
+from stripewise.centre.portal.pages._jobs import finding_words
+from stripewise.evidence.figures import Periodicity
+from stripewise.evidence.report import phase_words
+from stripewise.present import plural
+from stripewise.present.blocks import (
+    Block,
+    Column,
+    Content,
+    Fact,
+    Facts,
+    Heat,
+    Notice,
+    Table,
+    written,
+)
+
+
+class Job(Page):
+    """One job with all that is known of its I/O."""
+
+    path = "/jobs/{job:int}"
+    section = "My jobs"
+
+    def build(self, asked: Asked) -> Content | None:
+        """Show it."""
+        view = view_job(asked.connection, asked.viewer, int(asked.path["job"]))
+        if view is None:
+            return None
+        pairs = pairs_of(asked.connection, asked.viewer, view.row)
+        runs = list_runs(asked.connection, asked.viewer, view.row)
+        facts = facts_of_runs(asked.connection, asked.viewer, runs)
+        served = served_of(asked.connection, view)
+        sizes = asked_of(asked.connection, view) if served else {}
+        blocks: list[Block] = [
+            figures(view),
+            *_job_words.missing(view, is_served=bool(served)),
+            *_job_words.hidden(view),
+            *_job_findings.findings(view, pairs),
+            _job_links.downloads(view, next_run(view, pairs)),
+            *_job_findings.seconds(view),
+            *_job_files.patterns(view),
+            *timeline(view),
+            *_job_served.served(view, served, sizes),
+            *_job_load.loads(view, loads_beside(asked.connection, view), is_served=bool(served)),
+            *_job_history.history(view.row, runs, facts),
+            *_job_files.file_systems(view),
+            *_job_files.files(asked, view),
+            *settings(view),
+            *_job_witnesses.witnesses(view),
+            sources(view),
+            about(view.row, asked.now),
+        ]
+        lead = _job_words.lead(view, is_served=bool(served))
+        return Content(_job_words.title(view.row), lead, blocks, audited(view))
+
+
+def audited(view: JobView) -> str:
+    """Return what is noted in the audit of a look at a job; "" for one's own."""
+    return f"job {view.row['id']}" if view.sight is Sight.STAFF else ""
+
+
+# Facts of a job: its figures, whose it is and where it ran, what tells of it.
+
+Row = Mapping[str, Any]
+_CONFIDENCE = ((0.95, "certain"), (0.75, "likely"), (0.45, "uncertain"), (0.01, "a guess"))
+"""Least confidence -> how sure it is that a profile belongs to a job."""
+_RULES = {
+    "job id and time": "matched by job id and time",
+    "job id": "matched by job id alone: the profile has no time",
+    "job id, clocks apart": "matched by job id, though the times do not agree",
+    "job id, nearest in time": "matched by job id, to the run nearest in time",
+    "job id, no record": "matched by job id to other profiles: there is no scheduler's record",
+    "no record": "no scheduler's record of this job id",
+    "no job id": "the profile names no job",
+    "job id of another time": "the jobs with this id ran at another time",
+    "job id of another user": "the job id belongs to another user's job",
+    "job id, not shown to be of this user": (
+        "the record of the job with this id does not show that the job was this user's"
+    ),
+    "job id of several jobs, no time": "several jobs had this id, and the profile has no time",
+    "job id on several clusters": "several clusters had this job id",
+}
+_KINDS = {
+    "darshan": "Darshan log", "trace": "trace of Stripewise", "report": "report of stripewise run",
+    "recorder": "trace of Recorder", "mpiio-stats": "statistics of Cray MPICH",
+}  # fmt: skip
+
+
+def figures(view: JobView) -> Facts:
+    """Return the few figures that matter most."""
+    row = view.row
+    why = _job_words.no_figures(row)
+    share = row["io_share"]
+    of_run = "" if share is None else f"{written(min(share, 1.0), 'share')} of the run"
+    best = finding_words(row["top_finding"]).title if row["top_finding"] else ""
+    items = [
+        Fact("run_seconds", "Run time", row["run_seconds"], "seconds", _ran_on(row)),
+        _figure(row, "io_seconds", "I/O time", "seconds", of_run or why),
+        _figure(row, "avoidable_seconds", "Avoidable", "seconds", best or why),
+        _figure(row, "read_bytes", "Read", "bytes", why),
+        _figure(row, "write_bytes", "Written", "bytes", why),
+        Fact("state", "State", row["state"], "text", _exit(row)),
+    ]
+    return Facts("figures", "", items, is_large=True)
+
+
+def about(row: Row, now: float) -> Facts:
+    """Say whose job it is, where and when it ran."""
+    items = [
+        _linked("user", "User", row["user"]),
+        _linked("project", "Project", row["project"]),
+        Fact("unix_group", "Unix group", row["unix_group"]),
+        Fact("program", "Program", row["program"],
+             link=f"/programs/{part(row['program'])}" if row["program"] else ""),
+        _linked("cluster", "Cluster", row["cluster"] or None),
+        Fact("raw_id", "Job id", row["raw_id"], "id", _group(row)),
+        Fact("partition", "Partition", row["partition"]),
+        Fact("qos", "Quality of service", row["qos"]),
+        Fact("node_count", "Nodes", row["node_count"], "count"),
+        Fact("node_list", "Node list", row["node_list"]),
+        Fact("rank_count", "Ranks", row["rank_count"], "count"),
+        Fact("cpu_count", "Processors", row["cpu_count"], "count"),
+        Fact("submit_at", "Submitted (UTC)", row["submit_at"], "moment", _restarts(row)),
+        Fact("start_at", "Started (UTC)", row["start_at"], "moment"),
+        Fact("end_at", "Ended (UTC)", row["end_at"], "moment"),
+        Fact("wait_seconds", "Waited in the queue", _wait(row, now), "duration", _still(row)),
+        Fact("time_limit_seconds", "Time limit", row["time_limit_seconds"], "duration",
+             _used(row)),
+        _figure(row, "file_count", "Files", "count", _shared(row)),
+        _figure(row, "meta_operations", "Metadata operations", "count",
+                "on files that were opened"),
+        _figure(row, "bytes_per_second", "I/O rate", "rate",
+                "bytes moved, divided by the I/O time"),
+    ]  # fmt: skip
+    return Facts("about", "Whose, where and when", items)
+
+
+def _figure(row: Row, name: str, title: str, kind: str, note: str) -> Fact:
+    return Fact(name, title, row[name], kind, note, why=row["missing"].get(name, ""))
+
+
+def sources(view: JobView) -> Table:
+    """List what tells of the job, and how sure it is that it belongs to it."""
+    number = view.row["source_count"]
+    rows = [_source(view, one.about) for one in view.sources]
+    return Table(
+        "sources",
+        "Sources of these figures",
+        [
+            Column("kind", "Source"),
+            Column("name", "File", link="profile_url"),
+            Column("program", "Program"),
+            Column("start_at", "Began (UTC)", "moment"),
+            Column("rank_count", "Ranks", "count"),
+            Column("io_seconds", "I/O time", "seconds"),
+            Column("match", "Why it belongs to this job"),
+            Column("confidence", "Confidence", "share"),
+            Column("sure", "In words"),
+            Column("use", "Used for the figures"),
+        ],
+        rows,
+        note="A file name downloads the whole profile, as `stripewise profile --json` prints it."
+        if view.shows_names
+        else "",
+        empty="No profile of this job has been taken in.",
+        total=f"{MOST_SOURCES} of {number} sources, those with most I/O time"
+        if number > len(rows)
+        else "",
+    )
+
+
+def _source(view: JobView, about: Row) -> dict[str, Any]:
+    if about["is_partial"]:
+        use = "yes, but it is not complete: some of the run is missing"
+    elif about["is_counted"]:
+        use = "yes"
+    else:
+        use = "no: another source tells more of the same run"
+    return {
+        **about,
+        "kind": _KINDS.get(about["kind"], about["kind"]),
+        "name": about["name"] or None,
+        "match": _RULES.get(about["match_rule"], about["match_rule"]),
+        "sure": next(
+            (word for least, word in _CONFIDENCE if about["confidence"] >= least), "not known"
+        ),
+        "use": use,
+        "profile_url": address(f"/jobs/{view.row['id']}/profile/{about['id']}")
+        if view.shows_names
+        else "",
+    }
+
+
+def _linked(name: str, title: str, value: str | None) -> Fact:
+    return Fact(name, title, value, link=address("/jobs", {name: value}) if value else "")
+
+
+def _ran_on(row: Row) -> str:
+    words = [
+        f"{number:,} {noun}{'s'[: number != 1]}"
+        for number, noun in ((row["rank_count"], "rank"), (row["node_count"], "node"))
+        if number
+    ]
+    return " on ".join(words)
+
+
+def _exit(row: Row) -> str:
+    if row["exit_signal"]:
+        return f"ended by signal {row['exit_signal']}"
+    return f"exit code {row['exit_code']}" if row["exit_code"] else ""
+
+
+def _group(row: Row) -> str:
+    shown = _job_words.job_id(row)
+    if row["array_job_id"] is not None:
+        return f"task {row['array_task_id']} of array {row['array_job_id']}"
+    if row["het_job_id"] is not None:
+        return f"component {row['het_offset']} of heterogeneous job {row['het_job_id']} ({shown})"
+    return ""
+
+
+def _restarts(row: Row) -> str:
+    number = row["restart_count"]
+    return f"put back into the queue {number} time{'s'[: number != 1]}" if number else ""
+
+
+def _wait(row: Row, now: float) -> float | None:
+    if row["submit_at"] is None:
+        return None
+    if row["start_at"] is None:
+        is_over = row["end_at"] is not None or row["no_data_reason"] == "did not run"
+        return None if is_over and row["state"] != "PENDING" else max(now - row["submit_at"], 0.0)
+    return max(float(row["start_at"] - row["submit_at"]), 0.0)
+
+
+def _still(row: Row) -> str:
+    eligible, start = row["eligible_at"], row["start_at"]
+    if eligible is None or start is None or start < eligible or eligible == row["submit_at"]:
+        return ""
+    return f"{written(float(start - eligible), 'duration')} of it ready to run"
+
+
+def _used(row: Row) -> str:
+    limit, run = row["time_limit_seconds"], row["run_seconds"]
+    return f"{written(run / limit, 'share')} of it used" if limit and run is not None else ""
+
+
+def _shared(row: Row) -> str:
+    number = row["shared_file_count"]
+    return f"{number:,} shared by ranks" if number else ""
+
+
+# Settings of a job: what was requested, what was applied, what the library says acts.
+
+_MOST = 60
+_ROMIO_REPORTS = frozenset({"cb_buffer_size", "romio_cb_write", "romio_cb_read"})
+"""ROMIO reports all hints that it knows, these among them; other libraries echo any hint."""
+
+
+def settings(view: JobView) -> list[Block]:
+    """Return all settings, those first that were asked for and do not act."""
+    rows = [row for source in view.counted for row in _judged(source.settings)]
+    if not rows:
+        return []
+    rows.sort(key=lambda one: (one["order"], one["name"]))
+    columns = [
+        Column("name", "Setting", "code"),
+        Column("requested", "Requested by the program", "code"),
+        Column("applied", "Applied by Stripewise", "code"),
+        Column("effective", "Reported by the library", "code"),
+        Column("acts", "Does it act?"),
+    ]
+    if view.shows_names:
+        columns.insert(0, Column("file_class", "Files", "code"))
+    bad = sum(one["order"] == 0 for one in rows)
+    note = (
+        f"{bad} requested or applied setting{'s do' if bad != 1 else ' does'} not act."
+        if bad
+        else ""
+    )
+    total = f"{_MOST} of {len(rows)} settings; the profile has all" if len(rows) > _MOST else ""
+    return [Table("settings", "Settings", columns, rows[:_MOST], note=note, total=total)]
+
+
+def _judged(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Say of each setting of a source whether it acts."""
+    reported = {
+        row["file_class"]
+        for row in rows
+        if row["name"] in _ROMIO_REPORTS and row["effective"] is not None
+    }
+    return [{**row, **_verdict(row, row["file_class"] in reported)} for row in rows]
+
+
+def _verdict(row: Row, reports_all: bool) -> dict[str, Any]:
+    asked = row["requested"] if row["applied"] is None else row["applied"]
+    got = row["effective"]
+    if asked is None:
+        return {"order": 2, "acts": "the library's own value"}
+    if not reports_all:
+        return {"order": 1, "acts": "not known: this library does not say what it made of it"}
+    if got is None:
+        return {"order": 0, "acts": "no: this MPI does not know it"}
+    if got.strip().lower() != asked.strip().lower():
+        return {"order": 0, "acts": f"no: {got} acts instead"}
+    return {"order": 1, "acts": "yes"}
+
+
+# When the ranks of a job were busy with I/O, and whether that comes in phases.
+
+_MOST_ROWS, _MOST_COLUMNS = 32, 120
+"""Cells that a page draws: a profile has up to 128 x 240."""
+_MOST_RUNS = 4
+
+
+def timeline(view: JobView) -> list[Block]:
+    """Return a map of each run of a program, and its phases in words."""
+    found: list[Block] = []
+    several = len(view.counted) > 1
+    for number, source in enumerate(view.counted[:_MOST_RUNS], 1):
+        if source.document is not None:
+            found += _of_run(source, number, several)
+    return found
+
+
+def _of_run(source: Source, number: int, several: bool) -> list[Block]:
+    assert source.document is not None
+    ending = f"_{number}" if several else ""
+    run = f", run {number}" + (f" ({source.about['program']})" if source.about["program"] else "")
+    title = "When the ranks were in I/O" + (run if several else "")
+    found: list[Block] = []
+    maps = [one for one in source.document["heat"] if one["kind"] == "ranks"]
+    if maps:
+        best = min(maps, key=lambda one: one["view"] != "program")
+        found.append(_heat(best, f"timeline{ending}", title))
+    else:
+        text = (
+            "This source does not tell when calls were made: `stripewise trace` records it, and "
+            "Darshan does with its HEATMAP module (from 3.4) or DXT."
+        )
+        found.append(Notice(f"timeline{ending}", title, [text]))
+    words = [phase_words(_phase(one)) for one in source.document["phases"]]
+    if words:
+        found.append(Notice(f"phases{ending}", "Phases" + (run if several else ""), words))
+    return found
+
+
+def _heat(one: Row, name: str, title: str) -> Heat:
+    busy = _grid(one["busy_seconds"])
+    is_time = bool((busy > 0).any())
+    cells = busy if is_time else _grid(one["read_bytes"]) + _grid(one["write_bytes"])
+    down = -(-cells.shape[0] // _MOST_ROWS) or 1
+    across = -(-cells.shape[1] // _MOST_COLUMNS) or 1
+    cells = _merged(cells, down, across)
+    width = one["bin_seconds"] * across
+    most = float(cells.max(initial=0.0))
+    shares = cells / most if most > 0 else cells
+    what = "time in I/O calls" if is_time else "bytes moved (this source does not tell times)"
+    description = (
+        f"{plural(len(shares), 'row')} of ranks, {plural(shares.shape[1], 'column')} of "
+        f"{written(width, 'seconds')}: "
+        f"the darker, the more {what}, as a share of the largest cell. {_busiest(shares, width)}"
+    )
+    note = "" if one["view"] == "program" else "Calls as they reached the operating system."
+    labels = _labels(one["labels"], down)
+    return Heat(name, title, labels, width, shares.tolist(), description, note)
+
+
+def _busiest(shares: NDArray[np.float64], width: float) -> str:
+    """Say how much of the time all ranks were idle, and when most was done."""
+    columns = shares.sum(axis=0)
+    if not columns.any():
+        return "No cell has any."
+    top = int(columns.argmax())
+    idle = float((columns == 0).mean())
+    return (
+        f"Most was done from {written(top * width, 'seconds')} on; in {written(idle, 'share')} of "
+        "the time no rank did any."
+    )
+
+
+def _grid(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
+    grid = np.array([[value or 0.0 for value in row] for row in rows], np.float64)
+    return grid.reshape(len(rows), -1) if len(rows) else np.zeros((0, 0))
+
+
+def _merged(cells: NDArray[np.float64], down: int, across: int) -> NDArray[np.float64]:
+    """Add up cells in rectangles."""
+    if not cells.size:
+        return cells
+    cells = np.add.reduceat(cells, np.arange(0, cells.shape[0], down), axis=0)
+    return np.add.reduceat(cells, np.arange(0, cells.shape[1], across), axis=1)
+
+
+def _labels(labels: Sequence[str], down: int) -> list[str]:
+    if down == 1:
+        return list(labels)
+    return [
+        f"{labels[at]} to {labels[min(at + down, len(labels)) - 1]}"
+        for at in range(0, len(labels), down)
+    ]
+
+
+def _phase(row: Row) -> Periodicity:
+    known: dict[str, Any] = {name: math.nan if one is None else one for name, one in row.items()}
+    return Periodicity(**known)

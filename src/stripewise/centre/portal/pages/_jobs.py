@@ -1,0 +1,400 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Builds the list of jobs, and says what the I/O of each cost, or why that is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import Any, NamedTuple
+
+from stripewise.centre.database.queries import (
+    COUNTED,
+    SORTS,
+    JobFilter,
+    JobView,
+    count_jobs,
+    list_jobs,
+    veiled,
+)
+from stripewise.centre.portal.pages._base import Asked, Page, address
+from stripewise.core.errors import UsageError
+from stripewise.present.blocks import (
+    Block,
+    Column,
+    Content,
+    Field,
+    Lines,
+    Notice,
+    Search,
+    Table,
+    written,
+)
+
+_COLUMNS = (
+    ("raw_id", "Job", "id"),
+    ("name", "Name", "text"),
+    ("program", "Program", "text"),
+    ("user", "User", "text"),
+    ("cluster", "Cluster", "text"),
+    ("start_at", "Started (UTC)", "moment"),
+    ("run_seconds", "Run time", "seconds"),
+    ("io_seconds", "I/O time", "seconds"),
+    ("io_share", "I/O share of run", "share"),
+    ("read_bytes", "Read", "bytes"),
+    ("write_bytes", "Written", "bytes"),
+    ("avoidable_seconds", "Avoidable", "seconds"),
+    ("top_finding", "Finding", "code"),
+    ("pattern", "Pattern", "code"),
+    ("no_data_reason", "Why no figures", "text"),
+)
+_STATES = ("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "NODE_FAIL", "RUNNING",
+           "PENDING")  # fmt: skip
+_SOURCES = (
+    ("any", "any kind of profile"), ("none", "no profile"), ("darshan", "Darshan"),
+    ("trace", "trace"), ("report", "stripewise run"),
+)  # fmt: skip
+
+
+class Jobs(Page):
+    """All jobs that the viewer sees."""
+
+    path = "/jobs"
+    section = "My jobs"
+    lists_others = True
+
+    def build(self, asked: Asked) -> Content:
+        """List them."""
+        wanted = JobFilter.parse(asked.words)
+        sort = asked.words.get("sort", "")
+        listing = list_jobs(
+            asked.connection, asked.viewer, wanted, sort=sort, after=asked.words.get("after", "")
+        )
+        number = listing.total
+        if number is None:
+            number = count_jobs(asked.connection, asked.viewer, wanted)
+        total = f"{COUNTED:,}+ jobs" if number > COUNTED else f"{number:,} job{'s'[: number != 1]}"
+        words = wanted.words()
+        shown = {name for name, *_ in _COLUMNS} - {"cluster", "no_data_reason"}
+        if not (asked.viewer.is_staff or asked.viewer.managed):
+            shown -= {"user"}
+        rows = [_row(veiled(asked.viewer, dict(row._mapping))) for row in listing.rows]
+        if len({row["cluster"] for row in rows}) > 1:
+            shown |= {"cluster"}  # they may share job ids
+        table = Table(
+            "jobs",
+            "",
+            _columns(words, sort or "-start_at", shown),
+            rows,
+            empty="No job matches this search."
+            if words
+            else "Jobs appear here once they have been taken in.",
+            next=address(self.path, {**words, "sort": sort, "after": listing.next})
+            if listing.next
+            else "",
+            total=total,
+            note=_left_out(words),
+        )
+        title = "Jobs" if asked.viewer.is_staff else "My jobs"
+        blocks: list[Block] = [_search(asked.viewer.is_staff, wanted, sort), table]
+        return Content(title, _lead(number, total, is_search=bool(words)), blocks)
+
+
+def _lead(number: int, total: str, *, is_search: bool) -> str:
+    if number == 0:
+        return "No job matches this search." if is_search else "No job that you may see is known."
+    match = "matches" if number == 1 else "match"
+    return f"{total} {match} this search." if is_search else f"You see {total}."
+
+
+def _left_out(words: Mapping[str, str]) -> str:
+    """Say which jobs a search for the least of a figure cannot find."""
+    names = [words_of for name, words_of in _LEAST.items() if name in words]
+    if not names:
+        return ""
+    return f"Jobs of which {' or '.join(names)} is not known are not among them."
+
+
+_LEAST = {
+    "least_io_seconds": "the I/O time",
+    "least_avoidable_seconds": "the avoidable time",
+    "least_lost_seconds": "the time lost",
+}
+
+
+def _row(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **row,
+        "job_url": address(f"/jobs/{row['id']}"),
+        "no_figures": no_figures(row),
+    }
+
+
+def _columns(words: Mapping[str, str], sort: str, shown: Set[str]) -> list[Column]:
+    found = []
+    for name, title, kind in _COLUMNS:
+        now = sort.removeprefix("-") == name
+        following = name if now and sort.startswith("-") else f"-{name}"
+        found.append(
+            Column(
+                name,
+                title,
+                kind,
+                link="job_url" if name in ("raw_id", "name") else "",
+                sort=address(Jobs.path, {**words, "sort": following}) if name in SORTS else "",
+                sorted="" if not now else "descending" if sort.startswith("-") else "ascending",
+                instead="no_figures" if name == "top_finding" else "",
+                is_shown=name in shown,
+            )
+        )
+    return found
+
+
+def _search(is_staff: bool, wanted: JobFilter, sort: str) -> Search:
+    words = wanted.words()
+
+    def field(name: str, title: str, kind: str = "text", choices: Any = ()) -> Field:
+        return Field(name, title, words.get(name, ""), choices, kind)
+
+    more = [
+        field("project", "Project"),
+        field("cluster", "Cluster"),
+        field("state", "State", choices=[(state, state) for state in _STATES]),
+        field("finding", "Finding"),
+        field("pattern", "Pattern"),
+        field("direction", "Its direction", choices=[("read", "read"), ("write", "written")]),
+        field("least_lost_seconds", "Lost in it, at least (s)", "number"),
+        field("source", "Profile", choices=_SOURCES),
+        field("least_io_seconds", "I/O time, at least (s)", "number"),
+        field("least_avoidable_seconds", "Avoidable time, at least (s)", "number"),
+    ]
+    if is_staff:
+        more.insert(0, field("user", "User"))
+    return Search(
+        "search",
+        "",
+        Jobs.path,
+        [
+            field("q", "Job, name or program", "search"),
+            field("program", "Program"),
+            field("since", "From", "date"),
+            field("until", "Before", "date"),
+        ],
+        more,
+        {"sort": sort} if sort else {},
+    )
+
+
+# A job in a sentence or two: what its I/O cost, or why nothing is known of it.
+
+Row = Mapping[str, Any]
+_LONGEST_NUMBER = 18
+HIDDEN = (
+    "Names of files, and all text that may hold one, are shown to the owner of the job and to the "
+    "centre's support only."
+)
+_REASONS = {
+    "no profile": (
+        "No I/O profile of this job has been taken in, so nothing is known of its I/O.",
+        "Have the next run profiled: start the program as below, or with Darshan loaded.",
+    ),
+    "did not run": ("This job did not run, so it made no I/O.", ""),
+    "PENDING": (
+        "This job waits in the queue: it has made no I/O yet.",
+        "Start its program as below, and the run reports its I/O.",
+    ),
+    "RUNNING": (
+        "This job still runs: profiles are written when its programs end.",
+        "Look again after its end.",
+    ),
+    "no record": (
+        "Nothing but the scheduler's record is there, and that is not complete.",
+        "It is filled in when the scheduler's accounting is read again.",
+    ),
+}
+"""Reason why there are no figures, or state of the job -> what that means, and what to do."""
+_COUNTED = (
+    "No I/O profile of this job has been taken in; what the storage's servers counted of it is "
+    "below."
+)
+_UNFINISHED = {"PENDING": "waiting in the queue", "RUNNING": "still running"}
+_PROFILED = (
+    "# in the job script, before the program's own line:",
+    "stripewise run -- srun ./program",
+)
+
+
+def title(row: Row) -> str:
+    """Return the name of a job: its id with its task, component and name."""
+    return f"Job {job_id(row)}" + (f": {row['name']}" if row["name"] else "")
+
+
+def job_id(row: Row) -> str:
+    """Return the id of a job as people write it: "12_3" of an array, "12+1" of a group."""
+    if row["array_job_id"] is not None and row["array_task_id"] is not None:
+        return f"{row['array_job_id']}_{row['array_task_id']}"
+    if row.get("het_job_id") is not None and row.get("het_offset") is not None:
+        return f"{row['het_job_id']}+{row['het_offset']}"
+    return f"without id ({row['id']})" if row["raw_id"] is None else str(row["raw_id"])
+
+
+def number_word(name: str, text: str) -> int:
+    """Return a key that a query names.
+
+    Raises:
+        UsageError: It is no number.
+    """
+    if not (text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER):
+        raise UsageError(f"{name}={text[:40]!r} is no number, such as 7")
+    return int(text)
+
+
+def lead(view: JobView, *, is_served: bool = False) -> str:
+    """Return the conclusion: the headline of the profile, or the same from the job's figures.
+
+    Args:
+        view: The job.
+        is_served: Servers counted something of it.
+    """
+    row = view.row
+    if row["no_data_reason"]:
+        return _reason(row, is_served)[0]
+    counted = view.counted
+    if len(counted) == 1 and counted[0].document is not None and row["source_count"] == 1:
+        return str(counted[0].document["headline"])
+    return " ".join(filter(None, (_share(row, len(counted)), _avoidable(row))))
+
+
+def no_figures(row: Row) -> str:
+    """Say in a few words why a job has no figures; "" if it has them."""
+    reason = row["no_data_reason"] or ""
+    return _UNFINISHED.get(row["state"], reason) if reason else ""
+
+
+def missing(view: JobView, *, is_served: bool = False) -> list[Block]:
+    """Say why there are no figures, and what to do; arguments as of `lead`."""
+    reason = view.row["no_data_reason"]
+    if not reason:
+        return []
+    words = [text for text in _reason(view.row, is_served) if text]
+    found: list[Block] = [Notice("why", "Why there are no figures", words, "warn")]
+    if reason == "no profile" or view.row["state"] == "PENDING":
+        note = "Where the centre has set it up, the run reports itself to this portal."
+        found.append(Lines("profile_next", "Have the next run profiled", _PROFILED, note))
+    return found
+
+
+def hidden(view: JobView) -> list[Block]:
+    """Say what is not shown to this viewer, if anything is not."""
+    if view.shows_names or not view.sources:
+        return []
+    general = "Findings are described in general words here."
+    return [Notice("hidden", "", [HIDDEN, general])]
+
+
+def _reason(row: Row, is_served: bool) -> tuple[str, str]:
+    """Return why a job has no figures, and what to do."""
+    reason = row["no_data_reason"]
+    plain = (f"There are no figures of I/O: {reason}.", "")
+    if row["state"] in _REASONS:
+        return _REASONS[row["state"]]
+    text, remedy = _REASONS.get(reason, plain)
+    return (_COUNTED if is_served and reason == "no profile" else text), remedy
+
+
+def _share(row: Row, runs: int) -> str:
+    why = row["missing"].get("io_seconds", "")
+    if row["io_seconds"] is None:
+        return f"The I/O time of this job is not known{f': {why}' if why else ''}."
+    seconds = written(row["io_seconds"], "seconds", why)
+    programs = f" in {runs} runs of programs" if runs > 1 else ""
+    if row["io_share"] is None:
+        return f"{seconds} of this job was I/O{programs}."
+    share = written(min(row["io_share"], 1.0), "share", why)
+    share = share[:1].upper() + share[1:]
+    whole = row["run_seconds"]
+    of_run = f" of {written(whole, 'seconds')}" if whole else ""
+    return f"{share} of the run was I/O ({seconds}{of_run}{programs})."
+
+
+def _avoidable(row: Row) -> str:
+    why = row["missing"].get("avoidable_seconds", "")
+    if not row["finding_count"]:
+        return f"Not all of the run is known: {why}." if why else "Nothing stands out."
+    if not row["avoidable_seconds"] or not row["top_finding"]:
+        number = row["finding_count"]
+        return f"{number} remark{'s'[: number != 1]}; what they cost is not known."
+    words = finding_words(row["top_finding"]).title
+    words = words[:1].lower() + words[1:]
+    return f"About {written(row['avoidable_seconds'], 'seconds')} can be avoided: {words}."
+
+
+# Findings in general words, which name no file; docs/reference/findings.md has the rules.
+
+
+class FindingWords(NamedTuple):
+    """What is said of all findings with one code; `tunes`: settings can remedy it."""
+
+    title: str
+    remedy: str
+    tunes: bool = False
+
+
+_WORDS = {
+    "chunk-mismatch": FindingWords(
+        "Chunks of a dataset are read several times",
+        "Keep the dataset open with a chunk cache that is large enough, or give its chunks the "
+        "shape of what is read.",
+        True,
+    ),
+    "redundant-reads": FindingWords(
+        "The same bytes are read again and again",
+        "Keep what was read; let one rank read a small file and broadcast it.",
+    ),
+    "shredded-collective": FindingWords(
+        "Collective calls reach the storage in small pieces",
+        "Let MPI-IO gather the pieces: enable collective buffering, with Open MPI use its ROMIO.",
+        True,
+    ),
+    "shredded-independent": FindingWords(
+        "Independent calls through a file view reach the storage in small pieces",
+        "Let Open MPI use its ROMIO, which moves pieces and what lies between them at once.",
+        True,
+    ),
+    "small-independent": FindingWords(
+        "Ranks make small independent calls to a shared file",
+        "Use the collective call of the interface, which merges the pieces of all ranks.",
+        True,
+    ),
+    "small-requests": FindingWords(
+        "Each process makes many small calls without a buffer",
+        "Collect the pieces in a buffer of 1 MiB.",
+    ),
+    "open-per-step": FindingWords(
+        "Files are opened and closed again and again", "Open each file once and keep it open."
+    ),
+    "repeated-stat": FindingWords(
+        "The program asks for the same files again and again",
+        "Keep the answer, or list a directory once.",
+    ),
+    "name-calls": FindingWords(
+        "Much time goes into making, renaming and removing files",
+        "Keep in memory what does not stay, or use fewer files.",
+    ),
+    "sync-per-write": FindingWords(
+        "Data are forced to the disk after every write",
+        "Sync once at the end, unless each record must survive a crash.",
+    ),
+    "imbalance": FindingWords(
+        "One rank spends far longer in I/O than the others",
+        "Spread the I/O over the ranks; look at the node and at the storage target.",
+    ),
+    "idle-hints": FindingWords(
+        "Some hints cannot act", "Remove them, or spell them as this MPI does.", True
+    ),
+}
+CODES = tuple(_WORDS)
+
+
+def finding_words(code: str) -> FindingWords:
+    """Return what is said of a finding; of one that is not known its code."""
+    return _WORDS.get(code) or FindingWords(code.replace("-", " ").capitalize(), "")

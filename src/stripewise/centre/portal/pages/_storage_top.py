@@ -1,0 +1,306 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Builds the page of who causes the load of a file system, and of jobs that may hurt others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stripewise.centre.database.queries import (
+    FEWEST_USERS,
+    TOP_PERIODS,
+    Hurting,
+    LoadPeriod,
+    Share,
+    Top,
+    find_file_system,
+    hurting_jobs,
+    view_top,
+)
+from stripewise.centre.portal.pages._base import Asked, Audience, Page, address
+from stripewise.centre.portal.pages._storage import pages_of, path_of
+from stripewise.centre.portal.pages._storage_load import period_of, periods
+from stripewise.core import NOTHING, Amount, total
+from stripewise.present import plural, printable
+from stripewise.present.blocks import Block, Column, Content, Fact, Facts, Table, written
+
+_AMOUNTS = (
+    Column("read_bytes", "Read", "bytes"),
+    Column("write_bytes", "Written", "bytes"),
+    Column("moved_share", "Share of bytes", "share"),
+    Column("meta_operations", "Metadata operations", "count"),
+    Column("meta_share", "Share of operations", "share"),
+)
+_NONE = "No job that you see used this file system in this time, as far as {} tell."
+_NOTE = (
+    "From profiles of jobs: what ran without one is not in it. A job's amounts are taken to be "
+    "even over its run; the part that lies in this time counts. Shares are of the jobs that you "
+    "see, as far as their amounts are known."
+)
+_SERVED_NOTE = (
+    "By the servers' counters of jobs, exact to the interval; programs outside of jobs count for "
+    "their user where the servers know it. Shares are of what you see, as far as it is known."
+)
+_NAMES = ("read_bytes", "write_bytes", "meta_operations")
+_ALL = "the file system"
+
+
+class StorageTop(Page):
+    """Users, Unix groups, projects and jobs by what they do to a file system."""
+
+    path = "/storage/{name}/top"
+    section = "Storage"
+    audience = Audience.LOGIN
+
+    def build(self, asked: Asked) -> Content | None:
+        """Show them."""
+        name = str(asked.path["name"])
+        key = find_file_system(asked.connection, name)
+        if key is None:
+            return None
+        period = period_of(asked)
+        top = view_top(asked.connection, asked.viewer, key, period)
+        words = {"since": period.since, "until": period.until}
+        is_staff = asked.viewer.is_staff
+        blocks: list[Block] = [
+            periods(path_of(name, "top"), period, asked.now, TOP_PERIODS),
+            _sums(top, is_staff),
+            _people("users", "Users", top.users, top, words if is_staff else None),
+            _people("groups", "Unix groups", top.groups, top, None),
+            _people("projects", "Projects", top.projects, top, words),
+            _jobs(top),
+            *hurting(asked, key),
+            pages_of(name),
+        ]
+        audited = f"who causes the load of {name}" if is_staff else ""
+        return Content(f"Who causes the load of {name}", _lead(name, top, period), blocks, audited)
+
+
+def _lead(name: str, top: Top, period: LoadPeriod) -> str:
+    seen = top.seen
+    if not seen.jobs and seen.moved == NOTHING:
+        return (
+            f"{_when(period)}, no job that you see used {printable(name)}, as far as "
+            f"{_source(top)} tell."
+        )
+    jobs = plural(seen.jobs, "job")
+    text = f"{_when(period)}, {jobs} that you see moved {_amount_text(seen.moved)}"
+    if outside := _outside(top):
+        text += f", {outside}"
+    return f"{text}.{_most(top)}"
+
+
+def _amount_text(moved: Amount) -> str:
+    if moved.value is None:
+        return "an unknown amount"
+    return written(moved.value, "bytes", moved.why)
+
+
+def _most(top: Top) -> str:
+    """Say who moved most, and of what that is which share; "" if nobody that is known did."""
+    if len(top.users) < 2 or not (seen := top.seen.moved).value:
+        return ""
+    best, moved = top.users[0], top.users[0].moved
+    if not best.name:
+        return f" Of no known user are {written(moved.least / seen.value, 'share')} of it."
+    whole = top.whole and top.whole.moved.value
+    if not seen.is_exact:
+        share = written(moved.least / seen.value, "share")
+        return (
+            f" As far as is known, {printable(best.name)} moved most: {share} of what is known "
+            f"({seen.why})."
+        )
+    text = f" {printable(best.name)} moved most: {written(moved.least / seen.value, 'share')} of "
+    text += "it" if not _outside(top) else "that, with and without a known job"
+    if whole:
+        text += f", {written(min(moved.least / whole, 1.0), 'share')} of all that {_ALL} moved"
+    return f"{text}."
+
+
+def _source(top: Top) -> str:
+    return "the servers' counters" if top.by_servers else "profiles"
+
+
+def _when(period: LoadPeriod) -> str:
+    return f"Over {'this' if period.is_past else 'the last'} {period.name}"
+
+
+def _sums(top: Top, is_staff: bool) -> Facts:
+    seen, others = top.seen, top.others
+    note = (
+        "You see all jobs." if is_staff
+        else "Rounded to two digits." if others
+        else f"Not shown: they are of fewer than {FEWEST_USERS} users, or mostly of one of them."
+    )  # fmt: skip
+    items = [
+        Fact("seen_jobs", "Jobs that you see", seen.jobs, "count"),
+        _fact("seen_bytes", "They moved", seen.moved, "bytes", _outside(top)),
+        _fact("seen_meta_operations", "Metadata operations", _operations(seen)),
+    ]
+    if not is_staff:
+        items += [
+            Fact("other_jobs", "All other jobs", others and others.jobs, "count", note),
+            _fact("other_bytes", "Moved by the others", others.moved if others else None, "bytes"),
+            _fact("other_meta_operations", "Metadata operations of the others",
+                  _operations(others) if others else None),
+        ]  # fmt: skip
+    items += _whole(top, is_staff)
+    return Facts("sums", "All together", items)
+
+
+def _fact(
+    name: str, title: str, amount: Amount | None, kind: str = "count", note: str = ""
+) -> Fact:
+    """Return a figure with why it is not, or not all, known; None: it is not shown."""
+    if amount is None:
+        return Fact(name, title, None, kind, note)
+    return Fact(name, title, amount.value, kind, note, why=amount.why)
+
+
+def _operations(one: Share) -> Amount:
+    return one.amount("meta_operations")
+
+
+def _outside(top: Top) -> str:
+    """Say how much of what was moved is of no job."""
+    if top.outside is None or top.outside.moved == NOTHING:
+        return ""
+    return f"with {_amount_text(top.outside.moved)} of no known job"
+
+
+def _whole(top: Top, is_staff: bool) -> list[Fact]:
+    """Return what the file system did for all, and for staff what is of nobody that is known."""
+    whole, rest = top.whole, top.rest if is_staff else None
+    moved, asked = (whole.moved, _operations(whole)) if whole else (None, None)
+    note = "" if whole else "too few samples in this time"
+    items = [
+        Fact("source", "Told by", _source(top)),
+        _fact("whole_bytes", "The whole file system moved", moved, "bytes", note),
+        _fact("whole_meta_operations", "Metadata operations of all", asked),
+    ]
+    if is_staff and top.by_servers:
+        items += [
+            _fact("rest_bytes", "Of no known job or user", rest.moved if rest else None, "bytes",
+                  "the whole without the rows below"),
+            _fact("rest_meta_operations", "Metadata operations of no known job or user",
+                  _operations(rest) if rest else None),
+        ]  # fmt: skip
+    return items
+
+
+def _people(
+    name: str, title: str, shares: Sequence[Share], top: Top, words: Mapping[str, Any] | None
+) -> Table:
+    rows = [
+        {
+            "name": one.name,
+            "url": address("/jobs", {**words, name.removesuffix("s"): one.name}) if words else "",
+            "jobs": one.jobs,
+            **_amounts(vars(one), top.seen),
+        }
+        for one in shares
+    ]
+    return Table(
+        name,
+        title,
+        [Column("name", title.removesuffix("s"), link="url" if words else ""),
+         Column("jobs", "Jobs", "count"), *_AMOUNTS],
+        rows,
+        note=_SERVED_NOTE if top.by_servers else _NOTE,
+        empty=_NONE.format(_source(top)),
+    )  # fmt: skip
+
+
+def _jobs(top: Top) -> Table:
+    columns = [
+        Column("raw_id", "Job", "id", link="url"),
+        Column("name", "Name"),
+        Column("program", "Program"),
+        Column("user", "User"),
+        Column("project", "Project"),
+        Column("cluster", "Cluster"),
+        Column("start_at", "Started (UTC)", "moment"),
+        *_AMOUNTS,
+    ]
+    rows = [
+        {**row, "url": address(f"/jobs/{row['id']}"), **_amounts(row, top.seen)}
+        for row in top.jobs
+    ]
+    return Table("jobs", "Jobs", columns, rows,
+                 note=_SERVED_NOTE if top.by_servers else _NOTE,
+                 empty=_NONE.format(_source(top)))  # fmt: skip
+
+
+def _amounts(row: Mapping[str, Any], seen: Share) -> dict[str, Any]:
+    """Return the amounts of a row with their shares; of which a part is missing, there is none."""
+    known = {name: Amount.of(row[name], row["missing"].get(name, "")) for name in _NAMES}
+    shares = {
+        "moved_share": _share(total((known["read_bytes"], known["write_bytes"])), seen.moved),
+        "meta_share": _share(known["meta_operations"], _operations(seen)),
+    }
+    both = {**known, **shares}
+    return {
+        **{name: amount.value for name, amount in both.items()},
+        "missing": {name: amount.why for name, amount in both.items() if amount.why},
+    }
+
+
+def _share(part: Amount, whole: Amount) -> Amount:
+    """Return a part's share in what is known; that of a part which is not whole is not known."""
+    if part.why or not whole.value:
+        return Amount(None, part.why or whole.why)
+    return Amount(part.least / whole.value)
+
+
+# Jobs that did most of what a server did while it was slow.
+
+_COLUMNS = (
+    Column("raw_id", "Job", "id", link="url"),
+    Column("user", "User"),
+    Column("program", "Program"),
+    Column("cluster", "Cluster"),
+    Column("server", "Server"),
+    Column("what", "Most of its"),
+    Column("share", "Share", "share"),
+    Column("operation_seconds", "Time of an operation", "seconds"),
+    Column("usual_seconds", "Usual", "seconds"),
+    Column("at", "Hour (UTC)", "moment"),
+    Column("hours", "Hours", "count"),
+)
+_NOTE_STORAGE_HURTING = (
+    "In these hours of the last day, an operation of the server's targets took more than three "
+    "times what was usual in the 28 days before, for storage targets a byte took longer too, and "
+    "this job made more than half of all that the server did. That it was the cause is likely, "
+    "not proved; whether others had work there is not counted."
+)
+
+
+def hurting(asked: Asked, key: int) -> list[Block]:
+    """Return the jobs that hurt others: all of them to staff, their own to users, if any."""
+    found = hurting_jobs(asked.connection, asked.viewer, key, asked.now)
+    is_staff = asked.viewer.is_staff
+    if not found and not is_staff:
+        return []
+    title = (
+        "Jobs that may hurt others" if is_staff
+        else "Your jobs with most of the load of a slow server"
+    )  # fmt: skip
+    return [
+        Table("hurting", title, _COLUMNS, [_row(one) for one in found], note=_NOTE_STORAGE_HURTING,
+              empty="No job made most of the load of a server that was slow in the last day.")
+    ]  # fmt: skip
+
+
+def _row(one: Hurting) -> dict[str, Any]:
+    return {
+        **{name: one.job[name] for name in ("raw_id", "user", "program", "cluster")},
+        "url": address(f"/jobs/{one.job['id']}"),
+        "server": one.server or None,
+        "what": "metadata operations" if one.is_metadata else "bytes",
+        "share": one.share,
+        "operation_seconds": one.operation_seconds,
+        "usual_seconds": one.usual_seconds,
+        "at": one.at,
+        "hours": one.hours,
+    }

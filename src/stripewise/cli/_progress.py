@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shows how far a campaign, a recording or a training is: a bar on a terminal, else lines."""
+
+from __future__ import annotations
+
+import time
+from typing import TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from stripewise.bench import CaseRun
+from stripewise.bench.running import CampaignObserver, PlannedRun
+from stripewise.cli._common import note
+from stripewise.core import RunStatus
+from stripewise.present import duration_text, plural, printable
+from stripewise.study.surfaces import RecordingObserver, Surface, SurfaceRun
+from stripewise.study.training import Cell, Plan, TrainingObserver, cost_text
+
+_LINE_SECONDS = 60.0
+
+
+class CampaignProgress(CampaignObserver):
+    """Says how far a campaign is until it is closed."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._live = stream.isatty()
+        self._bar = Progress(
+            TextColumn("measuring"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("runs  {task.fields[now]}  left"),
+            TimeRemainingColumn(),
+            console=Console(file=stream),
+            disable=not self._live,
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=None, now="")
+        self._total = self._done = self._before = 0
+        self._begun = self._said = time.monotonic()
+        self._said_of: set[tuple[str, str]] = set()
+
+    def close(self) -> None:
+        """Take the bar away; safe to call twice."""
+        self._bar.stop()
+
+    def planned(self, total: int, done: int) -> None:
+        self._total, self._done, self._before = total, done, done
+        self._begun = self._said = time.monotonic()
+        self.noted(plural(total, "run") + (f", {done} of them made" if done else ""))
+        self._bar.update(self._task, total=total, completed=done)
+        self._bar.start()
+
+    def started(self, run: PlannedRun) -> None:
+        self._bar.update(self._task, now=printable(run.case.key)[:60])
+
+    def waits(self, text: str) -> None:
+        if text:
+            self.noted(text)
+
+    def recorded(self, run: CaseRun) -> None:
+        self._done += 1
+        if run.status != "ok" and (run.key, run.message) not in self._said_of:
+            self._said_of.add((run.key, run.message))
+            self.noted(f"{run.key}: {run.status}: {run.message}")
+        self._bar.update(self._task, completed=self._done)
+        now = time.monotonic()
+        if not self._live and (now - self._said > _LINE_SECONDS or self._done == self._total):
+            self._said = now
+            each = (now - self._begun) / max(1, self._done - self._before)
+            left = duration_text(each * (self._total - self._done))
+            self.noted(f"{self._done} of {self._total} runs, {left} left")
+
+    def noted(self, text: str) -> None:
+        if self._live:
+            self._bar.console.print(printable(text), markup=False, highlight=False)
+        else:
+            note(text)
+
+
+# How far a recording is: a bar on a terminal, a line a round otherwise.
+
+
+class SurfaceProgress(RecordingObserver):
+    """Says how far a recording is until it is closed."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._live = stream.isatty()
+        self._bar = Progress(
+            TextColumn("recording"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("runs  {task.fields[last]}  left"),
+            TimeRemainingColumn(),
+            console=Console(file=stream),
+            disable=not self._live,
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=None, last="")
+        self._done = self._before = self._total = 0
+        self._begun = self._said = time.monotonic()
+
+    def close(self) -> None:
+        """Take the bar away; safe to call twice."""
+        self._bar.stop()
+
+    def planned(self, surface: Surface, total_runs: int, done: int) -> None:
+        plan = surface.plan
+        controls = total_runs - plan["configurations"] * plan["repeats"]
+        impossible = plan["impossible"]
+        left_out = "is left out" if impossible == 1 else "are left out"
+        self.noted(
+            f"{plural(plan['configurations'], 'configuration')}, each "
+            f"{plural(plan['repeats'], 'time')}, and {plural(controls, 'run')} of the default in "
+            f"between: {plural(total_runs, 'run')}"
+            + (f", {done} of them done" if done else "")
+            + f"; {plural(impossible, 'combination')} cannot act and {left_out}"
+        )
+        self._total, self._done, self._before = total_runs, done, done
+        self._begun = self._said = time.monotonic()
+        self._bar.update(self._task, total=total_runs, completed=done)
+        self._bar.start()
+
+    def recorded(self, run: SurfaceRun) -> None:
+        self._done += 1
+        if run.status is not RunStatus.OK:
+            self.noted(f"run {run.sequence} {run.status}: {dict(run.settings)}")
+        last = f"{run.elapsed_seconds:.2f} s"
+        self._bar.update(self._task, completed=self._done, last=last)
+        now = time.monotonic()
+        if not self._live and (now - self._said > _LINE_SECONDS or self._done == self._total):
+            self._said = now
+            each = (now - self._begun) / max(1, self._done - self._before)
+            left = each * (self._total - self._done)
+            self.noted(f"{self._done} of {self._total} runs, {left / 60:.1f} min left")
+
+    def noted(self, text: str) -> None:
+        if self._live:
+            self._bar.console.print(printable(text), markup=False, highlight=False)
+        else:
+            note(text)
+
+
+# How far a training is: what it will cost, then the progress of each recording.
+
+
+class TrainingProgress(TrainingObserver):
+    """Says how far a training is until it is closed."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._inner: SurfaceProgress | None = None
+
+    def close(self) -> None:
+        """Take the bar away; safe to call twice."""
+        if self._inner is not None:
+            self._inner.close()
+        self._inner = None
+
+    def looking(self, cell: Cell) -> None:
+        note(f"first run: {cell.title}")
+
+    def settled(self, plan: Plan) -> None:
+        note(cost_text(plan))
+
+    def measuring(self, cell: Cell, number: int, of: int) -> None:
+        self.close()
+        count = plural(cell.configurations, "configuration")
+        note(f"surface {number} of {of}: {cell.title}, {count} of {cell.possible}")
+
+    def planned(self, surface: Surface, total_runs: int, done: int) -> None:
+        self._inner = SurfaceProgress(self._stream)
+        self._inner.planned(surface, total_runs, done)
+
+    def recorded(self, run: SurfaceRun) -> None:
+        if self._inner is not None:
+            self._inner.recorded(run)
+
+    def noted(self, text: str) -> None:
+        if self._inner is not None:
+            self._inner.noted(text)
+        else:
+            note(text)

@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds what all rooms share: records with units, errors, files, owned directories, journals."""
+
+from typing import TYPE_CHECKING
+
+from stripewise.core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.core._amount import NOT_TOLD as NOT_TOLD
+    from stripewise.core._amount import NOTHING as NOTHING
+    from stripewise.core._amount import Amount as Amount
+    from stripewise.core._amount import Figured as Figured
+    from stripewise.core._amount import Gap as Gap
+    from stripewise.core._amount import Part as Part
+    from stripewise.core._amount import reasons as reasons
+    from stripewise.core._amount import total as total
+    from stripewise.core._amount import with_unknown as with_unknown
+    from stripewise.core._configuration import FILE_LAYERS as FILE_LAYERS
+    from stripewise.core._configuration import Configuration as Configuration
+    from stripewise.core._configuration import DatasetRule as DatasetRule
+    from stripewise.core._configuration import FileRule as FileRule
+    from stripewise.core._configuration import JobSettings as JobSettings
+    from stripewise.core._configuration import SeriesRule as SeriesRule
+    from stripewise.core._configuration import Value as Value
+    from stripewise.core._cray_mpiio import MpiioFile as MpiioFile
+    from stripewise.core._cray_mpiio import MpiioOutput as MpiioOutput
+    from stripewise.core._cray_mpiio import MpiioPhase as MpiioPhase
+    from stripewise.core._cray_mpiio import MpiioSide as MpiioSide
+    from stripewise.core._cray_mpiio import MpiioStats as MpiioStats
+    from stripewise.core._cray_mpiio import MpiioTimers as MpiioTimers
+    from stripewise.core._facts import FileClass as FileClass
+    from stripewise.core._facts import PatternSummary as PatternSummary
+    from stripewise.core._facts import ProgramFacts as ProgramFacts
+    from stripewise.core._facts import Striping as Striping
+    from stripewise.core._files import append_durably as append_durably
+    from stripewise.core._files import replace_file as replace_file
+    from stripewise.core._files import whole_file as whole_file
+    from stripewise.core._files import write_file as write_file
+    from stripewise.core._job_result import JobStorage as JobStorage
+    from stripewise.core._job_result import JobStudy as JobStudy
+    from stripewise.core._job_result import MpiioFigure as MpiioFigure
+    from stripewise.core._job_result import RungAhead as RungAhead
+    from stripewise.core._job_result import RungRun as RungRun
+    from stripewise.core._journal import Journal as Journal
+    from stripewise.core._journal import JournalForm as JournalForm
+    from stripewise.core._journal import Record as Record
+    from stripewise.core._journal import encoded as encoded
+    from stripewise.core._journal import parse_journal as parse_journal
+    from stripewise.core._json import check_json as check_json
+    from stripewise.core._json import from_json as from_json
+    from stripewise.core._json import to_json as to_json
+    from stripewise.core._owned_directory import MARK as MARK
+    from stripewise.core._owned_directory import OwnedDirectory as OwnedDirectory
+    from stripewise.core._owned_directory import temporary_directory as temporary_directory
+    from stripewise.core._places import SITE_DIRECTORY as SITE_DIRECTORY
+    from stripewise.core._places import SITE_POLICY as SITE_POLICY
+    from stripewise.core._places import data_directory as data_directory
+    from stripewise.core._places import has_policy as has_policy
+    from stripewise.core._places import installed_packs as installed_packs
+    from stripewise.core._places import site_packs as site_packs
+    from stripewise.core._places import user_directory as user_directory
+    from stripewise.core._places import user_packs as user_packs
+    from stripewise.core._places import user_policy_path as user_policy_path
+    from stripewise.core._programs import drops_preload as drops_preload
+    from stripewise.core._programs import executables_in as executables_in
+    from stripewise.core._programs import hdf5_names_in_file as hdf5_names_in_file
+    from stripewise.core._programs import holds as holds
+    from stripewise.core._programs import is_elf as is_elf
+    from stripewise.core._programs import is_helper as is_helper
+    from stripewise.core._programs import is_launcher as is_launcher
+    from stripewise.core._programs import is_static as is_static
+    from stripewise.core._programs import library_versions as library_versions
+    from stripewise.core._programs import mpi_family_of_file as mpi_family_of_file
+    from stripewise.core._programs import starts_ranks as starts_ranks
+    from stripewise.core._request_costs import COPY as COPY
+    from stripewise.core._request_costs import MIB as MIB
+    from stripewise.core._request_costs import SIZED as SIZED
+    from stripewise.core._request_costs import Exchange as Exchange
+    from stripewise.core._request_costs import Interval as Interval
+    from stripewise.core._request_costs import StorageCosts as StorageCosts
+    from stripewise.core._request_costs import around as around
+    from stripewise.core._request_costs import interpolated as interpolated
+    from stripewise.core._request_costs import interval_of as interval_of
+    from stripewise.core._result import BASELINE_ROLES as BASELINE_ROLES
+    from stripewise.core._result import CaseOutcome as CaseOutcome
+    from stripewise.core._result import CaseResult as CaseResult
+    from stripewise.core._result import Decision as Decision
+    from stripewise.core._result import JobFigures as JobFigures
+    from stripewise.core._result import Price as Price
+    from stripewise.core._result import Reference as Reference
+    from stripewise.core._result import RunEntry as RunEntry
+    from stripewise.core._result import RunRole as RunRole
+    from stripewise.core._result import StudyResult as StudyResult
+    from stripewise.core._result import Verification as Verification
+    from stripewise.core._result import VerificationStatus as VerificationStatus
+    from stripewise.core._trial import FAILURES_THAT_COUNT as FAILURES_THAT_COUNT
+    from stripewise.core._trial import MOST_ATTEMPTS as MOST_ATTEMPTS
+    from stripewise.core._trial import FailureCause as FailureCause
+    from stripewise.core._trial import Measurement as Measurement
+    from stripewise.core._trial import ObservedFile as ObservedFile
+    from stripewise.core._trial import Proposal as Proposal
+    from stripewise.core._trial import RunStatus as RunStatus
+    from stripewise.core._trial import Speedup as Speedup
+    from stripewise.core._trial import Trial as Trial
+    from stripewise.core._trial import TrialState as TrialState
+    from stripewise.core._trial import is_settled as is_settled
+    from stripewise.core._trial import joint_cause as joint_cause
+else:
+    __getattr__, __all__ = lazy_exports(__name__)

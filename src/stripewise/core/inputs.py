@@ -1,0 +1,233 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Budgets of what is read: one way to open a given file, to bound it and to parse it.
+
+docs/reference/budgets.md has the table; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from stripewise.core.errors import ConfigurationError, StripewiseError, TraceError, UsageError
+
+_MIB = 1 << 20
+_PIECE = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one kind of input may cost.
+
+    Attributes:
+        what: The input, in words.
+        file_bytes: Largest file.
+        entries: Most rules, lines or calls in it; 0: they are not counted.
+        entry: What is counted, in words.
+        remedy: What to do about an input that is too large.
+        error: What is raised then; it has the exit code.
+    """
+
+    what: str
+    file_bytes: int
+    entries: int = 0
+    entry: str = ""
+    remedy: str = "check that it is the right file"
+    error: type[StripewiseError] = UsageError
+
+    def check_bytes(self, number: int, name: object) -> None:
+        """Raise the budget's error if there are too many bytes."""
+        if number > self.file_bytes:
+            raise self.error(
+                f"{name}: more than {self.file_bytes // _MIB} MiB, the budget of {self.what}: "
+                f"{self.remedy}"
+            )
+
+    def check_entries(self, number: int, name: object) -> None:
+        """Raise the budget's error if there are too many entries."""
+        if number > self.entries:
+            raise self.error(
+                f"{name}: more than {self.entries} {self.entry}, the budget of {self.what}: "
+                f"{self.remedy}"
+            )
+
+
+CONFIGURATION = Budget(
+    "a configuration",
+    _MIB,
+    entries=2000,
+    entry="rules and settings",
+    remedy="let one pattern match several files",
+    error=ConfigurationError,
+)
+POLICY = Budget("a policy", _MIB, error=ConfigurationError)
+DESCRIPTION = Budget("a description of storage", _MIB, error=ConfigurationError)
+RESULTS = Budget(
+    "the results of a benchmark",
+    64 * _MIB,
+    entries=200_000,
+    entry="repeats",
+    remedy="give fewer runs at a time",
+)
+CASES = Budget("a file of cases", _MIB)
+SUITE = Budget("a suite of benchmarks", _MIB, error=ConfigurationError)
+CAMPAIGN = Budget("a campaign of benchmarks", 64 * _MIB)
+HISTORY = Budget("the figures of a history", 256 * _MIB)
+SURVEY = Budget("a survey of applications", _MIB, error=ConfigurationError)
+JOB_SCRIPT = Budget("a job script", 4 * _MIB)
+"""Source: slurm.conf(5), max_script_size: 4 MiB unless the site says otherwise (documented)."""
+SITE_ADVICE = Budget("a page of advice", _MIB)
+SPACE = Budget("a file of values to vary", _MIB)
+PACK = Budget("a pack of knowledge", 512 * _MIB)
+KEY = Budget("a key or a signature", _MIB)
+PAIRS = Budget(
+    "an index of patterns and XML files",
+    16 * _MIB,
+    entries=10_000,
+    entry="pairs",
+    remedy="split the directory",
+    error=ConfigurationError,
+)
+SURFACE = Budget("a surface", 256 * _MIB)
+MODEL = Budget("a model", 16 * _MIB)
+RESULT = Budget("the result of a study", 64 * _MIB, error=TraceError)
+REPORT = Budget("the report of a run", 16 * _MIB, error=TraceError)
+JOBS = Budget(
+    "records of the scheduler",
+    256 * _MIB,
+    entries=500_000,
+    entry="jobs",
+    remedy="write fewer days into one file",
+    error=TraceError,
+)
+SAMPLES = Budget(
+    "samples of a storage",
+    256 * _MIB,
+    remedy="write fewer hours into one file",
+    error=TraceError,
+)
+MPIIO_STATS = Budget(
+    "the output of a job", 256 * _MIB, remedy="cut out the blocks", error=TraceError
+)
+RECORDER_FILE = Budget(
+    "one file of a Recorder trace",
+    512 * _MIB,
+    entries=10_000_000,
+    entry="calls",
+    remedy="trace a shorter run",
+    error=TraceError,
+)
+CONTAINER = Budget(
+    "a container", 16 << 30, remedy="trace fewer processes or a shorter run", error=TraceError
+)
+CONTAINER_BLOCK = Budget("one block of a container", 256 * _MIB, error=TraceError)
+TRACE = Budget(
+    "a trace",
+    1 << 62,
+    entries=16_000_000,
+    entry="records",
+    remedy="record folded calls, or a shorter run",
+    error=TraceError,
+)
+DARSHAN_LOG = Budget(
+    "a Darshan log",
+    2 << 30,
+    remedy="check that it is the right file; give Darshan less memory for DXT",
+    error=TraceError,
+)
+DARSHAN_MEMORY_BYTES = 4 << 30
+DARSHAN_SECONDS = 60
+MOST_KEY_PARTS = 32
+"""Parts of a dotted TOML key; the parser's work grows with their square."""
+
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PIECE}\.[ \t]*+){{{MOST_KEY_PARTS}}}")
+
+
+def open_input(path: Path) -> BinaryIO:
+    """Open a regular file; a pipe, a device or a directory is refused, and never waited for.
+
+    Raises:
+        OSError: It cannot be opened, or is no regular file.
+    """
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+    try:
+        descriptor = os.open(path, flags)
+    except ValueError as error:
+        raise OSError(errno.EINVAL, f"{error}") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return os.fdopen(descriptor, "rb")
+
+
+def read_input(path: Path, budget: Budget) -> bytes:
+    """Read a whole file within its budget.
+
+    Raises:
+        OSError: It cannot be read, or is no regular file.
+        StripewiseError: It is larger than its budget; the class is the budget's.
+    """
+    with open_input(path) as file:
+        data = file.read(budget.file_bytes + 1)
+    budget.check_bytes(len(data), path)
+    return data
+
+
+def input_lines(path: Path, budget: Budget) -> Iterator[str]:
+    """Yield the lines of a file within its budget; the file is never held as a whole.
+
+    Raises:
+        OSError: It cannot be read, or is no regular file.
+        StripewiseError: It is larger than its budget; the class is the budget's.
+    """
+    read_bytes = 0
+    with open_input(path) as file:
+        while line := file.readline(budget.file_bytes + 1 - read_bytes):
+            read_bytes += len(line)
+            budget.check_bytes(read_bytes, path)
+            yield line.decode("utf-8", "replace").removesuffix("\n")
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse TOML whose keys are of a reasonable depth.
+
+    Raises:
+        ValueError: It is not TOML, or is nested too deeply.
+    """
+    import tomllib
+
+    if _LONG_KEY.search(text):
+        raise ValueError(f"a key has more than {MOST_KEY_PARTS} parts")
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Parse JSON as it is defined: without infinities, without NaN.
+
+    Raises:
+        ValueError: It is not JSON, or is nested too deeply.
+    """
+    try:
+        return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is not a number of JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if abs(value) != float("inf") else _no_number(text)

@@ -1,0 +1,372 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Says whether the library saw the program, why not, and what a file's counters leave out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.core import (
+    Gap,
+    Part,
+    drops_preload,
+    executables_in,
+    holds,
+    is_elf,
+    is_helper,
+    is_launcher,
+    is_static,
+    starts_ranks,
+)
+from stripewise.evidence.containers.container import NOTE_UNSEEN
+from stripewise.evidence.trace import (
+    Action,
+    FileFlag,
+    PluginState,
+    ProcessFlag,
+    RunProfile,
+    asked_bytes,
+)
+
+# What the counters of a file do not hold, as the marks on them say.
+
+READS_MAPPED = "the program reads files through memory mappings: that I/O is not counted"
+WRITES_MAPPED = "the program writes files through shared memory mappings: that I/O is not counted"
+UNFETCHED = (
+    "the program does not ask for the results of asynchronous requests (aio_return): what these "
+    "moved is not counted"
+)
+_OPENED = (
+    (FileFlag.OPENED_READ, Part.READ_BYTES),
+    (FileFlag.OPENED_WRITE, Part.WRITE_BYTES),
+)
+
+
+def gaps_of_files(rows: NDArray[Any]) -> Iterator[Gap]:
+    """Say what is not known of files.
+
+    Args:
+        rows: (n,) `COUNTER_ROW`.
+    """
+    for flag, part, why in (
+        (FileFlag.MAPPED, Part.READ_BYTES, READS_MAPPED),
+        (FileFlag.MAPPED_SHARED, Part.BYTES, WRITES_MAPPED),
+    ):
+        yield from _gap(rows, flag, part, why)
+    yield from gaps_of_opened(rows, FileFlag.UNFETCHED, UNFETCHED)
+
+
+def gaps_of_opened(rows: NDArray[Any], flag: FileFlag, why: str) -> Iterator[Gap]:
+    """Say the same of what marked files were opened for: to read, to write, or both."""
+    marked = rows["file"][(rows["flags"] & flag) != 0]
+    if len(marked):
+        of_marked = rows[np.isin(rows["file"], marked)]
+        for opened, part in _OPENED:
+            yield from _gap(of_marked, opened, part, why)
+
+
+def _gap(rows: NDArray[Any], flag: FileFlag, part: Part, why: str) -> Iterator[Gap]:
+    files = frozenset(rows["file"][(rows["flags"] & flag) != 0].tolist())
+    if files:
+        yield Gap(part | Part.SECONDS, why, files)
+
+
+# Did the library see the program? If not: why, and what to do.
+
+_NO_IO = (
+    "the program made no I/O that can be seen; files below /dev (so /dev/shm), /run, /usr, /opt "
+    "and other system directories are left out unless STRIPEWISE_INCLUDE=DIRECTORY names theirs"
+)
+
+
+UNCOUNTED = (
+    (
+        ProcessFlag.USES_IO_URING,
+        Part.BYTES | Part.SECONDS,
+        "the program uses io_uring or libaio: that I/O is not counted",
+    ),
+    (
+        ProcessFlag.USES_SHARED_MMAP,
+        Part.BYTES | Part.SECONDS,
+        WRITES_MAPPED,
+    ),
+    (
+        ProcessFlag.LOST_OTHERS,
+        Part.CALLS,
+        "calls without data that were made inside others (in a signal handler, or by another "
+        "preloaded library) are not counted",
+    ),
+)
+"""What processes say that they do and that is not counted: the flag, what is missing, words."""
+
+
+class HandshakeState(StrEnum):
+    """What the marks in the containers say."""
+
+    OK = "ok"
+    NO_IO = "no-io"
+    """Seen, but it made no I/O call on a regular file."""
+    STATIC = "static"
+    SETUID = "setuid"
+    DROPPED = "dropped"
+    PLUGIN_MISSING = "plugin-missing"
+    PLUGIN_WRONG = "plugin-wrong"
+    RANKS_MISSING = "ranks-missing"
+    RANKS_DIED = "ranks-died"
+    """Some began and ended before the others' MPI_Init was over for them."""
+    RANKS_APART = "ranks-apart"
+    """Seen, but the launcher is that of another MPI: each is the only rank of its own job."""
+
+
+_PLUGINS = {
+    PluginState.MISSING: (
+        HandshakeState.PLUGIN_MISSING,
+        "for which no plug-in is built",
+    ),
+    PluginState.WRONG: (
+        HandshakeState.PLUGIN_WRONG,
+        "and the plug-in found was built for another MPI",
+    ),
+}
+"""What is wrong with the plug-in of a process."""
+
+
+@dataclass(frozen=True)
+class Handshake:
+    """Whether a run was seen.
+
+    Attributes:
+        message: One line with the remedy where the measurement does not cover the whole program;
+            "" where it does.
+        warnings: What a user should know although it does.
+        state: The same, for programs.
+        seen_ranks / expected_ranks: Marks found, and the size of MPI_COMM_WORLD (0 without
+            MPI).
+    """
+
+    message: str = ""
+    warnings: tuple[str, ...] = ()
+    state: HandshakeState = HandshakeState.OK
+    seen_ranks: int = 0
+    expected_ranks: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """Whether the measurement covers the whole program."""
+        return not self.message
+
+
+def handshake(
+    profile: RunProfile, command: Sequence[str], directory: Path | None = None
+) -> Handshake:
+    """Compare the marks that processes left with what the command should have started.
+
+    Args:
+        profile: Of the run.
+        command: The user's command.
+        directory: Where the command was started; the current directory if not given.
+    """
+    mpi = profile.processes[profile.used_mpi]
+    ranks = mpi[mpi["rank"] >= 0]
+    seen, expected = len(set(ranks["rank"].tolist())), int(ranks["world_size"].max(initial=0))
+    if len(mpi):
+        state, message = _incomplete(mpi, seen, expected, _died(profile, ranks))
+    else:
+        state, message = _unseen(profile, command, directory)
+    others = [] if message else [*unseen_programs(profile)]
+    warnings = [*_warnings(profile), *others]
+    launchers = [is_launcher(Path(word).name) for word in command]
+    if not message and not len(mpi) and any(launchers[:1]):
+        warnings.append(
+            f"{Path(command[0]).name} started a program that never called MPI_Init; "
+            "its copies are measured as separate processes"
+        )
+    if not message and expected == 1 and (apart := _apart(mpi)):
+        warnings.append(apart)
+        state = HandshakeState.RANKS_APART if any(launchers) else state
+    if state is HandshakeState.OK and not profile.read_bytes + profile.write_bytes:
+        if not profile.gaps and not others:
+            warnings.append(_without_data(profile))
+        state = HandshakeState.NO_IO
+    return Handshake(message, tuple(warnings), state, seen, expected)
+
+
+def _died(profile: RunProfile, ranks: NDArray[Any]) -> int:
+    """Count the processes of the ranks' program that ended in MPI_Init, or before, unasked."""
+    table = profile.processes
+    ended = ProcessFlag.EXITED | ProcessFlag.EXECED | ProcessFlag.FORKED
+    own = np.isin(table["exe"], ranks["exe"]) & ~profile.used_mpi
+    return int((own & ((table["flags"] & ended) == 0)).sum())
+
+
+def _incomplete(
+    mpi: NDArray[Any], seen: int, expected: int, died: int
+) -> tuple[HandshakeState, str]:
+    """State and message if some of the processes that called MPI_Init were not seen as ranks."""
+    for plugin, (state, problem) in _PLUGINS.items():
+        hit = mpi[mpi["plugin_state"] == plugin]
+        if hit.size:
+            return state, (
+                f"the program runs on {_mpi_name(hit[0]) or 'an MPI'}, {problem}; build one with "
+                "that MPI's compiler: stripewise runtime build --mpicc PATH_OF_ITS_mpicc"
+            )
+    if seen < expected and seen + died >= expected:
+        return HandshakeState.RANKS_DIED, (
+            f"{expected - seen} of {expected} ranks died in MPI_Init, which the others came out "
+            "of: a crash of the MPI library or a kill; see what the run said"
+        )
+    if seen < expected:
+        return HandshakeState.RANKS_MISSING, (
+            f"only {seen} of {expected} ranks were seen: LD_PRELOAD did not reach the others "
+            "(other nodes need the environment and the library's directory too, or some ranks "
+            "run a static program); the measurement would be incomplete"
+        )
+    return HandshakeState.OK, ""
+
+
+def _without_data(profile: RunProfile) -> str:
+    """Say what there is of a program that read and wrote nothing."""
+    names = profile.names
+    counts, failed = names["count"].sum(axis=0), int(names["failed"].sum())
+    if not counts.any():
+        return _NO_IO
+    most = Action(int(np.argmax(counts))).name.lower()
+    seconds = profile.over_ranks(names["seconds"].sum(axis=1), names["process"])
+    took = f"{seconds:.3g} s" if seconds >= 0.1 else f"{1000 * seconds:.3g} ms"
+    return (
+        "the program read and wrote no data in files that are looked at; it made "
+        f"{counts.sum():,} calls on names (most of them {most}; {failed:,} failed) "
+        f"in {took}"
+    )
+
+
+def _apart(mpi: NDArray[Any]) -> str:
+    """Warn of ranks that did not find each other, as under the launcher of another MPI."""
+    alone = mpi[(mpi["rank"] == 0) & (mpi["world_size"] == 1)]
+    at_once = sum(
+        (alone["start_ns"] < end) & (alone["end_ns"] > start)
+        for start, end in zip(alone["start_ns"], alone["end_ns"], strict=True)
+    )
+    count = int(np.max(at_once, initial=0))
+    if count < 2:
+        return ""
+    return (
+        f"{count} processes ran at once, each as the only rank of its own job "
+        f"({_mpi_name(alone[0])}): start the program with the mpiexec of that MPI"
+    )
+
+
+def _mpi_name(process: Any) -> str:
+    """The library's name and version, without what it says of its build."""
+    version = bytes(process["mpi_version"]).decode(errors="replace")
+    return " ".join(version.partition(",")[0].split())
+
+
+def _unseen(
+    profile: RunProfile, command: Sequence[str], directory: Path | None
+) -> tuple[HandshakeState, str]:
+    """State and message if no process of the program itself was seen."""
+    named = executables_in(command, directory)
+    seen = {os.fsdecode(bytes(exe)) for exe in profile.processes["exe"]}
+    unseen = [path for path in named if str(path) not in seen and is_elf(path)]
+    for path in unseen:
+        if is_static(path):
+            return HandshakeState.STATIC, (
+                f"{path} is statically linked, so no library can be preloaded into it; "
+                "link it dynamically (for example without -static) to measure and tune it"
+            )
+        if why := drops_preload(path):
+            return HandshakeState.SETUID, (
+                f"{path} {why}, so the loader ignores LD_PRELOAD for it; "
+                "run an ordinary copy of it"
+            )
+        if holds(path, b"libasan.so"):
+            return HandshakeState.DROPPED, (
+                f"{path} is built with AddressSanitizer and options that let no other library "
+                "be preloaded before it; run it with ASAN_OPTIONS=verify_asan_link_order=0"
+            )
+    if not len(profile.processes):
+        return HandshakeState.DROPPED, (
+            "no process was seen at all: something drops LD_PRELOAD, or the library cannot be "
+            "loaded (`stripewise doctor` tries it)"
+        )
+    if not (unseen or any(_lost_execs(profile))) or _program_io(profile):
+        return HandshakeState.OK, ""
+    missing = str(unseen[-1]) if unseen else "what it started" + _which(profile)
+    return HandshakeState.DROPPED, (
+        f"{_last_seen(profile)} was seen but not {missing}: a wrapper drops LD_PRELOAD from the "
+        "environment, or the program is static; keep LD_PRELOAD and STRIPEWISE_* in the wrapper"
+    )
+
+
+def _program_io(profile: RunProfile) -> bool:
+    """Whether anything but shells and launchers read or wrote."""
+    table = profile.processes
+    moved = table[asked_bytes(table) > 0]
+    names = (Path(os.fsdecode(bytes(exe))).name for exe in moved["exe"])
+    return not all(is_helper(name) for name in names)
+
+
+def _lost_execs(profile: RunProfile) -> Iterator[Any]:
+    """Yield the processes that replaced themselves by a program that left no mark."""
+    table = profile.processes
+    for row in table[(table["flags"] & ProcessFlag.EXECED) != 0]:
+        same = (table["pid"] == row["pid"]) & (table["host"] == row["host"])
+        if not (table["start_ns"][same] > row["start_ns"]).any():
+            yield row
+
+
+def unseen_programs(profile: RunProfile) -> Iterator[str]:
+    """Say which programs were started that were not seen; those of launchers are the ranks."""
+    table = profile.program
+    names = np.array([Path(os.fsdecode(bytes(exe))).name for exe in table["exe"]], object)
+    own = np.array([not starts_ranks(name) for name in names], bool)
+    if (table["flags"][own] & ProcessFlag.STARTED_UNSEEN).any():
+        yield (
+            "programs were started that the library is not in: their I/O is not counted"
+            + _which(profile)
+        )
+    became = dict.fromkeys(
+        Path(os.fsdecode(bytes(row["exe"]))).name
+        for row in _lost_execs(profile)
+        if row["is_program"] and not row["flags"] & ProcessFlag.STARTED_UNSEEN
+    )
+    if found := [name for name in became if not starts_ranks(name)]:
+        yield f"{', '.join(found)} became a program that was not seen: its I/O is not counted"
+
+
+def _which(profile: RunProfile) -> str:
+    """In brackets the programs that processes say the library is not in, and why."""
+    told = [text.partition(NOTE_UNSEEN)[2] for text in profile.troubles]
+    which = "; ".join(dict.fromkeys(filter(None, told)))
+    return f" ({which})" if which else ""
+
+
+def _last_seen(profile: RunProfile) -> str:
+    latest = profile.processes[int(np.argmax(profile.processes["start_ns"]))]
+    return Path(os.fsdecode(bytes(latest["exe"]))).name or "the launcher"
+
+
+def _warnings(profile: RunProfile) -> list[str]:
+    flags = int(np.bitwise_or.reduce(profile.program["flags"], initial=0))
+    found = [text for flag, _, text in UNCOUNTED if flags & flag]
+    if flags & ProcessFlag.CONFIG_BAD:
+        found.append("a process could not read its configuration: settings were not applied there")
+    lost = int(profile.processes["lost_records"].sum())
+    if lost:
+        found.append(f"{lost} file(s) found no room in the container: raise STRIPEWISE_MAX_BYTES")
+    if profile.hdf5_unseen:
+        name = Path(profile.paths[profile.hdf5_unseen[0]]).name
+        found.append(
+            f"{name} is a file of HDF5, but HDF5 is linked statically into the program: its calls "
+            "are not seen and its settings do not act; link it dynamically (libhdf5.so)"
+        )
+    return [*found, *(text for text in profile.troubles if NOTE_UNSEEN not in text)]

@@ -1,0 +1,247 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a profile of containers says beside its sums: settings, layouts, alignment, notes."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.core import Gap, Part, holds, starts_ranks
+from stripewise.evidence.containers._handshake import (
+    UNCOUNTED,
+    Handshake,
+    handshake,
+    unseen_programs,
+)
+from stripewise.evidence.containers._parse import RawContainer, text_of
+from stripewise.evidence.containers.container import NOTE_UNSEEN, RecordKind
+from stripewise.evidence.readers import begins_with
+from stripewise.evidence.trace import (
+    ALIGN_BINS,
+    READS,
+    RECORDED_LAYERS,
+    SYSTEM_LAYERS,
+    WRITES,
+    FileHints,
+    FileLayout,
+    IoLayer,
+    MpiFamily,
+    ProcessFlag,
+    RunProfile,
+    Settings,
+    SettingsKind,
+    asked_bytes,
+)
+
+PAGE_BYTES = 4096
+_KILLED = "did not reach their end (killed?)"
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_LINKED = b"HDF5 library version: "
+_SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".nc", ".nc4")
+_MOST_FILES = 64
+
+
+def described(profile: RunProfile, raws: Sequence[RawContainer]) -> RunProfile:
+    """Complete a profile whose tables and hints are known.
+
+    `unaligned` counts the writes of POSIX and stdio whose offset or size is no multiple of
+    `alignment`: of the striping unit that MPI reported, otherwise of 4096 bytes.
+    """
+    layouts = _layouts(profile.hints)
+    _set_alignment(profile, layouts)
+    _set_single_sizes(profile.counters)
+    family, version = _mpi(profile)
+    texts = dict.fromkeys(text for raw in raws for text in _troubles(raw))
+    profile = replace(
+        profile,
+        command=_command(profile),
+        elapsed_seconds=_elapsed_seconds(profile),
+        layers=tuple(layer.name.lower() for layer in RECORDED_LAYERS),
+        layouts=layouts,
+        hdf5_unseen=_hdf5_unseen(profile),
+        mpi=family,
+        mpi_version=version,
+        troubles=tuple(texts),
+    )
+    problems = dict.fromkeys(f"{raw.host}: {text}" for raw in raws for text in raw.problems)
+    shake = handshake(profile, ())
+    notes = [*problems, *_trouble(profile), *(() if shake.ok else (shake.message,))]
+    partial = bool(notes)
+    gaps = (*profile.gaps, *_gaps(profile, notes, shake))
+    remarks = (text for text in shake.warnings if "found no room" not in text)
+    told = dict.fromkeys((*notes, *remarks, *(gap.why for gap in gaps)))
+    return replace(profile, partial=partial, damaged=bool(problems), gaps=gaps, notes=tuple(told))
+
+
+def settings_by_file(
+    settings: Sequence[Settings], rows: NDArray[Any], processes: NDArray[Any]
+) -> dict[int, FileHints]:
+    """Join what the program's processes say of each file; the lowest rank's word counts."""
+    found: dict[int, FileHints] = {}
+    of_pnetcdf = set(rows["file"][rows["layer"] == IoLayer.PNETCDF].tolist())
+    for entry in sorted(settings, key=lambda entry: -int(processes["rank"][entry.process])):
+        if entry.path < 0 or not processes["is_program"][entry.process]:
+            continue
+        passed_on = entry.layer == IoLayer.MPIIO and entry.path in of_pnetcdf
+        if passed_on and entry.kind == SettingsKind.PROGRAM:
+            continue  # PnetCDF's words, the program's among them are in its own layer
+        hints = found.setdefault(entry.path, FileHints({}, {}, {}))
+        target = {
+            int(SettingsKind.PROGRAM): hints.requested,
+            int(SettingsKind.APPLIED): hints.applied,
+            int(SettingsKind.REPORTED): hints.reported,
+        }.get(entry.kind)
+        if target is not None:
+            target.update(entry.values)
+    return found
+
+
+def _troubles(raw: RawContainer) -> Iterator[str]:
+    """Say in words what the processes of a host met.
+
+    What a launcher starts without the library are programs of its own; the ranks are counted.
+    """
+    notes = raw.records[RecordKind.NOTE]
+    for owner, note in zip(notes.processes, notes.tails, strict=True):
+        text = text_of(note).strip()
+        exe = os.fsdecode(bytes(raw.processes[owner]["exe"][0]))
+        if not (text.startswith(NOTE_UNSEEN) and starts_ranks(Path(exe).name)):
+            yield f"{raw.host}: {text}"
+
+
+def _set_alignment(profile: RunProfile, layouts: dict[int, FileLayout]) -> None:
+    rows, of_file = profile.counters, np.full(len(profile.paths), PAGE_BYTES)
+    for file, layout in layouts.items():
+        of_file[file] = layout.stripe_bytes or PAGE_BYTES
+    alignment = of_file[rows["file"]]
+    zeros = np.log2(np.maximum(alignment & -alignment, 1)).astype(np.int64)
+    below = np.arange(ALIGN_BINS) < zeros[:, None]
+    known = np.isin(rows["layer"], SYSTEM_LAYERS)
+    unaligned = np.where(below, rows["write_alignment"], 0).sum(axis=1)
+    rows["unaligned"] = np.where(known, unaligned, -1)
+    rows["alignment"] = np.where(known, alignment, 0)
+
+
+def _set_single_sizes(rows: NDArray[Any]) -> None:
+    """Common sizes where all calls of a direction are equal; a trace tells the others."""
+    places = np.zeros(len(rows), np.int64)
+    for kind, ops in (("write", WRITES), ("read", READS)):
+        count = rows["count"][:, ops].sum(axis=1)
+        size = rows[f"{kind}_max"]
+        same = (rows[f"{kind}_min"] == size) & (count > 0) & (size > 0)
+        rows["common_size"][same, places[same]] = size[same]
+        rows["common_count"][same, places[same]] = count[same]
+        places[same] += 1
+
+
+def _layouts(hints: dict[int, FileHints]) -> dict[int, FileLayout]:
+    layouts = {}
+    for file, found in hints.items():
+        unit = _positive(found.reported.get("striping_unit", ""))
+        factor = _positive(found.reported.get("striping_factor", ""))
+        if unit or factor:
+            layouts[file] = FileLayout(unit, factor)
+    return layouts
+
+
+def _positive(text: str) -> int:
+    digits = text.strip()
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 19 else 0
+
+
+def _mpi(profile: RunProfile) -> tuple[str, str]:
+    """Family and library version of the first rank; "" without MPI."""
+    for process in profile.processes[profile.used_mpi]:
+        if family := MpiFamily(process["mpi_family"]):
+            return family.name.lower(), bytes(process["mpi_version"]).decode(errors="replace")
+    return "", ""
+
+
+def _command(profile: RunProfile) -> str:
+    """Command line of the process that came first (a launcher, where there is one)."""
+    table = profile.processes
+    if not len(table):
+        return ""
+    first = table[int(np.argmin(table["start_ns"]))]
+    words = os.fsdecode(bytes(first["command"]).rstrip(b"\0")).split("\x1f")
+    return shlex.join(word for word in words if word) if any(words) else ""
+
+
+def _elapsed_seconds(profile: RunProfile) -> float:
+    """From the load of the first process to the end of the last, as far as it is known."""
+    table = profile.processes
+    if not len(table):
+        return 0.0
+    start = table["start_ns"].astype(np.int64)
+    ends = np.where(table["end_ns"] > 0, table["end_ns"].astype(np.int64), start)
+    whole = float(ends.max() - start.min()) * 1e-9
+    ends_of = (profile.counters["last"], profile.helpers["last"])
+    return max(whole, *(float(np.fmax.reduce(last, initial=0.0)) for last in ends_of))
+
+
+def _gaps(profile: RunProfile, notes: Sequence[str], shake: Handshake) -> Iterator[Gap]:
+    """Say which amounts are not known, or not all: a process that was killed told all it did."""
+    yield from (Gap(Part.ALL, text) for text in notes if not text.endswith(_KILLED))
+    flags = int(np.bitwise_or.reduce(profile.program["flags"], initial=0))
+    for flag, part, why in UNCOUNTED:
+        if flags & flag:
+            yield Gap(part, why)
+    if shake.ok:
+        yield from (Gap(Part.BYTES | Part.SECONDS, why) for why in unseen_programs(profile))
+
+
+def _trouble(profile: RunProfile) -> list[str]:
+    """What makes the profile incomplete."""
+    table = profile.program
+    notes = []
+    killed = int(((table["flags"] & (ProcessFlag.EXITED | ProcessFlag.EXECED)) == 0).sum())
+    if killed:
+        notes.append(f"{killed} of {len(table)} processes {_KILLED}")
+    for name, what in (
+        ("lost_records", "files found no room in the container: raise STRIPEWISE_MAX_BYTES"),
+        ("lost_calls", "calls could not be counted (made inside a signal handler, or no record)"),
+    ):
+        if number := int(table[name].sum()):
+            notes.append(f"{number} {what}")
+    return notes
+
+
+def _hdf5_unseen(profile: RunProfile) -> tuple[int, ...]:
+    """Find files of HDF5 that a program wrote or read without one call of HDF5 being seen.
+
+    The program's executable holds HDF5 (it was linked statically), and the file begins as one
+    of HDF5 does; where it is gone, its name counts.
+
+    Returns:
+        Indices into `RunProfile.paths`, those with most bytes first, and not more than 64.
+    """
+    rows, programs = profile.counters, profile.processes["exe"].tolist()
+    if not len(programs):
+        return ()
+    seen = (profile.processes["flags"] & ProcessFlag.HDF5) != 0
+    process, asked = rows["process"], asked_bytes(rows)
+    found = (process >= 0) & ~seen[process] & (rows["layer"] < IoLayer.HDF5) & (asked > 0)
+    used = {programs[one] for one in set(process[found].tolist())}
+    holding = {program for program in used if holds(os.fsdecode(program), _LINKED)}
+    if not holding:
+        return ()
+    found &= np.array([program in holding for program in programs], bool)[process]
+    moved = np.zeros(len(profile.paths), np.int64)
+    np.add.at(moved, rows["file"][found], asked[found])
+    largest = np.argsort(-moved, kind="stable")[:_MOST_FILES]
+    return tuple(int(file) for file in largest if moved[file] and _is_hdf5(profile.paths[file]))
+
+
+def _is_hdf5(path: str) -> bool:
+    """Whether a file begins as one of HDF5, or is gone and was called so."""
+    if not os.path.exists(path):
+        return path.endswith(_SUFFIXES)
+    return begins_with(Path(path), _SIGNATURE)

@@ -1,0 +1,237 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The contract of a rule, and what every rule may look at."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from stripewise.core import Exchange, Interval, StorageCosts, around, interpolated
+from stripewise.evidence.facts import Mpiio, mpiio_of, stack_of
+from stripewise.evidence.figures import READS, WRITES, Calls, Figures, FileUse
+from stripewise.evidence.patterns import Pattern
+from stripewise.evidence.trace import RunProfile, Trace
+from stripewise.present import files_of
+
+LEAST_SECONDS = 0.1
+LEAST_SHARE = 0.05
+
+ADDED = ("system_calls", "system_bytes", "writes", "read_bytes", "wanted_bytes", "file_bytes")
+
+WAYS = ((True, WRITES), (False, READS))
+"""Whether it writes, and the operations: the independent one, the collective one."""
+
+Numbers = Mapping[str, float | int | str]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run, prepared for the rules.
+
+    Attributes:
+        profile / trace / figures / files / patterns: As in the diagnosis.
+        storage: What requests cost where the files lie.
+    """
+
+    profile: RunProfile
+    trace: Trace | None
+    figures: Figures
+    files: Sequence[FileUse]
+    patterns: Sequence[Pattern]
+    storage: StorageCosts
+
+    @cached_property
+    def mpiio(self) -> Mpiio:
+        """Whose MPI-IO it used."""
+        return mpiio_of(self.profile)
+
+    @property
+    def stack(self) -> str:
+        """Its name among the measured ones."""
+        return stack_of(self.profile, self.mpiio)
+
+    @property
+    def n_ranks(self) -> int:
+        """Ranks of the run, 0 without MPI."""
+        return self.profile.n_ranks
+
+    @property
+    def least_gain(self) -> float:
+        """Least gain that is worth a change: 5 % of the run and 0.1 s."""
+        return max(LEAST_SECONDS, LEAST_SHARE * self.profile.elapsed_seconds)
+
+    def now(self, seconds: float) -> Interval:
+        """Return a measured time with the noise that times have on this storage."""
+        return around(seconds, self.storage.spread)
+
+    @property
+    def ranks_a_node(self) -> int:
+        """Most ranks on one node, if they are spread evenly."""
+        return -(-self.n_ranks // max(len(self.profile.hosts), 1))
+
+    def measured(self, stack: str = "", *, collective: bool = True) -> Exchange | None:
+        """Return what was measured of a stack with so many ranks; "": of the run's own."""
+        return self.storage.exchanged(
+            stack or self.stack, self.ranks_a_node, collective=collective
+        )
+
+    def exchange(
+        self,
+        moved: float,
+        piece: float,
+        *,
+        writing: bool,
+        stack: str = "",
+        collective: bool = True,
+    ) -> Interval | None:
+        """Return the time of a transfer of interleaved pieces by all ranks; None: not known.
+
+        Measured on this stack by the benchmark kernel.  Otherwise, but for ranks that share
+        processors, 1 to 4 times the time of the same bytes in large requests of one process
+        (assumed).  In independent transfers each rank moves what lies between its pieces too,
+        and the ranks wait for each other's locks: they take as much longer as there are ranks.
+        """
+        known = self.measured(stack, collective=collective)
+        if known is not None:
+            table = known.write if writing else known.read
+            times = 1.0 if collective else max(self.n_ranks / known.ranks, 1.0)
+            return interpolated(table, max(piece, 1.0), per_byte=True).scaled(times * moved)
+        crowded = self.ranks_a_node > self.storage.processors
+        if self.storage.is_measured and (crowded or not collective):
+            return None
+        bulk = self.storage.bulk(moved, writing=writing)
+        times = 1.0 if collective else 2.0 * self.n_ranks
+        return Interval(bulk.low, 2 * bulk.middle, 4 * bulk.high).scaled(times)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One file (or the whole run) to which a rule applies.
+
+    Attributes:
+        use: The file; None: the run.
+        gain: Seconds of elapsed time that the remedy saves; None: a fact without a claim.
+        stake: Seconds that are spent in the calls concerned.
+        calls / bytes: Concerned; they add up over files.
+        evidence: Further numbers; those of the costliest file are shown.
+        writing: Direction; None: both or neither.
+        rank: Whose time it is, where only that rank used the file; otherwise -1.
+    """
+
+    use: FileUse | None
+    gain: Interval | None
+    stake: float
+    calls: int = 0
+    bytes: int = 0
+    evidence: Numbers = field(default_factory=dict)
+    writing: bool | None = None
+    rank: int = -1
+
+    @classmethod
+    def of_calls(
+        cls,
+        use: FileUse,
+        calls: Calls,
+        gain: Interval,
+        writing: bool | None,
+        evidence: Numbers | None = None,
+    ) -> Hit:
+        """Make a hit of some calls to a file in one direction; at stake is the time in them."""
+        numbers = evidence or {}
+        rank = use.only_rank
+        return cls(use, gain, calls.elapsed, calls.count, calls.bytes, numbers, writing, rank)
+
+    @property
+    def expected(self) -> float:
+        """Expected gain, 0 for a fact."""
+        return self.gain.middle if self.gain is not None else 0.0
+
+
+@dataclass(frozen=True)
+class Told:
+    """Hits of one rule and direction together: what its words are made of.
+
+    Attributes:
+        writing: Whether the calls concerned write.
+        gain / stake: Together; over files of single ranks the rank that loses most.
+        calls / bytes: Sums.
+        files: Paths, costliest first, at most 16; `n_files`: all.
+        evidence: Of the costliest, with what adds up over files (`ADDED`) from all.
+    """
+
+    writing: bool
+    gain: Interval | None
+    stake: float
+    calls: int
+    bytes: int
+    files: tuple[str, ...]
+    n_files: int
+    evidence: Numbers
+
+    @property
+    def way(self) -> str:
+        """Name of the direction: "writes" or "reads"."""
+        return "writes" if self.writing else "reads"
+
+    @property
+    def way_files(self) -> str:
+        """Direction and files: "writes to out.h5", "reads from 4 files (a and others)"."""
+        return f"{self.way} {'to' if self.writing else 'from'} {self.names}"
+
+    @property
+    def names(self) -> str:
+        """The files: "out.h5", "4 files (a and others)"."""
+        return files_of(self.files, self.n_files)
+
+    @property
+    def mean_bytes(self) -> float:
+        """Of one call, 0 without any."""
+        return self.bytes / self.calls if self.calls else 0.0
+
+
+class Rule(abc.ABC):
+    """Something that costs time, how to see it, what to do, and what that gains.
+
+    A rule names itself in class attributes, finds hits with the gain of its remedy, and puts
+    them into words; merging, what is likely enough to be told, severity and order are common
+    (`_judge.py`).  Within a `group` a file and direction is told of once, by the first rule in
+    the registry that applies.
+
+    Attributes:
+        code: Name, as documented in docs/reference/findings.md.
+        group: "requests", "metadata", "sync", "balance" or "hints".
+        basis: How the time after the remedy is estimated, one line.
+        tunes: Whether `stripewise tune` may help.
+    """
+
+    code: str
+    group: str
+    basis: str
+    tunes: bool = False
+
+    @abc.abstractmethod
+    def hits(self, run: Run) -> Iterable[Hit]:
+        """Find where the rule applies; whether the gain is likely is not its business."""
+
+    @abc.abstractmethod
+    def phrase(self, told: Told) -> str:
+        """Say what it is, as a phrase: "4 KiB independent writes to out.h5"."""
+
+    @abc.abstractmethod
+    def text(self, told: Told) -> str:
+        """Say what was seen, with numbers, in one or two sentences."""
+
+    @abc.abstractmethod
+    def remedy(self, told: Told) -> str:
+        """Say what to do; the first sentence, a short one, stands alone in the headline."""
+
+    def tune_options(self, told: Told) -> str | None:
+        """Return options of `stripewise tune`; None where tuning does not help."""
+        return "" if self.tunes else None
+
+    def lines(self, told: Told, run: Run) -> tuple[str, ...]:
+        """Return shell lines that do it without Stripewise; none if the source must change."""
+        return ()

@@ -1,0 +1,254 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Interleaved pieces of several ranks: what MPI-IO makes of them, and what it could.
+
+Hints of collective buffering (romio_cb_write) do nothing for independent calls, so none is
+offered for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from stripewise.evidence.diagnosis._base import WAYS, Hit, Numbers, Rule, Run, Told
+from stripewise.evidence.facts import Mpiio, hint_lines, without_ompio
+from stripewise.evidence.figures import SYSTEM, Calls, FileUse
+from stripewise.evidence.patterns import block_bytes, dominant, run_bytes
+from stripewise.evidence.trace import IoLayer
+from stripewise.present import count, seconds, size, things
+
+PIECE_BYTES = 64 << 10
+BULK_BYTES = 1 << 20
+LEAST_CALLS = 100
+LEAST_PIECES = 16
+
+
+class SmallIndependent(Rule):
+    """Small independent requests on a file that several ranks share."""
+
+    code = "small-independent"
+    group = "requests"
+    basis = "collective calls that move the same bytes in pieces of this size on this MPI"
+    tunes = True
+
+    def hits(self, run: Run) -> Iterable[Hit]:
+        """Shared files of MPI programs, pieces below 1 MiB on average, most independent."""
+        for use in run.files:
+            if not use.shared or run.n_ranks < 2 or use.top is IoLayer.STDIO or use.top < 0:
+                continue
+            for writing, ops in WAYS:
+                calls, every = use.calls(ops[:1], layers=[use.top]), use.calls(ops)
+                if 2 * calls.bytes < every.bytes or not calls.bytes or _own_parts(use, writing):
+                    continue
+                below = use.calls(ops, layers=SYSTEM, own=False)
+                found = _pattern_evidence(run, use, writing)
+                piece = _piece(calls.mean_bytes, below.mean_bytes, found)
+                many = max(calls.count, below.count) >= LEAST_CALLS
+                if not many or not 0 < piece < BULK_BYTES:
+                    continue
+                evidence: dict[str, float | int | str] = {
+                    "ranks": calls.ranks,
+                    "interface": use.top.name.lower(),
+                    "piece_bytes": piece,
+                    "system_calls": below.count,
+                    "system_bytes": below.bytes,
+                }
+                after = run.exchange(calls.bytes, piece, writing=writing)
+                if after is None:
+                    continue
+                gain = run.now(calls.elapsed).minus(after)
+                yield Hit.of_calls(use, calls, gain, writing, evidence | found)
+
+    def phrase(self, told: Told) -> str:
+        return f"{size(float(told.evidence['piece_bytes']))} independent {told.way_files}"
+
+    def text(self, told: Told) -> str:
+        evidence = told.evidence
+        below = int(evidence["system_calls"])
+        pieces = ""
+        if below >= LEAST_PIECES * told.calls:
+            mean = size(int(evidence["system_bytes"]) / below)
+            pieces = f" They became {things(below, 'system call')} of {mean}."
+        return (
+            f"{evidence['ranks']} ranks made {things(told.calls, 'independent call')} of "
+            f"{size(told.mean_bytes)} on average to a shared file; the slowest rank spent "
+            f"{seconds(told.stake)} in them.{pieces}"
+            f"{_pattern_words(evidence, float(evidence['piece_bytes']))}"
+        )
+
+    def remedy(self, told: Told) -> str:
+        interface = str(told.evidence["interface"])
+        change = (
+            " Without a change of source, `stripewise tune --allow contract` tries "
+            "hdf5.transfer=collective (only right if all ranks make the same transfers)."
+        )
+        return (
+            f"{_in_program(interface, told.writing)} MPI then merges the pieces of all "
+            "ranks into large requests by a few aggregators."
+            f"{change if interface == 'hdf5' else ''}"
+        )
+
+    def tune_options(self, told: Told) -> str | None:
+        interface = told.evidence["interface"]
+        if interface in ("posix", "stdio"):  # nothing can be tuned beneath them
+            return None
+        return "--allow contract" if interface == "hdf5" else ""
+
+
+class Shredded(Rule):
+    """Calls of MPI-IO that gather pieces badly: by many system calls, or by a slow exchange."""
+
+    group = "requests"
+    tunes = True
+
+    def __init__(self, *, collective: bool) -> None:
+        self.collective = collective
+        self.mode = "collective" if collective else "independent"
+        self.code = f"shredded-{self.mode}"
+        self.basis = f"the same {self.mode} calls through ROMIO with its buffers, on this MPI"
+
+    def hits(self, run: Run) -> Iterable[Hit]:
+        """Calls that move most bytes, in pieces below 64 KiB; independent ones only of OMPIO."""
+        if run.n_ranks < 2 or not (self.collective or run.mpiio is Mpiio.OMPIO):
+            return
+        for use in run.files:
+            for writing, ops in WAYS:
+                op = ops[1] if self.collective else ops[0]
+                calls = use.calls([op], layers=[IoLayer.MPIIO], own=False)
+                every = use.calls(ops, layers=[IoLayer.MPIIO], own=False)
+                if not calls.bytes or 2 * calls.bytes < every.bytes:
+                    continue
+                below = use.calls(ops, layers=SYSTEM, own=False)
+                hit = self._hit(run, use, writing, calls, below)
+                if hit is not None:
+                    yield hit
+
+    def _hit(
+        self, run: Run, use: FileUse, writing: bool, calls: Calls, below: Calls
+    ) -> Hit | None:
+        now = calls.least if self.collective else calls.elapsed
+        shredded = below.count >= LEAST_PIECES * calls.count
+        piece = below.mean_bytes
+        if not shredded:
+            slow = run.mpiio is Mpiio.OMPIO and self.collective and 2 * below.elapsed < now
+            piece = float(_pattern_evidence(run, use, writing).get("pattern_run_bytes", 0))
+            piece = piece if slow else 0.0
+        if not 0 < piece < PIECE_BYTES:
+            return None
+        after = run.exchange(
+            calls.bytes if self.collective else max(calls.bytes, use.extent),
+            piece,
+            writing=writing,
+            stack="openmpi-romio" if run.mpiio is Mpiio.OMPIO else "",
+            collective=self.collective,
+        )
+        if after is None:
+            return None
+        evidence: Numbers = {
+            "system_calls": below.count,
+            "system_seconds": below.elapsed,
+            "piece_bytes": piece,
+            "mpiio": str(run.mpiio),
+        }
+        return Hit(
+            use, run.now(now).minus(after), now, calls.count, calls.bytes, evidence, writing
+        )
+
+    def phrase(self, told: Told) -> str:
+        piece = size(float(told.evidence["piece_bytes"]))
+        return f"{self.mode} {told.way} of {told.names} in pieces of {piece}"
+
+    def text(self, told: Told) -> str:
+        evidence = told.evidence
+        piece, below = size(float(evidence["piece_bytes"])), int(evidence["system_calls"])
+        if below < LEAST_PIECES * told.calls:
+            return (
+                f"{things(told.calls, f'{self.mode} call')} of {size(told.mean_bytes)} took the "
+                f"fastest rank {seconds(told.stake)}, of which system calls took "
+                f"{seconds(float(evidence['system_seconds']))}: the rest is the exchange of "
+                f"pieces of {piece} between the ranks."
+            )
+        return (
+            f"{things(told.calls, f'{self.mode} call')} of {size(told.mean_bytes)} became "
+            f"{count(below)} system calls of {piece}: the MPI did not gather them. The "
+            f"{'fastest' if self.collective else 'slowest'} rank spent {seconds(told.stake)} in "
+            "them."
+        )
+
+    def remedy(self, told: Told) -> str:
+        if told.evidence["mpiio"] == Mpiio.OMPIO:
+            return (
+                "Let Open MPI use its ROMIO, which gathers the pieces faster than its own MPI-IO, "
+                "OMPIO."
+            )
+        verb = "write" if told.writing else "read"
+        return f"Enable collective buffering: the hint romio_cb_{verb}=enable."
+
+    def lines(self, told: Told, run: Run) -> tuple[str, ...]:
+        if run.mpiio is Mpiio.OMPIO:
+            return (without_ompio(),)
+        return hint_lines(run.mpiio, {f"romio_cb_{'write' if told.writing else 'read'}": "enable"})
+
+
+def _own_parts(use: FileUse, writing: bool) -> bool:
+    """Whether each rank writes a part of its own through POSIX: that wants a buffer at most."""
+    return use.top is IoLayer.POSIX and not use.order_share("consecutive", writing) < 0.5
+
+
+def _piece(call_bytes: float, system_bytes: float, pattern: Numbers) -> float:
+    """Bytes of one contiguous piece: as the pattern says, as the system saw, or of a call."""
+    known = (call_bytes, system_bytes, float(pattern.get("pattern_run_bytes", 0)))
+    return min((value for value in known if value > 0), default=0.0)
+
+
+def _in_program(interface: str, writing: bool) -> str:
+    """The call that is collective, one short sentence."""
+    verb = "write" if writing else "read"
+    if interface == "hdf5":
+        return "Transfer collectively: H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE)."
+    if interface == "pnetcdf":
+        call = f"ncmpi_{'put' if writing else 'get'}_vara"
+        return f"Call {call}_all instead of {call}."
+    if interface == "mpiio":
+        return f"Make the calls collective: a file view and MPI_File_{verb}_all."
+    if interface == "adios2":
+        return "Put all variables of a step before one EndStep, and keep the file open over steps."
+    return f"Use MPI-IO with MPI_File_{verb}_at_all, or gather on few ranks."
+
+
+def _pattern_evidence(run: Run, use: FileUse, writing: bool) -> dict[str, float | int | str]:
+    """The pattern of the file's main dataset, where it is known."""
+    pattern = dominant(
+        one for one in run.patterns if one.file == use.path and one.writing == writing
+    )
+    if pattern is None or not pattern.distributions:
+        return {}
+    found: dict[str, float | int | str] = {
+        "pattern": pattern.notation,
+        "pattern_run_bytes": run_bytes(pattern),
+        "pattern_block_bytes": block_bytes(pattern),
+    }
+    if pattern.dataset:
+        found["dataset"] = pattern.dataset
+    objects = run.trace.objects if run.trace is not None else ()
+    mine = (one for one in objects if (one.file, one.name) == (use.index, pattern.dataset))
+    if any(any(one.chunk) for one in mine):
+        found["storage"] = "chunked"
+    return found
+
+
+def _pattern_words(evidence: Numbers, piece_bytes: float) -> str:
+    """What the pattern says about the pieces; begins with a blank, "" if nothing."""
+    if "pattern" not in evidence:
+        return ""
+    notation = evidence["pattern"]
+    run, block = float(evidence["pattern_run_bytes"]), float(evidence["pattern_block_bytes"])
+    if "storage" not in evidence and run < block:
+        pieces = f"pieces of {size(run)} lie between one another"
+        return f" The pattern is {notation}: the ranks' {pieces}."
+    if "storage" not in evidence and piece_bytes < block / 2:
+        return (
+            f" In the file a rank's part ({size(block)}) lies in one piece, {notation}: it is the "
+            "selection in memory that has holes (guard cells)."
+        )
+    return f" The pattern is {notation}."

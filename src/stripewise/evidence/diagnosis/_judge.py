@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lists the rules, and merges and ranks what they hit into findings, each told once."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+
+from stripewise.core import Interval
+from stripewise.evidence.diagnosis._base import ADDED, Hit, Numbers, Rule, Run, Told
+from stripewise.evidence.diagnosis._chunks import ChunkMismatch
+from stripewise.evidence.diagnosis._collective import Shredded, SmallIndependent
+from stripewise.evidence.diagnosis._idle import IdleHints
+from stripewise.evidence.diagnosis._imbalance import Imbalance
+from stripewise.evidence.diagnosis._metadata import NameCalls, OpenPerStep, RepeatedStat
+from stripewise.evidence.diagnosis._same import RedundantReads
+from stripewise.evidence.diagnosis._small import SmallRequests
+from stripewise.evidence.diagnosis._sync import SyncPerWrite
+from stripewise.evidence.figures import Finding, Severity
+
+HIGH_SHARE = 0.2
+MOST_FILES = 16
+_WORTH_NAMING = 0.01
+_LAUNCHERS = ("mpiexec", "mpirun", "srun", "aprun", "jsrun", "orterun", "prterun", "flux")
+
+_Claim = tuple[str, str, bool | None]
+
+
+def judge(run: Run) -> tuple[Finding, ...]:
+    """Return all findings of a run, those that gain most first; facts without a gain last."""
+    claimed: set[_Claim] = set()
+    findings = []
+    for rule in RULES:
+        hits = [hit for hit in rule.hits(run) if not _is_claimed(rule, hit, claimed)]
+        for some in _sorted_out(hits):
+            told = _merge(some)
+            if _is_likely(told, run):
+                findings.append(_finding(rule, told, run))
+                claimed.update(_claim(rule, hit) for hit in some)
+    return tuple(sorted(findings, key=lambda found: -(found.cost_seconds or 0.0)))
+
+
+def _sorted_out(hits: Sequence[Hit]) -> list[list[Hit]]:
+    """Put hits that are told together side by side: reads and writes are never one thing."""
+    found: dict[tuple[bool, bool | None], list[Hit]] = defaultdict(list)
+    for hit in hits:
+        found[hit.use is None, hit.writing].append(hit)
+    return list(found.values())
+
+
+def _merge(hits: Sequence[Hit]) -> Told:
+    """Put hits of one rule together.
+
+    Times of files that one rank each used add up for that rank, and the slowest rank counts;
+    times of other files add up.  Files that lose less than a hundredth of the worst one are not
+    worth naming.
+    """
+    ordered = tuple(sorted(hits, key=lambda hit: -hit.expected))
+    least = _WORTH_NAMING * abs(ordered[0].expected)
+    rest = (hit for hit in ordered[1:] if hit.gain is None or hit.expected >= least)
+    ordered = (ordered[0], *rest)
+    paths = dict.fromkeys(hit.use.path for hit in ordered if hit.use is not None)
+    gains = [(hit.rank, hit.gain) for hit in ordered if hit.gain is not None]
+    ends = ([(rank, gain[end]) for rank, gain in gains] for end in range(3))
+    return Told(
+        writing=bool(ordered[0].writing),
+        gain=Interval(*map(_together, ends)) if gains else None,
+        stake=_together([(hit.rank, hit.stake) for hit in ordered]),
+        calls=sum(hit.calls for hit in ordered),
+        bytes=sum(hit.bytes for hit in ordered),
+        files=tuple(paths)[:MOST_FILES],
+        n_files=len(paths),
+        evidence={**ordered[0].evidence, **_added(ordered)},
+    )
+
+
+def _added(hits: Sequence[Hit]) -> Numbers:
+    """Return what the words set against calls of all files."""
+    names = [name for name in ADDED if name in hits[0].evidence]
+    return {name: sum(int(hit.evidence[name]) for hit in hits) for name in names}
+
+
+def _together(parts: Sequence[tuple[int, float]]) -> float:
+    by_rank: dict[int, float] = defaultdict(float)
+    common = 0.0
+    for rank, seconds in parts:
+        if rank >= 0:
+            by_rank[rank] += seconds
+        else:
+            common += seconds
+    return common + max(by_rank.values(), default=0.0)
+
+
+def _is_claimed(rule: Rule, hit: Hit, claimed: set[_Claim]) -> bool:
+    ways = (True, False, None) if hit.writing is None else (hit.writing, None)
+    path = "" if hit.use is None else hit.use.path
+    return any((rule.group, path, way) in claimed for way in ways if path)
+
+
+def _claim(rule: Rule, hit: Hit) -> _Claim:
+    return rule.group, "" if hit.use is None else hit.use.path, hit.writing
+
+
+def _is_likely(told: Told, run: Run) -> bool:
+    """Whether even the lower end of the gain is worth a change; facts are always told."""
+    return told.gain is None or told.gain.low >= run.least_gain
+
+
+def _severity(gain: Interval | None, run: Run) -> Severity:
+    if gain is None:
+        return Severity.INFO
+    whole, io_seconds = run.figures.run_seconds, run.figures.io_seconds
+    whole = whole if math.isfinite(whole) else io_seconds
+    return Severity.HIGH if gain.middle >= HIGH_SHARE * whole else Severity.WARN
+
+
+def _finding(rule: Rule, told: Told, run: Run) -> Finding:
+    known = (max(run.figures.io_seconds, told.stake), run.profile.elapsed_seconds or math.inf)
+    most = min((value for value in known if math.isfinite(value)), default=math.inf)
+    gain = None if told.gain is None else Interval(*(min(end, most) for end in told.gain))
+    options = rule.tune_options(told)
+    sums = (("calls", told.calls), ("bytes", told.bytes), ("mean_bytes", told.mean_bytes))
+    evidence = {"seconds": told.stake} | {name: value for name, value in sums if value}
+    return Finding(
+        code=rule.code,
+        severity=_severity(gain, run),
+        phrase=rule.phrase(told),
+        text=rule.text(told),
+        evidence=evidence | dict(told.evidence),
+        cost_seconds=None if gain is None else gain.middle,
+        least_seconds=None if gain is None else gain.low,
+        most_seconds=None if gain is None else gain.high,
+        measured=run.storage.is_measured,
+        stake_seconds=min(told.stake, most),
+        cost_basis=rule.basis,
+        remedy=rule.remedy(told),
+        lines=rule.lines(told, run),
+        tune="" if options is None else _tune_line(run, options),
+        files=told.files,
+        n_files=told.n_files,
+    )
+
+
+def _tune_line(run: Run, options: str) -> str:
+    """The command that tunes this program; "" where what the source calls a command is none.
+
+    An anonymised Darshan log has a number instead.
+    """
+    tune = f"stripewise tune {options} --" if options else "stripewise tune --"
+    command = run.profile.command
+    if not command:
+        return f"{tune} COMMAND"
+    shown = "".join(letter if letter.isprintable() else "?" for letter in command)
+    first = os.path.basename(shown.split()[0]) if shown.split() else ""
+    if not any(letter.isalpha() for letter in first):
+        return ""
+    launched = first.split(".")[0] in _LAUNCHERS
+    if run.n_ranks > 1 and not launched:
+        shown = f"mpiexec -n {run.n_ranks} {shown}"
+    return f"{tune} {shown}"
+
+
+# All rules; within a group the more particular ones come first.
+
+RULES: tuple[Rule, ...] = (
+    ChunkMismatch(),
+    RedundantReads(),
+    Shredded(collective=True),
+    Shredded(collective=False),
+    SmallIndependent(),
+    SmallRequests(),
+    OpenPerStep(),
+    RepeatedStat(),
+    NameCalls(),
+    SyncPerWrite(),
+    Imbalance(),
+    IdleHints(),
+)

@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Opens, stats and calls on names: what moves no data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from stripewise.core import Interval
+from stripewise.evidence.diagnosis._base import Hit, Numbers, Rule, Run, Told
+from stripewise.evidence.trace import Action, IoLayer, Op
+from stripewise.present import count, files_of, number, seconds
+
+LEAST_OPENS = 10
+LEAST_STATS = 1000
+ASKING = (Action.STAT, Action.ACCESS)
+CHANGING = (Action.MKDIR, Action.RMDIR, Action.UNLINK, Action.RENAME, Action.LINK, Action.SYMLINK)
+LEAST_SHARE = 0.2
+
+
+def slowest_process(run: Run, actions: Sequence[Action]) -> tuple[float, int, Numbers]:
+    """Find some calls on names, of the process that spent most time in them.
+
+    Returns:
+        Seconds, number of calls, calls by name with the directory that took most; zeros without
+        any.
+    """
+    rows, columns = run.profile.names, [int(action) for action in actions]
+    spent = rows["seconds"][:, columns].sum(axis=1) if len(rows) else np.zeros(0)
+    if not spent.sum():
+        return 0.0, 0, {}
+    by_process = np.bincount(rows["process"], weights=spent)
+    process = int(by_process.argmax())
+    mine = rows["process"] == process
+    calls = rows["count"][mine].sum(axis=0)
+    counted = {action.name.lower(): int(calls[action]) for action in actions if calls[action]}
+    directory = int(rows["directory"][mine][spent[mine].argmax()])
+    evidence: Numbers = {**counted, "directory": run.profile.directories[directory]}
+    return float(by_process[process]), sum(counted.values()), evidence
+
+
+class OpenPerStep(Rule):
+    """The same file is opened over and over."""
+
+    code = "open-per-step"
+    group = "metadata"
+    basis = "one opening and closing; of ranks together at most what these take on this MPI"
+
+    def hits(self, run: Run) -> Iterable[Hit]:
+        """At least 10 opens of a file by each rank that uses it."""
+        for use in run.files:
+            opens = use.calls([Op.OPEN])
+            each = opens.count / max(opens.ranks, 1)
+            if each < LEAST_OPENS:
+                continue
+            around_it = (Op.OPEN, Op.CLOSE, Op.META)
+            spent = use.calls(around_it)
+            together = use.top >= IoLayer.MPIIO and opens.ranks > 1
+            elapsed = spent.least if together else spent.elapsed
+            gain = run.now(elapsed).scaled(1 - 1 / each)
+            known = run.measured() if together and use.top is IoLayer.MPIIO else None
+            if known is not None:  # what takes longer is waiting for late ranks
+                gain = Interval(*map(min, gain, known.opening.scaled(each - 1)))
+            evidence = {"opens_a_rank": each}
+            yield Hit(use, gain, elapsed, opens.count, 0, evidence, None, use.only_rank)
+
+    def phrase(self, told: Told) -> str:
+        return f"opening {told.names} {count(told.calls)} times"
+
+    def text(self, told: Told) -> str:
+        each = number(float(told.evidence["opens_a_rank"]))
+        return (
+            f"Each process opened the file {each} times; opening and closing it took "
+            f"{seconds(told.stake)}."
+        )
+
+    def remedy(self, told: Told) -> str:
+        return "Open the file once, keep it open over the steps, and close it at the end."
+
+
+class RepeatedStat(Rule):
+    """Files are asked about again and again."""
+
+    code = "repeated-stat"
+    group = "names"
+    basis = "one call for each directory that was asked about"
+
+    def hits(self, run: Run) -> Iterable[Hit]:
+        """At least 1000 stats and their kin by one process."""
+        spent, calls, evidence = slowest_process(run, ASKING)
+        if calls >= LEAST_STATS:
+            gain = run.now(spent).scaled(1 - len(run.profile.directories) / calls)
+            yield Hit(None, gain, spent, calls, 0, evidence)
+
+    def phrase(self, told: Told) -> str:
+        where = files_of((str(told.evidence["directory"]) or "many directories",))
+        return f"asking {count(told.calls)} times about files in {where} (stat, access)"
+
+    def text(self, told: Told) -> str:
+        return (
+            f"One process asked {count(told.calls)} times whether a file is there, how long it "
+            f"is or when it changed; that took {seconds(told.stake)}."
+        )
+
+    def remedy(self, told: Told) -> str:
+        return (
+            "Ask once and keep the answer; list a directory once instead of asking for each of "
+            "its files. Where a file may change meanwhile, ask at most once a second."
+        )
+
+
+class NameCalls(Rule):
+    """Making, renaming and removing files takes much of the I/O time: a fact without a claim."""
+
+    code = "name-calls"
+    group = "names"
+    basis = "not estimated: which of these files are needed is not known"
+
+    def hits(self, run: Run) -> Iterable[Hit]:
+        """At least 20 % of the I/O time, in mkdir, unlink, rename and the like."""
+        spent, calls, evidence = slowest_process(run, CHANGING)
+        whole = run.figures.io_seconds
+        if run.now(spent).low >= max(run.least_gain, LEAST_SHARE * whole):
+            yield Hit(None, None, spent, calls, 0, evidence)
+
+    def phrase(self, told: Told) -> str:
+        numbers = told.evidence
+        names = [action.name.lower() for action in CHANGING if action.name.lower() in numbers]
+        return f"{count(told.calls)} calls of {', '.join(names)}"
+
+    def text(self, told: Told) -> str:
+        where = str(told.evidence["directory"]) or "many directories"
+        return (
+            f"{self.phrase(told)} by one process took {seconds(told.stake)}, most of it in "
+            f"{files_of((where,))}."
+        )
+
+    def remedy(self, told: Told) -> str:
+        return (
+            "Keep what does not stay in memory or in one scratch file that is used again; make "
+            "directories once."
+        )

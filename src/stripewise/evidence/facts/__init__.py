@@ -1,0 +1,29 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Derives from a run's profile its MPI-IO library, classes of files and effective settings."""
+
+from typing import TYPE_CHECKING
+
+from stripewise.core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.evidence.facts._effective import cannot_act as cannot_act
+    from stripewise.evidence.facts._facts import program_facts as program_facts
+    from stripewise.evidence.facts._file_classes import class_phrase as class_phrase
+    from stripewise.evidence.facts._file_classes import file_classes as file_classes
+    from stripewise.evidence.facts._file_classes import file_family as file_family
+    from stripewise.evidence.facts._file_classes import with_patterns as with_patterns
+    from stripewise.evidence.facts._files import FilesSeen as FilesSeen
+    from stripewise.evidence.facts._files import observed_files as observed_files
+    from stripewise.evidence.facts._files import relative_path as relative_path
+    from stripewise.evidence.facts._files import take_back_doubles as take_back_doubles
+    from stripewise.evidence.facts._files import written_files as written_files
+    from stripewise.evidence.facts._mpi_io import ROMIO_SIGNS as ROMIO_SIGNS
+    from stripewise.evidence.facts._mpi_io import Mpiio as Mpiio
+    from stripewise.evidence.facts._mpi_io import hint_lines as hint_lines
+    from stripewise.evidence.facts._mpi_io import mpiio_components as mpiio_components
+    from stripewise.evidence.facts._mpi_io import mpiio_of as mpiio_of
+    from stripewise.evidence.facts._mpi_io import stack_of as stack_of
+    from stripewise.evidence.facts._mpi_io import without_ompio as without_ompio
+else:
+    __getattr__, __all__ = lazy_exports(__name__)

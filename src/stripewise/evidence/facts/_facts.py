@@ -1,0 +1,201 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A profile from any evidence -> ProgramFacts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.core import Part, ProgramFacts, reasons
+from stripewise.evidence.facts._files import owners
+from stripewise.evidence.facts._mpi_io import chosen_component, implementation, mpiio_components
+from stripewise.evidence.trace import (
+    ALL_RANKS,
+    COLLECTIVE_OPS,
+    DATA_OPS,
+    READS,
+    SYSTEM_LAYERS,
+    WRITES,
+    FileFlag,
+    IoLayer,
+    Op,
+    ProcessFlag,
+    RunProfile,
+    SettingsKind,
+    asked_bytes,
+    begins,
+    groups,
+)
+
+_OBJECTS = ([Op.OPEN], [Op.CLOSE], [Op.META])
+
+
+def program_facts(
+    profile: RunProfile,
+    elapsed_seconds: float | None = None,
+    *,
+    environment: Mapping[str, str] = os.environ,
+) -> ProgramFacts:
+    """Find the facts that tunables and strategies consult.
+
+    Args:
+        profile: Of any source; what it cannot tell counts as not so.
+        elapsed_seconds: Wall clock of the run, if it is known better than by the profile.
+        environment: Of the run, for MCA parameters; the caller's own if not given.
+    """
+    rows = profile.counters
+    layer = rows["layer"]
+    flags = int(np.bitwise_or.reduce(profile.processes["flags"], initial=0))
+    mpiio, hdf5 = rows[layer == IoLayer.MPIIO], rows[layer == IoLayer.HDF5]
+    system = rows[np.isin(layer, SYSTEM_LAYERS)]
+    outermost = _highest_layer(profile)
+    shared_hdf5 = bool(np.isin(hdf5["file"], mpiio["file"]).any())
+    return ProgramFacts(
+        n_ranks=max(profile.n_ranks, 1),
+        n_hosts=max(1, len(set(profile.program["host"].tolist())) or len(profile.hosts)),
+        mpi_family=profile.mpi,
+        mpi_version=profile.mpi_version,
+        mpiio_implementation=_implementation(profile, environment) if mpiio.size else "",
+        mpiio_driver=_driver(profile),
+        mpiio_alternatives=_alternatives(profile) if mpiio.size else (),
+        uses_hdf5=bool(flags & ProcessFlag.HDF5 or hdf5.size),
+        uses_parallel_hdf5=bool(flags & ProcessFlag.HDF5_PARALLEL) or shared_hdf5,
+        uses_pnetcdf=bool(flags & ProcessFlag.PNETCDF or (layer == IoLayer.PNETCDF).any()),
+        uses_netcdf4=bool(flags & ProcessFlag.NETCDF4),
+        uses_adios2=bool(flags & ProcessFlag.ADIOS2),
+        collective_bytes=_bytes(mpiio, COLLECTIVE_OPS),
+        independent_bytes=_bytes(mpiio, (Op.READ, Op.WRITE)),
+        mpiio_read_bytes=_bytes(mpiio, READS),
+        posix_bytes=int(asked_bytes(system).sum()),
+        noncontiguous=bool((mpiio["flags"] & FileFlag.INTERLEAVED).any()),
+        read_bytes=profile.read_bytes,
+        write_bytes=profile.write_bytes,
+        shared_files=_shared_files(profile, mpiio),
+        write_calls=int(outermost[:, WRITES].sum()),
+        read_calls=int(outermost[:, READS].sum()),
+        io_seconds=profile.io_seconds,
+        elapsed_seconds=profile.elapsed_seconds if elapsed_seconds is None else elapsed_seconds,
+        matched_calls=_matched(profile, hdf5, (WRITES, READS)),
+        matched_metadata=_matched(profile, hdf5, _OBJECTS),
+        missing=_missing(profile, mpiio, system),
+    )
+
+
+_PARTS = {
+    "read_bytes": Part.READ_BYTES,
+    "write_bytes": Part.WRITE_BYTES,
+    "read_calls": Part.READ_BYTES,
+    "write_calls": Part.WRITE_BYTES,
+    "io_seconds": Part.SECONDS,
+}
+"""What is told of a figure if the bytes (seconds) of the run are: calls go with their bytes."""
+_PARTS_BY_LAYER = {
+    "collective_bytes": (Part.BYTES, True),
+    "independent_bytes": (Part.BYTES, True),
+    "mpiio_read_bytes": (Part.READ_BYTES, True),
+    "posix_bytes": (Part.BYTES, False),
+}
+"""The same of one layer's bytes, where files of that layer are concerned; True: of MPI-IO."""
+
+
+def _missing(profile: RunProfile, mpiio: NDArray[Any], system: NDArray[Any]) -> dict[str, str]:
+    """By name the amounts that are not known, or not all, and why."""
+    found = {name: profile.why_missing(part) for name, part in _PARTS.items()}
+    files = [frozenset(rows["file"].tolist()) for rows in (system, mpiio)]
+    for name, (part, of_mpiio) in _PARTS_BY_LAYER.items():
+        found[name] = reasons(
+            gap.why
+            for gap in profile.gaps
+            if gap.parts & part and (not gap.files or gap.files & files[of_mpiio])
+        )
+    return {name: why for name, why in found.items() if why}
+
+
+def _bytes(rows: NDArray[Any], ops: Sequence[Op]) -> int:
+    return int(rows["bytes"][:, ops].sum())
+
+
+def _commands(profile: RunProfile) -> list[list[str]]:
+    """Command lines of the processes that are not ranks (launchers among them)."""
+    rows = profile.processes["command"][~profile.used_mpi]
+    return [bytes(row).decode(errors="replace").split("\x1f") for row in rows]
+
+
+def _alternatives(profile: RunProfile) -> tuple[str, ...]:
+    if profile.mpi != "openmpi":
+        return ()
+    executables = profile.processes["exe"][~profile.used_mpi]
+    near = [Path(os.fsdecode(bytes(exe))) for exe in executables if exe]
+    daemons = [path for path in near if path.name.startswith(("orte", "prte"))]
+    return mpiio_components(profile.mpi_version, daemons)
+
+
+def _implementation(profile: RunProfile, environment: Mapping[str, str]) -> str:
+    merged: dict[int, dict[str, str]] = {}
+    for entry in profile.settings:
+        if entry.layer == IoLayer.MPIIO:
+            merged.setdefault(entry.kind, {}).update(entry.values)
+    if profile.mpi != "openmpi":
+        return "romio" if profile.mpi else ""
+    given = merged.get(SettingsKind.PROGRAM, {}) | merged.get(SettingsKind.APPLIED, {})
+    told = int(np.bitwise_or.reduce(profile.processes["flags"], initial=0))
+    if told & ProcessFlag.ROMIO_CHOSEN:  # a job's own environment is not the caller's
+        return "romio"
+    chosen = chosen_component(_commands(profile), environment)
+    return implementation(merged.get(SettingsKind.REPORTED, {}), given, chosen)
+
+
+def _driver(profile: RunProfile) -> str:
+    """Driver that ROMIO reports for the files, where it is the same for all; else ""."""
+    told = {
+        entry.values["romio_filesystem_type"].partition(":")[0].strip()
+        for entry in profile.settings
+        if entry.kind == SettingsKind.REPORTED and "romio_filesystem_type" in entry.values
+    }
+    return told.pop() if len(told) == 1 else ""
+
+
+def _highest_layer(profile: RunProfile) -> NDArray[np.int64]:
+    """(k, n_ops) int64: calls in the highest layer with data calls, per process and file.
+
+    Of the files inside an ADIOS2 file none counts, not even where a rank only writes for others.
+    """
+    rows = profile.counters
+    used = rows["count"][:, DATA_OPS].any(axis=1)
+    used &= owners(rows, profile.paths) == rows["file"]
+    layer, file, process = (rows[name][used] for name in ("layer", "file", "process"))
+    actors = profile.actors[used]
+    order = np.lexsort((layer, file, process, actors))[::-1]
+    highest = order[begins(actors[order], process[order], file[order])]
+    return np.asarray(rows["count"][np.flatnonzero(used)[highest]])
+
+
+def _shared_files(profile: RunProfile, mpiio: NDArray[Any]) -> int:
+    """Files that more than one rank wrote or read through MPI-IO."""
+    used = mpiio[mpiio["count"][:, DATA_OPS].any(axis=1)]
+    users = (set(used["rank"][places].tolist()) for _, places in groups(used["file"]))
+    several = profile.n_ranks != 1
+    return sum(len(u - {ALL_RANKS}) > 1 or (several and ALL_RANKS in u) for u in users)
+
+
+def _matched(profile: RunProfile, hdf5: NDArray[Any], kinds: Sequence[Sequence[Op]]) -> bool:
+    """Whether all ranks made the same number of calls of each kind on every file, and any.
+
+    Rows that hold all ranks together do not prove it.
+    """
+    if not hdf5.size or not profile.is_mpi or (hdf5["rank"] < 0).any():
+        return False
+    files, place = np.unique(hdf5["file"], return_inverse=True)
+    for ops in kinds:
+        calls = np.zeros((len(files), profile.n_ranks), dtype=np.int64)
+        np.add.at(calls, (place, hdf5["rank"]), hdf5["count"][:, ops].sum(axis=1))
+        if (calls != calls[:, :1]).any():
+            return False
+    every = [op for ops in kinds for op in ops]
+    return bool(hdf5["count"][:, every].any())

@@ -1,0 +1,447 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Says what was observed of each file of a profile, with an ADIOS2 directory as one file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from pathlib import Path, PurePosixPath
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.core import ObservedFile, Part, reasons
+from stripewise.evidence.trace import (
+    ALL_RANKS,
+    DATA_OPS,
+    READS,
+    RECORDED_LAYERS,
+    SIZE_EDGES,
+    SYSTEM_LAYERS,
+    FileFlag,
+    FileHints,
+    IoLayer,
+    Op,
+    RunProfile,
+    begins,
+)
+
+_DATA_FILE = re.compile(r"data\.\d+")
+_ALIGNMENTS = {4096: 12, 65536: 16, 1 << 20: 20}
+_ISSUER_BITS = 32
+_SMALLEST_ISSUER = -ALL_RANKS
+_INTERFACES = tuple(layer.name.lower() for layer in RECORDED_LAYERS)
+_NO_HINTS = FileHints()
+_WRITTEN = FileFlag.WRITTEN | FileFlag.OPENED_WRITE | FileFlag.CREATED
+
+
+@dataclass(frozen=True)
+class WrittenFiles:
+    """Files that a run wrote, as paths relative to a directory, or absolute ones.
+
+    Attributes:
+        written: Opened for writing, or written.
+        replaced: Written without a look at what they held before, all of it: emptied or made
+            anew at open, or written from end to end.
+    """
+
+    written: frozenset[Path]
+    replaced: frozenset[Path]
+
+
+class NamesBelow:
+    """Paths relative to a directory where they lie inside, through links too; else as they are."""
+
+    def __init__(self, root: Path) -> None:
+        self._bases = tuple(
+            base.rstrip("/") + "/" for base in dict.fromkeys((str(root), os.path.realpath(root)))
+        )
+        self._real: dict[str, str] = {}
+
+    def __call__(self, path: str) -> str:
+        """Return the name of a path."""
+        ended = path + "/"
+        if path[:1] != "/" or "//" in ended or "/./" in ended or "/../" in ended:
+            return self._of_any(path)
+        for base in self._bases:
+            if path.startswith(base):
+                return path[len(base) :]
+        return self._below(self._resolved(path)) or path
+
+    def _of_any(self, path: str) -> str:
+        for base in self._bases:
+            if path.startswith(base):
+                return str(Path(os.path.relpath(path, base)))
+        return self._below(os.path.realpath(path)) or str(Path(path))
+
+    def _below(self, real: str) -> str:
+        base = self._bases[-1]
+        return real[len(base) :] if real.startswith(base) else ""
+
+    def _resolved(self, path: str) -> str:
+        """Return the real path; each directory is asked for once."""
+        if os.path.islink(path):
+            return os.path.realpath(path)
+        parent, _, name = path.rpartition("/")
+        if parent not in self._real:
+            self._real[parent] = os.path.realpath(parent or "/")
+        return os.path.join(self._real[parent], name)
+
+
+def relative_path(path: str, root: Path) -> Path:
+    """`path` relative to `root` where it lies inside, otherwise as it is."""
+    return Path(NamesBelow(root)(path))
+
+
+def observed_files(profile: RunProfile, root: Path) -> tuple[ObservedFile, ...]:
+    """Tell what was observed of each file that was read or written, largest first.
+
+    Args:
+        profile: Of the run.
+        root: Directory of the run; paths below it are given relative to it.
+    """
+    return tuple(FilesSeen(profile, root))
+
+
+def written_files(profile: RunProfile, root: Path) -> WrittenFiles:
+    """Tell which files any process wrote, the launcher and the shells too.
+
+    Args:
+        profile: Of the run.
+        root: Directory of the run; paths below it are given relative to it.
+    """
+    everyone = np.concatenate([profile.counters, profile.helpers])
+    flags = np.zeros(len(profile.paths), dtype=np.uint32)
+    rows = everyone[everyone["layer"] != IoLayer.ADIOS2]
+    np.bitwise_or.at(flags, rows["file"], rows["flags"])
+    written = np.flatnonzero(flags & np.uint32(_WRITTEN))
+
+    name = NamesBelow(root)
+
+    def named(files: Iterable[int]) -> frozenset[Path]:
+        return frozenset(Path(name(profile.paths[file])) for file in files)
+
+    return WrittenFiles(named(written), named(_replaced(profile.paths, everyone, flags)))
+
+
+def _replaced(
+    paths: Sequence[str], rows: NDArray[Any], flags: NDArray[np.uint32]
+) -> Iterator[int]:
+    """Indices of paths whose earlier content cannot have mattered.
+
+    What an MPI-IO library reads inside a write (data sieving) is no look at it; what HDF5
+    reads may be, unless the file had been removed before.  The order of reads and of emptying
+    is not known, so a file of which the program reads data at all stays.  A program that
+    appends writes less than the file holds in the end.
+    """
+    reads = rows["count"][:, READS].sum(axis=1)
+    is_system = np.isin(rows["layer"], SYSTEM_LAYERS)
+    system = np.where(is_system, rows["bytes"][:, Op.WRITE], 0)
+
+    def total(values: NDArray[Any]) -> NDArray[Any]:
+        return np.bincount(rows["file"], weights=values, minlength=len(paths))
+
+    unread = total(reads) == 0
+    no_data_read = total(rows["outermost_read_bytes"]) == 0
+    no_hdf5 = total(rows["layer"] == IoLayer.HDF5) == 0
+    removed = (flags & np.uint32(FileFlag.CREATED)) != 0
+    emptied = (flags & np.uint32(FileFlag.TRUNCATED)) != 0
+    anew = no_data_read & (removed | (emptied & (unread | no_hdf5)))
+    written = np.maximum(total(rows["outermost_write_bytes"]), total(system))
+    for row in np.flatnonzero(anew | (unread & (written > 0))).tolist():
+        if anew[row] or written[row] >= _size(paths[row]):
+            yield row
+
+
+def _size(path: str) -> float:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return inf
+
+
+def system_rows(profile: RunProfile, rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows of the system calls: what libc made of a stream's calls stands in for these."""
+    issued = profile.issued[np.isin(profile.issued["file"], rows["file"])]
+    return np.concatenate([rows[_are_system(rows, issued)], issued])
+
+
+def _are_system(rows: NDArray[Any], issued: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n,) bool: rows of system calls, but no streams of which `issued` tells."""
+    counted, of_libc = (_pairs(some["process"], some["file"]) for some in (rows, issued))
+    told = np.isin(counted, of_libc)
+    posix, stdio = (rows["layer"] == layer for layer in (IoLayer.POSIX, IoLayer.STDIO))
+    return np.asarray(posix | (stdio & ~told))
+
+
+class FilesSeen(Sequence[ObservedFile]):
+    """What was observed of each file that was read or written, largest first.
+
+    All files are looked at at once; what is told of one is put together when it is asked for.
+    Files that only an I/O library used, inside calls on another one, are not among them: Open
+    MPI keeps such a file beside its session for each file that it opens.
+
+    Args:
+        profile: Of the run.
+        root: Directory of the run; paths below it are given relative to it.
+    """
+
+    def __init__(self, profile: RunProfile, root: Path) -> None:
+        rows = profile.counters
+        self._profile = profile
+        self._n = len(profile.paths)
+        owner_of = owners_of_paths(rows, profile.paths)
+        owner = owner_of[rows["file"]]
+        moves = rows["count"][:, DATA_OPS].any(axis=1)
+        self._owner, self._moves = owner, moves
+        self._interface = np.zeros(self._n, np.int64)
+        np.maximum.at(self._interface, owner[moves], rows["layer"][moves])
+        self._read = self._sums(owner, rows["outermost_read_bytes"])
+        self._written = self._sums(owner, rows["outermost_write_bytes"])
+        used, above = np.zeros(self._n, bool), np.zeros(self._n, bool)
+        used[owner[moves]] = True
+        above[owner[~np.isin(rows["layer"], SYSTEM_LAYERS)]] = True
+        asked = self._read + self._written
+        self._missing = _missing(profile, owner_of)
+        unknown = np.zeros(self._n, bool)
+        unknown[[file for file, lacks in self._missing.items() if _BYTES & lacks.keys()]] = True
+        found = np.flatnonzero((used & (above | (asked != 0))) | unknown).tolist()
+        self._seconds = _seconds_by(owner, self._n, profile)
+        self._look_at_system_calls(owner_of)
+        name = NamesBelow(root)
+        names = {file: name(profile.paths[file]) for file in found}
+        found.sort(key=names.__getitem__)
+        order = np.argsort(-asked[found], kind="stable")
+        self._files = [found[place] for place in order.tolist()]
+        self._names = [names[file] for file in self._files]
+
+    def __len__(self) -> int:
+        """Return how many files there are."""
+        return len(self._files)
+
+    @overload
+    def __getitem__(self, place: int) -> ObservedFile: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[ObservedFile, ...]: ...
+    def __getitem__(self, place: int | slice) -> ObservedFile | tuple[ObservedFile, ...]:
+        """Return one file, or several."""
+        if isinstance(place, slice):
+            return tuple(self._told(range(*place.indices(len(self)))))
+        return next(self._told([range(len(self))[place]]))
+
+    def __iter__(self) -> Iterator[ObservedFile]:
+        """Yield all files."""
+        return self._told(range(len(self)))
+
+    def _told(self, places: Sequence[int]) -> Iterator[ObservedFile]:
+        files = [self._files[place] for place in places]
+        hints = [self._profile.hints.get(file, _NO_HINTS) for file in files]
+        columns = (
+            [self._names[place] for place in places],
+            self._read[files].tolist(),
+            self._written[files].tolist(),
+            self._seconds[files].tolist(),
+            [_INTERFACES[layer] for layer in self._interface[files].tolist()],
+            *(
+                by_op[op][files].tolist()
+                for by_op, op in (
+                    (self._issuers, Op.WRITE), (self._issuers, Op.READ),
+                    (self._calls, Op.WRITE), (self._bytes, Op.WRITE),
+                    (self._calls, Op.READ), (self._bytes, Op.READ),
+                )
+            ),
+            self._median_writes(files),
+            self._largest[files].tolist(),
+            self._aligned_fractions(files),
+            [dict(told.requested) for told in hints],
+            [dict(told.applied) for told in hints],
+            [dict(told.reported) for told in hints],
+            [self._missing.get(file, {}) for file in files],
+        )  # fmt: skip
+        for file, values in zip(files, zip(*columns, strict=True), strict=True):
+            observed = ObservedFile(*values)
+            adios2 = observed.interface == "adios2"
+            yield self._with_data_files(observed, file) if adios2 else observed
+
+    def _sums(self, owner: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.int64]:
+        sums = np.zeros((self._n, *values.shape[1:]), np.int64)
+        np.add.at(sums, owner, values)
+        return sums
+
+    def _look_at_system_calls(self, owner_of: NDArray[np.int64]) -> None:
+        """Sum up the system calls of each file, and the sizes and places of its writes."""
+        rows, issued = self._profile.counters, self._profile.issued
+        known = np.zeros(self._n, bool)
+        known[rows["file"]] = True
+        parts = [
+            (rows, np.flatnonzero(_are_system(rows, issued))),
+            (issued, np.flatnonzero(known[issued["file"]])),
+        ]
+
+        def column(name: str, op: Op | None = None) -> NDArray[Any]:
+            found = np.concatenate([some[name][places] for some, places in parts])
+            return found if op is None else found[:, op]
+
+        owner = owner_of[column("file")]
+        issuer = column("rank" if self._profile.is_mpi else "process")
+        self._issuers, self._calls, self._bytes = {}, {}, {}
+        for op in (Op.READ, Op.WRITE):
+            calls = column("count", op)
+            pairs = np.sort(_pairs(owner, issuer)[calls > 0])
+            single = pairs[begins(pairs)] >> _ISSUER_BITS
+            self._issuers[op] = np.bincount(single, minlength=self._n)
+            self._calls[op] = self._sums(owner, calls)
+            self._bytes[op] = self._sums(owner, column("bytes", op))
+        writes = calls > 0
+        self._largest = np.zeros(self._n, np.int64)
+        self._smallest = np.full(self._n, np.iinfo(np.int64).max)
+        np.maximum.at(self._largest, owner[writes], column("write_max")[writes])
+        np.minimum.at(self._smallest, owner[writes], column("write_min")[writes])
+        self._sizes = self._sums(owner[writes], column("write_sizes")[writes])
+        bits = column("write_alignment")
+        self._aligned = {
+            size: self._sums(owner, bits[:, bit:].sum(axis=1))
+            for size, bit in {0: 0, **_ALIGNMENTS}.items()
+        }
+
+    def _median_writes(self, files: Sequence[int]) -> list[int]:
+        largest, written = self._largest[files], self._bytes[Op.WRITE][files]
+        total = self._sizes[files].sum(axis=1)
+        same = (self._smallest[files] == largest) & (written == total * largest)
+        medians: list[int] = np.where(same, largest, 0).tolist()
+        for place in np.flatnonzero(~same & (total > 0)).tolist():
+            medians[place] = self._median_write(files[place])
+        return medians
+
+    def _median_write(self, file: int) -> int:
+        """Approximate median: the mean of its bin, as far as the other bins leave it open."""
+        bins = self._sizes[file]
+        total = int(bins.sum())
+        smallest, largest = int(self._smallest[file]), int(self._largest[file])
+        place = int(np.searchsorted(np.cumsum(bins), (total + 1) // 2))
+        edges = np.array([*SIZE_EDGES, largest], dtype=np.float64).clip(smallest, largest)
+        lowest, highest = edges[:-1], edges[1:]
+        others = np.where(np.arange(len(bins)) == place, 0, bins)
+        written = float(self._bytes[Op.WRITE][file])
+        least = max((written - float(others @ highest)) / bins[place], lowest[place])
+        most = min((written - float(others @ lowest)) / bins[place], highest[place])
+        return int((least + most) / 2 + 0.5)
+
+    def _aligned_fractions(self, files: Sequence[int]) -> list[dict[int, float]]:
+        total = self._aligned[0][files]
+        shares = [self._aligned[size][files] / np.maximum(total, 1) for size in _ALIGNMENTS]
+        rows = zip(*(share.tolist() for share in shares), strict=True)
+        return [
+            dict(zip(_ALIGNMENTS, row, strict=True)) if any_ else {}
+            for any_, row in zip(total.tolist(), rows, strict=True)
+        ]
+
+    def _with_data_files(self, observed: ObservedFile, file: int) -> ObservedFile:
+        """Add into how many files ADIOS2 wrote, the one thing of its parameters to be seen."""
+        rows = self._profile.counters[self._owner == file]
+        written = np.unique(rows["file"][rows["count"][:, Op.WRITE] > 0])
+        names = [os.path.basename(self._profile.paths[row]) for row in written]
+        data_files = sum(_DATA_FILE.fullmatch(name) is not None for name in names)
+        if not data_files:
+            return observed
+        return replace(observed, reported={**observed.reported, "NumSubFiles": str(data_files)})
+
+
+def _missing(profile: RunProfile, owner_of: NDArray[np.int64]) -> dict[int, dict[str, str]]:
+    """By file the figures that are not known of it, or of a file inside it, and why."""
+    found: dict[int, dict[str, str]] = {}
+    for gap in profile.gaps:
+        told = {name: gap.why for name, part in _OF_PART.items() if gap.parts & part}
+        for file in set(owner_of[sorted(gap.files)].tolist()):
+            old = found.get(file, {})
+            found[file] = told if not old else {
+                name: reasons((old.get(name, ""), told.get(name, ""))) for name in {**old, **told}
+            }  # fmt: skip
+    return found
+
+
+_BYTES = {"read_bytes", "write_bytes"}
+_OF_PART = {
+    "read_bytes": Part.READ_BYTES,
+    "write_bytes": Part.WRITE_BYTES,
+    "io_seconds": Part.SECONDS,
+}
+
+
+def _pairs(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:
+    """(n,) int64: one number for each pair of a number and a small one, which may be negative."""
+    return (first.astype(np.int64) << _ISSUER_BITS) + (second.astype(np.int64) + _SMALLEST_ISSUER)
+
+
+def _seconds_by(owner: NDArray[np.int64], n: int, profile: RunProfile) -> NDArray[np.float64]:
+    """(n,) float64: `RunProfile.seconds_of` the rows of each owner."""
+    rows, seconds = profile.counters, profile.counters["outermost_seconds"]
+    if len(profile.processes):
+        by = profile.processes["rank"][rows["process"]] if profile.is_mpi else rows["process"]
+        return _longest(owner, by, seconds, n)
+    reduced = rows["rank"] == ALL_RANKS
+    longest = _longest(owner[~reduced], profile.actors[~reduced], seconds[~reduced], n)
+    mean = seconds[reduced] / max(profile.n_ranks, 1)
+    slowest = np.minimum(rows["slowest_seconds"], seconds)[reduced]
+    np.add.at(longest, owner[reduced], np.maximum(mean, slowest))
+    return longest
+
+
+def _longest(
+    owner: NDArray[np.int64], by: NDArray[Any], seconds: NDArray[Any], n: int
+) -> NDArray[np.float64]:
+    """(n,) float64: the times of each owner summed up by who took them; the largest sum."""
+    pairs = _pairs(owner, by)
+    order = np.argsort(pairs, kind="stable")
+    new = begins(pairs[order])
+    sums = np.bincount(np.cumsum(new) - 1, weights=seconds[order])
+    longest = np.zeros(n)
+    np.maximum.at(longest, owner[order][new], sums)
+    return longest
+
+
+# Files of a library inside the directory that it presents as one file (ADIOS2's `out.bp`).
+
+
+def owners(rows: NDArray[Any], paths: Sequence[str]) -> NDArray[np.int64]:
+    """(n,) int64: index of the path that each row is accounted under, mostly its own.
+
+    Args:
+        rows: (n,) `COUNTER_ROW`.
+        paths: Of the files.
+    """
+    return np.asarray(owners_of_paths(rows, paths)[rows["file"]])
+
+
+def owners_of_paths(rows: NDArray[Any], paths: Sequence[str]) -> NDArray[np.int64]:
+    """(m,) int64: index of the path that each of the m paths is accounted under."""
+    found = np.arange(len(paths))
+    opened = rows["file"][rows["layer"] == IoLayer.ADIOS2]
+    directories = {paths[row]: int(row) for row in opened}
+    for row, path in enumerate(paths if directories else ()):
+        parents = (str(parent) for parent in PurePosixPath(path).parents)
+        found[row] = next((directories[p] for p in parents if p in directories), row)
+    return found
+
+
+def take_back_doubles(processes: NDArray[Any], rows: NDArray[Any], paths: Sequence[str]) -> None:
+    """Take bytes that the library moved by itself out of what the program asked for, in place.
+
+    A thread of ADIOS2 may write what the program put before, outside of any of its calls.
+    """
+    owner = owners(rows, paths)
+    inside = owner != rows["file"]
+    if not inside.any():
+        return
+    adios2 = rows["layer"] == IoLayer.ADIOS2
+    for name in ("outermost_read_bytes", "outermost_write_bytes"):
+        counted = rows["file"][adios2 & (rows[name] > 0)]
+        double = inside & np.isin(rows["layer"], SYSTEM_LAYERS)
+        double &= np.isin(owner, counted)
+        np.subtract.at(processes[name], rows["process"][double], rows[name][double])
+        rows[name][double] = 0

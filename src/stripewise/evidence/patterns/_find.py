@@ -1,0 +1,290 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finds the pattern of each dataset, and of each file of which only byte ranges are known."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from stripewise.evidence.patterns._boxes import (
+    Boxes,
+    Ints,
+    alike,
+    boxes_of,
+    by_rank,
+    distinct,
+    merge,
+    mixed,
+    most_common,
+    plain_sets,
+)
+from stripewise.evidence.patterns._grid import Finding, unnamed
+from stripewise.evidence.patterns._naming import (
+    apart_and_merged,
+    describe_boxes,
+    find_finding,
+    in_steps,
+    name_most,
+    name_strictly,
+    pattern_of,
+    ranks_of_run,
+)
+from stripewise.evidence.patterns._pattern import Pattern, PatternKind
+from stripewise.evidence.patterns._shape import (
+    Rows,
+    boxes_in,
+    fold,
+    more_shapes_of,
+    rows_of,
+    shapes_of,
+    without_repeats,
+)
+from stripewise.evidence.trace import Pieces, Selections
+
+
+def find_patterns(accesses: Iterable[Selections | Pieces]) -> tuple[Pattern, ...]:
+    """Find the pattern of every dataset (or file), reads and writes apart.
+
+    Accesses of one dataset in one direction are taken together.  A file of which only byte
+    ranges are known has one pattern for each array that is found in it.
+
+    Args:
+        accesses: Of all ranks.
+    """
+    groups: dict[object, list[Any]] = {}
+    for access in accesses:
+        key: object = id(access)
+        if isinstance(access, Selections):  # of a dataset that grows they may stand apart
+            key = (access.file, access.dataset, access.writing, access.start.shape[1])
+        groups.setdefault(key, []).append(access)
+    found: list[Pattern] = []
+    for parts in groups.values():
+        if isinstance(parts[0], Pieces):
+            found += patterns_of_pieces(parts[0])
+        else:
+            found.append(_of_selections(_joined(parts)))
+    return tuple(found)
+
+
+def _joined(parts: Sequence[Selections]) -> Selections:
+    if len(parts) == 1:
+        return parts[0]
+    columns = ("rank", "start", "stride", "count", "block", "order", "collective")
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in columns
+    }
+    extents = tuple(max(sizes) for sizes in zip(*(p.extents for p in parts), strict=True))
+    notes = dict.fromkeys(note for part in parts for note in part.notes)
+    return replace(
+        parts[0], **arrays, extents=extents, notes=tuple(notes),
+        n_ranks=max(part.n_ranks for part in parts),
+        irregular=sum(part.irregular for part in parts),
+    )  # fmt: skip
+
+
+def _of_selections(access: Selections) -> Pattern:
+    boxes = boxes_of(access)
+    n_ranks = ranks_of_run(access.n_ranks, boxes.rank)
+    finding = find_finding(boxes, n_ranks, access.extents or (0,) * boxes.n_dims)
+    if access.irregular and not access.notes:
+        note = f"{access.irregular} irregular selections are not part of it"
+        finding = replace(finding, notes=(*finding.notes, note))
+    if access.irregular and finding.kind == PatternKind.EMPTY:
+        finding = replace(finding, kind=PatternKind.IRREGULAR)
+    return replace(
+        pattern_of(access, finding, boxes, n_ranks), dataset=access.dataset,
+        extents=_extents(access.extents, finding), element_bytes=access.element_bytes,
+    )  # fmt: skip
+
+
+def _extents(known: tuple[int, ...], finding: Finding) -> tuple[int, ...]:
+    """Extents of the dataset; those that are not known are as large as what is moved."""
+    ends = [end for _, end in finding.span]
+    if not known:
+        return tuple(ends)
+    return tuple(n or end for n, end in zip(known, ends or known, strict=True))
+
+
+# Patterns of files of which only byte ranges are known: MPI-IO views, offset lists.
+
+MOST_ARRAYS = 64
+"""Arrays in one file up to which each is looked for by itself."""
+
+MOST_TOLERANT = 4
+"""Shapes that are tried for a pattern that not all ranks have."""
+
+_Found = tuple[Finding, Boxes, tuple[int, ...], int]
+"""Finding, boxes, extents in elements, first byte."""
+_Shapes = Callable[[Rows, int], list[tuple[int, ...]]]
+_Name = Callable[[Boxes, tuple[int, ...]], Finding | None]
+"""Names boxes in an array whose extents, but for the first, are these."""
+
+
+def patterns_of_pieces(pieces: Pieces) -> list[Pattern]:
+    """Find the pattern of each array that can be made out in the byte ranges."""
+    whole = rows_of(pieces)
+    apart = without_repeats(whole)
+    rows = fold(apart)
+    n_ranks = ranks_of_run(pieces.n_ranks, rows.rank)
+    if not rows.rank.size:
+        empty = Boxes(rows.rank, rows.call, np.zeros((1, 5, 0), np.int64))
+        # What the notes tell of (a shared file pointer, say) was moved, only where is not known.
+        kind = PatternKind.IRREGULAR if pieces.notes else PatternKind.EMPTY
+        return [pattern_of(pieces, unnamed(kind), empty, n_ranks)]
+    element_bytes = _element(rows, pieces.element_bytes)
+    steps = _steps(pieces, whole, apart)
+    patterns = [
+        replace(
+            pattern_of(pieces, finding, boxes, n_ranks),
+            extents=extents,
+            element_bytes=element_bytes,
+            steps=steps,
+            file_offset=first,
+        )
+        for finding, boxes, extents, first in _all_arrays(rows, apart, n_ranks, element_bytes)
+    ]
+    if element_bytes > 1:
+        return patterns
+    return [replace(one, notes=(*one.notes, _unit_note(rows))) for one in patterns]
+
+
+def _all_arrays(rows: Rows, apart: Rows, n_ranks: int, element_bytes: int) -> list[_Found]:
+    if one := _strict(rows, element_bytes):
+        other = None if _is_plain(one) else _strict(rows, element_bytes, more_shapes_of)
+        return [other if other is not None and _is_plain(other) else one]
+    for groups in (_by_position(rows), _by_call(apart)):
+        several = [_strict(fold(group), element_bytes) for group in groups]
+        found = [one for one in several if one is not None]
+        if found and len(found) == len(several) and any(map(_is_distributed, found)):
+            return found
+    shapes = shapes_of(rows, element_bytes)
+    few = dict.fromkeys((*shapes[:MOST_TOLERANT], ()))
+    return [
+        _strict(rows, element_bytes, more_shapes_of)
+        or next(_named(rows, few, element_bytes, partial(_mostly, n_ranks)), None)
+        or _plainest(_named(rows, shapes, element_bytes, _in_steps))
+        or next(_named(rows, [()], element_bytes, _described), None)
+        or _hulls(rows, element_bytes)
+    ]
+
+
+def _strict(rows: Rows, element_bytes: int, shapes: _Shapes = shapes_of) -> _Found | None:
+    """Name the pattern that all ranks have, in the likeliest shape in which it has a name."""
+    return _plainest(_named(rows, shapes(rows, element_bytes), element_bytes, _strictly))
+
+
+def _named(
+    rows: Rows, shapes: Iterable[tuple[int, ...]], element_bytes: int, name: _Name
+) -> Iterator[_Found]:
+    """Yield the pattern in each of the shapes in which it has a name."""
+    first = int(rows.offset.min())
+    rows = replace(rows, offset=rows.offset - first)
+    for shape in shapes:
+        boxes = boxes_in(rows, shape, element_bytes)
+        if boxes is None:
+            continue
+        inner = tuple(a // b for a, b in itertools.pairwise((*shape, element_bytes)))
+        finding = name(boxes, inner)
+        if finding is not None:
+            yield finding, boxes, (finding.span[0][1], *inner), first
+
+
+def _strictly(boxes: Boxes, inner: tuple[int, ...]) -> Finding | None:
+    return name_strictly(*apart_and_merged(boxes))
+
+
+def _mostly(n_ranks: int, boxes: Boxes, inner: tuple[int, ...]) -> Finding | None:
+    return name_most(apart_and_merged(boxes)[1], n_ranks, (0, *inner))
+
+
+def _in_steps(boxes: Boxes, inner: tuple[int, ...]) -> Finding | None:
+    return in_steps(distinct(boxes))
+
+
+def _described(boxes: Boxes, inner: tuple[int, ...]) -> Finding:
+    return describe_boxes(merge(boxes))
+
+
+def _hulls(rows: Rows, element_bytes: int) -> _Found:
+    """Describe ranges that are too many to be written out, without their levels."""
+    sets = plain_sets(rows.offset // element_bytes, -(-rows.size // element_bytes))
+    boxes = by_rank(Boxes(rows.rank, rows.call, sets[None]))
+    return describe_boxes(boxes), boxes, (), 0
+
+
+def _plainest(found: Iterable[_Found]) -> _Found | None:
+    """Return the first that is plain, otherwise the first."""
+    spare: _Found | None = None
+    for one in found:
+        if _is_plain(one):
+            return one
+        spare = spare or one
+    return spare
+
+
+def _is_plain(found: _Found) -> bool:
+    """Whether the ranks lie in the grid in an order; in the true shape they mostly do."""
+    return found[0].kind != PatternKind.DISTRIBUTED or bool(found[0].rank_strides)
+
+
+def _is_distributed(found: _Found) -> bool:
+    return found[0].kind in (PatternKind.DISTRIBUTED, PatternKind.MULTIPARTITION)
+
+
+def _by_position(rows: Rows) -> list[Rows]:
+    """Group the first row of every rank, the second one, and so on."""
+    return _groups(rows, np.arange(rows.rank.size) - np.searchsorted(rows.rank, rows.rank))
+
+
+def _by_call(rows: Rows) -> list[Rows]:
+    """Group what every rank moves in its first call, in its second one, and so on."""
+    rows = rows.take(np.lexsort((rows.call, rows.rank)))
+    number = np.append(0, np.cumsum(~(alike(rows.rank) & alike(rows.call))))
+    return _groups(rows, number - number[np.searchsorted(rows.rank, rows.rank)])
+
+
+def _groups(rows: Rows, number: Ints) -> list[Rows]:
+    """Return a group for each number, if every rank has something in each."""
+    n_groups = int(number.max()) + 1
+    n_ranks = np.unique(rows.rank).size
+    if not 2 <= n_groups <= MOST_ARRAYS or n_ranks < 2:
+        return []
+    if np.unique(rows.rank * n_groups + number).size != n_ranks * n_groups:
+        return []
+    return [rows.take(number == group) for group in range(n_groups)]
+
+
+def _element(rows: Rows, element_bytes: int) -> int:
+    """Return the size of an element if everything is a multiple of it, otherwise 1."""
+    if element_bytes <= 1:
+        return 1
+    offset = rows.offset - rows.offset.min()
+    parts = (offset, rows.size, *rows.step)
+    return element_bytes if all((part % element_bytes == 0).all() for part in parts) else 1
+
+
+def _steps(pieces: Pieces, whole: Rows, apart: Rows) -> int:
+    """Calls of most ranks through a view; times that offset lists move the same bytes."""
+    if pieces.source != "view":
+        return max(1, round(whole.total_bytes() / max(apart.total_bytes(), 1)))
+    if (np.diff(whole.rank) > 0).all():
+        return 1
+    _, first = np.unique(mixed(whole.rank, whole.call), return_index=True)
+    _, counts = np.unique(whole.rank[first], return_counts=True)
+    return most_common(counts)
+
+
+def _unit_note(rows: Rows) -> str:
+    """Say that sizes are bytes, and of what they are multiples."""
+    bits = int(np.bitwise_or.reduce(rows.offset - rows.offset.min()))
+    bits |= int(np.bitwise_or.reduce(rows.size)) | int(np.bitwise_or.reduce(rows.step, axis=None))
+    power = min(bits & -bits, 16)
+    if power < 2:
+        return "sizes are in bytes"
+    return f"sizes are in bytes, all of them multiples of {power}"

@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The contract of a source: something that tells what a run did, read into `Evidence`."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TypeVar
+
+from stripewise.core.errors import TraceError
+from stripewise.core.inputs import open_input
+from stripewise.evidence.trace import Evidence
+
+LONGEST_LINE = 1 << 16
+_HEAD_BYTES = 4096
+T = TypeVar("T")
+
+
+class Source(ABC):
+    """One kind of trace, log or profile.
+
+    Attributes:
+        name: Short, as in "darshan".
+        summary: What it is, for the list of what can be read: "a Darshan log".
+    """
+
+    name: str
+    summary: str
+
+    @abstractmethod
+    def recognises(self, path: Path) -> bool:
+        """Whether `path` holds this kind, judged by its content, never by its name alone.
+
+        Reads little, never raises; a path that cannot be read is not recognised.
+        """
+
+    @abstractmethod
+    def read(self, path: Path) -> Evidence:
+        """Read what one path tells of one run.
+
+        What is missing or damaged is left out and told in the notes.
+
+        Raises:
+            TraceError: Nothing of it can be read.
+        """
+
+    def read_several(self, paths: Sequence[Path]) -> Evidence:
+        """Read paths that together tell of one run; most kinds have one path a run.
+
+        Raises:
+            TraceError: Nothing of it can be read, or they do not belong together.
+        """
+        if len(paths) != 1:
+            raise TraceError(f"{len(paths)} paths given; {self.summary} is one path: name one run")
+        return self.read(paths[0])
+
+
+def begins_with(path: Path, magic: bytes) -> bool:
+    """Whether `path` is a regular file that begins with `magic`; False if it cannot be read."""
+    return head_of(path, len(magic)) == magic
+
+
+def head_of(path: Path, size: int) -> bytes:
+    """First bytes of a regular file; empty if there is none or it cannot be read."""
+    try:
+        with open_input(path) as file:
+            return file.read(size)
+    except OSError:
+        return b""
+
+
+def files_by_rank(directory: Path, name: re.Pattern[str]) -> dict[int, Path]:
+    """Rank to file, in order, of the files whose names match; the rank is the first group."""
+    try:
+        entries = list(directory.iterdir())
+    except OSError:
+        return {}
+    found = {int(match[1]): entry for entry in entries if (match := name.fullmatch(entry.name))}
+    return dict(sorted(found.items()))
+
+
+def begins_with_line(path: Path, is_line: Callable[[str], bool]) -> bool:
+    """Whether one of the first lines of a file is such a line."""
+    lines = head_of(path, _HEAD_BYTES).decode("utf-8", "replace").splitlines()[:40]
+    return any(is_line(line) for line in lines)
+
+
+def parsed_lines(path: Path, parse: Callable[[str], T | None], notes: list[str]) -> Iterator[T]:
+    """Yield what the lines of a regular file say; bytes that are not UTF-8 become surrogates.
+
+    Args:
+        path: Of the file.
+        parse: Of a line; None: it says nothing.
+        notes: Takes what cannot be read, when all lines are read.
+
+    Raises:
+        OSError: It cannot be opened, or is no regular file.
+    """
+    unread, line = 0, "\n"
+    file = open_input(path)
+    with TextIOWrapper(file, encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
+        while text := lines.readline(LONGEST_LINE):
+            line = text
+            found = parse(line)
+            if found is not None:
+                yield found
+            elif line.strip():
+                unread += 1
+    if not line.endswith("\n"):
+        notes.append(f"{path.name}: cut off in its last line")
+    if unread:
+        notes.append(f"{path.name}: {unread} lines are no calls and are left out")

@@ -1,0 +1,280 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Blocks of Cray's MPICH_MPIIO_STATS=1 in the output of a job.
+
+A block begins with "MPIIO write access patterns for NAME" and has lines "|   key = value"; other
+output may stand between the lines.  Source: intro_mpi(3) of Cray MPICH, and blocks in published
+job outputs.  Blocks of MPICH_MPIIO_TIMERS in the same output are read beside them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stripewise.core import Gap, MpiioSide, MpiioStats, MpiioTimers, Part
+from stripewise.core.errors import TraceError
+from stripewise.core.inputs import MPIIO_STATS, open_input, read_input
+from stripewise.evidence.readers._base import Source
+from stripewise.evidence.readers._mpiio_timers import parse_mpiio_timers
+from stripewise.evidence.trace import (
+    ALL_RANKS,
+    Evidence,
+    FileLayout,
+    IoLayer,
+    Op,
+    RunProfile,
+    unknown_counters,
+)
+from stripewise.present import plural
+
+_PART_BYTES = 4 << 20
+_TITLE = re.compile(rb"MPIIO (write|read) access patterns for[ \t]+([^\r\n]+)")
+_TITLE_TEXT = re.compile(_TITLE.pattern.decode())
+_LINE = re.compile(r"\|\s+([A-Za-z][A-Za-z -]*?)\s*=\s*([^=]*)")
+_NUMBER = re.compile(r"-?\d+")
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+_MOST_REMARKS = 100
+_BEYOND = 1 << 53
+_FIELDS = {
+    key.format(word=word, who=who): field
+    for word, who in (("write", "writers"), ("read", "readers"))
+    for key, field in (
+        ("independent {word}s", "independent"),
+        ("collective {word}s", "collective"),
+        ("independent {who}", "independent_ranks"),
+        ("aggregators", "aggregators"),
+        ("stripe count", "stripe_count"),
+        ("stripe size", "stripe_bytes"),
+        ("system {word}s", "system_calls"),
+        ("stripe sized {word}s", "stripe_sized"),
+        ("total bytes for {word}s", "total_bytes"),
+        ("ave system {word} size", "average_bytes"),
+        ("read-modify-write count", "modify_reads"),
+        ("read-modify-write bytes", "modify_bytes"),
+        ("number of {word} gaps", "gaps"),
+        ("ave {word} gap size", "average_gap_bytes"),
+    )
+}
+_NEEDED = ("independent", "collective", "system_calls", "total_bytes")
+
+
+class MpiioStatsSource(Source):
+    """The output of a job in which MPICH_MPIIO_STATS=1 was set."""
+
+    name = "mpiio-stats"
+    summary = "job output with MPICH_MPIIO_STATS blocks"
+
+    def recognises(self, path: Path) -> bool:
+        """Look for the title of a block; behind the first megabytes only in a text."""
+        with suppress(OSError), open_input(path) as file:
+            part = tail = b""
+            while b"\0" not in part and file.tell() < MPIIO_STATS.file_bytes:
+                if not (part := file.read(_PART_BYTES)):
+                    break
+                if _TITLE.search(tail + part):
+                    return True
+                tail = part[-256:]
+        return False
+
+    def read(self, path: Path) -> Evidence:
+        """Read all blocks of one output.
+
+        A file that was closed several times has several blocks; each pair of a write and a read
+        block is a record of its own.
+
+        Raises:
+            TraceError: It cannot be read, is too large, or has no block.
+        """
+        try:
+            text = read_input(path, MPIIO_STATS).decode("utf-8", "surrogateescape")
+        except OSError as error:
+            raise TraceError(f"{path}: cannot be read ({error.strerror})") from error
+        records, n_cut = parse_mpiio_stats(text)
+        if not records:
+            raise TraceError(
+                f"{path}: no MPIIO_STATS block; set MPICH_MPIIO_STATS=1 in the job (Cray MPICH)"
+            )
+        timers = parse_mpiio_timers(text)
+        return Evidence(_profile(records, n_cut, timers), mpiio_stats=records, mpiio_timers=timers)
+
+
+@dataclass
+class _Block:
+    """One side of one file while its lines come in."""
+
+    path: str
+    writing: bool
+    values: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        return all(name in self.values for name in _NEEDED)
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
+    block: _Block | None = None
+    for raw in lines:
+        line = _ANSI.sub("", raw)
+        if title := _TITLE_TEXT.search(line):
+            if block is not None:
+                yield block
+            block = _Block(title[2].strip().rstrip("|").rstrip(), title[1] == "write")
+        elif block is not None and not _take(block, line):
+            yield block
+            block = None
+    if block is not None:
+        yield block
+
+
+def _take(block: _Block, line: str) -> bool:
+    """Take a line into the block; False where the block ends."""
+    if line.lstrip().startswith("+--"):
+        return not block.values
+    match = _LINE.search(line)
+    if match is None:
+        return True
+    key, value = match[1].strip(), match[2].strip()
+    if key == "aggregators active":
+        numbers = [_bounded(one) for one in _NUMBER.findall(value.split("(")[0])]
+        if len(numbers) == 4 and None not in numbers:
+            block.values["active"] = tuple(numbers)
+    elif key in _FIELDS and (number := _NUMBER.match(value)):
+        if (count := _bounded(number[0])) is not None:
+            block.values.setdefault(_FIELDS[key], count)
+    return True
+
+
+def _bounded(digits: str) -> int | None:
+    """A number that can be a count; None: it cannot."""
+    value = int(digits) if len(digits) <= 20 else -1
+    return value if 0 <= value < _BEYOND else None
+
+
+def parse_mpiio_stats(text: str) -> tuple[tuple[MpiioStats, ...], int]:
+    """All files of a text, in the order of their first block, and how many blocks are cut off."""
+    records: list[MpiioStats] = []
+    newest: dict[str, int] = {}
+    n_cut = 0
+    for block in _blocks(text.splitlines()):
+        n_cut += not block.complete
+        side = "write" if block.writing else "read"
+        place = newest.get(block.path)
+        if place is None or getattr(records[place], side) is not None:
+            place = newest[block.path] = len(records)
+            records.append(MpiioStats(block.path))
+        told: dict[str, Any] = {side: MpiioSide(**block.values)}
+        records[place] = replace(records[place], **told)
+    return tuple(records), n_cut
+
+
+def _profile(
+    records: tuple[MpiioStats, ...], n_cut: int, timers: Sequence[MpiioTimers] = ()
+) -> RunProfile:
+    paths = {path: place for place, path in enumerate(dict.fromkeys(r.path for r in records))}
+    rows: dict[int, Any] = {}
+    layouts: dict[int, FileLayout] = {}
+    for record in records:
+        index = paths[record.path]
+        row = rows.setdefault(index, _empty_rows(index))
+        for writing, side in ((True, record.write), (False, record.read)):
+            if side is not None:
+                _add(row, side, writing)
+                if side.stripe_bytes and (writing or index not in layouts):
+                    layouts[index] = FileLayout(side.stripe_bytes, side.stripe_count or 0)
+    notes = [*_NOTES]
+    cut = f"{plural(n_cut, 'block')} {'is' if n_cut == 1 else 'are'} cut off or damaged"
+    if n_cut:
+        notes.insert(0, f"{cut}: what they do not tell is missing")
+    return RunProfile(
+        source="MPICH_MPIIO_STATS output",
+        n_ranks=0,
+        paths=tuple(paths),
+        counters=np.concatenate(list(rows.values())),
+        layers=("mpiio", "posix"),
+        layouts=layouts,
+        partial=bool(n_cut),
+        damaged=bool(n_cut),
+        gaps=(
+            Gap(Part.CALLS, "MPICH_MPIIO_STATS tells of reads and writes through MPI-IO alone"),
+            *((Gap(Part.BYTES | Part.CALLS, cut, frozenset(rows)),) if n_cut else ()),
+        ),
+        notes=(
+            *notes,
+            *islice((n for record in records for n in _remarks(record)), _MOST_REMARKS),
+            *islice(map(_timers_remark, timers), _MOST_REMARKS),
+        ),
+    )
+
+
+_NOTES = (
+    "MPICH_MPIIO_STATS knows counts and bytes of MPI-IO and of the system calls below, no times,"
+    " no ranks and no requests' sizes: bytes are those of the system calls",
+)
+
+
+def _empty_rows(index: int) -> Any:
+    """Two counter rows of a file: MPI-IO, and the system calls below it."""
+    rows = unknown_counters(2)
+    rows["file"], rows["rank"] = index, ALL_RANKS
+    rows["layer"] = (IoLayer.MPIIO, IoLayer.POSIX)
+    return rows
+
+
+def _add(rows: Any, side: MpiioSide, writing: bool) -> None:
+    one, all_ = (Op.WRITE, Op.WRITE_COLLECTIVE) if writing else (Op.READ, Op.READ_COLLECTIVE)
+    upper, system = rows[0], rows[1]
+    upper["count"][one] += side.independent
+    upper["count"][all_] += side.collective
+    mostly = all_ if side.collective >= side.independent else one
+    upper["bytes"][mostly] += side.total_bytes
+    upper[f"outermost_{'write' if writing else 'read'}_bytes"] += side.total_bytes
+    system["count"][one] += side.system_calls
+    system["bytes"][one] += side.total_bytes
+
+
+def _remarks(record: MpiioStats) -> Iterator[str]:
+    """What has no place in the counters, in words."""
+    for word, side in (("write", record.write), ("read", record.read)):
+        if side is None:
+            continue
+        text = f"{record.path}: system {word}s {side.system_calls}, aggregators {side.aggregators}"
+        if side.stripe_sized is not None:
+            text += f", as large as a stripe {side.stripe_sized}"
+        if side.modify_reads:
+            text += f"; {side.modify_reads} reads{_of_bytes(side.modify_bytes)} to modify"
+        if side.gaps:
+            mean = _of_bytes(side.average_gap_bytes)
+            text += f"; {side.gaps} gaps{mean and f'{mean} on average'}"
+        yield text
+
+
+def _of_bytes(number: int | None) -> str:
+    return "" if number is None else f" of {number} bytes"
+
+
+def _timers_remark(timers: MpiioTimers) -> str:
+    """Say how the time of a block is shared out, and its rates."""
+    shares = [
+        f"{phase.name} {100 * phase.share:.3g} %"
+        for phase in timers.phases
+        if phase.share is not None and phase.name not in ("total", "imbalance")
+    ]
+    rates = [
+        f"{name} {rate / 2**20:.4g} MiB/s"
+        for name, rate in (
+            ("data send", timers.data_send_bytes_per_second),
+            ("system calls alone", timers.raw_bytes_per_second),
+            ("in all", timers.net_bytes_per_second),
+        )
+        if rate is not None
+    ]
+    said = ", ".join([*shares, *rates]) or "no shares"
+    return f"{timers.path}: phases of {timers.direction}s, {timers.scale}: {said}"

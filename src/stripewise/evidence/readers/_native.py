@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads containers of our own library, and copies those of each node to one directory."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+
+from stripewise.core import whole_file
+from stripewise.core.errors import StorageError, TraceError
+from stripewise.core.inputs import open_input
+from stripewise.evidence.containers import container as c
+from stripewise.evidence.containers import container_bytes, open_store, parse_header, read_run
+from stripewise.evidence.readers._base import Source, begins_with
+from stripewise.evidence.trace import Evidence
+
+_MAGIC = c.CONTAINER_MAGIC.to_bytes(8, "little")
+
+
+class NativeSource(Source):
+    """One container, or a directory with those of one run (one per node)."""
+
+    name = "stripewise"
+    summary = "a container of Stripewise (*.sw) or a directory of them"
+
+    def recognises(self, path: Path) -> bool:
+        """Look for the magic number, in a directory in any of its *.sw."""
+        if path.is_dir():
+            return bool(containers_in(path))
+        return begins_with(path, _MAGIC)
+
+    def read(self, path: Path) -> Evidence:
+        """Read one container, or all of a directory."""
+        return self.read_several([path])
+
+    def read_several(self, paths: Sequence[Path]) -> Evidence:
+        """Read the containers of one run.
+
+        Raises:
+            TraceError: They are of several runs.
+            ContainerError: One cannot be read, or is of another version.
+        """
+        files = [f for path in paths for f in (containers_in(path) if path.is_dir() else [path])]
+        return read_run(files)
+
+
+def containers_in(directory: Path) -> list[Path]:
+    """Containers in a directory, or, if there are none, in its subdirectories."""
+    try:
+        below = (entry for entry in sorted(directory.iterdir()) if entry.is_dir())
+        return _containers(directory) or [file for entry in below for file in _containers(entry)]
+    except OSError:
+        return []
+
+
+def _containers(directory: Path) -> list[Path]:
+    return [path for path in sorted(directory.glob("*.sw")) if begins_with(path, _MAGIC)]
+
+
+# Copy containers from where each node wrote its own to where one can read them all.
+
+_PIECE = 1 << 20
+
+
+def containers_below(paths: Sequence[Path]) -> list[Path]:
+    """Containers that paths name: files themselves, and what is directly in directories.
+
+    Raises:
+        TraceError: A path is neither a container nor a directory.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            found += [entry for entry in sorted(path.glob("*.sw")) if begins_with(entry, _MAGIC)]
+        elif begins_with(path, _MAGIC):
+            found.append(path)
+        else:
+            raise TraceError(f"{path}: neither a container of Stripewise nor a directory of them")
+    return found
+
+
+def collect_containers(sources: Sequence[Path], destination: Path) -> list[Path]:
+    """Copy containers into a directory that all nodes see; each node collects its own.
+
+    Each one appears whole or not at all, readable by its owner alone.  What is there already
+    and equal is left; several nodes may collect into one directory at once.
+
+    Args:
+        sources: Containers, or directories of them; they stay where they are.
+        destination: Made if it is not there.
+
+    Returns:
+        The copies.
+
+    Raises:
+        TraceError: A source is no container, there is none, or they, together with what is in
+            the destination, are of several runs.
+        StorageError: The destination cannot be written.
+    """
+    files = containers_below(sources)
+    if not files:
+        named = ", ".join(map(str, sources))
+        raise TraceError(f"no containers in {named} on {socket.gethostname()}: nothing to collect")
+    present = containers_below([destination]) if destination.is_dir() else []
+    _same_run([*files, *present])
+    try:
+        destination.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return [_copy(file, destination / file.name) for file in files]
+    except OSError as error:
+        raise StorageError(f"cannot collect into {destination}: {error.strerror}") from error
+
+
+def _same_run(files: Sequence[Path]) -> None:
+    runs = set()
+    for file in files:
+        with open_store(file) as store:
+            runs.add(parse_header(store).run_id)
+    if len(runs) > 1:
+        raise TraceError(
+            f"containers of {len(runs)} runs ({', '.join(sorted(runs)[:3])}): "
+            "collect each run into a directory of its own"
+        )
+
+
+def _copy(source: Path, target: Path) -> Path:
+    left = container_bytes(source)
+    with whole_file(target) as place, place.open("wb") as out, open_input(source) as data:
+        while left and (piece := data.read(min(left, _PIECE))):
+            out.write(piece)
+            left -= len(piece)
+        out.flush()
+        os.fsync(out.fileno())
+    return target

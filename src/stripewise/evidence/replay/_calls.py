@@ -1,0 +1,333 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Orders the program's own calls by rank, and finds which ranks opened a file together."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.evidence.trace import EventFlag, Trace, expanded_index, levels_of, moved
+
+MOST_CALLS = 50_000_000
+"""Of one rank; each takes about 100 bytes while a plan is made."""
+STARTUP_NS = 10_000_000
+"""So far apart ranks leave MPI_Init by chance: they begin together in the replay."""
+
+
+@dataclass(frozen=True, eq=False)
+class RankCalls:
+    """Calls of one rank in the order in which the program made them.
+
+    Attributes:
+        rank: In the run; 0 of a program without MPI.
+        row: (n,) int64, row of `Trace.rows`.
+        offset: (n,) int64, as in `TRACE_ROW`; -1: not known.
+        start: (n,) int64, ns; of calls inside of a folded run evenly spread.
+        end: (n,) int64, ns; of a folded run's last call its own, of the others by the mean.
+        latest: (n,) int64, ns, when it ended at the latest.
+        known: (n,) bool, whether `start` is what was measured.
+        gap: (n,) int64, ns before it.
+    """
+
+    rank: int
+    row: NDArray[np.int64]
+    offset: NDArray[np.int64]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    latest: NDArray[np.int64]
+    known: NDArray[np.bool_]
+    gap: NDArray[np.int64]
+
+
+def top_level(trace: Trace) -> NDArray[np.bool_]:
+    """Return which rows are calls of the program itself that did not fail."""
+    rows = trace.rows
+    failed = (rows["flags"] & EventFlag.FAILED) != 0
+    chosen = (rows["depth"] == 0) & (rows["parent"] < 0) & ~failed
+    if trace.n_ranks:
+        chosen &= rows["rank"] >= 0
+    return np.asarray(chosen, dtype=bool)
+
+
+def rank_calls(trace: Trace, chosen: NDArray[np.bool_]) -> list[RankCalls]:
+    """Return the calls of each rank, also of those that made none.
+
+    Threads and processes of a rank are put into one order by their times.
+
+    Args:
+        trace: Of the run.
+        chosen: (n_rows,) bool, rows to take.
+    """
+    index = np.flatnonzero(chosen)
+    ranks = trace.rows["rank"][index] if trace.n_ranks else np.zeros(len(index), np.int64)
+    order = np.argsort(ranks, kind="stable")
+    borders = np.searchsorted(ranks[order], np.arange(1, max(trace.n_ranks, 1) + 1))
+    parts = np.split(index[order], borders)[:-1]  # the rest is of no rank of the run
+    found = [_calls_of(rank, trace.rows, part) for rank, part in enumerate(parts)]
+    if one_clock(trace):
+        _begin_late(found)
+    return found
+
+
+def one_clock(trace: Trace) -> bool:
+    """Whether times of different ranks can be compared."""
+    return len(trace.hosts) <= 1
+
+
+def _begin_late(ranks: list[RankCalls]) -> None:
+    """Give first calls the time since the first one of all, where that is more than chance."""
+    begun = [calls for calls in ranks if len(calls.row)]
+    begin = min((int(calls.start[0]) for calls in begun), default=0)
+    for calls in begun:
+        late = int(calls.start[0]) - begin
+        calls.gap[0] = late if late > STARTUP_NS else 0
+
+
+def _calls_of(rank: int, rows: NDArray[Any], index: NDArray[np.int64]) -> RankCalls:
+    mine = rows[index]
+    count = mine["count"]
+    each, k = expanded_index(count)
+    levels = levels_of(k, mine["inner"][each])
+    offset = mine["offset"][each] + moved(levels, mine["stride"][each])
+    offset[((mine["flags"] & EventFlag.NO_OFFSET) != 0)[each]] = -1
+    sequence = mine["sequence"][each] + moved(levels, mine["sequence_stride"][each])
+    last = np.maximum(count - 1, 1)[each]
+    span = (mine["last_start_ns"] - mine["start_ns"])[each]
+    start = mine["start_ns"][each] + (span * (k / last)).astype(np.int64)
+    final = np.maximum(mine["end_ns"] - mine["last_start_ns"], 0)
+    final = np.where(count == 1, mine["busy_ns"], final)
+    others = np.maximum(mine["busy_ns"] - final, 0) // np.maximum(count - 1, 1)
+    ends = k == count[each] - 1
+    duration = np.where(ends, final[each], others[each])
+    longest = np.where(ends | (count[each] == 2), duration, mine["max_ns"][each])
+    known = (k == 0) | ends
+    order = _one_order(mine["process"][each], mine["thread"][each], sequence, start)
+    row, start, known = index[each][order], start[order], known[order]
+    end = start + duration[order]
+    latest = np.maximum(end, start + longest[order])
+    return RankCalls(
+        rank, row, offset[order], start, end, latest, known, _gaps(row, start, end, known)
+    )
+
+
+def _one_order(
+    process: NDArray[np.int64],
+    thread: NDArray[np.int64],
+    sequence: NDArray[np.int64],
+    start: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return the order of calls: of a thread by sequence, of several by time."""
+    order = np.lexsort((sequence, thread, process))
+    of_thread = np.stack((process[order], thread[order]), axis=1)
+    borders = np.flatnonzero((of_thread[1:] != of_thread[:-1]).any(axis=1)) + 1
+    if not len(borders):
+        return order
+    times = [np.maximum.accumulate(part) for part in np.split(start[order], borders)]
+    return order[np.argsort(np.concatenate(times), kind="stable")]
+
+
+def _gaps(
+    row: NDArray[np.int64],
+    start: NDArray[np.int64],
+    end: NDArray[np.int64],
+    known: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """Return how long a rank did something else before each call, (n,) int64, ns.
+
+    Between two calls whose times were measured it is exact.  Where folding kept only the first
+    and the last call of a run, the time that was left over between such calls is dealt out to
+    those in between, in proportion to what was seen before calls of the same run.
+    """
+    n = len(row)
+    if n == 0:
+        return np.zeros(0, np.int64)
+    anchors = np.flatnonzero(known)
+    segment = np.searchsorted(anchors, np.arange(n))  # the anchor at or behind a call
+    left = np.zeros(len(anchors))
+    left[1:] = start[anchors[1:]] - end[anchors[:-1]]
+    inside = np.where(known, 0, end - start)
+    left -= np.bincount(np.minimum(segment, len(anchors) - 1), inside, len(anchors))
+    left = np.maximum(left, 0)
+    weight = _weights(row, np.maximum(start[1:] - end[:-1], 0), known)
+    total = np.bincount(segment, weight, len(anchors))
+    gaps = weight * (left / np.where(total > 0, total, 1.0))[segment]
+    gaps[0] = 0
+    return np.rint(gaps).astype(np.int64)
+
+
+def _weights(
+    row: NDArray[np.int64], seen: NDArray[np.int64], known: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the least gap that was seen before calls of the same run, at least 1 ns."""
+    exact = 1 + np.flatnonzero(known[1:] & known[:-1])
+    rows, of_row = np.unique(row, return_inverse=True)
+    least = np.full(len(rows), np.inf)
+    np.minimum.at(least, of_row[exact], seen[exact - 1])
+    least[np.isinf(least)] = 0
+    return np.asarray(least[of_row] + 1.0)
+
+
+# Which ranks opened a file together: the communicator is not in a trace.
+
+WORLD, SELF = 0, 1
+
+
+@dataclass(frozen=True)
+class Opening:
+    """One open of a file by one rank, or a call that removes or renames the file.
+
+    Attributes:
+        key: (layer, file).
+        rank / place: Whose, and which of its calls.
+        close: Place of the close, or of the removal; the number of calls if there is none.
+        start: Of the call, ns; `latest`: its end at the latest; `closed`: end of the close.
+        exact: The times are measured, not spread over a folded run.
+        parallel: It may be collective.
+        creates: It makes the file if there is none.
+        removes: It is a removal.
+        together: Number of collective calls until the close.
+    """
+
+    key: tuple[int, int]
+    rank: int
+    place: int
+    close: int
+    start: int
+    latest: int
+    closed: int
+    exact: bool
+    parallel: bool
+    creates: bool
+    removes: bool
+    together: int
+
+
+def find_openings(made: RankCalls, row_kinds: NDArray[Any]) -> list[Opening]:
+    """Return the openings and removals of one rank; a close ends the latest open of its file.
+
+    Args:
+        made: Its calls.
+        row_kinds: (n_rows,) `KIND_ROW`.
+    """
+    kinds = row_kinds[made.row]
+    key_of = kinds["key"]
+    open_now: dict[int, list[int]] = defaultdict(list)
+    closed_at: dict[int, int] = {}
+    for place in map(int, np.flatnonzero(kinds["opens"] | kinds["closes"])):
+        key = int(key_of[place])
+        if kinds["opens"][place]:
+            open_now[key].append(place)
+        elif open_now[key]:
+            closed_at[open_now[key].pop()] = place
+    together = {key: np.flatnonzero(kinds["collective"] & (key_of == key)) for key in open_now}
+    n = len(kinds)
+    found = []
+    for place in map(int, np.flatnonzero(kinds["opens"] | kinds["removes"])):
+        removes = bool(kinds["removes"][place])
+        close = place if removes else closed_at.get(place, n)
+        key = int(key_of[place])
+        first, behind = np.searchsorted(together.get(key, ()), (place, close + 1))
+        opening = Opening(
+            key=(key >> 32, key & 0xFFFFFFFF),
+            rank=made.rank,
+            place=place,
+            close=close,
+            start=int(made.start[place]),
+            latest=int(made.latest[place]),
+            closed=int(made.end[min(close, n - 1)]),
+            exact=bool(made.known[place]),
+            parallel=bool(kinds["parallel"][place]),
+            creates=bool(kinds["creates"][place]),
+            removes=removes,
+            together=int(behind - first),
+        )
+        found.append(opening)
+    return found
+
+
+Groups = dict[tuple[int, int], tuple[int, ...]]
+"""(rank, place) of an open to the ranks that made it together."""
+
+
+def group_openings(
+    openings: Sequence[Opening], *, one_clock: bool, paths: Sequence[str]
+) -> tuple[Groups, tuple[str, ...]]:
+    """Find out which opens were one collective call.
+
+    Opens of the same file belong together if their ranks opened it equally often and at the same
+    time; without equal numbers the times decide.  Ranks whose further collective calls differ
+    were not together.
+
+    Args:
+        openings: Of all ranks.
+        one_clock: Times of different ranks can be compared (one host).
+        paths: Of the files, for the notes.
+
+    Returns:
+        The groups, and what is doubtful.
+    """
+    by_key: dict[tuple[int, int], list[Opening]] = defaultdict(list)
+    for opening in openings:
+        if opening.parallel:
+            by_key[opening.key].append(opening)
+    groups: Groups = {}
+    notes: list[str] = []
+    for key, members in by_key.items():
+        for group in _split(members, one_clock):
+            alone = len({opening.together for opening in group}) > 1
+            if alone:
+                notes.append(
+                    f"{paths[key[1]]}: ranks that opened it at the same time made different "
+                    "collective calls; each opens it alone in the replay"
+                )
+            ranks = tuple(sorted(opening.rank for opening in group))
+            for opening in group:
+                own = (opening.rank,) if alone else ranks
+                groups[opening.rank, opening.place] = own
+    return groups, tuple(dict.fromkeys(notes))
+
+
+def _split(members: Sequence[Opening], one_clock: bool) -> Iterable[list[Opening]]:
+    by_rank: dict[int, list[Opening]] = defaultdict(list)
+    for opening in sorted(members, key=lambda one: (one.rank, one.place)):
+        by_rank[opening.rank].append(opening)
+    counts = {len(own) for own in by_rank.values()}
+    if len(counts) == 1:
+        turns = [list(turn) for turn in zip(*by_rank.values(), strict=True)]
+        if not one_clock or all(_overlap(turn) for turn in turns):
+            return turns
+    return _by_time(by_rank)
+
+
+def _overlap(turn: Sequence[Opening]) -> bool:
+    exact = [opening for opening in turn if opening.exact]
+    if len(exact) < 2:
+        return True
+    return max(one.start for one in exact) <= min(one.latest for one in exact)
+
+
+def _by_time(by_rank: dict[int, list[Opening]]) -> list[list[Opening]]:
+    """Take the earliest open of all, and with it those that begin before all of them end."""
+    waiting = {rank: list(reversed(own)) for rank, own in by_rank.items()}
+    groups = []
+    while waiting:
+        heads = sorted((own[-1] for own in waiting.values()), key=lambda one: one.start)
+        group, least_end = [heads[0]], heads[0].latest
+        for head in heads[1:]:
+            if head.start > least_end:
+                break
+            group.append(head)
+            least_end = min(least_end, head.latest)
+        for opening in group:
+            own = waiting[opening.rank]
+            own.pop()
+            if not own:
+                del waiting[opening.rank]
+        groups.append(group)
+    return groups

@@ -1,0 +1,454 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds the plan of a replay with its files, datasets and views, and writes it as text."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stripewise.core import whole_file
+from stripewise.evidence.trace import (
+    Interned,
+    IoLayer,
+    Op,
+    ShapeKind,
+    Trace,
+    TraceObject,
+    TraceShape,
+    TraceView,
+    members,
+)
+
+CALL_ROW = np.dtype(
+    members(
+        "i8 verb",  # index into `Plan.verbs`
+        "i8 op flags bytes count",
+        ("inner", "<i8", (2,)),
+        ("stride", "<i8", (3,)),
+        "i8 place",  # of the first call among those of the rank
+        ("place_stride", "<i8", (3,)),
+    ),
+)
+"""A folded run of calls, as in `TRACE_ROW`; the rest of it differs by rank."""
+
+COLUMNS = ("file", "object", "detail", "group", "offset", "gap", "rest")
+"""What each rank has for each row of its section: file, object (dataset, variable or group),
+detail (view of a set_view, selection of others), communicator of an open, first offset,
+nanoseconds before the first call and before each further one.  -1: none."""
+
+
+@dataclass(frozen=True)
+class PlanFile:
+    """A file: where it was, its name in the replay, and the program's own hints for it.
+
+    `variables` are those of PnetCDF, which all ranks define together.
+    """
+
+    path: str
+    name: str
+    hints: Mapping[str, str] = field(default_factory=dict)
+    variables: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class PlanInput:
+    """A file that has to be there; `objects` are the datasets that it needs."""
+
+    file: int
+    kind: str  # how it is made: "bytes", "hdf5" or "pnetcdf"
+    size_bytes: int
+    objects: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class PlanRank:
+    """What one rank does: its section, and (n,) int64 for each of `COLUMNS`."""
+
+    rank: int
+    section: int
+    columns: Mapping[str, NDArray[np.int64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A whole replay.
+
+    Attributes:
+        n_ranks: It has to run with so many.
+        verbs / files / objects / shapes / views / groups: What indices mean; objects, shapes and
+            views are described in the words of the plan's text, `groups` are ranks that open a
+            file together, without the first two (all; the rank alone).
+        inputs: Files that are made before.
+        sections: (n,) `CALL_ROW` each; ranks that do the same share one.
+        ranks: In order.
+        read_bytes / write_bytes: Of the program's own calls that are replayed.
+        notes: What is left out or doubtful, in words.
+        mpi: Family that the program ran on, "mpich" or "openmpi"; None: there is no telling.
+    """
+
+    n_ranks: int
+    verbs: tuple[str, ...]
+    files: tuple[PlanFile, ...]
+    objects: tuple[str, ...]
+    shapes: tuple[str, ...]
+    views: tuple[str, ...]
+    groups: tuple[tuple[int, ...], ...]
+    inputs: tuple[PlanInput, ...]
+    sections: tuple[NDArray[Any], ...]
+    ranks: tuple[PlanRank, ...]
+    read_bytes: int = 0
+    write_bytes: int = 0
+    notes: tuple[str, ...] = ()
+    mpi: str | None = None
+
+
+# A plan as text, which the replay program reads; see docs/reference/replay-plan.md.
+
+PLAN_VERSION = 1
+_MARKS = "!#$&'()+,-./:;<=>?@[]^_`{|}~"
+
+
+def plan_text(plan: Plan) -> str:
+    """Return a plan as text (ASCII)."""
+    return "".join(f"{line}\n" for line in _lines(plan))
+
+
+def write_plan(plan: Plan, path: Path) -> None:
+    """Write a plan that only its owner can read: it holds names of files.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    with whole_file(path) as place, place.open("w", encoding="ascii") as stream:
+        stream.writelines(f"{line}\n" for line in _lines(plan))
+
+
+def _lines(plan: Plan) -> Iterator[str]:
+    yield f"stripewise-replay {PLAN_VERSION}"
+    yield f"ranks {plan.n_ranks}"
+    yield f"bytes {plan.read_bytes} {plan.write_bytes}"
+    tables: dict[str, Sequence[str]] = {
+        "verb": plan.verbs,
+        "file": [escaped(file.name) for file in plan.files],
+        "object": plan.objects,
+        "shape": plan.shapes,
+        "view": plan.views,
+        "group": [words(len(ranks), number_list(ranks)) for ranks in plan.groups],
+    }
+    for name, values in tables.items():
+        yield f"{name}s {len(values)}"
+    yield f"inputs {len(plan.inputs)}"
+    for name, values in tables.items():
+        for index, value in enumerate(values):
+            yield f"{name} {index} {value}"
+            if name == "file":
+                yield from _of_file(index, plan.files[index])
+    for one in plan.inputs:
+        yield words("input", one.file, one.kind, one.size_bytes, len(one.objects), *one.objects)
+    for index, table in enumerate(plan.sections):
+        yield f"section {index} {len(table)}"
+        yield from _calls(table)
+    yield from map(_rank, plan.ranks)
+    yield "end"
+
+
+def _of_file(index: int, file: PlanFile) -> Iterator[str]:
+    for key, value in file.hints.items():
+        yield f"hint {index} {escaped(key)} {escaped(value)}"
+    if file.variables:
+        yield f"variables {index} {len(file.variables)} {words(*file.variables)}"
+
+
+def escaped(text: str) -> str:
+    """Return a name as one word: other bytes than letters, digits and marks as %XX."""
+    return quote(os.fsencode(text), safe=_MARKS) or "%"
+
+
+def number_list(numbers: ArrayLike) -> str:
+    """Return numbers as words: A, A*N for N equal ones, A+D*N for N at distance D."""
+    values = np.asarray(numbers, np.int64)
+    steps, last = np.diff(values), len(values) - 1
+    ends = [*(np.flatnonzero(steps[1:] != steps[:-1]) + 1).tolist(), last]  # of equal distances
+    found, at = [], 0
+    while at <= last:
+        end = at if at == last else ends[bisect_right(ends, at)]
+        step = int(steps[at]) if end > at else 0
+        if step and end == at + 1:  # two numbers are shorter by themselves
+            end, step = at, 0
+        distance, times = f"+{step}" if step else "", f"*{end - at + 1}" if end > at else ""
+        found.append(f"{values[at]}{distance}{times}")
+        at = end + 1
+    return " ".join(found)
+
+
+def words(*values: object) -> str:
+    """Return values as words of a line."""
+    return " ".join(map(str, values))
+
+
+def _calls(table: NDArray[Any]) -> Iterator[str]:
+    """A line for each row: all members of `CALL_ROW` are whole numbers of 64 bits."""
+    rows = np.ascontiguousarray(table).view((np.int64, CALL_ROW.itemsize // 8))
+    return (words(*row) for row in rows.tolist())
+
+
+def _rank(one: PlanRank) -> str:
+    lists = (number_list(one.columns[name]) for name in COLUMNS)
+    return words("rank", one.rank, one.section, *filter(None, lists))
+
+
+# Equal calls at regular distances become one line of a plan.
+
+LEVELS = 3
+_STEP = ("offset", "place")
+_RUN = np.dtype(
+    [
+        *((name, "<i8") for name in ("key", *_STEP)),  # of the first call
+        ("length", "<i8", (LEVELS,)),
+        ("stride", "<i8", (LEVELS, len(_STEP))),
+    ]
+)
+
+
+def fold(calls: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Fold calls with equal keys whose offsets and places lie at up to three regular strides.
+
+    Args:
+        calls: (n,) `CALL`.
+
+    Returns:
+        (m,) `CALL_ROW`, the runs in the order of their first calls, and (n,) the run of each call.
+    """
+    order = np.argsort(calls["key"], kind="stable")
+    runs = np.zeros(len(order), _RUN)
+    runs["key"], runs["offset"] = calls["key"][order], calls["offset"][order]
+    runs["place"], runs["length"] = order, 1
+    for level in range(LEVELS):
+        starts, length, step = _join(runs, level)
+        runs = runs[starts]
+        runs["length"][:, level], runs["stride"][:, level] = length, step
+    count = runs["length"].prod(axis=1)
+    by_place = np.argsort(runs["place"])
+    of_call = np.empty(len(order), np.int64)
+    of_call[order] = np.repeat(np.argsort(by_place), count)
+    return _rows(calls, runs[by_place], count[by_place]), of_call
+
+
+def _join(
+    runs: NDArray[Any], level: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Join equal runs that follow at equal distances, from the first on.
+
+    Returns:
+        Where joined ones begin, how many they join, and (m, 2) their distance in offset and
+        place.
+    """
+    alike = runs["key"][1:] == runs["key"][:-1]
+    for inner in (runs["stride"][:, :level], runs["length"][:, :level, np.newaxis]):
+        alike &= (inner[1:] == inner[:-1]).all(axis=(1, 2))
+    steps = np.stack([np.diff(runs[name]) for name in _STEP], axis=1)
+    reach = _reach(alike, steps)
+    starts = []
+    at = 0
+    while at < len(runs):
+        starts.append(at)
+        at = int(reach[at]) + 1
+    begins = np.array(starts, np.int64)
+    many = reach[begins] - begins + 1
+    step = np.zeros((len(begins), len(_STEP)), np.int64)
+    step[many > 1] = steps[begins[many > 1]]
+    return begins, many, step
+
+
+def _reach(alike: NDArray[np.bool_], steps: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return for each run the last one that it reaches by equal steps over alike ones."""
+    n = len(alike) + 1
+    reach = np.arange(n)
+    goes_on = np.zeros(n - 1, bool)
+    goes_on[:-1] = alike[:-1] & alike[1:] & (steps[:-1] == steps[1:]).all(axis=1)
+    stops = np.where(goes_on, n, np.arange(n - 1))
+    last_step = np.minimum.accumulate(stops[::-1])[::-1]
+    reach[:-1] = np.where(alike, last_step + 1, reach[:-1])
+    return reach
+
+
+def _rows(calls: NDArray[Any], runs: NDArray[Any], count: NDArray[np.int64]) -> NDArray[Any]:
+    rows = np.zeros(len(runs), CALL_ROW)
+    for name in ("verb", "op", "flags", "bytes"):
+        rows[name] = calls[name][runs["place"]]
+    length = runs["length"]
+    rows["count"], rows["inner"], rows["place"] = count, length[:, :-1], runs["place"]
+    rows["inner"][length[:, 1:].prod(axis=1) == 1, 0] = 0  # nothing further out: without end
+    rows["inner"][length[:, 2] == 1, 1] = 0
+    rows["stride"], rows["place_stride"] = runs["stride"][..., 0], runs["stride"][..., 1]
+    return rows
+
+
+# What calls refer to, each described once in a plan.
+
+LEAST_FILLED_SHARE = 0.5
+"""Of the bytes of a file's datasets; metadata alone is far less."""
+
+
+class Tables:
+    """Files, objects, shapes and views of a trace that a plan uses.
+
+    A number of -1 is answered by -1.
+
+    Attributes:
+        objects / shapes / views: In the words of the plan's text.
+    """
+
+    def __init__(self, trace: Trace, hints: Mapping[str, Mapping[str, str]]) -> None:
+        """Begin empty.
+
+        Args:
+            trace: Whose indices are asked for.
+            hints: Path to the hints that the program gave.
+        """
+        self.objects: Interned[str] = Interned()
+        self.shapes: Interned[str] = Interned()
+        self.views: Interned[str] = Interned()
+        self._trace = trace
+        self._filled = _filled_files(trace)
+        self._hints = hints
+        self._files: Interned[int] = Interned()
+        self._variables: dict[int, list[int]] = defaultdict(list)
+        self._first: dict[tuple[int, int, str], int] = {}
+
+    def files(self) -> Iterator[PlanFile]:
+        """Yield the files in the order of their numbers, each with a name of its own."""
+        taken: set[str] = set()
+        for index in self._files.values:
+            path = self._trace.paths[index]
+            wanted = os.path.basename(path) or "file"
+            stem, suffix = os.path.splitext(wanted)
+            name, number = wanted, 1
+            while name in taken:
+                number += 1
+                name = f"{stem}-{number}{suffix}"
+            taken.add(name)
+            variables = tuple(self._variables[index])
+            yield PlanFile(path, name, dict(self._hints.get(path, {})), variables)
+
+    def file(self, index: int) -> int:
+        """Return the number of a file of the trace."""
+        return -1 if index < 0 else self._files.number(index)
+
+    def object(self, index: int) -> int:
+        """Return the number of a dataset or variable, as it was first described in its file."""
+        if index < 0:
+            return -1
+        seen = self._trace.objects[index]
+        key = (seen.file, int(seen.layer), seen.name)
+        if key not in self._first:
+            self._first[key] = self.objects.number(self._words(seen))
+            if seen.layer != IoLayer.HDF5:
+                self._variables[seen.file].append(self._first[key])
+        return self._first[key]
+
+    def _words(self, seen: TraceObject) -> str:
+        if seen.layer != IoLayer.HDF5:
+            return _object("variable", seen)
+        return _object("filled" if seen.file in self._filled else "dataset", seen)
+
+    def input_object(self, index: int, first_extent: int) -> int:
+        """Return the number of a dataset that has to be there, so long if it can grow."""
+        if not first_extent:
+            return self.object(index)
+        seen = self._trace.objects[index]
+        extents = (first_extent, *seen.extents[1:])
+        return self.objects.number(self._words(replace(seen, extents=extents)))
+
+    def group(self, name: str) -> int:
+        """Return the number of a group of HDF5."""
+        return self.objects.number(_object("group", TraceObject(-1, IoLayer.HDF5, name, ())))
+
+    def shape(self, index: int) -> int:
+        """Return the number of a selection."""
+        if index < 0:
+            return -1
+        shape = self._trace.shapes[index]
+        memory = -1
+        if shape.memory >= 0:
+            memory = self.shapes.number(_shape(self._trace.shapes[shape.memory], -1))
+        return self.shapes.number(_shape(shape, memory))
+
+    def whole(self, index: int) -> int:
+        """Return the number of the selection of all of an object, for its extents."""
+        extents = self._trace.objects[index].extents if index >= 0 else ()
+        return self.shapes.number(_shape(TraceShape(-1, ShapeKind.ALL, extents), -1))
+
+    def view(self, index: int) -> int:
+        """Return the number of a file view."""
+        return -1 if index < 0 else self.views.number(_view(self._trace.views[index]))
+
+    def buffer(self, index: int) -> int:
+        """Return the number of the layout of a buffer; -1: taken for contiguous."""
+        if index < 0:
+            return -1
+        view = self._trace.views[index]
+        sound = not view.truncated and view.lower >= 0 and view.filetype_bytes > 0
+        return self.view(index) if sound else -1
+
+
+def _object(kind: str, one: TraceObject) -> str:
+    n_dims = len(one.extents)
+    maximum, chunk = one.maximum or one.extents, one.chunk or (0,) * n_dims
+    head = (kind, one.type_class, one.storage, one.element_bytes, n_dims)
+    return words(*head, *one.extents, *maximum, *chunk, escaped(one.name))
+
+
+def _shape(one: TraceShape, memory: int) -> str:
+    regular = one.kind == ShapeKind.REGULAR
+    boxes = np.zeros(0, np.int64) if regular or one.boxes is None else one.boxes
+    numbers = (*one.stride, *one.count, *one.block) if regular else boxes.reshape(-1).tolist()
+    head = (one.kind, len(one.extents), one.elements, len(boxes), memory)
+    return words(*head, *one.extents, *numbers)
+
+
+def _view(one: TraceView) -> str:
+    head = (one.displacement, one.etype_bytes, one.filetype_bytes, one.lower, one.extent)
+    numbers = np.ascontiguousarray(one.pieces).view(np.int64)
+    return words(*head, len(one.pieces), *numbers.tolist())
+
+
+def _filled_files(trace: Trace) -> frozenset[int]:
+    """Return the files in which H5Dcreate itself wrote the datasets' fill values.
+
+    As much is written then as the datasets are large.
+    """
+    creating = [i for i, name in enumerate(trace.names) if name.startswith("H5Dcreate")]
+    rows = trace.rows
+    below = rows[
+        np.isin(rows["parent"], creating)
+        & np.isin(rows["layer"], (IoLayer.MPIIO, IoLayer.POSIX))
+        & np.isin(rows["op"], (Op.WRITE, Op.WRITE_COLLECTIVE))
+    ]
+    found = []
+    for file in map(int, np.unique(below["file"])):
+        mine = below[below["file"] == file]
+        written = int((mine["bytes"] * mine["count"]).sum())
+        if written and written >= LEAST_FILLED_SHARE * _dataset_bytes(trace, file):
+            found.append(file)
+    return frozenset(found)
+
+
+def _dataset_bytes(trace: Trace, file: int) -> int:
+    sizes = {
+        one.name: prod(one.extents) * one.element_bytes
+        for one in trace.objects
+        if one.file == file and one.layer == IoLayer.HDF5
+    }
+    return sum(sizes.values())

@@ -1,0 +1,406 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Translates each call of a trace into a verb of the replay program with its arguments."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.evidence.replay._calls import RankCalls
+from stripewise.evidence.replay._plan import Tables
+from stripewise.evidence.trace import (
+    EventFlag,
+    Interned,
+    IoLayer,
+    Op,
+    OpenBit,
+    ShapeKind,
+    Trace,
+    members,
+)
+
+SKIPPED = ""
+"""Verb of a call that moves nothing and is left out, such as a change of hints."""
+
+_DATA = {
+    Op.READ: "read",
+    Op.READ_COLLECTIVE: "read",
+    Op.WRITE: "write",
+    Op.WRITE_COLLECTIVE: "write",
+}
+_PLAIN = {Op.OPEN: "open", Op.CLOSE: "close", Op.SYNC: "fsync"}
+_POSIX_META = (
+    (r"f?truncate(64)?", "truncate"),
+    (r"(posix_)?fallocate(64)?", "fallocate"),
+    (r"unlink(at)?|remove", "unlink"),
+    (r"l?lseek(64)?|lseek64", "lseek"),
+    (r"_*f?l?x?stat.*|fstatat.*|access|faccessat", "stat"),
+)
+_MPI_WAIT = re.compile(r"(Wait|Test)(all|any|some)?")
+_MPI_NAME = re.compile(
+    r"open|close|delete|set_view|set_size|preallocate|seek|seek_shared|get_size"
+    r"|get_position_shared|sync|i?(read|write)(_shared|_all|_at|_at_all)?"
+    r"|(read|write)(_ordered|_(all|ordered|at_all)_(begin|end))"
+)
+_HDF5_META = {
+    "H5Dcreate": "dcreate",
+    "H5Dopen": "dopen",
+    "H5Dclose": "dclose",
+    "H5Dset_extent": "dset_extent",
+    "H5Gcreate": "gcreate",
+    "H5Awrite": "awrite",
+    "H5Aread": "aread",
+    "H5Fflush": "fflush",
+}
+_PNETCDF_META = {
+    "delete": "delete",
+    "enddef": "enddef",
+    "_enddef": "enddef",
+    "redef": "redef",
+    "begin_indep_data": "begin_indep",
+    "end_indep_data": "end_indep",
+    "wait": "wait",
+    "wait_all": "wait_all",
+    "sync": "sync",
+    "flush": "flush",
+    "sync_numrecs": "sync_numrecs",
+}
+
+
+def verb_of(layer: int, op: int, flags: int, name: str) -> str | None:
+    """Return the verb, `SKIPPED`, or None for a call that cannot be replayed."""
+    find = _FINDERS.get(IoLayer(layer))
+    return find(Op(op), EventFlag(flags), name) if find else None
+
+
+def _posix(op: Op, flags: EventFlag, name: str) -> str | None:
+    if op in _DATA:
+        at = not flags & (EventFlag.POINTER | EventFlag.NO_OFFSET)
+        return f"posix.{'p' if at else ''}{_DATA[op]}"
+    if op in _PLAIN:
+        return f"posix.{_PLAIN[op]}"
+    for pattern, verb in _POSIX_META:
+        if re.fullmatch(pattern, name):
+            return f"posix.{verb}"
+    return SKIPPED
+
+
+def _stdio(op: Op, flags: EventFlag, name: str) -> str | None:
+    if op in _DATA:
+        return f"stdio.{_DATA[op]}"
+    if op in (Op.OPEN, Op.CLOSE):
+        return f"stdio.{_PLAIN[op]}"
+    if op == Op.SYNC or name.startswith("fflush"):
+        return "stdio.flush"
+    return SKIPPED
+
+
+def _mpiio(op: Op, flags: EventFlag, name: str) -> str | None:
+    plain = re.sub(r"^P?MPI_(File_)?|_c$", "", name)
+    if _MPI_WAIT.fullmatch(plain):
+        return "mpiio.waitall" if "all" in plain else "mpiio.wait"
+    if _MPI_NAME.fullmatch(plain):
+        return f"mpiio.{plain}"
+    return None if op in _DATA else SKIPPED
+
+
+def _hdf5(op: Op, flags: EventFlag, name: str) -> str | None:
+    plain = re.sub(r"(_async|_multi|[12]|_anon)$", "", name)
+    if op in _DATA and not flags & EventFlag.ATTRIBUTE:
+        return f"hdf5.{_DATA[op]}"
+    if op == Op.OPEN:
+        return "hdf5.fcreate" if plain.startswith("H5Fcreate") else "hdf5.fopen"
+    if op == Op.CLOSE:
+        return "hdf5.fclose"
+    verb = _HDF5_META.get(plain)
+    return f"hdf5.{verb}" if verb else SKIPPED
+
+
+def _pnetcdf(op: Op, flags: EventFlag, name: str) -> str | None:
+    plain = re.sub(r"^ncmpi_", "", name)
+    if op in _DATA and not flags & EventFlag.ATTRIBUTE:
+        if re.search(r"var[dm]", plain):
+            return None
+        posted = "i" if re.match(r"[ib](put|get)", plain) else ""
+        return f"pnetcdf.{posted}{'get' if _DATA[op] == 'read' else 'put'}"
+    if op == Op.OPEN:
+        return "pnetcdf.create" if plain == "create" else "pnetcdf.open"
+    if op == Op.CLOSE:
+        return "pnetcdf.close"
+    verb = _PNETCDF_META.get(plain)
+    return f"pnetcdf.{verb}" if verb else SKIPPED
+
+
+_FINDERS = {
+    IoLayer.POSIX: _posix,
+    IoLayer.STDIO: _stdio,
+    IoLayer.MPIIO: _mpiio,
+    IoLayer.HDF5: _hdf5,
+    IoLayer.PNETCDF: _pnetcdf,
+}
+COLLECTIVE = frozenset(
+    "mpiio.close mpiio.set_view mpiio.set_size mpiio.preallocate mpiio.sync mpiio.seek_shared "
+    "hdf5.fclose hdf5.fflush hdf5.dcreate hdf5.dset_extent hdf5.gcreate hdf5.awrite "
+    "pnetcdf.close pnetcdf.enddef pnetcdf.redef pnetcdf.begin_indep pnetcdf.end_indep "
+    "pnetcdf.wait_all pnetcdf.sync".split()
+)
+"""All that opened a file together make these calls together, whatever they move."""
+JOINT = frozenset(("hdf5.dopen", "hdf5.dclose"))
+"""All ranks make these calls as a rule, but no one has to."""
+CREATING = frozenset(("hdf5.fcreate", "pnetcdf.create"))
+REMOVING = frozenset(("posix.unlink", "mpiio.delete", "pnetcdf.delete"))
+
+
+# What each row of a trace is to a replay, found once a row.
+
+_READS = (Op.READ, Op.READ_COLLECTIVE)
+_WRITES = (Op.WRITE, Op.WRITE_COLLECTIVE)
+_CREATING_BITS = OpenBit.CREATE | OpenBit.TRUNCATE
+_COLLECTIVE_OPS = (Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
+_PARALLEL = (IoLayer.MPIIO, IoLayer.PNETCDF)
+
+
+KIND_ROW = np.dtype(
+    [
+        ("key", "<i8"),  # a number for layer and file; -1: without a file
+        ("verb", "<i8"),  # index into `RowKinds.verbs`; -1: not replayed
+        *((name, "?") for name in ("collective", "opens", "closes", "parallel", "creates")),
+        ("removes", "?"),
+        ("joint", "?"),  # the ranks make it together as a rule, but it need not be
+    ]
+)
+
+
+@dataclass(frozen=True, eq=False)
+class RowKinds:
+    """What the rows of a trace are.
+
+    Attributes:
+        verbs: Those that occur.
+        rows: (n_rows,) `KIND_ROW`.
+        read_bytes / write_bytes: Moved by calls that are replayed.
+        lost_bytes: Moved by calls that cannot be replayed.
+        lost: Why, in words, with the number of calls.
+        skipped: Name of a call that is left out to their number.
+    """
+
+    verbs: tuple[str, ...]
+    rows: NDArray[Any]
+    read_bytes: int
+    write_bytes: int
+    lost_bytes: int
+    lost: Counter[str]
+    skipped: Counter[str]
+
+    @property
+    def verb(self) -> NDArray[np.int64]:
+        """(n_rows,) int64, as in `KIND_ROW`."""
+        return np.asarray(self.rows["verb"])
+
+    def number(self, verb: str) -> int:
+        """Return the index of a verb; -2 if no call has it."""
+        return self.verbs.index(verb) if verb in self.verbs else -2
+
+
+def row_kinds(trace: Trace, chosen: NDArray[np.bool_]) -> RowKinds:
+    """Return what the chosen rows are."""
+    rows, names = trace.rows, (*trace.names, "")
+    verbs: Interned[str] = Interned()
+    kinds = np.zeros(len(rows), KIND_ROW)
+    kinds["verb"] = -1
+    lost: Counter[str] = Counter()
+    skipped: Counter[str] = Counter()
+    left_out = np.zeros(len(rows), bool)
+    find = cache(verb_of)
+    unsound = _unsound(trace)
+    index = np.flatnonzero(chosen)
+    columns = (rows[name][index].tolist() for name in ("layer", "op", "flags", "name", "count"))
+    for place, layer, op, flags, number, count in zip(index.tolist(), *columns, strict=True):
+        name = names[number]
+        found = find(layer, op, flags, name)
+        if found is None:
+            why = f"{'ADIOS2' if layer == IoLayer.ADIOS2 else name} is not replayed"
+        else:
+            why = _UNSOUND[unsound[place]].format(name)
+        left_out[place] = bool(why)
+        if why:
+            lost[why] += count
+        elif found:
+            kinds["verb"][place] = verbs.number(found)
+        else:
+            skipped[name] += count
+    _set_kinds(trace, kinds, verbs.values)
+    kept = kinds["verb"] >= 0
+    read, written = _bytes_of(rows, kept, _READS), _bytes_of(rows, kept, _WRITES)
+    lost_bytes = _bytes_of(rows, left_out, (*_READS, *_WRITES))
+    return RowKinds(verbs.values, kinds, read, written, lost_bytes, lost, skipped)
+
+
+_UNSOUND = (
+    "",
+    "a selection is not listed completely in the trace",
+    "a file view is not listed completely in the trace",
+    "{} without its variable is not replayed",
+)
+
+
+def _unsound(trace: Trace) -> NDArray[np.int64]:
+    """Return why the description of a call is not enough, (n_rows,) int64 into `_UNSOUND`."""
+    rows = trace.rows
+    listed = (ShapeKind.BOXES, ShapeKind.POINTS)
+    shapes = [one.truncated and one.kind in listed for one in trace.shapes]
+    views = [one.truncated for one in trace.views]
+    moves = np.isin(rows["op"], (*_READS, *_WRITES))
+    of_library = np.isin(rows["layer"], (IoLayer.HDF5, IoLayer.PNETCDF))
+    cut_shape = np.array([*shapes, False])[rows["shape"]]  # -1 is the last
+    cut_view = np.array([*views, False])[rows["view"]]
+    nameless = moves & (rows["bytes"] > 0) & of_library & (rows["object"] < 0)
+    return np.select((cut_shape, cut_view, nameless), (1, 2, 3), 0)
+
+
+def _set_kinds(trace: Trace, kinds: NDArray[Any], verbs: tuple[str, ...]) -> None:
+    """Set what follows from the verbs and the rows."""
+
+    def among(names: frozenset[str]) -> NDArray[np.bool_]:
+        return np.isin(kinds["verb"], [i for i, verb in enumerate(verbs) if verb in names])
+
+    rows = trace.rows
+    kept, op, file = kinds["verb"] >= 0, rows["op"], rows["file"].astype(np.int64)
+    kinds["key"] = np.where(file >= 0, (rows["layer"].astype(np.int64) << 32) | file, -1)
+    kinds["collective"] = kept & (np.isin(op, _COLLECTIVE_OPS) | among(COLLECTIVE))
+    kinds["opens"] = kept & (op == Op.OPEN) & (file >= 0)
+    kinds["closes"] = kept & (op == Op.CLOSE)
+    kinds["parallel"] = kept & _is_parallel(trace)
+    bits = np.where(op == Op.OPEN, rows["offset"], 0)
+    kinds["creates"] = kept & (((bits & int(_CREATING_BITS)) != 0) | among(CREATING))
+    kinds["removes"] = among(REMOVING)
+    kinds["joint"] = among(JOINT)
+
+
+def _bytes_of(rows: NDArray[Any], kept: NDArray[np.bool_], ops: tuple[Op, ...]) -> int:
+    moved = rows[kept & np.isin(rows["op"], ops)]
+    return int((moved["bytes"] * moved["count"]).sum())
+
+
+def _is_parallel(trace: Trace) -> NDArray[np.bool_]:
+    """Return which opens may be collective: of HDF5 those that opened the file by MPI-IO."""
+    rows = trace.rows
+    opens = rows["op"] == Op.OPEN
+    below = rows[opens & (rows["layer"] == IoLayer.MPIIO) & (rows["parent"] >= 0)]
+    known = {(int(r["process"]), int(r["file"]), int(r["parent"])) for r in below}
+    parallel = np.isin(rows["layer"], _PARALLEL)
+    for index in np.flatnonzero(opens & (rows["layer"] == IoLayer.HDF5)):
+        row = rows[index]
+        parallel[index] = (int(row["process"]), int(row["file"]), int(row["name"])) in known
+    return np.asarray(parallel & opens, dtype=bool)
+
+
+# What each call of a rank is before it is folded.
+
+_KEPT_FLAGS = int(EventFlag.NO_OFFSET | EventFlag.POINTER | EventFlag.SHARED)
+CALL = np.dtype(
+    members(
+        "i8 verb op flags bytes",  # as in `CALL_ROW`
+        "i8 file object detail group offset gap",  # as in `COLUMNS`
+        "i8 key",  # equal for calls that differ in offset, place and gap alone
+    )
+)
+
+
+def row_columns(trace: Trace, kinds: RowKinds, tables: Tables) -> NDArray[Any]:
+    """Return what the calls of each row have in common, (n_rows,) `CALL`; the rest is -1."""
+    rows = trace.rows
+    found = np.full(len(rows), -1, CALL)
+    found["verb"], found["op"], found["bytes"] = kinds.verb, rows["op"], rows["bytes"]
+    found["flags"] = rows["flags"] & _KEPT_FLAGS
+    known: dict[bytes, int] = {}
+    for index in np.flatnonzero(kinds.verb >= 0).tolist():
+        one = found[index]
+        one["file"], one["object"], one["detail"] = _referred(trace, kinds, tables, index)
+        one["key"] = known.setdefault(one.tobytes(), len(known))
+    return found
+
+
+def _referred(trace: Trace, kinds: RowKinds, tables: Tables, index: int) -> tuple[int, int, int]:
+    """Return file, object and detail of a row, as numbers of the plan."""
+    row, verb = trace.rows[index], kinds.verbs[kinds.verb[index]]
+    seen, detail = int(row["object"]), -1
+    if verb == "mpiio.set_view":
+        detail = tables.view(int(row["view"]))
+    elif verb == "hdf5.dset_extent":
+        detail = tables.whole(seen)
+    elif int(row["memory"]) >= 0:
+        detail = tables.buffer(int(row["memory"]))
+    elif int(row["shape"]) >= 0:
+        detail = tables.shape(int(row["shape"]))
+    return tables.file(int(row["file"])), tables.object(seen), detail
+
+
+def call_columns(
+    trace: Trace,
+    tables: Tables,
+    kinds: RowKinds,
+    calls: RankCalls,
+    common: NDArray[Any],
+    groups: Iterable[tuple[int, int]],
+) -> NDArray[Any]:
+    """Return the calls of one rank, (n,) `CALL`.
+
+    Args:
+        trace: Of the run.
+        tables: For the numbers of groups of HDF5.
+        kinds: What the rows are.
+        calls: Of the rank.
+        common: Of `row_columns`.
+        groups: (place of an open, number of its communicator).
+    """
+    found = common[calls.row]
+    found["offset"], found["gap"] = calls.offset, calls.gap
+    for place, number in groups:
+        found["group"][place] = number
+    _name_groups(trace, kinds, calls, tables, found)
+    found["key"] = combined(found["key"], found["group"], found["object"])
+    return found
+
+
+def combined(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return numbers that are equal where all parts are."""
+    key = np.zeros(len(parts[0]), np.int64)
+    for part in parts:
+        _, number = np.unique(part, return_inverse=True)
+        key = key * (int(number.max(initial=0)) + 1) + number.reshape(-1)
+    return key
+
+
+def _name_groups(
+    trace: Trace, kinds: RowKinds, calls: RankCalls, tables: Tables, found: NDArray[Any]
+) -> None:
+    """Name groups, which a trace does not, after the datasets that are created next."""
+    making, creating = kinds.number("hdf5.gcreate"), kinds.number("hdf5.dcreate")
+    verb = found["verb"]
+    waiting: dict[int, list[int]] = {}
+    made: set[tuple[int, str]] = set()
+    for place in map(int, np.flatnonzero((verb == making) | (verb == creating))):
+        file = int(found["file"][place])
+        if verb[place] == making:
+            waiting.setdefault(file, []).append(place)
+            continue
+        index = int(trace.rows["object"][calls.row[place]])
+        name = trace.objects[index].name if index >= 0 else ""
+        above = [str(parent) for parent in PurePosixPath(name).parents]
+        for parent in above[-2::-1]:  # the outermost group first, without the root
+            if (file, parent) not in made and waiting.get(file):
+                found["object"][waiting[file].pop(0)] = tables.group(parent)
+            made.add((file, parent))
+    nameless = [place for places in waiting.values() for place in places]
+    for number, place in enumerate(sorted(nameless)):
+        found["object"][place] = tables.group(f"/group-{number}")

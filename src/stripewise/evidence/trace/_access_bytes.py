@@ -1,0 +1,323 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Derives the byte ranges that POSIX, stdio and MPI-IO calls moved, using file views."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.evidence.trace._rows import groups, number_in_rank, ranks_of, take_rows, within
+from stripewise.evidence.trace._trace import (
+    COLLECTIVE_OPS,
+    PIECE_ROW,
+    TRACE_ROW,
+    WRITES,
+    EventFlag,
+    Pieces,
+    Trace,
+    TraceView,
+    expanded_index,
+    levels_of,
+    moved,
+)
+
+_PIECE_COLUMNS = ("offset", "size", "repeat", "inner", "stride")
+_FARTHEST = 1 << 61
+_MOST_TEMPLATES = 20_000
+_UNKNOWN = {
+    "view": "calls have no known place (at a shared pointer, or their view was not recorded)",
+    "offsets": "calls have no known offset",
+}
+
+
+class _Gathered:
+    """Pieces of one file and direction as they come, each with the call that it is of."""
+
+    def __init__(self, most: int) -> None:
+        self.room = most
+        self.n_calls = 0
+        self.parts: list[dict[str, NDArray[Any]]] = []
+        self.troubles: Counter[str] = Counter()
+        self.element_bytes: set[int] = set()
+        self.templates = 0
+
+    def add(self, calls: NDArray[Any], call: NDArray[np.int64], **columns: NDArray[Any]) -> None:
+        """Add pieces; `calls` has what is known of the call of each, `call` its number."""
+        part = {name: calls[name] for name in ("rank", "process", "thread", "sequence")} | columns
+        part = {name: values.astype(np.int64) for name, values in part.items()}
+        part["call"] = call + self.n_calls
+        part["collective"] = np.isin(calls["op"], COLLECTIVE_OPS)
+        self.parts.append(part)
+        self.room -= len(calls)
+        self.n_calls += int(call.max()) + 1 if len(call) else 0
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """All values of each column."""
+        if len(self.parts) == 1:
+            return self.parts[0]
+        names = self.parts[0]
+        return {name: np.concatenate([part[name] for part in self.parts]) for name in names}
+
+
+def byte_pieces(trace: Trace, rows: NDArray[Any], source: str, most: int) -> tuple[Pieces, ...]:
+    """Group calls by file and direction; folded runs stay folded where they can.
+
+    Args:
+        trace: Of one run.
+        rows: Its data calls of MPI-IO, or those whose offsets are bytes of the file.
+        source: "view" or "offsets", accordingly.
+        most: Rows of pieces that are made.
+    """
+    found = []
+    for (file, writing), places in groups(rows["file"], np.isin(rows["op"], WRITES)):
+        gathered = _Gathered(most)
+        mine = rows if len(places) == len(rows) else take_rows(rows, places)
+        unknown = (mine["flags"] & EventFlag.NO_OFFSET) != 0
+        if unknown.any():
+            gathered.troubles[_UNKNOWN[source]] = int(mine["count"][unknown].sum())
+            mine = mine[~unknown]
+        if source == "offsets" or not len(mine):
+            _through(None, mine, gathered)
+        else:
+            for (number,), of_view in groups(mine["view"]):
+                _through(trace.views[number] if number >= 0 else None, mine[of_view], gathered)
+        most = gathered.room
+        found.append(_pieces(trace, trace.paths[file], bool(writing), source, gathered))
+    return tuple(found)
+
+
+def _pieces(trace: Trace, file: str, writing: bool, source: str, gathered: _Gathered) -> Pieces:
+    if not gathered.parts:
+        _through(None, np.zeros(0, TRACE_ROW), gathered)
+    columns = gathered.columns()
+    rank, n_ranks = ranks_of(trace, columns["rank"])
+    keys = [columns[name] for name in ("process", "thread", "sequence")]
+    call, element = columns["call"], gathered.element_bytes
+    if (call[1:] > call[:-1]).all():
+        order = number_in_rank(rank, *keys)
+    else:
+        _, first, inverse = np.unique(call, return_index=True, return_inverse=True)
+        order = number_in_rank(rank[first], *(key[first] for key in keys))[inverse.reshape(-1)]
+    return Pieces(
+        file=file,
+        writing=writing,
+        rank=rank,
+        **{name: columns[name] for name in (*_PIECE_COLUMNS, "collective", "call")},
+        order=order,
+        n_ranks=n_ranks,
+        element_bytes=next(iter(element)) if len(element) == 1 else 1,
+        source=source,
+        notes=tuple(f"{number} {what}" for what, number in gathered.troubles.items() if number),
+    )
+
+
+def _through(view: TraceView | None, rows: NDArray[Any], gathered: _Gathered) -> None:
+    """Add the calls that share a view (None: the default one)."""
+    etype = max(view.etype_bytes, 1) if view else 1
+    gathered.element_bytes.add(etype)
+    if view is None or view.contiguous:
+        begin = 0 if view is None else view.displacement + _data_begin(view)
+        kept = rows[: max(gathered.room, 0)]
+        what = "runs of calls beyond the bound are left out"
+        gathered.troubles[what] += len(rows) - len(kept)
+        rows = kept
+        gathered.add(
+            rows,
+            np.arange(len(rows)),
+            offset=begin + rows["offset"] * etype,
+            size=rows["bytes"],
+            repeat=rows["count"],
+            inner=rows["inner"],
+            stride=rows["stride"] * etype,
+        )
+        return
+    n_calls = int(rows["count"].sum())
+    if view.truncated or not _sound(view):
+        gathered.troubles["calls use a file view with more pieces than were recorded"] += n_calls
+        return
+    rows, left_out = within(rows, max(gathered.room, 0))
+    gathered.troubles["calls beyond the bound are left out"] += left_out
+    _with_holes(view, etype, rows, gathered)
+
+
+def _data_begin(view: TraceView) -> int:
+    return int(view.pieces["offset"][0]) if len(view.pieces) else view.lower
+
+
+def _sound(view: TraceView) -> bool:
+    """Whether the pieces add up to the data of the filetype, with numbers of a sane size."""
+    pieces = view.pieces
+    if not len(pieces) or view.filetype_bytes <= 0 or not 0 < abs(view.extent) < _FARTHEST:
+        return False
+    if (pieces["bytes"] <= 0).any() or (pieces["count"] <= 0).any():
+        return False
+    total = (pieces["bytes"].astype(float) * pieces["count"]).sum()
+    return bool(total == view.filetype_bytes and total < _FARTHEST)
+
+
+def _with_holes(view: TraceView, etype: int, rows: NDArray[Any], gathered: _Gathered) -> None:
+    row, k = expanded_index(rows["count"])
+    levels = levels_of(k, rows["inner"][row])
+    position = (rows["offset"][row] + moved(levels, rows["stride"][row])) * etype
+    calls = rows[row]
+    calls["sequence"] += moved(levels, rows["sequence_stride"][row])
+    good = (position >= 0) & (position < _FARTHEST) & (calls["bytes"] < _FARTHEST)
+    calls, position = calls[good], position[good]
+    tile, phase = np.divmod(position, view.filetype_bytes)
+    for (begin, size), places in groups(phase, calls["bytes"]):
+        gathered.templates += 1
+        pieces = None
+        if gathered.templates <= _MOST_TEMPLATES:
+            pieces = pieces_of_range(view, begin, size)
+        if pieces is None or len(pieces) * len(places) > gathered.room:
+            gathered.troubles["calls beyond the bound are left out"] += len(places)
+            continue
+        start = view.displacement + tile[places] * view.extent
+        times, n = len(places), len(pieces)
+        gathered.add(
+            np.repeat(calls[places], n),
+            np.repeat(np.arange(times), n),
+            offset=(start[:, None] + pieces["offset"]).reshape(-1),
+            size=np.tile(pieces["bytes"], times),
+            repeat=np.tile(pieces["count"], times),
+            inner=np.tile(pieces["inner"], (times, 1)),
+            stride=np.tile(pieces["stride"], (times, 1)),
+        )
+
+
+# Which bytes of a file a range of a view's data is, in folded pieces.
+
+MOST_PIECES = 65536
+"""Pieces of one call that are listed."""
+
+_ENDLESS = np.iinfo(np.int64).max
+
+
+def pieces_of_range(view: TraceView, phase: int, size: int) -> NDArray[Any] | None:
+    """Pieces that hold `size` bytes of data from `phase` bytes into a filetype on.
+
+    Args:
+        view: With all its pieces and some data.
+        phase: Below `view.filetype_bytes`.
+        size: More than 0.
+
+    Returns:
+        (n,) `PIECE_ROW`, offsets from the start of that filetype; None: more than `MOST_PIECES`.
+    """
+    whole = view.filetype_bytes
+    head = min(whole - phase, size) if phase else 0
+    n_tiles, tail = divmod(size - head, whole)
+    first = 1 if phase else 0
+    parts = []
+    if head:
+        parts.append(_clipped(view.pieces, phase, phase + head))
+    if n_tiles:
+        tiles = _tiled(view.pieces, n_tiles, view.extent)
+        if tiles is None:
+            return None
+        parts.append(_shifted(tiles, first * view.extent))
+    if tail:
+        parts.append(_shifted(_clipped(view.pieces, 0, tail), (first + n_tiles) * view.extent))
+    found = np.concatenate(parts)
+    return found if len(found) <= MOST_PIECES else None
+
+
+def _shifted(pieces: NDArray[Any], distance: int) -> NDArray[Any]:
+    found = pieces.copy()
+    found["offset"] += distance
+    return found
+
+
+def _tiled(pieces: NDArray[Any], n_tiles: int, extent: int) -> NDArray[Any] | None:
+    """The pieces of `n_tiles` filetypes one after the other."""
+    if n_tiles == 1:
+        return pieces
+    parts = []
+    for piece in pieces:
+        folded = _fold_tiles(piece, n_tiles, extent)
+        if folded is None:
+            if n_tiles > MOST_PIECES:
+                return None
+            folded = np.repeat(piece[None], n_tiles)
+            folded["offset"] += np.arange(n_tiles) * extent
+        parts.append(folded)
+        if sum(map(len, parts)) > MOST_PIECES:
+            return None
+    return np.concatenate(parts)
+
+
+def _fold_tiles(piece: Any, n_tiles: int, extent: int) -> NDArray[Any] | None:
+    """One more level over the tiles; None if the piece has all levels already, or a ragged one."""
+    count, inner, stride = int(piece["count"]), piece["inner"].tolist(), piece["stride"].tolist()
+    found = np.array([piece], PIECE_ROW)
+    found["count"] = count * n_tiles
+    if count == 1:
+        found["inner"], found["stride"] = (0, 0), (extent, 0, 0)
+    elif not inner[0] or count <= inner[0]:
+        found["inner"], found["stride"] = (count, 0), (stride[0], extent, 0)
+    elif (not inner[1] or count <= inner[0] * inner[1]) and count % inner[0] == 0:
+        found["inner"] = (inner[0], count // inner[0])
+        found["stride"] = (stride[0], stride[1], extent)
+    else:
+        return None
+    return found
+
+
+def _clipped(pieces: NDArray[Any], begin: int, end: int) -> NDArray[Any]:
+    """Pieces that hold the bytes `begin` to `end` of one filetype's data."""
+    sizes = pieces["bytes"] * pieces["count"]
+    starts = np.cumsum(sizes) - sizes
+    parts: list[tuple[Any, ...]] = []
+    for place in np.flatnonzero((starts < end) & (starts + sizes > begin)).tolist():
+        low = max(begin - int(starts[place]), 0)
+        high = min(end - int(starts[place]), int(sizes[place]))
+        parts += _part_of(pieces[place], low, high)
+    return np.array(parts, PIECE_ROW)
+
+
+def _part_of(piece: Any, low: int, high: int) -> list[tuple[Any, ...]]:
+    """The bytes `low` to `high` of the data of a folded piece."""
+    size = int(piece["bytes"])
+    first, skipped = divmod(low, size)
+    last, rest = divmod(high, size)
+    if first == last:
+        return [_one(_at(piece, first) + skipped, high - low)]
+    parts = []
+    if skipped:
+        parts.append(_one(_at(piece, first) + skipped, size - skipped))
+        first += 1
+    parts += _between(piece, first, last)
+    if rest:
+        parts.append(_one(_at(piece, last), rest))
+    return parts
+
+
+def _between(piece: Any, first: int, last: int) -> list[tuple[Any, ...]]:
+    """Pieces `first` to `last` (exclusive) of a folded one, in at most five entries."""
+    inner = [int(number) or _ENDLESS for number in piece["inner"].tolist()]
+    line, plane = inner[0], min(inner[0] * inner[1], _ENDLESS)
+    cuts = {first, last}
+    for unit in (line, plane):
+        up, down = -(-first // unit) * unit, last // unit * unit
+        cuts |= {cut for cut in (up, down) if first < cut < last}
+    bounds = sorted(cuts)
+    stride = tuple(piece["stride"].tolist())
+    return [
+        (_at(piece, a), int(piece["bytes"]), b - a, tuple(piece["inner"].tolist()), stride)
+        for a, b in itertools.pairwise(bounds)
+    ]
+
+
+def _one(offset: int, size: int) -> tuple[Any, ...]:
+    return (offset, size, 1, (0, 0), (0, 0, 0))
+
+
+def _at(piece: Any, k: int) -> int:
+    """Offset of the k-th piece."""
+    levels = levels_of(np.array([k]), piece["inner"][None])
+    return int(piece["offset"] + moved(levels, piece["stride"][None])[0])

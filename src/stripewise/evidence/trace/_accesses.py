@@ -1,0 +1,231 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Derives from a trace which parts of files and which dataset selections each rank moved."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.evidence.trace._access_bytes import byte_pieces
+from stripewise.evidence.trace._rows import groups, number_in_rank, ranks_of, take_rows, within
+from stripewise.evidence.trace._trace import (
+    COLLECTIVE_OPS,
+    DATA_OPS,
+    SYSTEM_LAYERS,
+    WRITES,
+    EventFlag,
+    IoLayer,
+    Pieces,
+    Selections,
+    ShapeKind,
+    Trace,
+    TraceShape,
+    expanded_index,
+    levels_of,
+    members,
+    moved,
+)
+
+MOST_PARTS = 4_000_000
+"""Selections, and rows of pieces, of one trace."""
+
+_DATASET_LAYERS = (IoLayer.HDF5, IoLayer.PNETCDF, IoLayer.ADIOS2)
+
+
+def accesses(trace: Trace) -> tuple[Selections | Pieces, ...]:
+    """Find what the program itself moved, per file, dataset and direction.
+
+    Datasets come from the HDF5, PnetCDF and ADIOS2 calls.  A file's MPI-IO calls count if the
+    program made them, or if nothing above them told of a dataset of that file; its POSIX and
+    stdio calls if the program made them.
+    What is beyond `MOST_PARTS` is told in the notes.
+    """
+    rows = _data_rows(trace)
+    selections = selections_of(
+        trace, take_rows(rows, np.isin(rows["layer"], _DATASET_LAYERS)), MOST_PARTS
+    )
+    described = {entry.file for entry in selections if len(entry.rank) or entry.irregular}
+    known = np.array([path in described for path in trace.paths], bool)
+    own = (rows["depth"] == 0) | ~known[rows["file"]]
+    mpi = take_rows(rows, (rows["layer"] == IoLayer.MPIIO) & own)
+    system = np.isin(rows["layer"], SYSTEM_LAYERS) & (rows["depth"] == 0)
+    posix = rows if system.all() else take_rows(rows, system)
+    ranges = ((mpi, "view"), (posix, "offsets"))
+    pieces = [byte_pieces(trace, chosen, source, MOST_PARTS) for chosen, source in ranges]
+    return (*selections, *pieces[0], *pieces[1])
+
+
+def _data_rows(trace: Trace) -> NDArray[Any]:
+    """Rows that moved data of a file, with `rank` numbered from 0 also without MPI."""
+    rows = trace.rows
+    moved = np.isin(rows["op"], DATA_OPS) & (rows["bytes"] > 0) & (rows["file"] >= 0)
+    moved &= (rows["flags"] & (EventFlag.FAILED | EventFlag.WAIT | EventFlag.ATTRIBUTE)) == 0
+    if not trace.n_ranks:
+        rows = take_rows(rows, moved)
+        rows["rank"] = rows["process"]
+        return rows
+    places = np.flatnonzero(moved & (rows["rank"] >= 0))
+    rank = rows["rank"][places]
+    in_order = bool((rank[1:] >= rank[:-1]).all())
+    if in_order and len(places) == len(rows):
+        return rows
+    return take_rows(rows, places if in_order else places[np.argsort(rank, kind="stable")])
+
+
+# HDF5, PnetCDF and ADIOS2 calls -> selections per dataset.
+
+
+def selections_of(trace: Trace, rows: NDArray[Any], most: int) -> tuple[Selections, ...]:
+    """Group data calls by file, dataset, dimensions and direction.
+
+    Args:
+        trace: Of one run.
+        rows: Its data calls of the layers that know datasets.
+        most: Selections that are made.
+    """
+    owner = _objects(trace, rows)
+    rows, owner = rows[owner >= 0], owner[owner >= 0]
+    if not len(rows):
+        return ()
+    datasets = _dataset_numbers(trace)[owner]
+    n_dims = np.array([len(shape.extents) or 1 for shape in trace.shapes] or [1])
+    dims = np.where(rows["shape"] >= 0, n_dims[rows["shape"]], 0)
+    dims = np.where(dims > 0, dims, _extents_dims(trace)[owner])
+    found = []
+    for (_, _, writing), places in groups(datasets, dims, np.isin(rows["op"], WRITES)):
+        mine, left_out = within(take_rows(rows, places), most)
+        most -= int(mine["count"].sum())
+        found.append(_selections(trace, mine, owner[places], bool(writing), left_out))
+    return tuple(found)
+
+
+def _objects(trace: Trace, rows: NDArray[Any]) -> NDArray[np.int64]:
+    """Index of the object of each row, by the row itself or else by its shape."""
+    of_shape = np.array([shape.object for shape in trace.shapes] or [-1])
+    by_shape = np.where(rows["shape"] >= 0, of_shape[rows["shape"]], -1)
+    return np.where(rows["object"] >= 0, rows["object"], by_shape).astype(np.int64)
+
+
+def _dataset_numbers(trace: Trace) -> NDArray[np.int64]:
+    """One number for all descriptions of a dataset (its extents may change)."""
+    numbers: dict[tuple[int, int, str], int] = {}
+    return np.array(
+        [numbers.setdefault((o.file, o.layer, o.name), len(numbers)) for o in trace.objects],
+        np.int64,
+    )
+
+
+def _extents_dims(trace: Trace) -> NDArray[np.int64]:
+    return np.array([len(entry.extents) or 1 for entry in trace.objects], np.int64)
+
+
+def _selections(
+    trace: Trace, rows: NDArray[Any], owner: NDArray[np.int64], writing: bool, left_out: int
+) -> Selections:
+    troubles: Counter[str] = Counter({"selections beyond the bound are left out": left_out})
+    described = trace.objects[int(owner[-1])]
+    extents = _extents(trace, rows, owner)
+    parts = [np.zeros(0, _selected(len(extents)))]
+    for (shape,), places in groups(rows["shape"]):
+        parts += _of_shape(trace, take_rows(rows, places), shape, troubles)
+    found = np.concatenate(parts)
+    rank, n_ranks = ranks_of(trace, found["rank"])
+    found["order"] = number_in_rank(rank, *(found[n] for n in ("process", "thread", "sequence")))
+    place = np.lexsort((found["order"], rank))
+    names = ("start", "stride", "count", "block", "order", "collective")
+    columns: dict[str, Any] = {name: found[name][place] for name in names}
+    return Selections(
+        file=trace.paths[described.file] if described.file >= 0 else "",
+        dataset=described.name,
+        extents=extents,
+        element_bytes=described.element_bytes,
+        writing=writing,
+        rank=rank[place],
+        **columns,
+        n_ranks=n_ranks,
+        irregular=sum(troubles.values()),
+        source=IoLayer(described.layer).name.lower(),
+        notes=tuple(f"{number} {what}" for what, number in troubles.items() if number),
+    )
+
+
+def _selected(n_dims: int) -> np.dtype[np.void]:
+    """One selection, and whose."""
+    vectors = [(name, "<i8", (n_dims,)) for name in ("start", "stride", "count", "block")]
+    return np.dtype(
+        members("i8 rank process thread sequence order", ("collective", "?"), *vectors)
+    )
+
+
+def _extents(trace: Trace, rows: NDArray[Any], owner: NDArray[np.int64]) -> tuple[int, ...]:
+    """Largest extents that a dataset had."""
+    shapes = [trace.shapes[i].extents for i in np.unique(rows["shape"][rows["shape"] >= 0])]
+    objects = [trace.objects[i].extents for i in np.unique(owner)]
+    n_dims = len(shapes[0]) if shapes else len(objects[0])
+    alike = [extents for extents in (*shapes, *objects) if len(extents) == n_dims]
+    return tuple(max(sizes) for sizes in zip(*alike, strict=True)) or (1,)
+
+
+def _of_shape(
+    trace: Trace, rows: NDArray[Any], number: int, troubles: Counter[str]
+) -> list[NDArray[Any]]:
+    """Selections of the calls that share a shape; what is none goes to `troubles`."""
+    n_calls = int(rows["count"].sum())
+    if number < 0:
+        troubles["calls whose selection was not recorded"] += n_calls
+        return []
+    shape = trace.shapes[number]
+    if shape.kind == ShapeKind.NONE:
+        return []
+    regular = _regular(shape)
+    if regular is None:
+        what = "points" if shape.kind == ShapeKind.POINTS else "irregular hyperslabs"
+        troubles[f"selections are {what}"] += n_calls
+        return []
+    vectors, whole = regular
+    lost = (rows["flags"] & EventFlag.NO_OFFSET) != 0
+    if lost.any() and not whole:
+        troubles["calls whose selection was not recorded"] += int(rows["count"][lost].sum())
+        rows = rows[~lost]
+    row, k = expanded_index(rows["count"])
+    levels = levels_of(k, rows["inner"][row])
+    extents = shape.extents or (1,)
+    found = np.zeros(len(row), _selected(len(extents)))
+    for name in ("rank", "process", "thread"):
+        found[name] = rows[name][row]
+    found["sequence"] = rows["sequence"][row] + moved(levels, rows["sequence_stride"][row])
+    if not whole:
+        index = rows["offset"][row] + moved(levels, rows["stride"][row])
+        found["start"] = _corner(index, extents)
+    for name, numbers in zip(("stride", "count", "block"), vectors, strict=True):
+        found[name] = numbers
+    found["collective"] = np.isin(rows["op"], COLLECTIVE_OPS)[row]
+    return [found]
+
+
+def _regular(shape: TraceShape) -> tuple[tuple[tuple[int, ...], ...], bool] | None:
+    """Stride, count and block of a shape that is a hyperslab, and whether it is all there is."""
+    extents = shape.extents or (1,)
+    ones = (1,) * len(extents)
+    if shape.kind == ShapeKind.ALL:
+        return (ones, ones, extents), True
+    if shape.kind == ShapeKind.REGULAR and len(shape.count) == len(extents):
+        return (shape.stride, shape.count, shape.block), False
+    boxes = shape.boxes
+    if boxes is not None and len(boxes) == 1 and not shape.truncated and shape.total_boxes <= 1:
+        size = boxes[0, 1] - boxes[0, 0] + 1
+        return (ones, ones, tuple(size.tolist())), False
+    return None
+
+
+def _corner(index: NDArray[np.int64], extents: tuple[int, ...]) -> NDArray[np.int64]:
+    """(n, n_dims) int64: C order indices in `extents` as coordinates; the first is unbounded."""
+    start = np.zeros((len(index), len(extents)), np.int64)
+    for dim in range(len(extents) - 1, 0, -1):
+        index, start[:, dim] = np.divmod(index, max(extents[dim], 1))
+    start[:, 0] = index
+    return start

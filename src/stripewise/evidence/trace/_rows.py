@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Copies, chooses and groups rows of structured arrays, and numbers equal values.
+
+Whole rows are copied as bytes; numpy copies them member by member, which is slower.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.evidence.trace._run_profile import COUNTER_ROW
+from stripewise.evidence.trace._trace import Trace
+
+
+def take_rows(rows: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
+    """Copy the rows that indices or a mask name; the same as `rows[places]`."""
+    taken: NDArray[Any] = _opaque(rows)[places].view(rows.dtype)
+    return taken
+
+
+def join_rows(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Copy rows of one dtype behind each other; there is at least one part."""
+    joined: NDArray[Any] = np.concatenate([_opaque(part) for part in parts])
+    return joined.view(parts[0].dtype)
+
+
+def join_in_order(parts: Sequence[NDArray[Any]], order: NDArray[np.int64] | None) -> NDArray[Any]:
+    """Join, then take the rows in `order` (None: as they are), with one copy of each."""
+    if order is None:
+        return join_rows(parts)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    joined = np.empty(len(order), parts[0].dtype)
+    begin = 0
+    for part in parts:
+        _opaque(joined)[place[begin : begin + len(part)]] = _opaque(part)
+        begin += len(part)
+    return joined
+
+
+def copy_common(rows: NDArray[Any], found: NDArray[Any]) -> None:
+    """Set the members of rows that others of the same number have too."""
+    for name in set(rows.dtype.names or ()).intersection(found.dtype.names or ()):
+        rows[name] = found[name]
+
+
+def bounded(values: NDArray[Any]) -> NDArray[np.int64]:
+    """(n,) uint64 as int64; what is too large is the largest."""
+    return np.asarray(np.minimum(values, np.uint64(np.iinfo(np.int64).max)).astype(np.int64))
+
+
+def _opaque(rows: NDArray[Any]) -> NDArray[Any]:
+    return np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize)))
+
+
+def unknown_counters(n: int) -> NDArray[Any]:
+    """(n,) `COUNTER_ROW` that say nothing but 0 of what is counted."""
+    rows = np.zeros(n, COUNTER_ROW)
+    for name in ("process", "unaligned", "maximum_offset", "slowest_rank", "fastest_rank"):
+        rows[name] = -1
+    for name in ("first", "last", "seconds_deviation", "bytes_deviation"):
+        rows[name] = np.nan
+    return rows
+
+
+def asked_bytes(rows: NDArray[Any]) -> NDArray[Any]:
+    """(n,) what the program asked to move, of processes or counters."""
+    return np.asarray(rows["outermost_read_bytes"] + rows["outermost_write_bytes"])
+
+
+def begins(*columns: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n,) bool: in sorted columns, an entry that is not equal to the one before."""
+    new = np.ones(len(columns[0]), bool)
+    new[1:] = False
+    for column in columns:
+        new[1:] |= column[1:] != column[:-1]
+    return new
+
+
+def ranks_of(trace: Trace, rank: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """Ranks of entries and their number; without MPI the processes that are among them."""
+    if trace.n_ranks:
+        return rank, trace.n_ranks
+    processes, place = np.unique(rank, return_inverse=True)
+    return place.reshape(-1), max(len(processes), 1)
+
+
+def groups(*keys: NDArray[Any]) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
+    """Each distinct combination of keys, and (n,) the ascending places where it stands."""
+    if not len(keys[0]):
+        return
+    order = np.lexsort(keys[::-1])
+    bounds = [*np.flatnonzero(begins(*(key[order] for key in keys))).tolist(), len(order)]
+    for begin, end in itertools.pairwise(bounds):
+        places = order[begin:end]
+        yield tuple(int(key[places[0]]) for key in keys), places
+
+
+def within(rows: NDArray[Any], most: int) -> tuple[NDArray[Any], int]:
+    """The first rows that together stand for at most `most` calls, and calls left out."""
+    total = np.cumsum(rows["count"].astype(np.float64))
+    keep = int(np.searchsorted(total, most, side="right"))
+    return rows[:keep], int(total[-1] - (total[keep - 1] if keep else 0)) if len(rows) else 0
+
+
+def number_in_rank(rank: NDArray[np.int64], *order: NDArray[Any]) -> NDArray[np.int64]:
+    """(n,) int64: place of each entry among those of its rank, sorted by `order`."""
+    sequence = np.lexsort((*order[::-1], rank))
+    sorted_rank = rank[sequence]
+    numbers = np.empty(len(rank), np.int64)
+    numbers[sequence] = np.arange(len(rank)) - np.searchsorted(sorted_rank, sorted_rank)
+    return numbers
+
+
+# Equal values once each, by number.
+
+T = TypeVar("T")
+
+
+class Interned(Generic[T]):
+    """Values in the order in which they first came; their numbers count from 0."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+        self._values: list[Any] = []
+
+    def number(self, key: Hashable, make: Callable[[], T] | None = None) -> int:
+        """Return the number of a value.
+
+        Args:
+            key: The value itself, or what is equal for equal values.
+            make: Makes the value, where the key is another thing.
+        """
+        found = self._numbers.get(key)
+        if found is None:
+            found = self._numbers[key] = len(self._values)
+            self._values.append(make() if make else key)
+        return found
+
+    @property
+    def values(self) -> tuple[T, ...]:
+        """All values in the order of their numbers."""
+        return tuple(self._values)
+
+    def __getitem__(self, number: int) -> T:
+        """Return one value."""
+        value: T = self._values[number]
+        return value

@@ -1,0 +1,492 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Records the counters of one run from any source, with the marks of its processes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import IntEnum, IntFlag
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.core import Amount, Gap, Part, reasons
+from stripewise.evidence.trace._trace import Op, members
+
+if TYPE_CHECKING:
+    from stripewise.core import MpiioStats, MpiioTimers
+    from stripewise.evidence.trace._trace import Pieces, Selections, Trace
+
+
+SIZE_EDGES = (0, 100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30)
+"""Lower edges of the ten size bins, bytes (Darshan's)."""
+
+N_COMMON = 4
+ALIGN_BINS = 32
+ALL_RANKS = -2
+"""Rank of a row that holds all ranks together (a reduced record)."""
+
+PROCESS_ROW = np.dtype(
+    members(
+        "u4 pid ppid",
+        "i8 host",  # index into `RunProfile.hosts`
+        "i4 rank",  # in MPI_COMM_WORLD; -1: no rank
+        "i4 world_size",
+        ("is_program", "?"),  # its I/O is the program's; not a launcher, or a shell beside ranks
+        "u4 mpi_family",  # `MpiFamily`
+        "u4 plugin_state",  # `PluginState`
+        "u4 flags",  # `ProcessFlag`
+        "u8 start_ns end_ns",  # since 1970; the end is 0 where it is not known
+        "i8 shift_ns",  # what is added to its own times: since `RunProfile.start`
+        "u8 outermost_ns outermost_read_bytes outermost_write_bytes lost_records lost_calls",
+        "u4 capture",
+        "u8 lost_events",
+        ("mpi_version", "S256"),
+        ("exe", "S512"),
+        ("command", "S1024"),  # words, separated by \x1f
+    ),
+)
+
+COUNTER_ROW = np.dtype(
+    members(
+        "i4 file",  # index into `RunProfile.paths`
+        "i1 layer",  # `IoLayer`
+        "i4 rank",  # -1: no MPI; -2: all ranks together (a reduced record)
+        "i4 process",  # row of `RunProfile.processes`; -1: not known
+        "u4 flags",  # `FileFlag`
+        ("count", "<i8", (len(Op),)),
+        ("bytes", "<i8", (len(Op),)),
+        ("seconds", "<f8", (len(Op),)),
+        "f8 outermost_seconds",  # in calls that no other I/O layer made
+        "i8 outermost_read_bytes outermost_write_bytes",  # what the program asked for
+        "f8 first last",  # data call, seconds since the run began; nan
+        "i8 sequential_reads consecutive_reads sequential_writes consecutive_writes",
+        ("read_sizes", "<i8", (len(SIZE_EDGES),)),
+        ("write_sizes", "<i8", (len(SIZE_EDGES),)),
+        "i8 unaligned",  # calls not aligned in the file to `alignment`; -1: not known
+        "i8 alignment",  # bytes; 0: not known
+        "i8 read_min read_max write_min write_max",  # sizes of calls, bytes; 0: not known
+        ("write_alignment", "<u4", (ALIGN_BINS,)),  # writes by the power of two they lie on
+        ("common_size", "<i8", (N_COMMON,)),  # most common sizes, bytes; 0: none
+        ("common_count", "<i8", (N_COMMON,)),
+        "i8 maximum_offset",  # end of the furthest byte; -1: not known
+        "i4 slowest_rank",  # of a reduced record; -1: not known
+        "f8 slowest_seconds",
+        "i8 slowest_bytes",
+        "i4 fastest_rank",
+        "f8 fastest_seconds",
+        "i8 fastest_bytes",
+        "f8 seconds_deviation",  # standard deviation over ranks; nan
+        "f8 bytes_deviation",
+    ),
+)
+"""Counters of one file in one layer by one rank, or by all together (rank -2).
+
+`count`, `bytes` and `seconds` are by `Op`.
+"""
+
+N_ACTIONS = 16
+
+
+class Action(IntEnum):
+    """What a call on a name does."""
+
+    OPEN = 0
+    STAT = 1
+    ACCESS = 2
+    LIST = 3
+    MKDIR = 4
+    RMDIR = 5
+    UNLINK = 6
+    RENAME = 7
+    LINK = 8
+    SYMLINK = 9
+    CHANGE = 10
+    TRUNCATE = 11
+    STATFS = 12
+
+
+NAMES_ROW = np.dtype(
+    members(
+        "i4 directory",  # index into `RunProfile.directories`
+        "i4 rank",  # -1: no MPI
+        "i4 process",  # row of `RunProfile.processes`
+        ("count", "<i8", (N_ACTIONS,)),  # by `Action`, failed ones too
+        ("failed", "<i8", (N_ACTIONS,)),
+        ("seconds", "<f8", (N_ACTIONS,)),
+    ),
+)
+"""Calls on the names in one directory by one process; those on a file that was opened stand in
+its counters as well."""
+
+HEAT_ROW = np.dtype(
+    members(
+        "i4 rank",
+        "i4 file",  # -1: all files together
+        "u1 layer",
+        "i4 bin",
+        "f8 read_bytes write_bytes busy_seconds",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class FileHints:
+    """Hints of one file: requested by the program, applied by Stripewise, reported by the MPI."""
+
+    requested: dict[str, str] = field(default_factory=dict)
+    applied: dict[str, str] = field(default_factory=dict)
+    reported: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FileLayout:
+    """Layout of one file on a parallel file system; 0: not known."""
+
+    stripe_bytes: int = 0
+    stripe_count: int = 0
+    targets: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of one process for one file (`path` is -1: for the process).
+
+    Attributes:
+        process: Row of `RunProfile.processes`.
+        path: Index into `RunProfile.paths`.
+        layer: `IoLayer`.
+        kind: `SettingsKind`.
+        values: Key to value, as texts.
+    """
+
+    process: int
+    path: int
+    layer: int
+    kind: int
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class RunProfile:
+    """One run, as any evidence tells it.
+
+    Attributes:
+        source: Where it comes from, in words: "stripewise trace", "Darshan 3.4.1 log".
+        command: As it was called, "" if not known; `job_id`, `user`: likewise.
+        n_ranks: 0 without MPI; `n_processes`: those of the program.
+        hosts: Names; empty: not known.
+        start: Seconds since 1970; `elapsed_seconds`: of the whole run.
+        paths: Absolute; bytes that are not UTF-8 are kept as surrogate escapes.
+        counters: (n,) `COUNTER_ROW` of the program's processes.
+        helpers: (n,) `COUNTER_ROW` of launchers and shells, as far as they were seen.
+        processes: (p,) `PROCESS_ROW`, the program's first; empty: not known.
+        issued: (i,) `COUNTER_ROW` of the system calls that the C library made for streams.
+        names: (d,) `NAMES_ROW` of the program's processes; empty: not known.
+        directories: Absolute paths; "" stands for all that have no row of their own.
+        settings: Requested, applied and reported settings, by process.
+        layers: Names of the layers that were watched; one that is absent from the counters
+            was not used, one that is absent here was not looked at.
+        heat: (m,) `HEAT_ROW`; `heat_bin_seconds`: width of a bin, 0 without a heat map.
+        hints / layouts: By index of the file.
+        hdf5_unseen: Indices of files of HDF5 of which no call was seen, since the program holds
+            HDF5 itself (it is linked statically).
+        mpi: Family of the MPI library: "mpich", "openmpi", "other", "" if not known.
+        mpi_version: First line of MPI_Get_library_version, "" if not known.
+        partial: Some of it is missing; why is in `notes`.
+        damaged: The input itself is: it was cut off, or a part of it cannot be read.
+        gaps: Amounts that are not told, or not all; the tables hold what is known.
+        notes: What is missing or doubtful, in words.
+        troubles: Of the notes, what the runtime library wrote down itself.
+        unchecked: Processes that were recorded without a valid checksum; None: not of this kind.
+    """
+
+    source: str
+    command: str = ""
+    job_id: str = ""
+    user: str = ""
+    n_ranks: int = 0
+    n_processes: int = 0
+    hosts: tuple[str, ...] = ()
+    start: float = 0.0
+    elapsed_seconds: float = 0.0
+    paths: tuple[str, ...] = ()
+    counters: NDArray[Any] = field(default_factory=lambda: np.zeros(0, COUNTER_ROW))
+    helpers: NDArray[Any] = field(default_factory=lambda: np.zeros(0, COUNTER_ROW))
+    processes: NDArray[Any] = field(default_factory=lambda: np.zeros(0, PROCESS_ROW))
+    issued: NDArray[Any] = field(default_factory=lambda: np.zeros(0, COUNTER_ROW))
+    names: NDArray[Any] = field(default_factory=lambda: np.zeros(0, NAMES_ROW))
+    directories: tuple[str, ...] = ()
+    settings: tuple[Settings, ...] = ()
+    layers: tuple[str, ...] = ()
+    heat: NDArray[Any] = field(default_factory=lambda: np.zeros(0, HEAT_ROW))
+    heat_bin_seconds: float = 0.0
+    hints: dict[int, FileHints] = field(default_factory=dict)
+    layouts: dict[int, FileLayout] = field(default_factory=dict)
+    hdf5_unseen: tuple[int, ...] = ()
+    mpi: str = ""
+    mpi_version: str = ""
+    partial: bool = False
+    damaged: bool = False
+    gaps: tuple[Gap, ...] = ()
+    notes: tuple[str, ...] = ()
+    troubles: tuple[str, ...] = ()
+    unchecked: int | None = None
+
+    @property
+    def is_mpi(self) -> bool:
+        """Whether the program had ranks; without, its processes are just processes."""
+        return self.n_ranks > 0
+
+    @cached_property
+    def program(self) -> NDArray[Any]:
+        """(n_processes,) `PROCESS_ROW`: the processes whose I/O is the program's."""
+        rows: NDArray[Any] = self.processes[self.processes["is_program"]]
+        return rows
+
+    @cached_property
+    def used_mpi(self) -> NDArray[np.bool_]:
+        """(p,) bool: the process initialised MPI, plug-in or not."""
+        return uses_mpi(self.processes)
+
+    @cached_property
+    def actors(self) -> NDArray[np.int64]:
+        """(n,) int64: who made the calls of each counter row: a rank, or without MPI a process.
+
+        Rows that hold all ranks together have `ALL_RANKS`.
+        """
+        return _actors(self.counters)
+
+    @property
+    def io_seconds(self) -> float:
+        """Time in outermost I/O calls, maximum over ranks; without MPI over processes.
+
+        A rank number that occurs several times (several mpiexec lines in a script) counts
+        with the sum of its times.
+        """
+        if len(self.processes):
+            program = self.program
+            return self.over_ranks(program["outermost_ns"] * 1e-9, np.arange(len(program)))
+        return self.seconds_of(self.counters)
+
+    def seconds_of(self, rows: NDArray[Any]) -> float:
+        """Return the outermost time of counter rows, such as those of a file: maximum over ranks.
+
+        Of a row that holds all ranks together it is that of the slowest one.
+        """
+        if len(self.processes):
+            return self.over_ranks(rows["outermost_seconds"], rows["process"])
+        reduced = rows["rank"] == ALL_RANKS
+        mean = rows["outermost_seconds"][reduced] / max(self.n_ranks, 1)
+        slowest = np.minimum(rows["slowest_seconds"], rows["outermost_seconds"])[reduced]
+        single = rows[~reduced]
+        own = np.bincount(
+            np.unique(_actors(single), return_inverse=True)[1],
+            weights=single["outermost_seconds"],
+        )
+        return float(own.max(initial=0.0) + np.maximum(mean, slowest).sum())
+
+    def over_ranks(self, seconds: NDArray[Any], process: NDArray[Any]) -> float:
+        """Sum values over the processes of each rank; return the maximum.
+
+        Args:
+            seconds: (n,) values.
+            process: (n,) rows of `processes` that they belong to.
+        """
+        if not len(seconds):
+            return 0.0
+        owner = self.processes["rank"][process] if self.is_mpi else process
+        return float(np.bincount(owner, weights=seconds).max())
+
+    @property
+    def read_bytes(self) -> int:
+        """Bytes that the program asked to read, as far as they are known."""
+        return self._moved("outermost_read_bytes")
+
+    @property
+    def write_bytes(self) -> int:
+        """Bytes that the program asked to write, as far as they are known."""
+        return self._moved("outermost_write_bytes")
+
+    def why_missing(self, part: Part, file: int | None = None) -> str:
+        """Say why some of it is not told of the run, or of a file; "": all is."""
+        return reasons(
+            gap.why
+            for gap in self.gaps
+            if gap.parts & part and (file is None or file in gap.files)
+        )
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """Those of `io_seconds`, `read_bytes` and `write_bytes` that are not known, and why."""
+        parts = {
+            "io_seconds": Part.SECONDS,
+            "read_bytes": Part.READ_BYTES,
+            "write_bytes": Part.WRITE_BYTES,
+        }
+        return {name: why for name, part in parts.items() if (why := self.why_missing(part))}
+
+    @property
+    def read_amount(self) -> Amount:
+        """Bytes that the program asked to read."""
+        return Amount.of(self.read_bytes, self.why_missing(Part.READ_BYTES))
+
+    @property
+    def write_amount(self) -> Amount:
+        """Bytes that the program asked to write."""
+        return Amount.of(self.write_bytes, self.why_missing(Part.WRITE_BYTES))
+
+    @property
+    def io_amount(self) -> Amount:
+        """Seconds in outermost I/O calls, maximum over ranks."""
+        return Amount.of(self.io_seconds, self.why_missing(Part.SECONDS))
+
+    def _moved(self, name: str) -> int:
+        return int((self.program if len(self.processes) else self.counters)[name].sum())
+
+
+def _actors(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """(n,) int64: who made the calls of each row: a rank, or without MPI a process."""
+    without = rows["rank"] == -1
+    return np.where(without, rows["process"], rows["rank"]).astype(np.int64)
+
+
+def uses_mpi(processes: NDArray[Any]) -> NDArray[np.bool_]:
+    """(p,) bool: the process of each `PROCESS_ROW` initialised MPI, plug-in or not."""
+    return np.asarray(
+        ((processes["flags"] & ProcessFlag.MPI_INITIALIZED) != 0)
+        | (processes["mpi_family"] != MpiFamily.NONE)
+        | (processes["plugin_state"] != PluginState.UNUSED)
+        | (processes["rank"] >= 0)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Everything that one source tells of one run.
+
+    Attributes:
+        profile: Always there.
+        trace: None where the source has no single calls.
+        accesses: For patterns; empty where the source cannot tell.
+        mpiio_stats: Blocks of MPICH_MPIIO_STATS, where the source is such.
+        mpiio_timers: Blocks of MPICH_MPIIO_TIMERS of the same output.
+    """
+
+    profile: RunProfile
+    trace: Trace | None = None
+    accesses: tuple[Selections | Pieces, ...] = ()
+    mpiio_stats: tuple[MpiioStats, ...] = ()
+    mpiio_timers: tuple[MpiioTimers, ...] = ()
+
+
+# Marks that the processes of a run leave, with the numbers that a container stores.
+
+
+class MpiFamily(IntEnum):
+    """MPI ABI family of a process."""
+
+    NONE = 0
+    MPICH = 1
+    OPENMPI = 2
+    OTHER = 3
+
+
+class PluginState(IntEnum):
+    """What became of the MPI plug-in in a process."""
+
+    UNUSED = 0
+    LOADED = 1
+    MISSING = 2
+    WRONG = 3
+
+
+class ProcessFlag(IntFlag):
+    """Bits of `PROCESS_ROW`'s flags."""
+
+    MPI_INITIALIZED = 0x1
+    MPI_FINALIZED = 0x2
+    EXITED = 0x4
+    EXECED = 0x8
+    FORKED = 0x10
+    USES_IO_URING = 0x20
+    USES_SHARED_MMAP = 0x40
+    HDF5 = 0x80
+    HDF5_PARALLEL = 0x100
+    CONFIG_BAD = 0x200
+    GUARD_HIT = 0x400
+    PNETCDF = 0x800
+    NETCDF4 = 0x1000
+    ADIOS2 = 0x2000
+    ROMIO_CHOSEN = 0x4000
+    LOST_OTHERS = 0x8000
+    STARTED_UNSEEN = 0x10000
+
+
+class FileFlag(IntFlag):
+    """Bits of `COUNTER_ROW`'s flags."""
+
+    READ = 0x1
+    WRITTEN = 0x2
+    CREATED = 0x4
+    OPENED_WRITE = 0x8
+    OPENED_READ = 0x10
+    UNLINKED = 0x20
+    TRUNCATED = 0x40
+    INTERLEAVED = 0x80
+    CHARACTERS = 0x100
+    WIDE = 0x200
+    MAPPED = 0x400
+    MAPPED_SHARED = 0x800
+    UNFETCHED = 0x1000
+
+
+class SettingsKind(IntEnum):
+    """Whose settings a record holds."""
+
+    PROGRAM = 1
+    APPLIED = 2
+    REPORTED = 3
+
+
+# Names of files as if a run had worked elsewhere: on a burst buffer, then brought back.
+
+
+def relocated(evidence: Evidence, worked_in: Path, directory: Path) -> Evidence:
+    """Return evidence in which what lies below one directory lies below another.
+
+    Args:
+        evidence: Of a run.
+        worked_in: Where its files were while it ran.
+        directory: Where they are now.
+    """
+    trace = evidence.trace
+    accesses = tuple(
+        replace(access, file=_moved((access.file,), worked_in, directory)[0])
+        for access in evidence.accesses
+    )
+    if trace is not None:
+        trace = replace(trace, paths=_moved(trace.paths, worked_in, directory))
+    profile = relocated_profile(evidence.profile, worked_in, directory)
+    return replace(evidence, profile=profile, trace=trace, accesses=accesses)
+
+
+def relocated_profile(profile: RunProfile, worked_in: Path, directory: Path) -> RunProfile:
+    """Return a profile in which what lies below one directory lies below another."""
+    return replace(
+        profile,
+        paths=_moved(profile.paths, worked_in, directory),
+        directories=_moved(profile.directories, worked_in, directory),
+    )
+
+
+def _moved(paths: tuple[str, ...], worked_in: Path, directory: Path) -> tuple[str, ...]:
+    top = str(worked_in)
+    return tuple(
+        f"{directory}{path[len(top) :]}" if path == top or path.startswith(f"{top}/") else path
+        for path in paths
+    )

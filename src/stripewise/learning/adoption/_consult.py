@@ -1,0 +1,277 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Asks studies, packs and models that are kept here what to set at the next run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import TypeAdapter, ValidationError
+
+from stripewise.core import SITE_POLICY, ProgramFacts, site_packs, user_packs, user_policy_path
+from stripewise.core.errors import StorageError, StripewiseError
+from stripewise.learning.adoption._answer import answer, default_answer
+from stripewise.learning.adoption._known import Identity, Known, Prepared, Watched, full_state
+from stripewise.learning.adoption._question import (
+    Answer,
+    Level,
+    Question,
+    adoptable_space,
+    expected_words,
+    why_not_unasked,
+)
+from stripewise.learning.knowledge import (
+    Case,
+    Lesson,
+    Machine,
+    Store,
+    compare,
+    describe_machine,
+    emulated_machine,
+    lessons_for,
+    own_store,
+    site_stores,
+)
+from stripewise.learning.performance import ground_of, load_models, own_models, site_models
+from stripewise.settings import Policy, load_policy
+from stripewise.settings.tunables import (
+    build_configuration,
+    settings_text,
+    split_scope,
+    tunable_of,
+)
+from stripewise.storage.machines import known_storage, machine_directories
+
+if TYPE_CHECKING:
+    from stripewise.storage.emulation import EmulatedStorage
+    from stripewise.storage.machines import Storage
+
+
+FACTS = TypeAdapter(ProgramFacts)
+CASE = TypeAdapter(Case)
+
+
+@dataclass(frozen=True)
+class Consulted:
+    """What came of it.
+
+    Attributes:
+        prepared: The answer, as it is kept.
+        warnings: Of stores and models that cannot be used.
+    """
+
+    prepared: Prepared
+    warnings: tuple[str, ...] = ()
+
+
+def consult(
+    known: Known,
+    directory: Path,
+    state: str,
+    storage: EmulatedStorage | None = None,
+    identity: Identity | None = None,
+) -> Consulted:
+    """Ask stores, models and policy what to set for a program.
+
+    Args:
+        known: What is kept of the program.
+        directory: It runs in.
+        state: Of the user's own store.
+        storage: That is emulated; None: what is there.
+        identity: Of the program, to find a study of it where no run of it is known.
+
+    Raises:
+        ConfigurationError: A policy cannot be read.
+        StorageError: What is kept is damaged.
+    """
+    policy = load_policy()
+    warnings: list[str] = []
+    facts, case = _read(known)
+    if facts is None or case is None:
+        found = _tuned(known, directory, policy, storage, identity, warnings)
+    else:
+        found = _asked(known, facts, case, directory, policy, storage, warnings)
+    return Consulted(_prepared(found, state, _watched(policy)), tuple(warnings))
+
+
+def _asked(
+    known: Known,
+    facts: ProgramFacts,
+    case: Case,
+    directory: Path,
+    policy: Policy,
+    storage: EmulatedStorage | None,
+    warnings: list[str],
+) -> Answer:
+    described = _described(directory, storage, warnings)
+    models = load_models((own_models(), *site_models(policy.models)))
+    warnings += models.warnings
+    question = Question(
+        case,
+        facts,
+        adoptable_space(facts, policy, _taken(os.environ)),
+        ground_of(facts, storage=described),
+        described,
+        storage.options.ranks_per_node if storage else 0,
+        storage.options.transport if storage else "",
+        os.environ,
+        known.judged,
+    )
+    return answer(question, _lessons(case, policy, warnings), models.models)
+
+
+def _tuned(
+    known: Known,
+    directory: Path,
+    policy: Policy,
+    storage: EmulatedStorage | None,
+    identity: Identity | None,
+    warnings: list[str],
+) -> Answer:
+    """Return what a study of the program says though no run of it is known; else nothing."""
+    nothing = default_answer("no run of this program is known; this one is remembered")
+    if identity is None or known.judged:
+        return nothing
+    machine = describe_machine(directory)
+    machine = emulated_machine(machine, storage) if storage is not None else machine
+    try:
+        lesson = study_of(identity, machine, (own_store(), *site_stores(policy.knowledge)))
+    except (StripewiseError, OSError) as error:
+        warnings.append(str(error))
+        return nothing
+    found = answer_of_study(lesson, policy, _taken(os.environ)) if lesson else None
+    return found or nothing
+
+
+def _read(known: Known) -> tuple[ProgramFacts | None, Case | None]:
+    if not known.facts:
+        return None, None
+    try:
+        return FACTS.validate_python(known.facts), CASE.validate_python(known.case)
+    except (ValidationError, StripewiseError) as error:
+        raise StorageError(
+            "what was kept of this program's runs is damaged; "
+            "`stripewise knowledge forget --runs` removes it"
+        ) from error
+
+
+def _described(
+    directory: Path, storage: EmulatedStorage | None, warnings: list[str]
+) -> Storage | None:
+    """Return the description of the storage that a program runs on; None: there is none."""
+    if storage is not None:
+        return storage.storage
+    known, problems = known_storage(directory)
+    warnings += problems
+    return known.storage if known else None
+
+
+def _lessons(case: Case, policy: Policy, warnings: list[str]) -> list[Lesson]:
+    stores = (own_store(), *site_stores(policy.knowledge))
+    found: dict[str, Lesson] = {}
+    for synced in (True, False):
+        lessons, _, said = lessons_for(replace(case, synced=synced), stores)
+        found |= {lesson.study_id: lesson for lesson in lessons}
+        warnings += [text for text in said if text not in warnings]
+    return list(found.values())
+
+
+def _taken(environment: Mapping[str, str]) -> frozenset[str]:
+    """Return the tunables that the user's environment sets: nothing is set in their place."""
+    prefix = "OMPI_MCA_"
+    return frozenset(
+        f"mca.{name.removeprefix(prefix)}" for name in environment if name.startswith(prefix)
+    )
+
+
+def _prepared(found: Answer, state: str, watched: tuple[Watched, ...]) -> Prepared:
+    return Prepared(
+        found.level.value,
+        found.settings,
+        found.configuration,
+        found.sentence,
+        found.source,
+        found.distance,
+        found.expected_ratio,
+        found.refused,
+        full_state(state),
+        watched,
+    )
+
+
+def _watched(policy: Policy) -> tuple[Watched, ...]:
+    """Look at all that an answer is made from besides the user's own store."""
+    directories = [*machine_directories(), own_models(), *site_models(policy.models)]
+    directories += [user_packs(), site_packs()]
+    inside = [entry for home in directories for entry in _entries(home)]
+    stores = [store.path for store in site_stores(policy.knowledge)]
+    return tuple(
+        map(Watched.of, (SITE_POLICY, user_policy_path(), *directories, *inside, *stores))
+    )
+
+
+def _entries(home: Path) -> list[Path]:
+    try:
+        return sorted(home.iterdir())[:200]
+    except OSError:
+        return []
+
+
+# A program that `run --auto` has not seen yet, but that was tuned here.
+
+SAME_MACHINE = 0.05
+"""Machines that differ by no more are one: kernels are updated (assumed)."""
+
+
+def study_of(identity: Identity, machine: Machine, stores: Iterable[Store]) -> Lesson | None:
+    """Return the newest study of this executable, on as many ranks, on such a machine."""
+    found = [
+        lesson
+        for store in stores
+        for lesson in store.lessons(program=identity.program, most=100)
+        if lesson.case.fingerprint.executable_sha256 == identity.executable_sha256
+        and lesson.case.fingerprint.n_ranks == identity.n_ranks
+        and compare(Case(machine), lesson.case).machine <= SAME_MACHINE
+    ]
+    return max(found, key=lambda lesson: lesson.recorded_unix_seconds, default=None)
+
+
+def answer_of_study(lesson: Lesson, policy: Policy, taken: Container[str]) -> Answer | None:
+    """Return what a study of this very program says, as far as it may be set unasked.
+
+    Args:
+        lesson: Of the study.
+        policy: What the site and the user allow.
+        taken: Names of tunables that the user has set by other means.
+
+    Returns:
+        None: it found no improvement, or nothing of it may be set.
+    """
+    if not lesson.improved:
+        return None
+    refused, settings = [], {}
+    for name, value in lesson.candidate.items():
+        tunable = tunable_of(name)
+        own = "it is set in the environment" if split_scope(name)[0] in taken else ""
+        if why := policy.why_not(tunable) or why_not_unasked(tunable) or own:
+            refused.append(f"{settings_text({name: value})}: {why}")
+        else:
+            settings[name] = value
+    if not settings:
+        return None
+    ratio = lesson.effect.median if lesson.effect and not refused else None
+    said = f"known program (study of {lesson.date}): sets {settings_text(settings)}"
+    answer = Answer(
+        Level.PROGRAM,
+        settings,
+        build_configuration(settings),
+        f"{said}; {expected_words(ratio)}",
+        lesson.case.fingerprint.program,
+        0.0,
+        ratio,
+    )
+    return replace(answer, refused=tuple(refused))

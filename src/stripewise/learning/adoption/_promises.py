@@ -1,0 +1,268 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lets models promise a ratio for settings, and carries over what was proved elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, inf, log, sqrt
+from statistics import mean, pvariance
+
+import numpy as np
+
+from stripewise.core import ProgramFacts, Value
+from stripewise.learning.adoption._question import Question
+from stripewise.learning.performance import (
+    MOST_PRIOR,
+    Model,
+    Places,
+    Prediction,
+    Residuals,
+    fitted_prediction,
+    ground_of,
+    predict,
+    prior_of,
+)
+from stripewise.settings.tunables import Space, is_valid
+from stripewise.storage.simulation import simulated_program
+
+MOST_PREDICTIONS = 400
+"""Points that are predicted for one answer: about half a second (measured)."""
+SIMPLER = 0.02
+"""Of points that are promised as good as the best to so much, that with fewest settings is set."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Who predicts for a program, if anybody can.
+
+    Attributes:
+        prediction: None: nobody.
+        words: Who it is, or why there is nobody.
+    """
+
+    prediction: Prediction | None
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Promised:
+    """Settings, and how many times as fast as without them the I/O is promised to be."""
+
+    settings: Mapping[str, Value]
+    expected_ratio: float
+
+
+def promise(question: Question, facts: ProgramFacts, models: Sequence[Model]) -> Promise:
+    """Return the fitted model that holds here, else the simulation of a described storage."""
+    why = ""
+    if question.ground is not None:
+        fitted = fitted_prediction(facts, question.ground, models)
+        if fitted.prediction is not None:
+            return Promise(fitted.prediction, f"the {fitted.why}")
+        why = fitted.why
+    if question.storage is None:
+        return Promise(None, why)
+    program = simulated_program(
+        facts,
+        question.storage,
+        question.ranks_per_node,
+        question.transport,
+        question.environment,
+    )
+    if program is None:
+        return Promise(None, why or "none of its patterns can be simulated")
+    name = ground_of(facts, storage=question.storage).storage
+    return Promise(
+        Prediction(name, program.tunables, program.seconds), f"the simulation of {name}"
+    )
+
+
+def best_of(space: Space, facts: ProgramFacts, prediction: Prediction) -> Promised | None:
+    """Return what the model holds for best; None where it can say nothing."""
+    ratios = predict(space, facts, prediction, most=MOST_PREDICTIONS).ratios
+    if not ratios:
+        return None
+    best = simplest(ratios)
+    return Promised(space.at(best), 1 / ratios[best])
+
+
+def simplest(ratios: Mapping[Places, float]) -> Places:
+    """Return the best point, or of those about as good that with fewest settings."""
+    least = min(ratios.values())
+    near = [point for point, ratio in ratios.items() if ratio <= least * (1 + SIMPLER)]
+    return min(near, key=lambda point: (sum(map(bool, point)), ratios[point], point))
+
+
+# Settings that were proved elsewhere, carried over by a model that measured ratios correct.
+#
+# docs/design/adoption.md tells why.
+
+MOST_MEASURED = 400
+"""Ratios of the nearest programs that correct a model; more of them tell little more."""
+SLOW = 2.0
+"""Of settings that make the I/O slower by more than this factor, nobody needs to know by how much:
+runs of them may have been cut off (assumed)."""
+RESTS = tuple(n / 20 for n in range(61))
+"""Shares that are tried: up to three times what the model knows of the default (assumed)."""
+LEAST_TOLD = 5
+"""Ratios of a program from which on it can be seen how they vary (assumed)."""
+INERT, AGREES = 1e-3, 0.1
+"""A setting that changes a prediction by no more does nothing, where the logarithm of what was
+measured differs from that of the prediction by no more (assumed)."""
+OWN = 0.3
+"""Share of a model's error that is each point's own: drivers have steps (assumed)."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What settings made of the I/O of a program like this one.
+
+    Attributes:
+        settings: In the space of this program.
+        ratio: I/O time relative to that with nothing set.
+        noise / shift: Standard deviations of its logarithm, as of what it is here: of each
+            point by itself, and of all points of the program.
+        source: Number of the program.
+    """
+
+    settings: Mapping[str, Value]
+    ratio: float
+    noise: float
+    shift: float = 0.0
+    source: int = 0
+
+
+def carried_over(
+    settings: Mapping[str, Value],
+    space: Space,
+    facts: ProgramFacts,
+    prediction: Prediction,
+    measured: Sequence[Measured],
+    may_be_set: Callable[[Mapping[str, Value]], bool],
+) -> Promised | None:
+    """Carry settings that a study proved elsewhere over to this program and scale.
+
+    What the model says is corrected by all that was measured with programs like this one.  Of
+    settings that were measured, and of those that the model promises much of, what is fastest
+    even if it is as bad as it may well be (one standard deviation) is set.
+
+    Args:
+        settings: That were proved, in the space.
+        space: What may be set.
+        facts: Of the program.
+        prediction: The model.
+        measured: Of programs alike.
+        may_be_set: Whether nothing is known against settings.
+
+    Returns:
+        None: the model can say nothing of this program.
+    """
+    plain = prediction.seconds({})
+    proved = space.places(settings)
+    if plain is None or not 0 < plain < inf or proved is None:
+        return None
+    seen = [(place, one) for one in measured if (place := space.places(one.settings)) is not None]
+    seen = seen[:MOST_MEASURED]
+    starts = [proved, *(place for place, _ in seen)]
+    ratios = predict(space, facts, prediction, starts=starts, most=MOST_PREDICTIONS).ratios
+    unknown = [d.tunable.name not in prediction.tunables for d in space.dimensions]
+    ratios = {_keeping(proved, unknown, place): ratio for place, ratio in ratios.items()}
+    for place, one in seen:
+        told = ratios.get(place) or _ratio_of(place, space, prediction, plain)
+        ratios[place] = told or one.ratio
+    pairs = [(min(one.ratio, SLOW), min(ratios[place], SLOW)) for place, one in seen]
+    rest = _rest(pairs)
+    ratios = {place: _slowed(min(ratio, SLOW), rest) for place, ratio in ratios.items()}
+    errors = [(place, log(min(one.ratio, SLOW) / ratios[place]), one) for place, one in seen]
+    prior, noises = _reconciled(prior_of(prediction.error), [(e, one) for _, e, one in errors])
+    model = Residuals([len(d.values) for d in space.dimensions], prior, OWN)
+    for place, error, one in errors:
+        noise = max(one.noise, noises.get(one.source, 0.0))
+        model.add(place, error, noise, one.shift, one.source)
+    corrected = model.corrected({p: r for p, r in ratios.items() if any(p)}, 0.0)
+    allowed = [
+        one
+        for one in corrected
+        if is_valid(space.at(one.places), facts) and may_be_set(space.at(one.places))
+    ]
+    if not allowed:
+        return None
+    best = simplest({one.places: one.ratio * exp(one.spread) for one in allowed})
+    ratio = next(one.ratio for one in allowed if one.places == best)
+    if abs(log(ratio / ratios[best])) <= AGREES:
+        best = _tidied(best, space, facts, prediction, plain)
+    return Promised(space.at(best), 1 / ratio)
+
+
+def _slowed(ratio: float, rest: float) -> float:
+    """Return a ratio with time that no setting changes, as a share of the predicted default."""
+    return (ratio + rest) / (1 + rest)
+
+
+def _rest(pairs: Sequence[tuple[float, float]]) -> float:
+    """Return the time that no setting changed and the model does not know, as such a share.
+
+    Libraries above MPI-IO and the processors of the host take it.  By least squares of the
+    logarithms.
+
+    Args:
+        pairs: Measured and predicted ratios.
+    """
+    if len(pairs) < LEAST_TOLD:
+        return 0.0
+    measured, predicted = np.asarray(pairs).T
+    shares = np.asarray(RESTS)[:, None]
+    apart = np.log(measured * (1 + shares) / (predicted + shares))
+    return RESTS[int(np.argmin(np.square(apart).sum(axis=1)))]
+
+
+def _tidied(
+    best: Places, space: Space, facts: ProgramFacts, prediction: Prediction, plain: float
+) -> Places:
+    """Return a point without the settings that the model knows to do nothing there."""
+    for axis, dimension in enumerate(space.dimensions):
+        without = (*best[:axis], 0, *best[axis + 1 :])
+        if dimension.tunable.name not in prediction.tunables or not (best[axis] and any(without)):
+            continue
+        here, there = (_ratio_of(p, space, prediction, plain) for p in (best, without))
+        same = here and there and abs(there / here - 1) <= INERT
+        if same and is_valid(space.at(without), facts):
+            best = without
+    return best
+
+
+def _reconciled(
+    prior: float, errors: Sequence[tuple[float, Measured]]
+) -> tuple[float, dict[int, float]]:
+    """Return how far the model, and what each source measured, can be believed.
+
+    Where no source varies as the model and its error allow, the model is doubted more; what a
+    source varies beyond that is held for a difference of the programs.
+
+    Returns:
+        Standard deviations: of the log of the model's error, and of what a source measured.
+    """
+    sources: dict[int, list[tuple[float, float]]] = {}
+    for error, one in errors:
+        sources.setdefault(one.source, []).append((error, one.noise**2))
+    known = {n: each for n, each in sources.items() if len(each) >= LEAST_TOLD}
+    varied = {n: pvariance([error for error, _ in each]) for n, each in known.items()}
+    allowed = {n: prior**2 + mean(noise for _, noise in each) for n, each in known.items()}
+    factor = max(min((varied[n] / allowed[n] for n in known), default=1.0), 1.0)
+    believed = min(prior * sqrt(factor), MOST_PRIOR)
+    return believed, {n: sqrt(max(each - believed**2, 0.0)) for n, each in varied.items()}
+
+
+def _keeping(proved: Places, unknown: Sequence[bool], places: Places) -> Places:
+    """Return a point with those of the proved settings that the model does not know."""
+    columns = zip(proved, unknown, places, strict=True)
+    return tuple(keep if is_unknown else place for keep, is_unknown, place in columns)
+
+
+def _ratio_of(places: Places, space: Space, prediction: Prediction, plain: float) -> float | None:
+    """Return the ratio that a model predicts by what it knows of the settings, if it can."""
+    known = {n: v for n, v in space.at(places).items() if n in prediction.tunables}
+    seconds = prediction.seconds(known)
+    return seconds / plain if seconds is not None and 0 < seconds < inf else None

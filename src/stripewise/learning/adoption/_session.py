@@ -1,0 +1,381 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Prepares a run whose settings come from what is known, and keeps what it showed.
+
+Trouble with anything that is kept is a warning, and the program runs with its defaults.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stripewise.core import Configuration, ProgramFacts, reasons
+from stripewise.core.errors import StripewiseError
+from stripewise.evidence.trace import Evidence
+from stripewise.learning.adoption._known import (
+    Identity,
+    Judged,
+    Known,
+    Outcome,
+    Prepared,
+    Timed,
+    Verdict,
+    failed,
+    full_state,
+    identify,
+    judge,
+    known_from_json,
+    known_to_json,
+)
+from stripewise.learning.knowledge import KeptProfile, Profiles, StoreFile, own_path
+
+if TYPE_CHECKING:
+    from stripewise.learning.adoption._consult import Consulted
+    from stripewise.run.runtime import InPlaceRun
+    from stripewise.storage.emulation import EmulatedStorage
+
+
+_NOTHING = Configuration()
+_LOST = Verdict(Outcome.FAILED, None, "were set in a run that did not end", True)
+LONGEST_SECONDS = 30 * 86400
+DEFAULT = "default"
+SAME_BYTES = 0.05
+"""A program that moves another amount of data, by more than this share, is observed anew."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run gets.
+
+    Attributes:
+        prepared: The answer.
+        capture: Single calls are to be recorded: what the program does is not known.
+        identity: Of the program; None where nothing can be kept.
+        known: What was kept of it.
+        warnings: For the user.
+        state: Of the studies that are kept.
+    """
+
+    prepared: Prepared
+    capture: bool = False
+    identity: Identity | None = None
+    known: Known = field(default_factory=Known)
+    warnings: tuple[str, ...] = ()
+    state: str = ""
+
+    @property
+    def configuration(self) -> Configuration:
+        """What is set."""
+        return self.prepared.configuration
+
+    @property
+    def is_default(self) -> bool:
+        """Whether nothing is set."""
+        return self.configuration.is_empty
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is looked at of a run that has ended.
+
+    Attributes:
+        exit_code: Of the command.
+        run: Its times; None: it was not seen, or its times say nothing.
+        facts / case: As JSON data; None: single calls were not recorded.
+        notation: Of its pattern.
+        idle: It was observed that no setting could act.
+        others_set: It had settings that are not of the plan.
+        unknown: Why not all of its I/O is known; "": all is.
+    """
+
+    exit_code: int
+    run: Timed | None
+    facts: dict[str, object] | None = None
+    case: dict[str, object] | None = None
+    notation: str = ""
+    idle: bool = False
+    others_set: bool = False
+    unknown: str = ""
+
+
+class Adoption:
+    """Settings for runs in one directory.
+
+    Attributes:
+        directory: Of the runs.
+        storage: That is emulated there; None: what is there.
+    """
+
+    def __init__(
+        self, directory: Path, storage: EmulatedStorage | None = None, *, sync: bool = False
+    ) -> None:
+        """Take the directory; nothing is opened yet."""
+        self.directory = directory
+        self.storage = storage
+        self._sync = sync
+        self._profiles = Profiles(StoreFile(own_path()))
+
+    def plan(self, command: Sequence[str]) -> Plan:
+        """Return what a run of a command gets."""
+        try:
+            return self._plan(command)
+        except (StripewiseError, OSError) as error:
+            return Plan(_default("what is known cannot be used"), warnings=(str(error),))
+
+    def begin(self, plan: Plan) -> None:
+        """Note that a run under settings begins: one that never ends is a loss."""
+        if plan.identity is not None and not plan.is_default:
+            try:
+                self._keep(plan.identity, replace(plan.known, pending=here()))
+            except (StripewiseError, OSError):
+                return
+
+    def finish(self, plan: Plan, seen: Seen) -> tuple[str, tuple[str, ...]]:
+        """Judge the settings of a run and keep what was seen.
+
+        Returns:
+            A line for people ("" for none), and warnings.
+        """
+        if plan.identity is None:
+            return "", ()
+        known, verdict = after(plan, seen)
+        line, warnings = _line(verdict), tuple[str, ...]()
+        try:
+            if known.prepared is None:
+                consulted = self._consult(known, plan.state, plan.identity)
+                known, warnings = replace(known, prepared=consulted.prepared), consulted.warnings
+            self._keep(plan.identity, known)
+        except (StripewiseError, OSError) as error:
+            return line, (f"this run is not remembered: {error}",)
+        return line, warnings
+
+    def _plan(self, command: Sequence[str]) -> Plan:
+        found = identify(
+            command, self.directory, self._profiles, storage=self.storage, sync=self._sync
+        )
+        if not found.executable_sha256:
+            why = f"the file of {found.program} cannot be read, so it is not recognised"
+            return Plan(_default(why))
+        looked = self._profiles.look(found.identity, found.executable_sha256, found.ground)
+        if looked.exact is None:
+            return self._of_others(found, looked.others, looked.state)
+        known = known_from_json(looked.exact.document)
+        if was_lost(known.pending):
+            known = _judged(replace(known, pending=""), _LOST)
+        return self._of_known(found, known, looked.state)
+
+    def _of_others(self, found: Identity, others: Sequence[KeptProfile], state: str) -> Plan:
+        """Take what is known of runs with other arguments, if all of them did the same."""
+        several = [known_from_json(one.document) for one in others]
+        several = [one for one in several if one.facts]
+        if len({one.notation for one in several}) == 1:
+            known = replace(several[0], under=(), pending="")
+            return self._of_known(found, known, state)
+        if not several and state.partition(":")[0] not in ("", "0"):
+            return self._of_known(found, Known(), state)
+        why = "no run of this program is known; this one is remembered"
+        if several:
+            why = "what this program does depends on its arguments; this run is remembered"
+        return Plan(_default(why), True, found, state=state)
+
+    def _of_known(self, found: Identity, known: Known, state: str) -> Plan:
+        full = full_state(state)
+        prepared, warnings = known.prepared, tuple[str, ...]()
+        if prepared is None or not prepared.holds(full):
+            consulted = self._consult(known, state, found)
+            prepared, warnings = consulted.prepared, consulted.warnings
+        if not prepared.configuration.is_empty:
+            from stripewise.learning.adoption._question import check_unasked
+
+            check_unasked(prepared.configuration)
+        known = replace(known, prepared=prepared)
+        return Plan(prepared, not known.facts, found, known, warnings, state)
+
+    def _consult(self, known: Known, state: str, identity: Identity) -> Consulted:
+        from stripewise.learning.adoption._consult import consult
+
+        return consult(known, self.directory, state, self.storage, identity)
+
+    def _keep(self, identity: Identity, known: Known) -> None:
+        kept = KeptProfile(
+            identity.identity, identity.executable_sha256, identity.ground, known_to_json(known)
+        )
+        self._profiles.keep(kept)
+
+
+def after(plan: Plan, seen: Seen) -> tuple[Known, Verdict | None]:
+    """Return what is known after a run, and what came of its settings; None: it had none."""
+    known = replace(plan.known, pending="")
+    if plan.is_default:
+        if seen.exit_code:
+            return known, None
+        if seen.facts is not None and seen.case is not None:
+            found = replace(known, facts=seen.facts, case=seen.case, notation=seen.notation)
+            known = replace(found, prepared=None)
+        if seen.others_set:
+            return known, None
+        if seen.facts is None and seen.run is not None and _moved_else(known, seen.run):
+            known = _to_be_observed(known)
+        return (known.with_plain(seen.run) if seen.run else known), None
+    if seen.exit_code:
+        verdict = failed(seen.exit_code)
+    elif seen.run is None:
+        words = f"cannot be judged: not all of the I/O is known: {seen.unknown}"
+        return known, Verdict(Outcome.UNKNOWN, None, words) if seen.unknown else None
+    else:
+        known = known.with_under(seen.run)
+        verdict = judge(known.plain, known.under, idle=seen.idle)
+        if verdict.outcome is Outcome.UNKNOWN and _moved_else(known, seen.run):
+            known = _to_be_observed(known)
+    return (_judged(known, verdict) if verdict.is_final else known), verdict
+
+
+def _to_be_observed(known: Known) -> Known:
+    return replace(known, facts={}, case={}, under=(), prepared=None)
+
+
+def _moved_else(known: Known, run: Timed) -> bool:
+    """Whether the program moved other amounts of data than in all runs without settings."""
+    amounts = [one.moved_bytes for one in known.plain]
+    return bool(amounts) and all(
+        abs(amount - run.moved_bytes) > SAME_BYTES * max(amount, run.moved_bytes)
+        for amount in amounts
+    )
+
+
+def _judged(known: Known, verdict: Verdict) -> Known:
+    if known.prepared is None:
+        return known
+    now = time.time()
+    words = f"{verdict.words} on {time.strftime('%Y-%m-%d', time.localtime(now))}"
+    return known.with_judged(Judged(known.prepared.settings, now, words))
+
+
+def was_lost(pending: str) -> bool:
+    """Whether a run that began has ended without a word: its process is no more.
+
+    Of one on another host that is known only when it is older than any job.
+
+    Args:
+        pending: As `here` wrote it; "" for none.
+    """
+    host, _, rest = pending.partition(" ")
+    process, _, begun = rest.partition(" ")
+    if not (process.isdigit() and begun.isdigit()):
+        return bool(pending)
+    if host != platform.node():
+        return time.time() - int(begun) > LONGEST_SECONDS
+    return not os.path.exists(f"/proc/{process}")
+
+
+def here() -> str:
+    """Return what tells this process from others: host, process, and when."""
+    return f"{platform.node()} {os.getpid()} {int(time.time())}"
+
+
+def _line(verdict: Verdict | None) -> str:
+    """Say what came of settings, and what follows from it."""
+    if verdict is None:
+        return ""
+    text = f"the settings {verdict.words}"
+    if verdict.is_final:
+        return f"{text}; the next run has none"
+    return text
+
+
+def _default(why: str) -> Prepared:
+    return Prepared(DEFAULT, {}, _NOTHING, f"nothing is set: {why}")
+
+
+# From a run that has ended to what is kept of it.
+
+
+def seen_of(
+    plan: Plan,
+    run: InPlaceRun,
+    facts: ProgramFacts,
+    directory: Path,
+    *,
+    could_not_act: Sequence[str] = (),
+    storage: EmulatedStorage | None = None,
+) -> Seen:
+    """Return what is kept of a run.
+
+    Args:
+        plan: What it got.
+        run: As it was.
+        facts: Of it.
+        directory: It ran in.
+        could_not_act: Settings that had no effect, a line each.
+        storage: That was emulated.
+    """
+    if not run.handshake.ok or run.problem:
+        return Seen(run.exit_code, None, others_set=True)
+    profile = run.profile
+    timed: Timed | None = Timed(
+        time.time(), profile.io_seconds, profile.read_bytes + profile.write_bytes
+    )
+    unknown = reasons(profile.missing.values())
+    if unknown or (run.emulated is not None and run.emulated.problem):
+        timed = None  # what is known is a part, or this host was the limit
+    others = run.series is not None and run.series.adopted > 0
+    idle = bool(could_not_act) and is_idle(plan.configuration, could_not_act)
+    seen = Seen(run.exit_code, timed, idle=idle, others_set=others, unknown=unknown)
+    if not plan.capture or run.evidence is None or plan.identity is None:
+        return seen
+    from stripewise.learning.adoption._consult import CASE, FACTS
+    from stripewise.learning.knowledge import describe_case, describe_machine, emulated_machine
+
+    facts = _described(facts, run.evidence, directory, storage)
+    machine = describe_machine(directory)
+    machine = emulated_machine(machine, storage) if storage is not None else machine
+    identity = plan.identity
+    case = describe_case(machine, facts, program=identity.program, executable=identity.file)
+    return replace(
+        seen,
+        facts=FACTS.dump_python(facts, mode="json"),
+        case=CASE.dump_python(case, mode="json"),
+        notation=facts.pattern,
+    )
+
+
+def is_idle(configuration: Configuration, could_not_act: Sequence[str]) -> bool:
+    """Whether every setting was observed to have no effect on any file.
+
+    Args:
+        configuration: What was applied.
+        could_not_act: As `readers.cannot_act` says it; lines of one file, or of a value that
+            was changed, prove nothing.
+    """
+    from stripewise.settings.tunables import all_settings
+
+    told = [line for line in could_not_act if " on " not in line.partition(": ")[0]]
+    keys = {key for _, _, key, _ in all_settings(configuration)}
+    return bool(keys) and all(
+        any(re.search(rf"(?<!\w){re.escape(key)}(?!\w)", line) for line in told) for key in keys
+    )
+
+
+def _described(
+    facts: ProgramFacts, evidence: Evidence, directory: Path, storage: EmulatedStorage | None
+) -> ProgramFacts:
+    """Return the facts with patterns, classes of files, and the storage that they are on."""
+    from stripewise.evidence.facts import file_classes, with_patterns
+    from stripewise.storage.machines import find_mount, known_storage
+
+    mount = find_mount(directory)
+    facts = replace(
+        facts, filesystem=mount.kind, file_classes=file_classes(evidence.profile, directory)
+    )
+    facts = with_patterns(facts, evidence, directory)
+    if storage is not None:
+        return storage.seen_by(facts)
+    known, _ = known_storage(directory)
+    return replace(facts, striping=known.storage.striping if known and mount.is_parallel else None)

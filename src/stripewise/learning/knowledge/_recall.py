@@ -1,0 +1,388 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Chooses which settings of earlier studies are worth a trial in a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import log, log2
+
+from stripewise.core import ProgramFacts, Proposal, Value
+from stripewise.learning.knowledge._records import Case, Lesson, Tried, TriedState, parts_of
+from stripewise.learning.knowledge._similarity import (
+    NEAR,
+    Likeness,
+    behaviour_distance,
+    matches_of,
+)
+from stripewise.present import format_ratio, plural
+from stripewise.settings.tunables import (
+    Dimension,
+    PointKey,
+    Space,
+    acts_per_file,
+    is_valid,
+    key_of,
+    scoped,
+    settings_text,
+    split_scope,
+)
+
+_FAILURES = {
+    TriedState.REJECTED: "changed the output of this program",
+    TriedState.HUNG: "made this program run into its time limit",
+    TriedState.FAILED: "made this program fail",
+}
+_BY_CLASS = "memory: each class of files as in the studies nearest to it"
+_WORSE = 2.0
+"""Of a trial without a ratio: it failed."""
+
+
+@dataclass(frozen=True)
+class Avoided:
+    """Settings that are not to be tried first, and why."""
+
+    settings: Mapping[str, Value]
+    why: str
+
+
+@dataclass(frozen=True)
+class Recollection:
+    """What a study begins with.
+
+    Attributes:
+        case: The study's own.
+        seeds: To be tried first, the best first.
+        avoided: Of this program; to be tried last.
+        text: One line for the user; "" if nothing is remembered at all.
+        warnings: For the user.
+    """
+
+    case: Case
+    seeds: tuple[Proposal, ...] = ()
+    avoided: tuple[Avoided, ...] = ()
+    text: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def recall(
+    case: Case,
+    lessons: Sequence[Lesson],
+    space: Space,
+    facts: ProgramFacts,
+    known: int | None = None,
+) -> Recollection:
+    """Choose what a study should try first, and last.
+
+    Args:
+        case: The study's.
+        lessons: What is kept, all of it or what is near.
+        space: What may be tried.
+        facts: Of the program.
+        known: Studies that are kept in all; None: the lessons are all.
+    """
+    alike = [(match.lesson, match.likeness) for match in matches_of(case, lessons)]
+    bad = failures(case, lessons)
+    avoided = tuple(one for one in bad if fit(one.settings, space, facts) == dict(one.settings))
+    chosen = supported(alike, space, facts, avoided)
+    seeds = [Proposal(support.settings, _reason(support)) for support in chosen]
+    known_here = any(support.shown and support.shown[1].same_program for support in chosen)
+    own = by_class(case, lessons, lambda near: supported(near, space, facts, avoided))
+    if own and not known_here and is_valid(own, facts):
+        seeds = [Proposal(own, _BY_CLASS), *seeds][:MOST_SEEDS]
+    return Recollection(
+        case,
+        tuple(seeds),
+        avoided,
+        _summary(alike, len(lessons) if known is None else known, chosen),
+        tuple(f"{settings_text(a.settings)} {a.why}; it is tried last" for a in avoided),
+    )
+
+
+def effect_phrase(lesson: Lesson) -> str:
+    """Say what a study's candidate gave: "4.8x [4.1-5.6], 2026-11-03"."""
+    effect = lesson.effect
+    if effect is None:
+        return f"no effect shown, {lesson.date}"
+    if effect.low is None or effect.high is None:
+        return f"{format_ratio(effect.median)}x, {lesson.date}"
+    bounds = f"{format_ratio(effect.low)}-{format_ratio(effect.high)}"
+    return f"{format_ratio(effect.median)}x [{bounds}], {lesson.date}"
+
+
+def supported(
+    alike: Alike, space: Space, facts: ProgramFacts, avoided: Sequence[Avoided] = ()
+) -> list[Support]:
+    """Return the settings that studies alike speak for, brought into a space, the best first.
+
+    Args:
+        alike: The studies, the nearest first.
+        space: What may be set.
+        facts: Of the program.
+        avoided: Settings that no point may contain.
+    """
+    return choose(
+        alike,
+        partial(fit, space=space, facts=facts),
+        lambda point: not any(one.settings.items() <= point.items() for one in avoided),
+    )
+
+
+def failures(case: Case, lessons: Sequence[Lesson]) -> tuple[Avoided, ...]:
+    """Return what failed for the program of this name under this MPI, whatever the machine."""
+    found: dict[PointKey, Avoided] = {}
+    for lesson in lessons:
+        if not _is_same_work(case, lesson.case):
+            continue
+        for tried in lesson.bad:
+            if tried.settings:
+                why = f"{_FAILURES[tried.state]} in a study of {lesson.date}"
+                found.setdefault(key_of(tried.settings), Avoided(dict(tried.settings), why))
+    return tuple(found.values())
+
+
+def _is_same_work(case: Case, other: Case) -> bool:
+    """Whether failures of one are to be expected of the other: name, MPI, and like I/O."""
+    mine, theirs = case.fingerprint, other.fingerprint
+    return (
+        mine.program == theirs.program
+        and case.stack.mpi_family == other.stack.mpi_family
+        and behaviour_distance(mine, theirs) <= NEAR
+    )
+
+
+def _reason(support: Support) -> str:
+    if support.shown is None:
+        return "memory: a part of these may do"
+    lesson, likeness = support.shown
+    return f"memory: {effect_phrase(lesson)}, {likeness.words}"
+
+
+def _summary(alike: Alike, known: int, chosen: Sequence[Support]) -> str:
+    """Say in one line what is remembered, and what follows from it.
+
+    Args:
+        alike: Studies like the one at hand, the nearest first.
+        known: Studies that are kept in all.
+        chosen: What is tried first.
+    """
+    if not known:
+        return ""
+    if not alike:
+        return f"{plural(known, 'study', 'studies')} kept, none like this one"
+    shown = chosen[0].shown if chosen else None
+    _, likeness = shown or alike[0]
+    text = f"{plural(len(alike), 'study', 'studies')} like this one ({likeness.words}): "
+    if shown is None:
+        improved = any(lesson.improved for lesson, _ in alike)
+        found = "nothing that can be tried here" if improved else "none found an improvement"
+        return f"{text}{found}"
+    first, *others = (settings_text(support.settings) for support in chosen)
+    more = f", then {'; '.join(others)}" if others else ""
+    against = _against(alike, chosen[0].settings)
+    but = f", but {plural(against, 'study', 'studies')} saw no gain from it" if against else ""
+    return f"{text}starts with {first} ({effect_phrase(shown[0])}{but}){more}"
+
+
+def _against(alike: Alike, settings: Mapping[str, Value]) -> int:
+    """Return how many studies alike contradict: these settings brought them no gain."""
+    return sum(
+        any(
+            dict(tried.settings) == dict(settings) and (tried.io_ratio or _WORSE) >= 1
+            for tried in lesson.tried
+        )
+        or (dict(lesson.candidate) == dict(settings) and not lesson.improved)
+        for lesson, _ in alike
+    )
+
+
+# Which remembered configurations are worth a trial, weighed over all studies that are alike.
+
+MOST_SEEDS = 3
+WORTH = 1 / 3
+"""A seed has at least so much of what speaks for the best one."""
+DOUBT = 0.5
+"""Weight of the assumption that a configuration does nothing, against that of the studies."""
+TRIED_WEIGHT = 0.25
+"""Of a trial's one or two runs, against the fresh pairs of a winner."""
+HALF = 0.5
+"""A part of the best configuration is tried too if it gave at least so much of its gain."""
+_SMALLEST_RATIO = 0.01
+
+Alike = Sequence[tuple[Lesson, Likeness]]
+"""Studies like the one at hand, the nearest first."""
+Fit = Callable[[Mapping[str, Value]], dict[str, Value]]
+IsAllowed = Callable[[Mapping[str, Value]], bool]
+
+
+@dataclass(eq=False)
+class Support:
+    """All that is known of one configuration.
+
+    Attributes:
+        settings: The configuration, in the present space.
+        weight / gain: Of what was added: sum of weights, weighted sum of log speed-ups.
+        shown: The nearest study that proved it; None if none did.
+    """
+
+    settings: dict[str, Value]
+    weight: float = DOUBT
+    gain: float = 0.0
+    shown: tuple[Lesson, Likeness] | None = None
+
+    def add(self, weight: float, gain: float) -> None:
+        """Add what one study says."""
+        self.weight += weight
+        self.gain += weight * gain
+
+    @property
+    def score(self) -> float:
+        """Return the mean logarithm of the speed-up, drawn towards none."""
+        return self.gain / self.weight
+
+
+def choose(alike: Alike, fits: Fit, is_allowed: IsAllowed) -> list[Support]:
+    """Return what to try first, the best first.
+
+    Args:
+        alike: What to learn from.
+        fits: Brings settings into the space; empty if nothing of them can be tried.
+        is_allowed: Whether a point holds nothing that failed.
+    """
+    found = _improvements(alike, fits, is_allowed)
+    for lesson, likeness in alike:
+        _weigh(found, lesson, max(likeness.closeness, 0.01), fits)
+    ranked = sorted(found.values(), key=lambda support: -support.score)
+    if not ranked or ranked[0].score <= 0:
+        return []
+    best = ranked[0]
+    part = _part_of(best, alike, fits, is_allowed)
+    first = [best] if part is None else [best, found.get(key_of(part.settings), part)]
+    others = [e for e in ranked if e not in first and e.score >= WORTH * best.score]
+    return [*first, *others][:MOST_SEEDS]
+
+
+def _improvements(alike: Alike, fits: Fit, is_allowed: IsAllowed) -> dict[PointKey, Support]:
+    found: dict[PointKey, Support] = {}
+    for lesson, likeness in alike:
+        low = lesson.effect.low if lesson.effect else None
+        point = fits(lesson.candidate)
+        if lesson.improved and low is not None and low > 1 and point and is_allowed(point):
+            known = found.setdefault(key_of(point), Support(point))
+            known.shown = known.shown or (lesson, likeness)
+    return found
+
+
+def _weigh(found: Mapping[PointKey, Support], lesson: Lesson, weight: float, fits: Fit) -> None:
+    """Add what one study says of each configuration: its pairs, or else its trial."""
+    proved = key_of(fits(lesson.candidate))
+    if proved in found and lesson.effect is not None:
+        median = lesson.effect.median
+        bound = (lesson.effect.low or 1.0) if lesson.improved else min(1.0, median)
+        found[proved].add(weight, log(max(bound, _SMALLEST_RATIO)))
+    for tried in lesson.tried:
+        key = key_of(tried.settings)
+        if key in found and key != proved:
+            found[key].add(TRIED_WEIGHT * weight, _gain(tried))
+
+
+def _part_of(best: Support, alike: Alike, fits: Fit, is_allowed: IsAllowed) -> Support | None:
+    """Return the fastest tried point that sets a part of the best one and gives half as much.
+
+    Without it a setting that once won by luck would be handed on from study to study.
+    """
+    parts = [
+        tried
+        for lesson, _ in alike
+        for tried in lesson.tried
+        if not tried.state.is_bad
+        and tried.settings
+        and tried.settings.items() < best.settings.items()
+        and fits(tried.settings) == dict(tried.settings)
+        and is_allowed(tried.settings)
+        and _gain(tried) >= HALF * best.score
+    ]
+    return Support(dict(max(parts, key=_gain).settings)) if parts else None
+
+
+def _gain(tried: Tried) -> float:
+    return -log(max(tried.io_ratio, _SMALLEST_RATIO)) if tried.io_ratio else 0.0
+
+
+# What studies say to each class of a program's files, put together to one configuration.
+
+Choose = Callable[[Alike], Sequence[Support]]
+"""Studies alike -> the settings that they speak for, the best first."""
+
+
+def by_class(case: Case, lessons: Sequence[Lesson], choose: Choose) -> dict[str, Value]:
+    """Return settings for each class of files, as the studies nearest to that class found them.
+
+    What acts on the whole job cannot differ: the class with most I/O time decides on it.
+
+    Returns:
+        Empty unless at least two classes get settings, and these differ.
+
+    Args:
+        case: That is looked up.
+        lessons: Everything that may be alike.
+        choose: What the studies near a class speak for.
+    """
+    _, *parts = parts_of(case)
+    found: dict[str, Mapping[str, Value]] = {}
+    for part in parts:
+        alike = [(match.lesson, match.likeness) for match in matches_of(part.case, lessons)]
+        best = next(iter(choose(alike)), None)
+        found[part.match] = best.settings if best is not None else {}
+    if len(found) < 2 or all(one == next(iter(found.values())) for one in found.values()):
+        return {}
+    first, *others = found.values()
+    common = {n: v for n, v in first.items() if all(one.get(n, None) == v for one in others)}
+    together: dict[str, Value] = {}
+    for match, settings in found.items():
+        for name, value in settings.items():
+            if acts_per_file(name) and name not in common:
+                together[scoped(name, match)] = value
+            else:
+                together.setdefault(name, value)
+    return together
+
+
+# Settings of another study, brought into the space of the one at hand.
+
+
+def fit(settings: Mapping[str, Value], space: Space, facts: ProgramFacts) -> dict[str, Value]:
+    """Return what of the settings can be tried here; empty if nothing can.
+
+    The space holds what the program, the stack, the policy, the class and the user allow.
+    Tunables outside of it are left out, as are settings for files that this program has no class
+    of; numbers go to the nearest rung of the ladder.
+    """
+    dimensions = {d.tunable.name: d for d in space.dimensions}
+    globs = {"", *(one.match for one in facts.file_classes)}
+    point: dict[str, Value] = {}
+    for name, value in settings.items():
+        tunable, match = split_scope(name)
+        known = tunable in dimensions and match in globs
+        rung = _rung(dimensions[tunable], value) if known else None
+        if rung is not None:
+            point[name] = rung
+    for name in tuple(point):
+        if not is_valid(point, facts) and not is_valid({name: point[name]}, facts):
+            del point[name]
+    return point if is_valid(point, facts) else {}
+
+
+def _rung(dimension: Dimension, value: Value) -> Value | None:
+    for rung in dimension.values:
+        if rung == value and isinstance(rung, bool) == isinstance(value, bool):
+            return rung
+    kind = dimension.tunable.domain.kind
+    if kind != "int" or isinstance(value, bool) or not isinstance(value, int):
+        return None
+    rungs = [r for r in dimension.values if isinstance(r, int) and r > 0]
+    if value <= 0 or not rungs:
+        return None
+    return min(rungs, key=lambda rung: abs(log2(rung) - log2(value)))

@@ -1,0 +1,313 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures how alike two cases are, and matches a study or a class of its files.
+
+A distance is a sum of weighted differences, each between 0 and 1.  Weights and NEAR are fitted by
+benchmarks/likeness.py on what settings lose that are carried over from one simulated case to
+another; docs/design/memory.md has the table, the errors, and which weights are assumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log, log2
+from typing import Any
+
+from stripewise.core import PatternSummary
+from stripewise.evidence.patterns import Pattern, distances, pattern_of
+from stripewise.learning.knowledge._records import (
+    LIBRARIES,
+    WHOLE,
+    Case,
+    Fingerprint,
+    Lesson,
+    Machine,
+    Stack,
+    as_part,
+    parts_of,
+)
+
+SAME = 0.05
+"""Behaviours up to so far apart are the same: clocks, dates and retries differ that much."""
+NEAR = 0.2
+"""Cases farther apart than this are not alike."""
+STACK_WEIGHT = 0.26
+MACHINE_WEIGHT = 0.5
+"""How much a stack, a machine that has nothing in common adds to the distance."""
+SCALE_WEIGHT = 0.26
+"""The same of quite another scale."""
+RANK_OCTAVES = 5.0
+VOLUME_OCTAVES = 10.0
+"""Factors of two in ranks or nodes, in bytes, that are quite another scale."""
+CALL_OCTAVES = 10.0
+"""The same in bytes per call, and in calls."""
+OCTAVES = 1.67
+"""Loss to expect of settings that are carried over to a case at a distance of 1, in octaves."""
+COUNTED_WEIGHTS = {
+    "shares": 0.15, "read": 0.13, "noncontiguous": 0.08, "call": 0.28, "calls": 0.21,
+    "shared": 0.05, "libraries": 0.10,
+}  # fmt: skip
+"""What counters tell of behaviour: each difference and its weight."""
+PATTERN_WEIGHT = 0.46
+"""Share of the behaviour that is how the datasets are divided, where both are known."""
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """Two cases, compared.
+
+    Attributes:
+        behaviour / scale / stack / machine: Distances from 0, the same, to 1.
+        same_program: The same executable on as many ranks, behaving the same.
+    """
+
+    behaviour: float
+    scale: float
+    stack: float
+    machine: float
+    same_program: bool = False
+
+    @property
+    def log_loss(self) -> float:
+        """Natural logarithm of how much slower settings of the one are expected to be here."""
+        return self.distance * OCTAVES * log(2)
+
+    @property
+    def distance(self) -> float:
+        """The whole distance; behaviour that is the same adds nothing."""
+        behaviour = 0.0 if self.same_program else self.behaviour
+        return (
+            behaviour
+            + SCALE_WEIGHT * self.scale
+            + STACK_WEIGHT * self.stack
+            + MACHINE_WEIGHT * self.machine
+        )
+
+    @property
+    def is_near(self) -> bool:
+        """Whether one case may learn from the other."""
+        return self.distance <= NEAR
+
+    @property
+    def closeness(self) -> float:
+        """From 1, the same, to 0, at the limit."""
+        return max(0.0, 1.0 - self.distance / NEAR)
+
+    @property
+    def words(self) -> str:
+        """What is alike, for people."""
+        program = "same program" if self.same_program else "like I/O"
+        stack = "same stack" if not self.stack else "other version of the stack"
+        if self.stack >= _OTHER_MPIIO:
+            stack = "other MPI-IO"
+        parts = [program, stack]
+        if self.machine > SAME:
+            parts.append("another machine")
+        return ", ".join(parts)
+
+
+def compare(first: Case, second: Case) -> Likeness:
+    """Compare two cases."""
+    behaviour = behaviour_distance(first.fingerprint, second.fingerprint)
+    return Likeness(
+        behaviour,
+        scale_distance(first.fingerprint, second.fingerprint),
+        stack_distance(first.stack, second.stack),
+        machine_distance(first.machine, second.machine),
+        behaviour <= SAME and _same_executable(first.fingerprint, second.fingerprint),
+    )
+
+
+def behaviour_distance(a: Fingerprint, b: Fingerprint) -> float:
+    """Return how differently two programs do their I/O; patterns count where both are known."""
+    counted = _counted_distance(a, b)
+    if not a.patterns or not b.patterns:
+        return counted
+    divided = pattern_distance(a, b)
+    return (1 - PATTERN_WEIGHT) * counted + PATTERN_WEIGHT * divided
+
+
+def pattern_distance(a: Fingerprint, b: Fingerprint) -> float:
+    """Return how differently datasets are divided: each against the nearest one, by its bytes."""
+    there = distances(_patterns(a), _patterns(b))
+    back = zip(*there, strict=True)
+    return (_nearest(a.patterns, there) + _nearest(b.patterns, back)) / 2
+
+
+def _nearest(patterns: Sequence[PatternSummary], distances: Iterable[Sequence[float]]) -> float:
+    whole = sum(one.share for one in patterns)
+    nearest = (one.share * min(row) for one, row in zip(patterns, distances, strict=True))
+    total = sum(nearest)
+    return total / whole if whole > 0 else 0.0
+
+
+def _patterns(print_: Fingerprint) -> list[Pattern]:
+    return [pattern_of(one, print_.n_ranks) for one in print_.patterns]
+
+
+def scale_distance(a: Fingerprint, b: Fingerprint) -> float:
+    """Return how different the scales of two programs are; a volume may be unknown."""
+    volume = _scaled(a.volume_log2, b.volume_log2, VOLUME_OCTAVES)
+    return float(
+        scale_sum(
+            _octaves(a.n_ranks, b.n_ranks, RANK_OCTAVES),
+            _octaves(a.n_hosts, b.n_hosts, RANK_OCTAVES),
+            volume if a.volume_log2 and b.volume_log2 else 0.0,
+        )
+    )
+
+
+def scale_sum(ranks: Any, hosts: Any, volume: Any) -> Any:
+    """Return the weighted sum of differences in scale; of numbers, or of arrays."""
+    return 0.18 * ranks + 0.25 * hosts + 0.57 * volume
+
+
+def _counted_distance(a: Fingerprint, b: Fingerprint) -> float:
+    shares = (
+        abs(a.collective_share - b.collective_share)
+        + abs(a.independent_share - b.independent_share)
+        + abs(a.posix_share - b.posix_share)
+    ) / 2
+    differences = {
+        "shares": min(1.0, shares),
+        "read": abs(a.read_share - b.read_share),
+        "noncontiguous": a.noncontiguous != b.noncontiguous,
+        "call": _scaled(a.bytes_per_call_log2, b.bytes_per_call_log2, CALL_OCTAVES),
+        "calls": _scaled(a.calls_per_rank_log2, b.calls_per_rank_log2, CALL_OCTAVES),
+        "shared": bool(a.shared_files) != bool(b.shared_files),
+        "libraries": any(getattr(a, name) != getattr(b, name) for name in LIBRARIES),
+    }
+    return float(counted_sum(differences))
+
+
+def counted_sum(differences: Mapping[str, Any]) -> Any:
+    """Return the weighted sum of what counters tell; of numbers, or of arrays."""
+    return sum(weight * differences[name] for name, weight in COUNTED_WEIGHTS.items())
+
+
+_OTHER_MPIIO = 1.0
+_OTHER_DRIVER = 0.8
+
+
+def stack_distance(a: Stack, b: Stack) -> float:
+    """Return how different two stacks are; what is not known of one does not count."""
+    if a.mpi_family != b.mpi_family:
+        return 1.0
+    distance = _OTHER_MPIIO if a.mpiio != b.mpiio else 0.0
+    if a.mpiio_driver and b.mpiio_driver and a.mpiio_driver != b.mpiio_driver:
+        distance += _OTHER_DRIVER
+    distance += _versions(a.mpi_version, b.mpi_version)
+    for name in ("hdf5", "netcdf", "pnetcdf", "adios2"):
+        mine, other = getattr(a, name), getattr(b, name)
+        distance += 0.1 if mine and other and mine != other else 0.0
+    return min(1.0, distance)
+
+
+def machine_distance(a: Machine, b: Machine) -> float:
+    """Return how different two machines are, the storage before all.
+
+    What was learnt on an emulated storage says nothing about another one, nor about this host's;
+    how many ranks a node of it has is a matter of scale.
+    """
+    if _emulated(a) != _emulated(b):
+        return 1.0
+    return (
+        0.30 * (a.filesystem != b.filesystem)
+        + 0.17 * (a.device != b.device)
+        + 0.29 * (bool(a.storage and b.storage) and a.storage != b.storage)
+        + 0.04 * (a.architecture != b.architecture)
+        + 0.08 * (a.cpu != b.cpu)
+        + 0.04 * _octaves(a.processors, b.processors, 4)
+        + 0.04 * _octaves(a.memory_bytes, b.memory_bytes, 4)
+        + 0.04 * (a.kernel.split(".")[:2] != b.kernel.split(".")[:2])
+    )
+
+
+def _emulated(machine: Machine) -> tuple[str, ...]:
+    """Return what makes an emulated storage another one; empty for a host's own."""
+    words = (word for word in machine.emulated.split(", ") if not word.endswith("ranks a node"))
+    return (*words, machine.storage) if machine.emulated else ()
+
+
+def _same_executable(a: Fingerprint, b: Fingerprint) -> bool:
+    known = bool(a.executable_sha256) and a.executable_sha256 == b.executable_sha256
+    return known and (a.n_ranks, a.n_hosts) == (b.n_ranks, b.n_hosts)
+
+
+def _versions(a: str, b: str) -> float:
+    """Compare versions: another major number, another minor one, another patch."""
+    if not a or not b or a == b:
+        return 0.0
+    mine, other = a.split("."), b.split(".")
+    if mine[0] != other[0]:
+        return 0.3
+    return 0.1 if mine[1:2] != other[1:2] else 0.02
+
+
+def _scaled(a: float, b: float, whole: float) -> float:
+    return min(1.0, abs(a - b) / whole)
+
+
+def _octaves(a: int, b: int, whole: float) -> float:
+    """Return how many factors of two lie between two numbers, as a share of so many."""
+    return _scaled(log2(max(1, a)), log2(max(1, b)), whole)
+
+
+# A study whose program, or a class of its files, is like a case.
+
+
+@dataclass(frozen=True)
+class Match:
+    """What is like a case.
+
+    Attributes:
+        study: As it is kept.
+        match: Glob of the class of files that is alike; "" for the whole program.
+        likeness: Of the case and that part.
+    """
+
+    study: Lesson
+    match: str
+    likeness: Likeness
+
+    @cached_property
+    def lesson(self) -> Lesson:
+        """What the study says of a case like this part of its own.
+
+        The same program has files of the same names: settings for some of them stay.
+        """
+        if self.likeness.same_program and self.match == WHOLE:
+            return self.study
+        return as_part(self.study, self.match)
+
+    @property
+    def order(self) -> tuple[float, bool, float]:
+        """The nearest first; of equal ones the whole before a part, then the newest."""
+        newest = -self.study.recorded_unix_seconds
+        return (self.likeness.distance, self.match != WHOLE, newest)
+
+
+def match_of(case: Case, lesson: Lesson, place: int | None = None) -> Match | None:
+    """Return how a study is like a case; None where it is not, or cannot be learned from.
+
+    Args:
+        case: That is looked up.
+        lesson: A study.
+        place: Of the part that is compared; None: the most alike.
+    """
+    if lesson.case.synced != case.synced:
+        return None
+    parts = parts_of(lesson.case)
+    if place is not None:
+        parts = parts[place : place + 1]
+    found = [Match(lesson, part.match, compare(case, part.case)) for part in parts]
+    near = [match for match in found if match.likeness.is_near]
+    return min(near, key=lambda match: match.order, default=None)
+
+
+def matches_of(case: Case, lessons: Iterable[Lesson]) -> list[Match]:
+    """Return the studies that are like a case, the nearest first."""
+    found = [match for lesson in lessons if (match := match_of(case, lesson)) is not None]
+    return sorted(found, key=lambda match: match.order)

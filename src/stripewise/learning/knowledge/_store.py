@@ -1,0 +1,213 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The lessons in a store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from stripewise.core import installed_packs
+from stripewise.core.errors import ConfigurationError
+from stripewise.learning.knowledge._codec import decode, encode
+from stripewise.learning.knowledge._file import StoreFile, own_path, version_of
+from stripewise.learning.knowledge._index import bring_up_to_date, has_index, insert, remove
+from stripewise.learning.knowledge._records import Case, Lesson
+from stripewise.learning.knowledge._similarity import Match, match_of, matches_of
+from stripewise.present import plural
+
+MOST_LESSONS = 5000
+"""The newest so many are looked at."""
+MOST_NEAREST = 16
+"""Studies like a case that are read, unless more are asked for."""
+SITE_VARIABLE = "STRIPEWISE_SITE_KNOWLEDGE"
+PACKED = "knowledge.sqlite"
+"""The store in the directory of an installed pack."""
+T = TypeVar("T")
+
+
+class Store(StoreFile):
+    """Lessons in a file; a file that does not exist holds none.
+
+    Attributes:
+        damage: What the last reading passed over, in words; "" for nothing.
+    """
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Take the path; nothing is opened yet."""
+        super().__init__(path, read_only=read_only)
+        self.damage = ""
+
+    def lessons(
+        self,
+        *,
+        mpi_family: str | None = None,
+        program: str = "",
+        most: int | None = MOST_LESSONS,
+    ) -> list[Lesson]:
+        """Return what is kept, the newest first; damaged rows are passed over.
+
+        Args:
+            mpi_family: Only studies of this one; None: of any.
+            program: Only studies of the program of this name; "": of any.
+            most: The newest so many; None: all.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+        found = self.entries(mpi_family=mpi_family, program=program, most=most)
+        return [lesson for lesson, _ in found]
+
+    def identities(self, program: str = "") -> list[str]:
+        """Return the ids of all studies, or of a program's; damaged ones too.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+        if not self.path.exists():
+            return []
+        with self.opened(writing=False) as connection:
+            if not version_of(connection):
+                return []
+            query = "SELECT id FROM study WHERE ?1 = '' OR program = ?1"
+            return [study for (study,) in connection.execute(query, (program,))]
+
+    def entries(
+        self,
+        *,
+        mpi_family: str | None = None,
+        program: str = "",
+        most: int | None = MOST_LESSONS,
+    ) -> list[tuple[Lesson, str]]:
+        """Return lessons with their origin, "own" or "imported"; see `lessons`."""
+        self.damage = ""
+        if not self.path.exists():
+            return []
+        with self.opened(writing=False) as connection:
+            if not version_of(connection):
+                return []
+            wanted = {"program": program or None, "mpi_family": mpi_family}
+            given = {name: value for name, value in wanted.items() if value is not None}
+            where = " AND ".join(["1", *(f"{name} = ?" for name in given)])
+            newest = "ORDER BY recorded_unix_seconds DESC, id"
+            # The newest are chosen before any document is read.
+            rows = connection.execute(
+                "SELECT document, origin FROM study WHERE id IN"
+                f" (SELECT id FROM study WHERE {where} {newest} LIMIT ?) {newest}",
+                (*given.values(), -1 if most is None else most),
+            ).fetchall()
+        return self._decoded(rows)
+
+    def _decoded(self, rows: Iterable[tuple[str, T]]) -> list[tuple[Lesson, T]]:
+        """Return the lessons in documents, each with what stands beside it."""
+        found, damaged = [], 0
+        for document, beside in rows:
+            try:
+                found.append((decode(document), beside))
+            except (ConfigurationError, TypeError):
+                damaged += 1
+        if damaged:
+            number = plural(damaged, "study", "studies")
+            self.damage = f"{self.path}: passed over {number} that cannot be read"
+        return found
+
+    def nearest(self, case: Case, most: int = MOST_NEAREST) -> tuple[list[Match], int]:
+        """Return the studies that are most like a case, the nearest first, and how many are kept.
+
+        They are picked by features beside the studies; a store without them is read as a whole.
+
+        Args:
+            case: That is looked up.
+            most: Studies that are returned.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+        self.damage = ""
+        if not self.path.exists():
+            return [], 0
+        with self.opened(writing=False) as connection:
+            indexed = bool(version_of(connection)) and has_index(connection)
+            if indexed:
+                from stripewise.learning.knowledge._nearest import nearest_rows
+
+                rows, known = nearest_rows(connection, case, most)
+                marks = ",".join("?" * len(rows))
+                query = f"SELECT id, document FROM study WHERE id IN ({marks})"
+                documents = dict(connection.execute(query, [study for study, _ in rows]))
+        if not indexed:
+            lessons = self.lessons(mpi_family=case.stack.mpi_family)
+            return matches_of(case, lessons)[:most], len(lessons)
+        found = self._decoded((documents.get(study, ""), place) for study, place in rows)
+        near = [match for one, place in found if (match := match_of(case, one, place)) is not None]
+        return sorted(near, key=lambda match: match.order), known
+
+    def add(self, lessons: Sequence[Lesson], origin: str = "own") -> int:
+        """Keep lessons in one transaction; return how many were new.
+
+        Raises:
+            StorageError: The file cannot be written.
+            ConfigurationError: A lesson holds what cannot be kept.
+        """
+        rows = [_row(lesson, origin) for lesson in lessons]
+        self.create()
+        with self.opened(writing=True) as connection:
+            bring_up_to_date(connection)
+            query = "INSERT OR IGNORE INTO study VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"
+            new = [
+                lesson
+                for lesson, row in zip(lessons, rows, strict=True)
+                if connection.execute(query, row).rowcount
+            ]
+            insert(connection, new)
+            return len(new)
+
+    def forget(self, study_ids: Sequence[str]) -> int:
+        """Remove studies; return how many there were.
+
+        Raises:
+            StorageError: The file cannot be written.
+        """
+        if not study_ids or not self.path.exists():
+            return 0
+        with self.opened(writing=True) as connection:
+            bring_up_to_date(connection)
+            query = "DELETE FROM study WHERE id = ?"
+            gone = [one for one in study_ids if connection.execute(query, (one,)).rowcount]
+            remove(connection, gone)
+            return len(gone)
+
+
+def own_store() -> Store:
+    """Return the user's own store."""
+    return Store(own_path())
+
+
+def site_stores(policy_paths: Sequence[str]) -> tuple[Store, ...]:
+    """Return stores that are never written to: of policies, the environment, installed packs."""
+    named = [*policy_paths, os.environ.get(SITE_VARIABLE, "")]
+    packed = [path / PACKED for path in installed_packs()]
+    paths = dict.fromkeys([*(Path(path) for path in named if path), *packed])
+    return tuple(Store(path, read_only=True) for path in paths)
+
+
+def _row(lesson: Lesson, origin: str) -> tuple[object, ...]:
+    print_ = lesson.case.fingerprint
+    effect = lesson.effect
+    return (
+        lesson.study_id,
+        lesson.recorded_unix_seconds,
+        origin,
+        print_.program,
+        print_.executable_sha256,
+        print_.n_ranks,
+        lesson.case.stack.mpi_family,
+        lesson.case.machine.filesystem,
+        int(lesson.improved),
+        effect.median if effect else None,
+        effect.low if effect else None,
+        effect.high if effect else None,
+        encode(lesson),
+    )

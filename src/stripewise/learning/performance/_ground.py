@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Identifies the storage and software a model holds for, and where models are kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stripewise.core import ProgramFacts, installed_packs
+
+if TYPE_CHECKING:
+    from stripewise.storage.machines import Storage
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Where a model holds.
+
+    Attributes:
+        storage: As users name it: "hopper@1/16" is emulated, "archer2-hdd" described; otherwise
+            the type of the file system.
+        digest: Of the description; of a file system without one, what nodes have in common of
+            it, or "".
+        stack: A name of `stripewise.storage.stacks`: "romio-lustre", "cray", "ompio".
+    """
+
+    storage: str
+    digest: str = ""
+    stack: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.storage} with {self.stack}" if self.stack else self.storage
+
+    def why_not(self, other: Ground) -> str:
+        """Say why a model of this ground does not hold on another; "" if it does."""
+        if self.storage != other.storage and (not self.digest or self.digest != other.digest):
+            return f"it is of {self.storage}, not of {other.storage}"
+        if self.digest != other.digest:
+            return f"the description of {self.storage} has changed since it was trained"
+        if self.stack != other.stack:
+            return f"it is of {self.stack or 'no MPI-IO'}, not of {other.stack or 'no MPI-IO'}"
+        return ""
+
+
+def ground_of(
+    facts: ProgramFacts, name: str = "", storage: Storage | None = None, stack: str = ""
+) -> Ground:
+    """Return the ground that a program runs on.
+
+    Args:
+        facts: Of its first run.
+        name: Of the storage, with its slow motion: "hopper@1/16"; "": that of the description,
+            or the type of the file system.
+        storage: Its description; None: there is none.
+        stack: "": what the facts tell.
+    """
+    from stripewise.storage.machines import description_digest
+    from stripewise.storage.simulation import stack_of
+
+    slow = f"@1/{storage.slowdown:g}" if storage and storage.slowdown != 1 else ""
+    described = f"{storage.name}{slow}" if storage else facts.filesystem
+    digest = description_digest(storage) if storage else ""
+    return Ground(name or described, digest, stack or stack_of(facts))
+
+
+# Directories of models; apart from their reading, since every adopted run looks there.
+
+OWN_VARIABLE, SITE_VARIABLE = "STRIPEWISE_MODELS", "STRIPEWISE_SITE_MODELS"
+PACKED_MODELS = "models"
+"""The directory of models in that of an installed pack."""
+TABLES = "series"
+"""The directory, in one of models, of tables of settings for first runs."""
+
+
+def own_models() -> Path:
+    """Return the user's directory of models."""
+    if given := os.environ.get(OWN_VARIABLE):
+        return Path(given)
+    base = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    if not os.path.isabs(base):
+        base = os.devnull
+    return Path(base) / "stripewise" / "models"
+
+
+def site_models(policy_paths: Sequence[str] = ()) -> tuple[Path, ...]:
+    """Return the directories of policies, of the environment, and of installed packs."""
+    named = [*policy_paths, os.environ.get(SITE_VARIABLE, "")]
+    packed = [path / PACKED_MODELS for path in installed_packs()]
+    return tuple(dict.fromkeys([*(Path(path) for path in named if path), *packed]))

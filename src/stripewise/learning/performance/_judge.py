@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures a model's error on samples that it was not fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from stripewise.learning.performance._features import class_of_program
+from stripewise.learning.performance._fitted import fitted_prediction
+from stripewise.learning.performance._records import Model, Prediction, Sample, Score
+from stripewise.learning.performance._rows import Row, name_of
+
+Predictor = Callable[[Row], float]
+Fitter = Callable[[Sequence[Row]], Predictor]
+Told = tuple[object, float, float]
+"""The program at its scale, measured and predicted seconds."""
+
+LEAST_LEFT = 12
+"""Samples that have to remain."""
+_FOLDS = 5
+WITHIN = 1.05
+BEST = 5
+
+
+def judged(
+    rows: Sequence[Row], fitter: Fitter
+) -> tuple[list[Score], list[tuple[Row, float]], list[tuple[Score, list[Row]]]]:
+    """Leave out each pattern, each scale; without either, a fifth of the configurations.
+
+    Returns:
+        Scores; the rows of the hardest question with their predictions; scores with the rows
+        that remained, to see how far from them the group lay.
+    """
+    scores: list[Score] = []
+    shown: list[tuple[Row, float]] = []
+    groups = [("pattern", [row.name for row in rows]),
+              ("scale", [f"{row.features['ranks']:.0f} ranks" for row in rows])]  # fmt: skip
+    remained: list[tuple[Score, list[Row]]] = []
+    for kind, names in groups:
+        told = _left_out(kind, rows, names, fitter)
+        scores += [score for score, _, _ in told]
+        remained += [(score, rest) for score, _, rest in told]
+        shown = shown or [pair for _, pairs, _ in told for pair in pairs]
+    if not scores:
+        names = [f"part {n % _FOLDS + 1}" for n in range(len(rows))]
+        told = _left_out("configuration", rows, names, fitter)
+        scores = [score for score, _, _ in told]
+        shown = [pair for _, pairs, _ in told for pair in pairs]
+    return scores, shown, remained
+
+
+def _left_out(
+    kind: str, rows: Sequence[Row], names: Sequence[str], fitter: Fitter
+) -> list[tuple[Score, list[tuple[Row, float]], list[Row]]]:
+    found = []
+    for name in dict.fromkeys(names) if len(set(names)) > 1 else ():
+        group = [row for row, of in zip(rows, names, strict=True) if of == name]
+        rest = [row for row, of in zip(rows, names, strict=True) if of != name]
+        if len(rest) < LEAST_LEFT:
+            continue
+        predictor = fitter(rest)
+        pairs = [(row, predictor(row)) for row in group]
+        told = [(row.case, row.usual, predicted) for row, predicted in pairs]
+        found.append((score_of(kind, name, told), pairs, rest))
+    return found
+
+
+def score_of(kind: str, name: str, told: Sequence[Told]) -> Score:
+    """Score the predictions of a group."""
+    cases: dict[object, list[tuple[float, float]]] = {}
+    for case, measured, predicted in told:
+        cases.setdefault(case, []).append((measured, predicted))
+    errors = [abs(predicted / measured - 1) for _, measured, predicted in told]
+    rhos = [rank_correlation(one) for one in cases.values()]
+    tops = [holds_the_best(one) for one in cases.values()]
+    return Score(kind, name, len(told), median(errors), median(rhos), sum(tops) / len(tops))
+
+
+def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float:
+    """Return Spearman's rank correlation; 0 where either side is all equal."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(np.round(pairs, 12), axis=0)
+    if not np.ptp(ranks, axis=0).all():
+        return 0.0
+    return float(np.corrcoef(ranks, rowvar=False)[0, 1])
+
+
+def holds_the_best(pairs: Sequence[tuple[float, float]], most: int = BEST) -> bool:
+    """Whether the best predicted ones contain one within 5 % of the best measured."""
+    tried = sorted(pairs, key=lambda pair: pair[1])[:most]
+    return min(one for one, _ in tried) <= WITHIN * min(one for one, _ in pairs)
+
+
+# A model against samples that it may never have seen.
+
+
+class Validated(NamedTuple):
+    """How well samples were predicted.
+
+    Attributes:
+        scores: One for each program at its scale; of "samples".
+        points: Name of the program, measured and predicted seconds.
+        refused: Why others were not predicted, a line each.
+    """
+
+    scores: tuple[Score, ...]
+    points: tuple[tuple[str, float, float], ...]
+    refused: tuple[str, ...]
+
+
+def validated(model: Model, samples: Sequence[Sample]) -> Validated:
+    """Predict samples and compare; those of other classes do not count."""
+    cases: dict[str, list[Told]] = {}
+    refused: dict[str, int] = {}
+    predictions: dict[object, tuple[Prediction | None, str]] = {}
+    for sample in samples:
+        if class_of_program(sample.facts) != model.pattern_class or not sample.seconds:
+            continue
+        name = f"{sample.name or name_of(sample.facts)}, {sample.facts.n_ranks} ranks"
+        if sample.facts not in predictions:
+            predictions[sample.facts] = fitted_prediction(sample.facts, model.ground, (model,))[:2]
+        prediction, why = predictions[sample.facts]
+        seconds = prediction.seconds(sample.settings) if prediction else None
+        if seconds is None:
+            reason = why if prediction is None else "settings that the model does not know"
+            refused[f"{name}: {reason}"] = refused.get(f"{name}: {reason}", 0) + 1
+            continue
+        cases.setdefault(name, []).append((name, median(sample.seconds), seconds))
+    return Validated(
+        tuple(score_of("samples", name, told) for name, told in cases.items()),
+        tuple((name, *one[1:]) for name, told in cases.items() for one in told),
+        tuple(f"{reason} (configurations: {number})" for reason, number in refused.items()),
+    )

@@ -1,0 +1,306 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Predicts the points of a space, and corrects the predictions by measured runs."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import erf, exp, inf, isfinite, log, pi, prod, sqrt
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.core import ProgramFacts
+from stripewise.learning.performance._records import Prediction
+from stripewise.settings.tunables import Space, is_valid
+
+Places = tuple[int, ...]
+"""A point of a space: the place of each tunable's value on its ladder, 0 for the default."""
+
+MOST_PREDICTIONS = 4000
+"""Points whose time is predicted; larger spaces are searched with the model itself (assumed)."""
+_STARTS = 4
+_EQUAL = 1e-3
+_TIDIED = 30
+
+
+class Predicted(NamedTuple):
+    """What a model says of a space.
+
+    Attributes:
+        ratios: Places -> predicted I/O time relative to the default, of all points, or towards
+            the best.
+        inert: Places in a point of the tunables that the model knows to make no difference.
+    """
+
+    ratios: dict[Places, float]
+    inert: frozenset[int]
+
+
+def predict(
+    space: Space,
+    facts: ProgramFacts,
+    prediction: Prediction,
+    *,
+    seed: int = 0,
+    starts: Sequence[Places] = (),
+    most: int = MOST_PREDICTIONS,
+) -> Predicted:
+    """Return what a model says of the points of a space.
+
+    Args:
+        space: To choose from.
+        facts: Of the program.
+        prediction: The model.
+        seed: Of the points that the search begins from in a space that is too large.
+        starts: Further points that it begins from there.
+        most: Points whose time is predicted.
+    """
+    default = prediction.seconds({})
+    if default is None or not 0 < default < inf:
+        return Predicted({}, frozenset())
+    known: dict[Places, float] = {}
+
+    def ratio(places: Places) -> float:
+        if places not in known:
+            settings = space.at(places)
+            seconds = prediction.seconds(settings) if is_valid(settings, facts) else None
+            known[places] = seconds / default if seconds and isfinite(seconds) else inf
+        return known[places]
+
+    moves = _Moves(space, facts, prediction)
+    varied = moves.choices
+    if prod(map(len, varied)) > most:
+        begins = [*starts, *moves.starts(Random(seed))]
+        _descend(moves, ratio, known, begins, most)
+        moves.choices = _acting(varied, known)
+    if prod(map(len, moves.choices)) <= most:
+        for places in itertools.product(*moves.choices):
+            ratio(places)
+    acting = _acting(varied, known)
+    inert = (n for n, (had, has) in enumerate(zip(varied, acting, strict=True)) if had != has)
+    return Predicted({p: value for p, value in known.items() if value < inf}, frozenset(inert))
+
+
+def distinct(ratios: Mapping[Places, float]) -> dict[Places, float]:
+    """Keep one point of those that the model holds for equal: the one with fewest settings."""
+    found: dict[float, Places] = {}
+    for places in sorted(ratios, key=lambda each: sum(map(bool, each))):
+        found.setdefault(round(ratios[places] / _EQUAL), places)
+    return {places: ratios[places] for places in found.values() if any(places)}
+
+
+class _Moves:
+    """Where one can go from a point by one setting, and what that setting needs."""
+
+    def __init__(self, space: Space, facts: ProgramFacts, prediction: Prediction) -> None:
+        axes = {d.tunable.name: axis for axis, d in enumerate(space.dimensions)}
+        self._needs: dict[int, Places] = {}
+        varied = set()
+        for name in axes.keys() & prediction.tunables:
+            dimension = space.dimensions[axes[name]]
+            needed = {n: v for n, v in dimension.tunable.requires(facts).items() if n in axes}
+            self._needs[axes[name]] = space.places(needed) or (0,) * len(axes)
+            varied |= {name, *needed}
+        self.choices = [
+            range(len(d.values) + 1 if d.tunable.name in varied else 1) for d in space.dimensions
+        ]
+
+    def near(self, places: Places) -> Iterator[Places]:
+        """Yield the points that differ in one tunable and what it needs."""
+        for axis, choice in enumerate(self.choices):
+            needs = self._needs.get(axis, (0,) * len(places))
+            for place in choice:
+                if place != places[axis]:
+                    moved = [need or here for need, here in zip(needs, places, strict=True)]
+                    moved[axis] = place
+                    yield tuple(moved)
+
+    def starts(self, random: Random) -> Iterator[Places]:
+        """Yield the default and some points at random."""
+        yield tuple(0 for _ in self.choices)
+        for _ in range(_STARTS):
+            yield tuple(random.choice(choice) for choice in self.choices)
+
+
+def _descend(
+    moves: _Moves,
+    ratio: Callable[[Places], float],
+    known: Mapping[Places, float],
+    starts: Sequence[Places],
+    most: int,
+) -> None:
+    """Predict along ladders from several starts, until the model's own optima are known."""
+    for start in starts:
+        best, further = start, True
+        while further and len(known) < most:
+            one = min(moves.near(best), key=ratio, default=best)
+            if ratio(one) >= ratio(best):
+                two = (places for step in moves.near(best) for places in moves.near(step))
+                one = min(two, key=ratio, default=best)
+            further = ratio(one) < ratio(best) * (1 - _EQUAL)
+            best = one if further else best
+    for places in heapq.nsmallest(_TIDIED, known, key=ratio):
+        _without_the_needless(places, ratio)
+
+
+def _acting(choices: list[range], known: Mapping[Places, float]) -> list[range]:
+    """Return the choices without those of tunables that made no difference anywhere so far."""
+
+    def acts(axis: int) -> bool:
+        pairs = ((p, (*p[:axis], 0, *p[axis + 1 :])) for p in known if p[axis])
+        return any(
+            abs(known[point] - known[without]) > _EQUAL * known[without]
+            for point, without in pairs
+            if without in known and isfinite(known[point]) and isfinite(known[without])
+        )
+
+    return [choice if acts(axis) else range(1) for axis, choice in enumerate(choices)]
+
+
+def _without_the_needless(best: Places, ratio: Callable[[Places], float]) -> None:
+    """Predict the point without each setting that does nothing there."""
+    for axis in range(len(best)):
+        without = (*best[:axis], 0, *best[axis + 1 :])
+        if best[axis] and ratio(without) <= ratio(best) * (1 + _EQUAL):
+            best = without
+
+
+# The error of a model as a smooth function of the settings (Kriging).
+#
+# Source: Rasmussen and Williams, "Gaussian Processes for Machine Learning" (2006), algorithm 2.1.
+
+Floats = NDArray[np.float64]
+
+PRIOR = 0.3
+"""Standard deviation of the log of a model's error before anything is measured (assumed)."""
+LEAST_PRIOR, MOST_PRIOR = 0.05, 1.0
+"""No model is taken for better than this, nor for worse (assumed)."""
+_NORMAL = 1.4826
+"""Standard deviation of a normal distribution over the median of its distances from 0."""
+PRIOR_WEIGHT = 3.0
+"""So many measured errors weigh as much as the prior (assumed)."""
+REACH = 0.5
+"""Distance, in shares of a ladder, over which an error is alike (assumed)."""
+LEAST_NOISE = 0.02
+
+
+def prior_of(error: float | None) -> float:
+    """Return the standard deviation of the log error of a model whose median error is known.
+
+    Args:
+        error: Median of |predicted - measured| / measured; None: not known.
+    """
+    if error is None:
+        return PRIOR
+    return min(max(log(1 + error) * _NORMAL, LEAST_PRIOR), MOST_PRIOR)
+
+
+class Corrected(NamedTuple):
+    """What a model, corrected by the errors seen, says of a point.
+
+    Attributes:
+        places: Of the point.
+        ratio: Its time relative to the default, the median of what it may be.
+        spread: Standard deviation of its logarithm.
+    """
+
+    places: Places
+    ratio: float
+    spread: float
+
+    def chance_below(self, limit: float) -> float:
+        """Return the probability that the time, relative to the default, is below a limit."""
+        return (1 + erf(self._steps(limit) / sqrt(2))) / 2
+
+    def gain(self, best: float) -> float:
+        """Return by how much the point is expected to cut the best time, if it is run.
+
+        Expected improvement of the logarithm; a point that turns out worse costs nothing.
+
+        Source: Jones, Schonlau and Welch, Journal of Global Optimization 13 (1998) 455.
+        """
+        steps = self._steps(best)
+        density = exp(-(steps**2) / 2) / sqrt(2 * pi)
+        return self.spread * (steps * self.chance_below(best) + density)
+
+    def _steps(self, limit: float) -> float:
+        return log(limit / self.ratio) / self.spread
+
+
+class Residuals:
+    """Errors at points that were run, and what they say of the others."""
+
+    def __init__(self, lengths: Sequence[int], prior: float = PRIOR, own: float = 0.0) -> None:
+        """Begin without error at the default.
+
+        Args:
+            lengths: Number of values of each tunable, the default not counted.
+            prior: Standard deviation of the log of the model's error, before any run.
+            own: Share of its variance that is each point's own: no neighbour tells of it.
+        """
+        self._prior, self._own = prior, own
+        self._scale = np.maximum(np.asarray(lengths, np.float64), 1.0)
+        self._points: list[Places] = [tuple(0 for _ in lengths)]
+        self._errors = [0.0]
+        self._noises, self._shifts = [0.0], [0.0]
+        self._sources = [0]
+
+    def add(
+        self, places: Places, error: float, noise: float = 0.0, shift: float = 0.0, source: int = 0
+    ) -> None:
+        """Learn the log of measured over predicted at a point.
+
+        Args:
+            places: Of the point.
+            error: That was seen there.
+            noise: Standard deviation of its logarithm, where that is more than usual.
+            shift: The same of what all points of a source have in common: measured with a program
+                that is only like this one, whose default is not as bad as the one here.
+            source: Which program that was.
+        """
+        self._points.append(places)
+        self._errors.append(error)
+        self._noises.append(noise)
+        self._shifts.append(shift)
+        self._sources.append(source)
+
+    def corrected(self, ratios: Mapping[Places, float], noise: float) -> list[Corrected]:
+        """Return what the corrected model says of points, in their order.
+
+        Args:
+            ratios: Points -> predicted time relative to the default.
+            noise: Relative noise of a measured ratio.
+        """
+        if not ratios:
+            return []
+        predicted = np.log(np.fromiter(ratios.values(), np.float64, len(ratios)))
+        known, errors = np.asarray(self._points), np.asarray(self._errors)
+        inverse = np.linalg.inv(self._alike(known, known) + self._noise(noise))
+        near = self._alike(np.asarray(list(ratios)), known)
+        medians = np.exp(predicted + near @ inverse @ errors)
+        seen = PRIOR_WEIGHT * self._prior**2 + errors @ inverse @ errors
+        variance = seen / (PRIOR_WEIGHT + len(errors) - 1)
+        unexplained = 1 - np.einsum("ij,jk,ik->i", near, inverse, near)
+        spreads = np.sqrt(variance * np.maximum(unexplained, 0) + LEAST_NOISE**2)
+        columns = zip(ratios, medians.tolist(), spreads.tolist(), strict=True)
+        return [Corrected(*row) for row in columns]
+
+    def _noise(self, noise: float) -> Floats:
+        """Covariance of what the errors were measured with, over the prior variance."""
+        own = np.maximum(max(noise, LEAST_NOISE), np.asarray(self._noises)) / self._prior
+        shifts = np.asarray(self._shifts) / self._prior
+        shared = np.outer(shifts, shifts) * np.equal.outer(self._sources, self._sources)
+        whole: Floats = np.diag(own**2) + shared
+        return whole
+
+    def _alike(self, one: Floats, other: Floats) -> Floats:
+        """Correlation of the errors, shape (n, m)."""
+        apart = (one[:, None, :] - other[None, :, :]) / (self._scale * REACH)
+        distance = np.square(apart).sum(axis=2)
+        correlation: Floats = (1 - self._own) * np.exp(-distance / 2) + self._own * (distance == 0)
+        return correlation

@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Draws what a room concludes: numbers, tables of the terminal, charts and the frame of pages."""
+
+from typing import TYPE_CHECKING
+
+from stripewise.core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.present._page import page_template as page_template
+    from stripewise.present._printable import OneLine as OneLine
+    from stripewise.present._printable import csv_cell as csv_cell
+    from stripewise.present._printable import duration_text as duration_text
+    from stripewise.present._printable import finite as finite
+    from stripewise.present._printable import format_ratio as format_ratio
+    from stripewise.present._printable import plural as plural
+    from stripewise.present._printable import printable as printable
+    from stripewise.present._printable import size_text as size_text
+    from stripewise.present._printable import text_of as text_of
+    from stripewise.present._prose import prose as prose
+    from stripewise.present._quantities import count as count
+    from stripewise.present._quantities import files_of as files_of
+    from stripewise.present._quantities import name_of as name_of
+    from stripewise.present._quantities import number as number
+    from stripewise.present._quantities import percent as percent
+    from stripewise.present._quantities import seconds as seconds
+    from stripewise.present._quantities import size as size
+    from stripewise.present._quantities import things as things
+    from stripewise.present._terminal import Columns as Columns
+    from stripewise.present._terminal import TextTable as TextTable
+    from stripewise.present._terminal import aligned as aligned
+    from stripewise.present._terminal import labelled as labelled
+    from stripewise.present._terminal import line as line
+    from stripewise.present.chart import INK as INK
+    from stripewise.present.chart import Chart as Chart
+    from stripewise.present.chart import Spec as Spec
+    from stripewise.present.chart import against as against
+    from stripewise.present.chart import picture as picture
+    from stripewise.present.chart import time_unit as time_unit
+    from stripewise.present.numbers import amount_words as amount_words
+    from stripewise.present.numbers import bandwidth_words as bandwidth_words
+    from stripewise.present.numbers import command_line as command_line
+    from stripewise.present.numbers import evidence_figure as evidence_figure
+    from stripewise.present.numbers import fit_encoding as fit_encoding
+    from stripewise.present.numbers import format_bandwidth as format_bandwidth
+    from stripewise.present.numbers import format_bytes as format_bytes
+    from stripewise.present.numbers import format_count as format_count
+    from stripewise.present.numbers import format_interval as format_interval
+    from stripewise.present.numbers import format_percent as format_percent
+    from stripewise.present.numbers import format_seconds as format_seconds
+    from stripewise.present.numbers import format_value as format_value
+    from stripewise.present.numbers import known as known
+    from stripewise.present.numbers import significant as significant
+else:
+    __getattr__, __all__ = lazy_exports(__name__)

@@ -1,0 +1,34 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Markdown -> HTML that is safe: no HTML of the text, no images, no addresses that run scripts."""
+
+from __future__ import annotations
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup
+
+from stripewise.present._printable import printable
+
+_READER = MarkdownIt("js-default", {"linkify": False, "typographer": False}).disable("image")
+"""The preset that markdown-it recommends for text of others: `html` is off, and addresses other
+than http, https, mailto and relative ones are no links."""
+_BELOW_TITLE = {"h1": "h2", "h2": "h3", "h3": "h4", "h4": "h5", "h5": "h6"}
+
+
+def markdown(text: str) -> Markup:
+    """Return the HTML of a text; its headings stand below the title of the page."""
+    shown = "\n".join(printable(line.replace("\t", "    ")) for line in text.splitlines())
+    tokens = _READER.parse(shown)
+    for token in tokens:
+        _adapt(token)
+        for part in token.children or ():
+            _adapt(part)
+    return Markup(_READER.renderer.render(tokens, _READER.options, {}))
+
+
+def _adapt(token: Token) -> None:
+    token.tag = _BELOW_TITLE.get(token.tag, token.tag)
+    if token.type == "link_open":
+        token.attrSet("rel", "noreferrer nofollow")
+    token.attrs.pop("style", None)  # of cells in tables: the content policy forbids it

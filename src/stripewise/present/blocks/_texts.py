@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Words: findings, notices, lines to copy, links, and the form that searches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from stripewise.present.blocks._block import Block, Grid, Row
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One finding with what to do.
+
+    Attributes:
+        code: Of the finding.
+        severity: "high", "warn" or "info".
+        title: In words.
+        text: The evidence in words; "" where names of files are hidden.
+        cost_seconds: What the change saves; None: no gain is claimed.
+        least_seconds: Lower end of that.
+        most_seconds: Upper end of that.
+        remedy: What to do.
+        lines: Of a job script, which need no Stripewise.
+        command: That tries and measures it.
+        basis: Where the cost comes from, or why none is claimed.
+        proof: What pairs of runs showed; "": not proved yet.
+        evidence: Numbers behind it, by name.
+    """
+
+    code: str
+    severity: str
+    title: str
+    text: str = ""
+    cost_seconds: float | None = None
+    least_seconds: float | None = None
+    most_seconds: float | None = None
+    remedy: str = ""
+    lines: Sequence[str] = ()
+    command: str = ""
+    basis: str = ""
+    proof: str = ""
+    evidence: Row = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Findings(Block):
+    """What costs time, and what to do; the most costly first."""
+
+    items: Sequence[Advice]
+    empty: str = "Nothing was found that costs much time."
+
+    def data(self) -> Any:
+        """Return all fields of each finding."""
+        return [dict(vars(item)) | {"lines": list(item.lines)} for item in self.items]
+
+    def grid(self) -> Grid | None:
+        """Return a row for each finding."""
+        names = ("code", "severity", "title", "cost_seconds", "least_seconds", "most_seconds",
+                 "remedy", "proof")  # fmt: skip
+        return names, [[getattr(item, name) for name in names] for item in self.items]
+
+
+@dataclass(frozen=True)
+class Notice(Block):
+    """A few sentences; `tone` is "good", "calm", "warn" or "bad"."""
+
+    text: Sequence[str]
+    tone: str = "calm"
+
+    def data(self) -> Any:
+        """Return the sentences."""
+        return list(self.text)
+
+
+@dataclass(frozen=True)
+class Lines(Block):
+    """Lines to copy, such as those of a job script; `note` says what they do."""
+
+    lines: Sequence[str]
+    note: str = ""
+
+    def data(self) -> Any:
+        """Return the lines."""
+        return list(self.lines)
+
+
+@dataclass(frozen=True)
+class Prose(Block):
+    """Text in Markdown, of the site; HTML in it stands there as text."""
+
+    text: str
+
+    def data(self) -> Any:
+        """Return the text."""
+        return self.text
+
+
+@dataclass(frozen=True)
+class Link:
+    """Something to go to, or to download."""
+
+    title: str
+    address: str
+    note: str = ""
+    is_download: bool = False
+
+
+@dataclass(frozen=True)
+class Links(Block):
+    """Where to go from here; `is_row`: side by side, such as the choice of a time."""
+
+    items: Sequence[Link]
+    is_row: bool = False
+
+    def data(self) -> Any:
+        """Return addresses by title."""
+        return {item.title: item.address for item in self.items}
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a form that searches.
+
+    Attributes:
+        choices: (value, words); () for a field to type in.
+        has_any: Whether none of the choices may be chosen.
+        kind: "search", "text", "date", "number".
+    """
+
+    name: str
+    title: str
+    value: str = ""
+    choices: Sequence[tuple[str, str]] = ()
+    kind: str = "text"
+    has_any: bool = True
+
+
+@dataclass(frozen=True)
+class Search(Block):
+    """A form that searches; it changes nothing.
+
+    Attributes:
+        action: Address of the page.
+        more: Fields that few need, folded away; open if one of them is used.
+        kept: Further words of the address, by name.
+        button: What the button says.
+    """
+
+    action: str
+    fields: Sequence[Field]
+    more: Sequence[Field] = ()
+    kept: Mapping[str, str] = field(default_factory=dict)
+    button: str = "Search"
+
+    def data(self) -> Any:
+        """Return what is asked."""
+        return {one.name: one.value for one in (*self.fields, *self.more) if one.value}

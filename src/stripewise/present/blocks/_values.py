@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""How values are written for people, by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from stripewise.present._printable import duration_text, format_ratio, printable
+from stripewise.present.numbers import (
+    format_bandwidth,
+    format_bytes,
+    format_count,
+    format_percent,
+    format_seconds,
+)
+
+UNKNOWN = "–"
+UNKNOWN_FIGURE = "unknown"
+_LAST_MOMENT = 253_402_300_799  # end of the year 9999
+
+
+def written(value: Any, kind: str, why: str = "") -> str:
+    """Return a value in words; what does not apply or is not told is a dash.
+
+    Args:
+        value: None: not known.
+        kind: A key of `WRITERS`.
+        why: Why it is not known ("unknown"), or the least that it can be ("at least 3 s").
+    """
+    if value is None:
+        return UNKNOWN_FIGURE if why else UNKNOWN
+    return f"{'at least ' if why else ''}{WRITERS[kind](value)}"
+
+
+def moment(at: float) -> str:
+    """Return a moment as day and minute, in UTC."""
+    if not 0 <= at <= _LAST_MOMENT:
+        return UNKNOWN
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}"
+
+
+def _day(at: float) -> str:
+    return moment(at)[:10]
+
+
+def _hours(seconds: float) -> str:
+    """Return hours as a number: what is little is not written as nothing."""
+    hours = seconds / 3600
+    if hours == 0 or hours >= 0.095:
+        return f"{hours:,.1f}"
+    return f"{hours:.2g}" if hours >= 0.001 else "<0.001"
+
+
+def _node_hours(seconds: float) -> str:
+    return f"{seconds / 3600:,.1f} node-hours" if seconds >= 360 else f"{seconds:.0f} node-seconds"
+
+
+WRITERS: dict[str, Callable[[Any], str]] = {
+    "text": lambda value: printable(str(value)),
+    "code": lambda value: printable(str(value)),
+    "flag": lambda value: "yes" if value else "no",
+    "count": format_count,
+    "id": str,
+    "number": lambda value: f"{value:.4g}",
+    "factor": lambda value: f"{format_ratio(value)}x",
+    "bytes": format_bytes,
+    "rate": lambda value: format_bandwidth(value) if value else "0 B/s",
+    "operations": lambda value: f"{format_count(value)}/s",
+    "seconds": format_seconds,
+    "duration": lambda value: format_seconds(value) if value < 120 else duration_text(value),
+    "node-seconds": _node_hours,
+    "node-hours": _hours,
+    "hours": lambda value: f"{_hours(value)} h",
+    "share": format_percent,
+    "moment": moment,
+    "day": _day,
+}
+NUMBERS = frozenset(WRITERS) - {"text", "code", "flag", "moment", "day"}
+"""Kinds that stand at the right of their column."""

@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Builds charts as Vega-Lite specifications, and writes them as pictures.
+
+A page carries its charts as data, and one script that draws them (tooltips, zoom, the width of
+the window); it reads nothing from elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from stripewise.core import write_file
+from stripewise.core.errors import UsageError
+from stripewise.core.extras import require
+from stripewise.present._printable import printable
+
+Spec = dict[str, Any]
+
+SUFFIXES = (".svg", ".png", ".pdf")
+WRITE, READ = "#c04a00", "#0072b2"
+BASELINE, BEST, TRIAL = "#0072b2", "#c04a00", "#0a8265"
+WARM_UP, TROUBLE, MUTED, INK = "#8a8f99", "#b3225b", "#5b6472", "#1c2330"
+WIDE = 760
+_LABELS = 112
+VEGA_VERSION = "6.1"
+_CONFIG: Spec = {
+    "font": "system-ui, 'DejaVu Sans', sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        **{"labelColor": MUTED, "titleColor": MUTED, "titleFontWeight": "normal"},
+        **{"gridColor": "#e3e7ee", "domainColor": "#b9c0cb", "tickColor": "#b9c0cb"},
+    },
+    "axisY": {"minExtent": _LABELS, "maxExtent": _LABELS, "labelLimit": _LABELS - 8},
+    "axisX": {"labelFlush": True, "labelOverlap": True, "tickCount": 6},
+    "legend": {"orient": "top", "titleFontWeight": "normal", "labelColor": INK, "offset": 4},
+    "title": {
+        **{"anchor": "start", "fontSize": 12, "color": INK, "frame": "group"},
+        **{"subtitleColor": MUTED, "subtitleFontSize": 11, "subtitlePadding": 2},
+    },
+}
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A specification, and what a reader who cannot see the drawing should know."""
+
+    spec: Spec
+    description: str
+
+    @property
+    def data(self) -> Markup:
+        """JSON that can stand in a script element of a page."""
+        text = json.dumps(
+            _shown(self.spec), separators=(",", ":"), allow_nan=False, ensure_ascii=False
+        )
+        return Markup(text.replace("<", "\\u003c"))  # our own specification, with data escaped
+
+
+def layers(rows: Sequence[Mapping[str, Any]], *parts: Spec, **more: Any) -> Spec:
+    """Return one chart in which several marks show the same data."""
+    return {"width": WIDE, "data": {"values": list(rows)}, "layer": list(parts), **more}
+
+
+def layer(mark: str, encoding: Spec, **looks: Any) -> Spec:
+    """Return one mark for each row of the data, placed by an encoding."""
+    return {"mark": {"type": mark, **looks}, "encoding": encoding}
+
+
+def points(encoding: Spec, **looks: Any) -> Spec:
+    """Return a dot for each row of the data."""
+    return layer("point", encoding, **{"filled": True, "size": 70, **looks})
+
+
+def constant(mark: str, encoding: Spec, **looks: Any) -> Spec:
+    """Return one mark that no data move."""
+    return {"data": {"values": [{}]}, **layer(mark, encoding, **looks)}
+
+
+def number(field: str, title: str | None = None, **more: Any) -> Spec:
+    """Return the encoding of a field of numbers."""
+    return {"field": field, "type": "quantitative", "title": title, **more}
+
+
+def category(field: str, **more: Any) -> Spec:
+    """Return the encoding of a field of names."""
+    return {"field": field, "type": "nominal", **more}
+
+
+def column(*parts: Spec) -> Spec:
+    """Put charts above each other."""
+    apart = {"scale": dict.fromkeys(("color", "stroke", "shape", "x", "y"), "independent")}
+    return {"vconcat": list(parts), "config": _CONFIG, "spacing": 14, "resolve": apart}
+
+
+def tips(**fields: str) -> list[Spec]:
+    """Return what a tooltip shows: name of the field to its title."""
+    return [{"field": name, "title": title} for name, title in fields.items()]
+
+
+def tip(field: str, title: str) -> Spec:
+    """Return a number of a tooltip."""
+    return number(field, title, format=",.3~r")
+
+
+def write_picture(spec: Spec, path: Path) -> None:
+    """Write a chart as a picture; the suffix chooses the format.
+
+    Raises:
+        UsageError: The suffix is of no picture.
+        StorageError: The file cannot be written.
+    """
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"{path}: give a name that ends in {', '.join(SUFFIXES)}")
+    write_file(path, picture(spec, path.suffix))
+
+
+def picture(spec: Spec, suffix: str) -> bytes:
+    """Draw a chart as a picture; the suffix, one of SUFFIXES, chooses the format.
+
+    Raises:
+        RuntimeMissingError: What draws is not installed.
+    """
+    require("report", "a page or a picture")
+    import vl_convert as vega
+
+    shown = {**_shown(spec), "background": "white"}
+    if suffix == ".svg":
+        return _numbered(vega.vegalite_to_svg(shown, vl_version=VEGA_VERSION)).encode()
+    if suffix == ".png":
+        return bytes(vega.vegalite_to_png(shown, vl_version=VEGA_VERSION, scale=2))
+    return bytes(vega.vegalite_to_pdf(shown, vl_version=VEGA_VERSION))
+
+
+def _numbered(svg: str) -> str:
+    """Number the ids anew, so that the same chart is the same file."""
+    names: dict[str, str] = {}
+    return re.sub(
+        r"\b(clip|gradient_)\d+\b",
+        lambda found: names.setdefault(found[0], f"{found[1]}{len(names)}"),
+        svg,
+    )
+
+
+def _shown(part: Any) -> Any:
+    """Make every text of a specification printable."""
+    if isinstance(part, Mapping):
+        return {printable(str(name)): _shown(value) for name, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [_shown(item) for item in part]
+    return printable(part) if isinstance(part, str) else part
+
+
+def time_unit(seconds: float) -> tuple[str, float]:
+    """Choose the unit of an axis of time: its name, and how many seconds it has."""
+    if seconds < 300:
+        return ("seconds", 1.0) if seconds >= 0.1 else ("milliseconds", 1e-3)
+    return ("minutes", 60.0) if seconds < 3 * 3600 else ("hours", 3600.0)
+
+
+# A chart of predicted against measured values: a dot each, and a band around equality.
+
+_BAND = 0.15
+COLOURS = ["#0072b2", "#c04a00", "#0a8265", "#b3225b", "#8a6d00", "#5b6472"]
+
+
+def against(
+    rows: Sequence[dict[str, Any]], unit: str, title: str, *, shapes: Sequence[str] = ()
+) -> Spec:
+    """Return the chart.
+
+    Args:
+        rows: With "measured", "predicted", "set" (its colour), "cell" (its tooltip) and, where
+            there are shapes, "fitted".
+        unit: Of the values.
+        title: Of the chart.
+        shapes: The two values of "fitted".
+    """
+    values = [float(str(row[key])) for row in rows for key in ("measured", "predicted")]
+    ends = [min(values) / 1.2, max(values) * 1.2]
+    scale = {"type": "log", "domain": ends, "nice": False}
+    x = number("measured", f"measured, {unit}", scale=scale)
+    y = number("predicted", f"predicted, {unit}", scale=scale)
+    line = [
+        {"x": at, "low": at * (1 - _BAND), "same": at, "high": at * (1 + _BAND)} for at in ends
+    ]
+    along = {"x": {**x, "field": "x"}}
+    band = layer(
+        "area", {**along, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
+        color=WARM_UP, opacity=0.2, clip=True,
+    )  # fmt: skip
+    same = layer("line", {**along, "y": {**y, "field": "same"}}, color=WARM_UP)
+    names = sorted({str(row["set"]) for row in rows})
+    looks: dict[str, Any] = {
+        "color": category(
+            "set", title=None, scale={"domain": names, "range": _colours(len(names))}
+        ),
+        "tooltip": tips(cell="cell"),
+    }
+    if shapes:
+        scaled = {"domain": list(shapes), "range": ["cross", "circle"]}
+        looks["shape"] = category("fitted", title=None, scale=scaled)
+    dots = layer("point", {"x": x, "y": y, **looks}, filled=True, size=34, opacity=0.75)
+    return layers(
+        rows, {**band, "data": {"values": line}}, {**same, "data": {"values": line}}, dots,
+        height=520,
+        title={"text": title, "subtitle": "line: equal; band: within 15 %"},
+    )  # fmt: skip
+
+
+def _colours(number: int) -> list[str]:
+    return (COLOURS * (number // len(COLOURS) + 1))[:number]

@@ -1,0 +1,395 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Describes a job: sbatch options, directives, the command and its environment."""
+
+from __future__ import annotations
+
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from stripewise.core.errors import UsageError
+from stripewise.run.launch import _records
+from stripewise.run.launch._base import RunRequest
+from stripewise.run.launch.agent import _processes
+from stripewise.run.launch.agent._agent_run import STAGE_VARIABLE
+from stripewise.run.runtime import (
+    Runtime,
+    command_with_resources,
+    guard_environment,
+    launch_environment,
+    preload_environment,
+)
+
+STAGE_MODES = ("all", "beside", "files", "links")
+SIGNAL_SECONDS = 30
+"""So long before the end of an allocation Slurm is asked to send SIGTERM."""
+MARGIN_SECONDS = SIGNAL_SECONDS + 60.0 + 5.0
+"""The end of an allocation, on which no run may count.
+
+Source: the signal "may be sent up to 60 seconds earlier than specified" (sbatch 22.05, --signal).
+Assumed: 5 s for the agent to begin and a run to be ended.
+"""
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """What is submitted for a run.
+
+    Attributes:
+        key: Requests with the same key can share an allocation.
+        arguments: Options of sbatch, one word each.
+        directives: Lines for the batch script, as "#DW jobdw ...": each begins with "#".
+        nodes: Compute nodes that it has.
+        wall_seconds: Its time limit, which the arguments say too; None: not known.
+        name: Of the job, as the user's script has it; runs see it in SLURM_JOB_NAME.
+        margin_seconds: Before its end, when Slurm's signal may come: no run may last into it.
+    """
+
+    key: str = ""
+    arguments: tuple[str, ...] = ()
+    directives: tuple[str, ...] = ()
+    nodes: int = 1
+    wall_seconds: float | None = None
+    name: str = ""
+    margin_seconds: float = MARGIN_SECONDS
+
+    def __post_init__(self) -> None:
+        for line in self.directives:
+            if not line.startswith("#") or "\n" in line or "\0" in line:
+                raise UsageError(f"{line!r} is no directive: one line that begins with #")
+        check_arguments(self.arguments)
+
+    def limit_of_run(self, wanted_seconds: float | None) -> float | None:
+        """Return the time limit of a run: the one wanted, or what fits before the signal."""
+        if wanted_seconds is None or self.wall_seconds is None:
+            return wanted_seconds
+        most_seconds = self.wall_seconds - self.margin_seconds
+        return min(wanted_seconds, most_seconds) if most_seconds > 0 else wanted_seconds
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What of a run lies on the burst buffer.
+
+    Attributes:
+        variable: Of the job's environment; it names the burst buffer: DW_JOB_STRIPED; "" where
+            `directory` does.
+        mode: "all": the run works there; "beside": it works in its own directory, and names files
+            there by the variable; "files": files that match lie there, and the library
+            leads the program to them; "links": links in the run's directory do.
+        globs: Names relative to the run's directory; "*" does not stand for "/".
+        copies: Files and directories that are copied there after the files of the run, with
+            their places there, relative.
+        directory: Path with variables of the job's environment, such as /flash/$USER.
+        may_be_local: The storage may be each node's own, which several nodes cannot share.
+        content: The burst buffer outlives the job, and what it holds is copied, too.
+    """
+
+    variable: str
+    mode: str = "all"
+    globs: tuple[str, ...] = ()
+    copies: tuple[tuple[str, str], ...] = ()
+    directory: str = ""
+    may_be_local: bool = False
+    content: bool = False
+
+    def __post_init__(self) -> None:
+        if self.mode not in STAGE_MODES:
+            raise UsageError(f"stage {self.mode!r}: use one of {', '.join(STAGE_MODES)}")
+        for glob in self.globs:
+            if glob.startswith("/") or ".." in glob.split("/") or set(glob) & set("=:%"):
+                raise UsageError(f"{glob!r} is no name below the run's directory")
+
+
+class JobPlan(ABC):
+    """Says how the runs of a study become jobs.
+
+    Attributes:
+        task_words: Whether the command starts its tasks with the words that it is given, so
+            that the library is loaded into them alone; otherwise the whole command has it.
+    """
+
+    task_words: bool = False
+
+    @property
+    def run_seconds(self) -> float | None:
+        """Time limit of a run, if it were a job of its own; None: it has none."""
+        return None
+
+    @abstractmethod
+    def allocation(self, request: RunRequest) -> Allocation:
+        """Return what is submitted for a run."""
+
+    @abstractmethod
+    def command(
+        self, request: RunRequest, record_directory: Path, task_words: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """Return the words of the command that runs in the allocation.
+
+        Args:
+            request: The run.
+            record_directory: It exists; scripts are written here, with mode 0700.
+            task_words: To be put in front of the program of each rank.
+        """
+
+    def stage(self, request: RunRequest) -> Stage | None:
+        """Return what of the run lies on the burst buffer; None: nothing."""
+        del request
+        return None
+
+    def variables(self, request: RunRequest) -> Mapping[str, str]:
+        """Return what the tasks of a run find in their environment beside what all runs have."""
+        del request
+        return {}
+
+
+@dataclass(frozen=True)
+class PlainJobs(JobPlan):
+    """Runs the command itself, in allocations of the nodes and ranks that it needs.
+
+    Attributes:
+        arguments: More options of sbatch.
+        directives: Lines for the batch script.
+        wall_seconds: Time limit of an allocation, longer where a run needs it; None: the
+            partition's default.
+        staged: What lies on the burst buffer.
+        margin_seconds: Before the end of an allocation, when Slurm's signal may come.
+    """
+
+    arguments: tuple[str, ...] = ()
+    directives: tuple[str, ...] = ()
+    wall_seconds: float | None = None
+    staged: Stage | None = field(default=None)
+    margin_seconds: float = MARGIN_SECONDS
+
+    def allocation(self, request: RunRequest) -> Allocation:
+        """Return an allocation of the request's resources."""
+        resources, words = request.resources, []
+        if resources.nodes is not None:
+            words.append(f"--nodes={resources.nodes}")
+        if resources.ranks is not None:
+            words.append(f"--ntasks={resources.ranks}")
+        if resources.account:
+            words.append(f"--account={resources.account}")
+        wall_seconds = self.wall_seconds
+        if wall_seconds is not None:
+            least_seconds = least_wall_seconds(request.timeout_seconds, self.margin_seconds)
+            wall_seconds = max(wall_seconds, least_seconds)
+            words.append(f"--time={time_text(wall_seconds)}")
+        arguments = (*words, *self.arguments)
+        key = "\n".join((*arguments, *self.directives))
+        return Allocation(
+            key, arguments, self.directives, resources.nodes or 1, wall_seconds,
+            margin_seconds=self.margin_seconds,
+        )  # fmt: skip
+
+    def command(
+        self, request: RunRequest, record_directory: Path, task_words: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """Return the request's command with its ranks and threads."""
+        del record_directory, task_words
+        return command_with_resources(request.command, request.configuration.job)
+
+    def stage(self, request: RunRequest) -> Stage | None:
+        """Return the same for every run."""
+        del request
+        return self.staged
+
+
+def least_wall_seconds(run_seconds: float | None, margin_seconds: float = MARGIN_SECONDS) -> float:
+    """Return the least time limit of an allocation in which a run of such a limit fits."""
+    return 0.0 if run_seconds is None else run_seconds + margin_seconds
+
+
+def time_text(seconds: float) -> str:
+    """Return a time limit as sbatch reads it, in whole minutes: Slurm has no finer ones."""
+    minutes = max(1, ceil(seconds / 60))
+    return f"{minutes // 1440}-{minutes // 60 % 24:02d}:{minutes % 60:02d}:00"
+
+
+_REFUSED = frozenset(
+    {"--wait", "-W", "--wrap", "--test-only", "--help", "--usage", "--version", "-V", "-h"}
+)
+
+
+def check_arguments(arguments: tuple[str, ...]) -> None:
+    """Refuse options of sbatch with which a job could not serve runs.
+
+    Raises:
+        UsageError: Which one, and the remedy.
+    """
+    for place, word in enumerate(arguments):
+        if "\0" in word or "\n" in word:
+            raise UsageError(f"the option {word!r} of sbatch holds a line end or a NUL")
+        name, _, value = word.partition("=")
+        if name in _REFUSED:
+            raise UsageError(f"the option {name} of sbatch cannot be used here; take it out")
+        if name == "--array" or (word.startswith("-a") and not word.startswith("--")):
+            value = value or word[2:] if not word.startswith("--") else value
+            following = arguments[place + 1] if place + 1 < len(arguments) else ""
+            if not (value or following).isdecimal():
+                raise UsageError(
+                    f"{word}: an array would start each run several times; tune one element, "
+                    "as --array=1"
+                )
+
+
+# What a job's command and its tasks find in their environment.
+#
+# A command that starts its tasks itself (a script with srun in it) gets the guard of the user's
+# files alone: what is recorded and set reaches its tasks, by a file that a small program in front
+# of each puts into its environment.  Other commands get all as a whole.
+
+TASK_FILE = "task.environment"
+_OWN = "STRIPEWISE_"
+_PRELOAD = "LD_PRELOAD"
+_PLACES = ("STRIPEWISE_INCLUDE", "STRIPEWISE_WRITABLE")
+_KEEP_REMOVED = "STRIPEWISE_KEEP_REMOVED"
+REDIRECT_VARIABLE = "STRIPEWISE_REDIRECT"
+
+
+def order_environment(
+    runtime: Runtime | None,
+    request: RunRequest,
+    stage: Stage | None,
+    job_name: str,
+    guard: Runtime | None = None,
+) -> dict[str, Any]:
+    """Return the part of an order that changes the environment of the job's command.
+
+    Args:
+        runtime: Preloaded into the whole command; None: its tasks get what they need.
+        request: The run.
+        stage: What lies on the burst buffer.
+        job_name: That the user's script has.
+        guard: Preloaded into a command whose tasks get what they need: it guards the user's files
+            from all else that the command does; None: nothing does.
+    """
+    before = dict(os.environ)
+    if runtime is not None:
+        after = _preloaded(runtime, request, before)
+        expand = staged_variables(after, request, stage)
+    else:
+        after = _for_launchers(request, before)
+        if guard is not None and request.writable:
+            after = _guarded(guard, request, after)
+        expand = _staged_places(after, stage)
+    if job_name:
+        after["SLURM_JOB_NAME"] = job_name
+    portable = _records.portable
+    changed = {name: text for name, text in after.items() if before.get(name) != text}
+    return {
+        "set": {portable(name): portable(text) for name, text in changed.items()},
+        "unset": [portable(name) for name in before if name not in after],
+        "expand": {name: portable(text) for name, text in expand.items()},
+    }
+
+
+def _preloaded(runtime: Runtime, request: RunRequest, base: Mapping[str, str]) -> dict[str, str]:
+    containers = (request.record_directory / _records.CONTAINERS).absolute()
+    containers.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return preload_environment(
+        runtime,
+        directory=containers,
+        run_id=request.run_id,
+        configuration=request.configuration,
+        sync=request.sync,
+        writable=request.writable,
+        refused=_refused(request),
+        keep_removed=request.directory if request.keep_removed else None,
+        include=(request.directory,),
+        capture=request.capture,
+        base=base,
+    )
+
+
+def _refused(request: RunRequest) -> Path:
+    return (request.record_directory / _records.REFUSED).absolute()
+
+
+def _guarded(runtime: Runtime, request: RunRequest, base: Mapping[str, str]) -> dict[str, str]:
+    """Add the guard; what makes links of a run keeps a list of them in its record."""
+    writable = (*request.writable, request.record_directory.absolute())
+    return guard_environment(runtime, writable=writable, refused=_refused(request), base=base)
+
+
+def _for_launchers(request: RunRequest, base: Mapping[str, str]) -> dict[str, str]:
+    """What mpiexec and srun must find themselves: settings that they read, nothing of ours."""
+    from stripewise.run.runtime import check_carried, resource_environment
+    from stripewise.settings import formats
+
+    check_carried(request.configuration)
+    added = {
+        **formats.job_environment(request.configuration),
+        **resource_environment(request.configuration.job),
+    }
+    outer = {name: text for name, text in base.items() if not name.startswith(_OWN)}
+    return launch_environment({**outer, **added})
+
+
+def staged_variables(
+    variables: Mapping[str, str], request: RunRequest, stage: Stage | None
+) -> dict[str, str]:
+    """Return the variables that name the run's files, with their places on the burst buffer.
+
+    The stage has a name only on the node: "%{NAME}" stands for a variable there.
+    """
+    if stage is None:
+        return {}
+    there = f"%{{{STAGE_VARIABLE}}}"
+    found = _staged_places(variables, stage)
+    found.setdefault(_PLACES[0], there)
+    if stage.mode == "files":
+        here = str(request.directory.absolute())
+        pairs = (redirect_pair(glob, here, there) for glob in stage.globs)
+        found[REDIRECT_VARIABLE] = ":".join(pairs)
+    elif stage.mode == "all" and variables.get(_KEEP_REMOVED):
+        found[_KEEP_REMOVED] = there
+    return {name: text.rstrip("/") for name, text in found.items()}
+
+
+def _staged_places(variables: Mapping[str, str], stage: Stage | None) -> dict[str, str]:
+    """Return lists of directories with that on the burst buffer."""
+    if stage is None:
+        return {}
+    there = f"%{{{STAGE_VARIABLE}}}"
+    return {name: f"{there}:{variables[name]}" for name in _PLACES if variables.get(name)}
+
+
+def redirect_pair(glob: str, here: str, there: str) -> str:
+    """Return FROM=TO of the redirect for the files of a glob, below two directories.
+
+    The redirect knows * and ?, and takes a name without them for one directory or file, which
+    has its whole name in TO.  Instead of [...] it gets a ?.
+    """
+    name = re.sub(r"\[[^\]]*\]", "?", glob)
+    if not set(name) & set("*?"):
+        return f"{here}/{name}={there}/{name}"
+    return f"{here}/{name}={os.path.join(there, os.path.dirname(name))}".rstrip("/")
+
+
+def write_tasks(
+    runtime: Runtime,
+    request: RunRequest,
+    stage: Stage | None,
+    record: Path,
+    added: Mapping[str, str] | None = None,
+) -> tuple[str, ...]:
+    """Write what each task gets into the run's record; return the words before its program."""
+    from stripewise.run.runtime import task_program, write_task_file
+
+    variables = _preloaded(runtime, request, {})
+    variables[_processes.RUN_ID_VARIABLE] = request.run_id
+    variables.pop(_PRELOAD, None)
+    expanded = staged_variables(variables, request, stage)
+    plain = {name: text for name, text in variables.items() if name not in expanded}
+    plain |= added or {}
+    path = record.absolute() / TASK_FILE
+    write_task_file(path, plain, expanded=expanded, preload=runtime.core)
+    return (str(task_program(runtime)), str(path), "--")

@@ -1,0 +1,415 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs commands on this machine, after a check that they can be started."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from stripewise.core.errors import ProgramError, StorageError, StudyError, UsageError
+from stripewise.run.launch import _emulated, _records
+from stripewise.run.launch._base import Handle, Launcher, Outcome, RunRequest
+from stripewise.run.launch.agent import _processes
+from stripewise.run.launch.agent._supervise import STORAGE_EXIT_CODE, result_of
+from stripewise.run.runtime import Runtime, command_with_resources, preload_environment
+
+_SCRIPT = Path(__file__).with_name("agent") / "_supervise.py"
+_CANCEL_SECONDS = _processes.TERM_GRACE_SECONDS + _processes.KILL_DEADLINE_SECONDS + 5.0
+
+# Of this process, not of a launcher: a run ends with the process that submitted it, not with
+# the object.  run_id to the supervisor and to the pipe whose closing tells it that we died.
+_SUPERVISORS: dict[str, subprocess.Popen[bytes]] = {}
+
+
+def _forget_in_child() -> None:
+    """A forked copy of the tuner must not keep the supervisors believing that it lives."""
+    for supervisor in _SUPERVISORS.values():
+        if supervisor.stdin is not None:
+            os.close(supervisor.stdin.fileno())
+    _SUPERVISORS.clear()
+
+
+os.register_at_fork(after_in_child=_forget_in_child)
+
+
+class LocalLauncher(Launcher):
+    """Starts each run under a supervisor process that leaves no process behind.
+
+    The supervisor ends the run when the tuner dies (kill -9 included), at the timeout and
+    when cancelled, and stores the result, so that a restarted tuner finds it.
+    """
+
+    name = "local"
+    poll_seconds = 1.0
+    emulates = True
+
+    def __init__(self, runtime: Runtime | None) -> None:
+        """Keep the runtime library to preload; None preloads nothing."""
+        self.runtime = runtime
+
+    def submit(self, request: RunRequest) -> Handle:
+        """Start a run; see `Launcher.submit`.
+
+        Raises:
+            ProgramError: The command does not exist or cannot be executed.
+            StudyError: The record directory holds a run already.
+            StorageError: The record cannot be written.
+            UsageError: The configuration's ranks or threads cannot be put into the command.
+        """
+        environment = self.environment(request)
+        job = request.configuration.job
+        request = replace(request, command=command_with_resources(request.command, job))
+        program = resolve_program(request.command, request.directory)
+        _records.write_request(request)
+        environment |= _emulated.begin(request, environment)
+        try:
+            supervisor = self.start(_job(request, program, environment), request.record_directory)
+        except BaseException:
+            _emulated.end(request.run_id)
+            raise
+        _SUPERVISORS[request.run_id] = supervisor
+        return self._handle(request.run_id, request.record_directory, supervisor.pid)
+
+    def start(self, job: dict[str, Any], records: Path) -> subprocess.Popen[bytes]:
+        """Start the process that carries a run out, and hand it the job."""
+        return start_supervisor(_SCRIPT, job, records)
+
+    def find_again(self, run_id: str, record_directory: Path) -> Handle | None:
+        """Return the handle of a run by what its supervisor recorded."""
+        pid = _recorded_pid(record_directory)
+        if not pid and not (record_directory / _records.RESULT).is_file():
+            return None
+        return self._handle(run_id, record_directory, pid)
+
+    def _handle(self, run_id: str, records: Path, pid: int) -> Handle:
+        where = str(records.absolute())
+        return Handle(self.name, run_id, {"record_directory": where, "supervisor_pid": pid})
+
+    def environment(self, request: RunRequest) -> dict[str, str]:
+        """Return the complete environment of a run."""
+        base = {**os.environ, "PWD": str(request.directory)}
+        if self.runtime is not None:
+            base = preload_environment(
+                self.runtime,
+                directory=(request.record_directory / _records.CONTAINERS).absolute(),
+                run_id=request.run_id,
+                configuration=request.configuration,
+                sync=request.sync and request.storage is None,
+                writable=request.writable,
+                refused=(request.record_directory / _records.REFUSED).absolute(),
+                keep_removed=request.directory if request.keep_removed else None,
+                include=(request.directory,),
+                capture=request.capture,
+                base=base,
+            )
+        return {**base, _processes.RUN_ID_VARIABLE: request.run_id}
+
+    def poll(self, handle: Handle) -> bool:
+        """Whether the run has ended; a supervisor that was killed is noticed here."""
+        directory = _directory(handle)
+        if (directory / _records.RESULT).is_file():
+            _release(handle)
+            return True
+        if _processes.is_supervisor(_pid(handle), handle.run_id):
+            return False
+        if not (directory / _records.RESULT).is_file():  # not stored at its very end either
+            self._recover(handle, directory)
+        return True
+
+    def pause(self, handles: Sequence[Handle], seconds: float) -> bool:
+        """Sleep until a supervisor ends, so that short runs are not rounded up."""
+        return _sleep_until_end([_pid(handle) for handle in handles], seconds)
+
+    def collect(self, handle: Handle) -> Outcome:
+        """Outcome of an ended run.
+
+        Raises:
+            UsageError: The run has not ended.
+            StorageError: Its result could not be stored.
+            StudyError: Its record is gone or damaged.
+        """
+        if not self.poll(handle):
+            raise UsageError(f"run {handle.run_id} has not ended")
+        directory = _directory(handle)
+        result = _records.read_json(directory / _records.RESULT)
+        if result is not None:
+            outcome = _records.outcome(directory, result)
+            return _emulated.with_emulation(outcome, directory, handle.run_id)
+        if not directory.is_dir():
+            raise StudyError(
+                f"the record {directory} of run {handle.run_id} was removed; "
+                "leave the study's directory alone while it runs"
+            )
+        if (directory / _records.RESULT).is_file():
+            raise StudyError(f"{directory / _records.RESULT} is damaged; remove that run's record")
+        detail = _records.last_line(directory / "supervisor.log") or "the disk refuses"
+        raise StorageError(
+            f"the result of run {handle.run_id} could not be stored in {directory}: {detail}; "
+            "make room there, then go on with --resume"
+        )
+
+    def cancel(self, handle: Handle) -> None:
+        """End the run and every process of it; returns when nothing of it is left."""
+        if not self.poll(handle):
+            _end_supervisor(_pid(handle), handle.run_id)
+            self.poll(handle)
+        _emulated.end(handle.run_id)
+
+    def _recover(self, handle: Handle, directory: Path) -> None:
+        """The supervisor is gone without a result: end the run's processes, say so."""
+        exit_code = _release(handle)
+        _end_strays([handle.run_id])
+        _emulated.end(handle.run_id)
+        if exit_code == STORAGE_EXIT_CODE:
+            return  # collect() says that the disk refused
+        with suppress(OSError):
+            result = _cancelled(handle.run_id, "its supervisor was killed")
+            _records.write_result(directory, result)
+
+
+def sweep(record_root: Path) -> tuple[str, ...]:
+    """End what is left of all unfinished runs recorded below a directory.
+
+    To be called when a study is resumed, before its directory is used: it ends supervisors
+    that still run, then every process that belongs to such a run, and records the runs as
+    cancelled.
+
+    Returns:
+        Ids of the runs that were unfinished.
+    """
+    unfinished = _unfinished(record_root)
+    for directory, run_id in unfinished:
+        _end_supervisor(_recorded_pid(directory), run_id)
+    lost = [entry for entry in unfinished if not (entry[0] / _records.RESULT).is_file()]
+    _end_strays([run_id for _, run_id in lost])
+    for directory, run_id in lost:
+        try:
+            _records.write_result(directory, _cancelled(run_id, "the tuner ended"))
+        except OSError as error:
+            raise _records.storage_error(error, directory / _records.RESULT) from error
+        # one that began only now, and saw no result
+        _end_supervisor(_recorded_pid(directory), run_id)
+    return tuple(run_id for _, run_id in unfinished)
+
+
+def _job(request: RunRequest, program: str, environment: dict[str, str]) -> dict[str, Any]:
+    """Return what a supervisor is told."""
+    portable = _records.portable
+    return {
+        "run_id": request.run_id,
+        "program": portable(program),
+        "command": [portable(argument) for argument in request.command],
+        "directory": portable(str(request.directory.absolute())),
+        "record_directory": portable(str(request.record_directory.absolute())),
+        "environment": {portable(name): portable(text) for name, text in environment.items()},
+        "timeout_seconds": request.timeout_seconds,
+        "umask": umask(),
+    }
+
+
+def start_supervisor(script: Path, job: dict[str, Any], records: Path) -> subprocess.Popen[bytes]:
+    """Start a script that takes a job from its standard input, which stays open.
+
+    Raises:
+        ProgramError: It cannot be started.
+    """
+    try:
+        with open(_records.create(records / "supervisor.log"), "wb") as stream:
+            supervisor = subprocess.Popen(
+                [sys.executable or "python3", "-I", "-S", "-X", "utf8", str(script)],
+                stdin=subprocess.PIPE,
+                stdout=stream,
+                stderr=stream,
+                start_new_session=True,
+                cwd="/",
+                env={**os.environ, _processes.SUPERVISOR_VARIABLE: str(job["run_id"])},
+                umask=0o077,
+            )
+        assert supervisor.stdin is not None
+        supervisor.stdin.write(json.dumps(job).encode("ascii") + b"\n")
+        supervisor.stdin.flush()
+    except OSError as error:
+        raise ProgramError(f"cannot start a supervisor process: {error}") from error
+    return supervisor
+
+
+def umask() -> int:
+    """Return the mask that a program's new files get."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _directory(handle: Handle) -> Path:
+    return Path(str(handle.data["record_directory"]))
+
+
+def _pid(handle: Handle) -> int:
+    return int(handle.data["supervisor_pid"])
+
+
+def _recorded_pid(directory: Path) -> int:
+    """Return the pid that a supervisor left in its run's record; 0 if it left none."""
+    known = _records.read_json(directory / _records.SUPERVISOR) or {}
+    return int(known.get("pid", 0))
+
+
+def _release(handle: Handle) -> int | None:
+    """Reap a supervisor that is our child; its exit code, None if it is not."""
+    supervisor = _SUPERVISORS.get(handle.run_id)
+    if supervisor is None:
+        return None
+    code = supervisor.wait()
+    del _SUPERVISORS[handle.run_id]
+    if supervisor.stdin is not None:
+        supervisor.stdin.close()
+    return code
+
+
+def _sleep_until_end(pids: Sequence[int], seconds: float) -> bool:
+    """Sleep until one of these processes has ended; return whether one has."""
+    files: list[int] = []
+    try:
+        poller = select.poll()
+        for pid in pids:
+            files.append(os.pidfd_open(pid))
+            poller.register(files[-1], select.POLLIN)
+        return bool(poller.poll(max(1, int(seconds * 1000))))
+    except OSError:  # gone, or a kernel before 5.3
+        time.sleep(min(seconds, 0.005))
+        return True
+    finally:
+        for file in files:
+            os.close(file)
+
+
+def _end_strays(run_ids: list[str]) -> None:
+    known = [run_id for run_id in run_ids if run_id]
+    if known:
+        _processes.end_all(
+            lambda: _processes.strays(known, _processes.process_table()), grace_seconds=0.0
+        )
+
+
+def _cancelled(run_id: str, reason: str) -> dict[str, Any]:
+    return result_of(run_id, started=time.time(), reason=reason)
+
+
+def _unfinished(root: Path) -> list[tuple[Path, str]]:
+    """Record directories below `root` with a request and no result."""
+    found = []
+    for folder, folders, files in os.walk(root):
+        if _records.REQUEST in files:
+            folders.clear()
+            if _records.RESULT not in files:
+                request = _records.read_json(Path(folder) / _records.REQUEST) or {}
+                found.append((Path(folder), str(request.get("run_id", ""))))
+    return found
+
+
+def _end_supervisor(pid: int, run_id: str) -> None:
+    """Ask a supervisor that still runs to cancel; kill it if it does not."""
+    for number, seconds in ((signal.SIGTERM, _CANCEL_SECONDS), (signal.SIGKILL, 5.0)):
+        deadline = time.monotonic() + seconds
+        _processes.send_to_supervisor(pid, run_id, number)
+        while _processes.is_supervisor(pid, run_id) and time.monotonic() < deadline:
+            _sleep_until_end([pid], 0.1)
+
+
+# Whether a command can be started at all, said before anything is started.
+
+
+def resolve_program(command: Sequence[str], directory: Path) -> str:
+    """Find what `command[0]` stands for, as a shell in `directory` would.
+
+    Returns:
+        The path to execute; relative paths stay relative to `directory`.
+
+    Raises:
+        ProgramError: There is no such program, or it cannot be executed.
+    """
+    if not command or not command[0]:
+        raise ProgramError("no command given; put it after `--`: -- mpiexec -n 4 ./program")
+    for argument in command:
+        if "\0" in argument:
+            raise ProgramError(f"the argument {argument!r} holds a NUL, which none can")
+    name = command[0]
+    if "/" in name:
+        _check_executable(directory / name, name)
+        return name
+    return _search(name, directory)
+
+
+def _search(name: str, directory: Path) -> str:
+    candidates = (directory / folder / name for folder in os.get_exec_path())
+    found = [path for path in candidates if path.is_file()]
+    for path in found:
+        if os.access(path, os.X_OK):
+            _check_interpreter(path, name)
+            return str(path)
+    if found:
+        raise ProgramError(f"{found[-1]} is not executable; remedy: chmod +x {found[-1]}")
+    if (directory / name).is_file():
+        raise ProgramError(
+            f"there is no program '{name}' on PATH, but there is one here: write ./{name}"
+        )
+    raise ProgramError(f"there is no program '{name}' on PATH{_on_path_like(name)}")
+
+
+def _check_executable(path: Path, shown: str) -> None:
+    if path.is_dir():
+        raise ProgramError(f"{shown} is a directory, not a program")
+    if not path.exists():
+        names = [entry.name for entry in _entries(path.parent)]
+        close = difflib.get_close_matches(path.name, names, n=3)
+        nearest = [os.path.join(os.path.dirname(shown), match) for match in close]
+        raise ProgramError(f"there is no program '{shown}'{_did_you_mean(nearest)}")
+    if not os.access(path, os.X_OK):
+        raise ProgramError(f"{shown} is not executable; remedy: chmod +x {shown}")
+    _check_interpreter(path, shown)
+
+
+def _check_interpreter(path: Path, shown: str) -> None:
+    """A script whose `#!` line names nothing fails with a puzzling "no such file"."""
+    try:
+        with path.open("rb") as stream:
+            line = stream.readline(4096)
+    except OSError:
+        return  # executable without being readable is allowed
+    if not line.startswith(b"#!"):
+        return
+    words = line[2:].split()
+    if words and words[0].startswith(b"/") and not os.path.exists(words[0]):
+        interpreter = os.fsdecode(words[0])
+        raise ProgramError(
+            f"{shown} is a script for {interpreter}, which is not there; correct its first line"
+        )
+
+
+def _on_path_like(name: str) -> str:
+    names = {entry.name for folder in os.get_exec_path() for entry in _entries(Path(folder))}
+    return _did_you_mean(difflib.get_close_matches(name, names, n=3))
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _did_you_mean(names: Sequence[str]) -> str:
+    return f"; did you mean {' or '.join(names)}?" if names else "; check its spelling or path"

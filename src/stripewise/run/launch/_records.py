@@ -1,0 +1,247 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads and writes a run's record directory: request, result, output, guard's report."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stripewise.core import RunStatus, replace_file, to_json
+from stripewise.core.errors import StorageError, StudyError
+from stripewise.run.launch._base import Outcome, RunRequest
+from stripewise.run.launch.agent._supervise import TIMEOUT
+
+REQUEST = "request.json"
+RESULT = "result.json"
+EMULATED = "emulated.json"
+SUPERVISOR = "supervisor.json"
+CONTAINERS = "containers"
+REFUSED = "refused"
+
+_OWNER_ONLY = 0o600
+_TAIL_BYTES = 4096
+
+
+def portable(text: str) -> str:
+    """Text of any bytes, independent of the locale: UTF-8 with escaped surrogates."""
+    return os.fsencode(text).decode("utf-8", "surrogateescape")
+
+
+def write_request(request: RunRequest) -> None:
+    """Make the record directory and write request.json, once.
+
+    Raises:
+        StudyError: A run was submitted into this record directory before.
+        StorageError: The disk is full, read-only, or refuses.
+    """
+    text = json.dumps(
+        {
+            "run_id": request.run_id,
+            "command": [portable(argument) for argument in request.command],
+            "directory": portable(str(request.directory)),
+            "settings": dict(request.settings),
+            "timeout_seconds": request.timeout_seconds,
+            "sync": request.sync,
+            "mpi_prints": request.mpi_prints,
+            "storage": to_json(request.storage.options) if request.storage else None,
+        }
+    )
+    path = request.record_directory / REQUEST
+    try:
+        (request.record_directory / CONTAINERS).mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(create(path, os.O_EXCL), "w", encoding="ascii") as stream:
+            stream.write(text)
+    except FileExistsError:
+        raise StudyError(
+            f"{request.record_directory} holds a run already; give each run its own directory"
+        ) from None
+    except OSError as error:
+        raise storage_error(error, path) from error
+
+
+def create(path: Path, how: int = os.O_TRUNC) -> int:
+    """Open a file of a record for writing, for the user alone; a link is not followed."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    return os.open(path, flags | how, _OWNER_ONLY)
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """Read an object; None if it is not there (or not complete)."""
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def write_result(directory: Path, result: dict[str, Any]) -> None:
+    """Write result.json atomically and durably."""
+    folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        replace_file(folder, RESULT, json.dumps(result).encode("ascii"))
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def storage_error(error: OSError, path: Path) -> StorageError:
+    """Say what the disk refused, where, and what helps."""
+    return StorageError(
+        f"cannot write {path}: {error.strerror or error}; "
+        "make room or give a writable --study-dir, then go on with --resume"
+    )
+
+
+def worked_in(record: Path) -> Path | None:
+    """Return where the command of an ended run worked; None: in its own directory."""
+    result = read_json(record / RESULT) or {}
+    where = str(result.get("directory", ""))
+    return Path(os.fsdecode(where.encode("utf-8", "surrogateescape"))) if where else None
+
+
+def job_of(record: Path) -> int:
+    """Return the number of the job in which a run was made; 0 where there was none."""
+    number = (read_json(record / RESULT) or {}).get("job_id", 0)
+    return number if isinstance(number, int) else 0
+
+
+def asked_to_print(record: Path) -> bool:
+    """Whether the MPI of a run was asked to print what it does."""
+    return (read_json(record / REQUEST) or {}).get("mpi_prints") is True
+
+
+def outcome(directory: Path, result: dict[str, Any]) -> Outcome:
+    """Build the outcome from result.json."""
+    status = _status(result)
+    containers = sorted((directory / CONTAINERS).glob("*.sw"))
+    return Outcome(
+        status=status,
+        exit_code=result["exit_code"],
+        elapsed_seconds=float(result["elapsed"]),
+        started_unix_seconds=float(result["started"]),
+        containers=tuple(containers),
+        message=_message(directory, status, result),
+        said="" if status is RunStatus.OK else _last_said(directory),
+        place_lost=result.get("place_lost", False),
+        stage_in_seconds=result.get("stage_in_seconds"),
+        stage_out_seconds=result.get("stage_out_seconds"),
+        directory=worked_in(directory),
+    )
+
+
+def _last_said(directory: Path) -> str:
+    return "\n".join(_tail(directory / name) for name in ("stdout", "stderr"))
+
+
+def _status(result: dict[str, Any]) -> RunStatus:
+    if result["reason"]:
+        return RunStatus.TIMEOUT if result["reason"] == TIMEOUT else RunStatus.CANCELLED
+    return RunStatus.OK if result["exit_code"] == 0 else RunStatus.FAILED
+
+
+def _message(directory: Path, status: RunStatus, result: dict[str, Any]) -> str:
+    stuck = result["unkillable"]
+    suffix = f"; processes {stuck} are stuck in the kernel and could not be ended" if stuck else ""
+    if status is RunStatus.CANCELLED:
+        return f"stopped: {result['reason']}{suffix}"
+    if status is RunStatus.TIMEOUT:
+        return f"stopped after {float(result['elapsed']):.1f} s (its time limit){suffix}"
+    if status is RunStatus.FAILED:
+        return _failure(directory, result) + suffix
+    left = result["leftovers"]
+    return f"{left} of its processes outlived the command and were ended{suffix}" if left else ""
+
+
+def _failure(directory: Path, result: dict[str, Any]) -> str:
+    if result["error"]:
+        return f"the command could not be executed: {result['error']}"
+    last = last_line(directory / "stderr") or last_line(directory / "stdout")
+    code = int(result["exit_code"])
+    ended = f"exit code {code}" if code >= 0 else f"ended by {_signal_name(-code)}"
+    return f"{ended}: {last}" if last else ended
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+_ENDED_TASKS = re.compile(
+    r"srun: (Job step aborted|Terminating StepId)"
+    r"|srun: error: \S+: tasks? \S+: (Killed|Terminated|Exited)"
+    r"|slurmstepd\S*: error: \*\*\* STEP "
+)
+"""So Slurm reports that it ended tasks, below what these said themselves."""
+
+
+def last_line(path: Path) -> str:
+    """Last line with text of a file; "" if there is none."""
+    texts = [line.strip() for line in _tail(path).splitlines() if line.strip(" -=*#\t")]
+    told = [text for text in texts if not _ENDED_TASKS.match(text)] or texts
+    return told[-1][:300] if told else ""
+
+
+def _tail(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, size - _TAIL_BYTES))
+            return stream.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+# What the guard of the user's files told of a run (native/runtime/hooks/refused.h).
+
+_ESCAPES = {
+    "s": "is linked statically",
+    "u": "runs as another user or group",
+    "p": "was started without the environment of the run",
+    "x": "entered a sandbox (seccomp or no_new_privs)",
+}
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """What a run tried to change outside of its directory.
+
+    Attributes:
+        changed: Existing files and directories that it was kept from changing.
+        made: Names that it was kept from making.
+        escaped: Programs that it started and that the guard does not reach, with why.
+    """
+
+    changed: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
+    escaped: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """All paths that were refused."""
+        return (*self.changed, *self.made)
+
+
+def read_guarded(record: Path) -> Guarded:
+    """Return what the guard told of the run with this record; a last word cut off is left out."""
+    try:
+        data = (record / REFUSED).read_bytes()
+    except OSError:
+        return Guarded()
+    found: dict[str, dict[str, None]] = {}
+    for entry in data.split(b"\0")[:-1]:
+        found.setdefault(entry[:1].decode("latin-1"), {})[os.fsdecode(entry[1:])] = None
+    return Guarded(
+        changed=tuple(found.get("c", ())),
+        made=tuple(found.get("n", ())),
+        escaped=tuple(
+            (path, why) for kind, why in _ESCAPES.items() for path in found.get(kind, ())
+        ),
+    )

@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Creates a launcher by its name; "null" ends runs at once without starting anything."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from stripewise.core import RunStatus
+from stripewise.core.errors import UsageError
+from stripewise.run.launch._base import Handle, Launcher, Outcome, RunRequest
+from stripewise.run.launch._job_plan import JobPlan, PlainJobs
+from stripewise.run.launch._local import LocalLauncher
+from stripewise.run.runtime import Runtime
+
+# Runs that end at once without having been made.
+
+
+class NullLauncher(Launcher):
+    """Starts nothing: every run ends well, at once, and moves no bytes.
+
+    To see a procedure without its runs, and the least that a launcher is.
+    """
+
+    name = "null"
+
+    def submit(self, request: RunRequest) -> Handle:
+        """Note the time."""
+        return Handle(self.name, request.run_id, {"started_unix_seconds": time.time()})
+
+    def poll(self, handle: Handle) -> bool:
+        """Whether the run has ended: always."""
+        return True
+
+    def collect(self, handle: Handle) -> Outcome:
+        """Return what every run gives."""
+        return Outcome(
+            status=RunStatus.OK,
+            exit_code=0,
+            elapsed_seconds=1e-9,
+            started_unix_seconds=float(handle.data["started_unix_seconds"]),
+            io_seconds=0.0,
+        )
+
+    def cancel(self, handle: Handle) -> None:
+        """Nothing runs."""
+
+
+# Launchers by name.
+
+DEFAULT_LAUNCHER = "local"
+
+Create = Callable[[Runtime, JobPlan | None, Path | None], Launcher]
+
+
+def _slurm(runtime: Runtime, plan: JobPlan | None, directory: Path | None) -> Launcher:
+    from stripewise.run.launch._slurm import SlurmLauncher
+    from stripewise.run.slurm import Slurm
+
+    if directory is None:
+        raise UsageError("the launcher slurm needs a directory that compute nodes see")
+    return SlurmLauncher(runtime, plan or PlainJobs(), Slurm(), directory)
+
+
+_LAUNCHERS: dict[str, Create] = {
+    LocalLauncher.name: lambda runtime, *_: LocalLauncher(runtime),
+    NullLauncher.name: lambda *_: NullLauncher(),
+    "slurm": _slurm,
+}
+
+
+def create_launcher(
+    name: str, runtime: Runtime, plan: JobPlan | None = None, directory: Path | None = None
+) -> Launcher:
+    """Return a launcher that preloads a runtime library.
+
+    Args:
+        name: Of the launcher.
+        runtime: What is preloaded.
+        plan: How runs become jobs, for launchers that submit jobs; None: the plain way.
+        directory: Of such launchers, for what they and their jobs tell each other.
+
+    Raises:
+        UsageError: There is none of this name, or it needs a directory.
+    """
+    if name not in _LAUNCHERS:
+        raise UsageError(f"there is no launcher {name!r}; there are {', '.join(_LAUNCHERS)}")
+    return _LAUNCHERS[name](runtime, plan, directory)
+
+
+def register_launcher(name: str, create: Callable[[Runtime], Launcher]) -> None:
+    """Add a launcher from outside of this package."""
+    _LAUNCHERS[name] = lambda runtime, *_: create(runtime)

@@ -1,0 +1,442 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs commands one after another in Slurm allocations, through an agent in each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from stripewise.core.errors import StorageError, StripewiseError, StudyError, UsageError
+from stripewise.run.launch import _records
+from stripewise.run.launch._base import Handle, Launcher, Outcome, RunRequest
+from stripewise.run.launch._job_plan import Allocation, JobPlan, order_environment, write_tasks
+from stripewise.run.launch._local import resolve_program, umask
+from stripewise.run.launch._slurm_pool import NAME, Place, Places
+from stripewise.run.launch._slurm_spool import STALE_SECONDS, Spool
+from stripewise.run.launch.agent import _agent_files as files
+from stripewise.run.launch.agent._supervise import result_of
+from stripewise.run.runtime import Runtime
+from stripewise.run.slurm import (
+    JobState,
+    JobStatus,
+    Slurm,
+    SlurmError,
+    one_line,
+    remedy_of,
+    starts_never,
+    why_it_waits,
+)
+
+IDLE_SECONDS = 120.0
+"""An allocation ends so long after the tuner died, once its run has ended."""
+HOLD_SECONDS = 300.0
+"""An allocation ends if the tuner has no order for it for so long."""
+ANSWER_SECONDS = 10.0
+"""An agent that does not answer a cancellation for so long loses its job."""
+_CANCEL_SECONDS = 90.0
+
+
+class SlurmLauncher(Launcher):
+    """Runs commands in allocations that it submits, keeps as long as they serve, and ends.
+
+    The tuner and the agents talk through files below `directory`, which compute nodes must
+    see.  The controller is asked only after jobs that pend or whose agent is quiet.
+    """
+
+    name = NAME
+    poll_seconds = 0.5
+    outlives_tuner = True
+
+    def __init__(
+        self,
+        runtime: Runtime | None,
+        plan: JobPlan,
+        slurm: Slurm,
+        directory: Path,
+        *,
+        places: int = 1,
+        per_run: bool = False,
+        idle_seconds: float = IDLE_SECONDS,
+        hold_seconds: float = HOLD_SECONDS,
+    ) -> None:
+        """Take what jobs are made from.
+
+        Args:
+            runtime: What is preloaded; None: nothing.
+            plan: Says how runs become jobs.
+            slurm: Its commands.
+            directory: For the spools; on storage that compute nodes see.
+            places: How many runs may be in flight, each in an allocation of its own.
+            per_run: Submit a job for each run.
+            idle_seconds: An allocation ends so long after the tuner died.
+            hold_seconds: An allocation ends without an order for so long.
+        """
+        self.runtime, self.plan, self.slurm = runtime, plan, slurm
+        self.places = places
+        options = {"per_run": per_run, "idle_seconds": idle_seconds, "hold_seconds": hold_seconds}
+        self._runs = Places(directory, slurm, places, options)
+        self._watch = Watch(self._runs)
+
+    @property
+    def node_seconds(self) -> float:
+        """Time of all allocations so far, times their nodes."""
+        return self._runs.pool.node_seconds
+
+    @property
+    def n_jobs(self) -> int:
+        """Jobs that were submitted for this study so far."""
+        return self._runs.pool.n_jobs
+
+    def describe(self, handle: Handle) -> str:
+        """Return what a run waits for, for people: "job 12 pends: Priority"; "" if it runs."""
+        spool = self._runs.spool(handle)
+        if spool is None or spool.agent() is not None:
+            return ""
+        if not spool.job_id:
+            return f"not submitted yet: {self.slurm.trouble or 'Slurm is asked'}"
+        status = self.slurm.known(spool.job_id)
+        if status is None or not status.state.waiting:
+            return f"job {spool.job_id} was submitted"
+        reason, means = one_line(status.reason), why_it_waits(status.reason)
+        why = f": {reason}" + (f" ({means})" if means else "") if reason else ""
+        return f"job {spool.job_id} pends{why}"
+
+    # -- submission --------------------------------------------------------------------------
+
+    def submit(self, request: RunRequest) -> Handle:
+        """Give a run to an allocation that waits, or submit one; see `Launcher.submit`.
+
+        Raises:
+            ProgramError: The command does not exist or cannot be executed.
+            UsageError: It cannot be made a job, or there is no Slurm here.
+            SubmissionError: Slurm refuses the job.
+            StudyError: The record directory holds a run already.
+            StorageError: The record cannot be written.
+        """
+        if request.storage is not None:
+            raise UsageError("jobs cannot run on emulated storage; use --launcher local")
+        self.slurm.check()
+        record = request.record_directory.absolute()
+        allocation = self.plan.allocation(request)
+        order = make_order(self.runtime, self.plan, request, allocation, record)
+        _records.write_request(request)
+        spool = self._runs.pool.idle(allocation) or self._runs.pool.make(allocation)
+        place = self._runs.put(request.run_id, spool, order, record)
+        return self._runs.handle(request.run_id, place)
+
+    def find_again(self, run_id: str, record_directory: Path) -> Handle | None:
+        """Return the handle of a run whose order was written; None if there is none."""
+        return self._runs.find_again(run_id, record_directory.absolute())
+
+    # -- looking -----------------------------------------------------------------------------
+
+    def poll(self, handle: Handle) -> bool:
+        """Whether the run has ended; lost agents and jobs are noticed here.
+
+        Raises:
+            SubmissionError: Slurm refuses a job that could not be submitted before.
+        """
+        return self._watch.poll(handle)
+
+    def collect(self, handle: Handle) -> Outcome:
+        """Outcome of an ended run.
+
+        Raises:
+            UsageError: The run has not ended.
+            StudyError: Nodes do not see the study, or the job will never start.
+            StorageError: There is no room for its result.
+        """
+        if not self.poll(handle):
+            raise UsageError(f"run {handle.run_id} has not ended")
+        problem = self._watch.problems.pop(handle.run_id, None)
+        if problem is not None:
+            raise problem
+        record = self._runs.find(handle).record
+        result = _records.read_json(record / _records.RESULT)
+        for _ in range(100):  # a network file system may show it late
+            if result is not None or not record.is_dir():
+                break
+            time.sleep(0.1)
+            result = _records.read_json(record / _records.RESULT)
+        if result is None:
+            raise StudyError(
+                f"the result of run {handle.run_id} is not in {record}, or damaged; remove that "
+                "run's record and go on with --resume"
+            )
+        return _records.outcome(record, result)
+
+    # -- the end -----------------------------------------------------------------------------
+
+    def cancel(self, handle: Handle) -> None:
+        """End the run and every process of it; returns when nothing of it is left."""
+        if self._poll_quietly(handle):
+            return
+        place = self._runs.find(handle)
+        spool = self._runs.pool.spool(place.spool)
+        assert spool is not None
+        with suppress(OSError):
+            spool.cancel(place.number)
+        if spool.agent() is None:
+            self._runs.pool.give_back(spool)  # and closes it, unless its agent begins meanwhile
+        if not spool.closed and not self._wait_for_agent(place, spool):
+            self._runs.pool.cancel([spool])
+            self._wait_for_job(spool)
+            spool.close()
+        self._watch.end_lost(handle, place, "cancelled")
+
+    def _poll_quietly(self, handle: Handle) -> bool:
+        spool = self._runs.spool(handle)
+        if spool is not None and not (spool.closed or spool.job_id or spool.agent()):
+            return False  # a look at it would submit its job
+        try:
+            return self.poll(handle)
+        except SlurmError:
+            return self._watch.end_lost(handle, self._runs.find(handle), "its job was refused")
+
+    def _wait_for_agent(self, place: Place, spool: Spool) -> bool:
+        """Wait until the agent has ended an order; False if it does not answer."""
+        deadline = time.monotonic() + _CANCEL_SECONDS
+        while time.monotonic() < deadline:
+            agent = spool.agent()
+            if agent is None or spool.quiet_seconds > ANSWER_SECONDS:
+                return False
+            if int(agent["ended"]) >= place.number:
+                return True
+            if agent["state"] == "ended":
+                return agent["reason"] in ENDS_BETWEEN_RUNS
+            time.sleep(0.05)
+        return False
+
+    def _wait_for_job(self, spool: Spool) -> None:
+        deadline = time.monotonic() + _CANCEL_SECONDS
+        while spool.job_id and time.monotonic() < deadline:
+            status = self._runs.pool.status(spool)
+            if status is not None and status.state.ended:
+                return
+            time.sleep(0.1)
+
+    def close(self) -> None:
+        """End the allocations; returns when they have ended, or their jobs were cancelled."""
+        self._runs.pool.close()
+
+
+# Whether runs in allocations have ended; lost agents and jobs are noticed here.
+
+SETTLE_SECONDS = 2.0
+"""What an agent wrote last may be seen here so late."""
+ENDS_BETWEEN_RUNS = ("time", "idle", "hold", "stop", "done", "lost")
+"""Reasons of an agent's end after which an order that it did not begin goes to another one."""
+
+_IN_SIGHT = {
+    False: "keep the study on storage that compute nodes see, with --study-dir",
+    True: "build it on storage that compute nodes see: STRIPEWISE_RUNTIME_DIR=DIR stripewise "
+    "runtime build, and begin anew with that variable set",
+}
+
+
+class Watch:
+    """Looks at runs by their spools, and asks Slurm where these are silent.
+
+    Attributes:
+        places: Where the runs are.
+        problems: By run: why the study cannot go on.
+    """
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self.problems: dict[str, StripewiseError] = {}
+
+    def poll(self, handle: Handle) -> bool:
+        """Whether the run has ended; lost agents and jobs are noticed here.
+
+        Raises:
+            SubmissionError: Slurm refuses a job that could not be submitted before.
+        """
+        place = self.places.find(handle)
+        spool = self.places.pool.spool(place.spool)
+        if spool is None or spool.closed:
+            return self.end_lost(handle, place, "its allocation has ended")
+        agent = spool.agent()
+        if agent is not None and int(agent["ended"]) >= place.number:
+            return self._end_told(handle, place, agent)
+        if (
+            agent is not None
+            and agent["state"] == "ended"
+            and agent["reason"] in ENDS_BETWEEN_RUNS
+        ):
+            return self._move(handle, place, spool)
+        if not spool.job_id and agent is None:
+            self._submit_again(spool)
+            return False
+        if agent is not None and not spool.job_id:
+            spool.job_id = int(agent["job_id"])
+        waits = agent is None or agent["state"] == "ended" or spool.quiet_seconds > STALE_SECONDS
+        return waits and self._ask(handle, place, spool)
+
+    def _submit_again(self, spool: Spool) -> None:
+        """Submit what the controller did not take before, or the tuner died before it could."""
+        spool.find_after = max(spool.find_after, 0)
+        try:
+            self.places.pool.submit(spool)
+        except SlurmError:
+            spool.close()
+            raise
+
+    def _ask(self, handle: Handle, place: Place, spool: Spool) -> bool:
+        """Ask Slurm after a job that should serve a run; True if the run has ended."""
+        status = self.places.pool.status(spool)
+        if status is None:
+            return False
+        reason = "ReservationDeleted" if status.state is JobState.RESV_DEL_HOLD else status.reason
+        if status.state.waiting and starts_never(reason):
+            remedy, reason = remedy_of(reason), one_line(reason)
+            self.problems[handle.run_id] = StudyError(
+                f"job {spool.job_id} will not start ({reason}); "
+                + (remedy or "correct what it asks for, then begin anew")
+            )
+            self.places.pool.cancel([spool])
+            spool.close()
+            return self.end_lost(handle, place, f"its job would not start: {reason}")
+        if status.state is JobState.PENDING:
+            self.places.pool.make_way(status.reason)
+        if not status.state.ended:
+            spool.dead_since = None
+            return False
+        spool.dead_since = spool.dead_since or time.monotonic()
+        if time.monotonic() - spool.dead_since < SETTLE_SECONDS:
+            return False  # what its agent wrote last may not be seen here yet
+        return self._job_over(handle, place, spool, status)
+
+    def _job_over(self, handle: Handle, place: Place, spool: Spool, status: JobStatus) -> bool:
+        """The job has ended without having ended the run."""
+        agent = spool.agent()
+        if agent is not None and int(agent["order"]) < place.number:
+            return self._move(handle, place, spool)  # it died while it waited for orders
+        said = spool.output()
+        how = f"its job {status.job_id} ended: {status.state}"
+        how += f" on {one_line(status.node_list)}" if status.state is JobState.NODE_FAIL else ""
+        how += (
+            f" ({one_line(status.reason)})" if status.reason not in ("", "NonZeroExitCode") else ""
+        )
+        how += f": {said}" if said else ""
+        if agent is None and status.state in (JobState.FAILED, JobState.COMPLETED):
+            if not self.places.pool.has_worked:
+                self.problems[handle.run_id] = StudyError(_why_no_agent(spool, status, said))
+        spool.close()
+        return self.end_lost(handle, place, how)
+
+    def _end_told(self, handle: Handle, place: Place, agent: Mapping[str, Any]) -> bool:
+        """The agent says that a run has ended; see that its result is here."""
+        said = agent["said"].get(str(place.number))
+        if said and not (place.record / _records.RESULT).is_file():
+            self.end_lost(handle, place, said)
+            if "could not be stored" in said:
+                text = f"{said}; make room there, then go on with --resume"
+                self.problems[handle.run_id] = StorageError(text)
+            else:
+                remedy = _IN_SIGHT["runtime library" in said]
+                self.problems[handle.run_id] = StudyError(f"{said}; {remedy}")
+        return True
+
+    def end_lost(self, handle: Handle, place: Place, why: str) -> bool:
+        """Record a run that nobody else will; what was recorded stays."""
+        if not (place.record / _records.RESULT).is_file() and place.record.is_dir():
+            result = result_of(handle.run_id, started=time.time(), reason=why)
+            try:
+                _records.write_result(place.record, result)
+            except OSError as error:
+                path = place.record / _records.RESULT
+                self.problems[handle.run_id] = _records.storage_error(error, path)
+        return True
+
+    def _move(self, handle: Handle, place: Place, spool: Spool) -> bool:
+        """Give an order that an agent left behind to another allocation."""
+        spool.close()
+        order = files.read(str(spool.path / files.order_name(place.number)))
+        if order is None or spool.is_cancelled(place.number):
+            return self.end_lost(handle, place, "cancelled")
+        allocation = spool.allocation
+        other = self.places.pool.idle(allocation) or self.places.pool.make(allocation)
+        self.places.put(handle.run_id, other, order, place.record)
+        return False
+
+
+def _why_no_agent(spool: Spool, status: JobStatus, said: str) -> str:
+    if said:
+        return (
+            f"job {status.job_id} ended ({status.state}) before its agent began: {said}; compute "
+            "nodes need Python 3.9 or later, and must see the directory of the study"
+        )
+    return (
+        f"job {status.job_id} ended ({status.state}) and left no output: compute nodes do not "
+        f"see {spool.path}; keep the study on storage that they see, with --study-dir"
+    )
+
+
+# What an agent is told of a run: command, environment, time limit, burst buffer.
+
+
+def make_order(
+    runtime: Runtime | None,
+    plan: JobPlan,
+    request: RunRequest,
+    allocation: Allocation,
+    record: Path,
+) -> dict[str, Any]:
+    """Return what the agent is told of a run; its record directory is made.
+
+    Raises:
+        ProgramError: The command does not exist or cannot be executed.
+        UsageError: It cannot be made a job.
+        StorageError: The record cannot be written.
+    """
+    try:
+        record.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise _records.storage_error(error, record) from error
+    stage = plan.stage(request)
+    words: tuple[str, ...] = ()
+    if plan.task_words and runtime is not None:
+        words = write_tasks(runtime, request, stage, record, plan.variables(request))
+    command = plan.command(request, record, words)
+    program = resolve_program(command, request.directory)
+    whole = runtime if not plan.task_words else None
+    changes = order_environment(whole, request, stage, allocation.name, guard=runtime)
+    portable = _records.portable
+    return {
+        "run_id": request.run_id,
+        "program": portable(program),
+        "command": [portable(word) for word in command],
+        "directory": portable(str(request.directory.absolute())),
+        "record_directory": portable(str(record)),
+        "timeout_seconds": allocation.limit_of_run(_limit(plan, request)),
+        "umask": umask(),
+        "libraries": [portable(str(path)) for path in _libraries(runtime, words)],
+        "stage": None
+        if stage is None
+        else {
+            "variable": stage.variable,
+            "mode": stage.mode,
+            "globs": list(stage.globs),
+            "copies": [[portable(text) for text in copy] for copy in stage.copies],
+            "directory": portable(stage.directory),
+            "may_be_local": stage.may_be_local,
+            "content": stage.content,
+        },
+        **changes,
+    }
+
+
+def _limit(plan: JobPlan, request: RunRequest) -> float | None:
+    """Return the time limit of a run: the one asked for, and none beyond that of its job."""
+    limits = (request.timeout_seconds, plan.run_seconds)
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def _libraries(runtime: Runtime | None, task_words: tuple[str, ...]) -> list[str]:
+    """Return the files of the runtime without which the run would fail, or not be seen."""
+    return [*task_words[:1], str(runtime.core)] if runtime is not None else []

@@ -1,0 +1,408 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Submits, finds again and gives back allocations, and knows which run is in which."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stripewise.run.launch import _records
+from stripewise.run.launch._base import Handle
+from stripewise.run.launch._job_plan import Allocation
+from stripewise.run.launch._slurm_spool import NAME_PREFIX, Spool
+from stripewise.run.launch.agent import _agent_files as files
+from stripewise.run.slurm import (
+    JobState,
+    JobStatus,
+    Slurm,
+    SlurmAwayError,
+    SlurmError,
+    SubmissionError,
+    is_limit_of_jobs,
+)
+
+BEAT_SECONDS = 2.0
+CLOSE_SECONDS = 10.0
+"""Agents that were told to end have so long before their jobs are cancelled."""
+ROOM_SECONDS = 60.0
+"""A job that a limit on jobs refuses is tried again for so long, if the study had others."""
+_WANTS_BURST_BUFFER = "BurstBufferResources"
+_LIMITS = ("Assoc", "QOS")
+"""So begin the reasons of jobs that would exceed a limit for all jobs of a user together."""
+_SLOW_AFTER_SECONDS = 120.0
+_SLOW_SECONDS = 30.0
+
+_POOLS: dict[Path, Pool] = {}
+"""Of this process, not of a launcher: the cases of a study share their allocations."""
+
+
+class Pool:
+    """The allocations whose spools are in one directory.
+
+    Attributes:
+        slurm: Submits and cancels.
+        places: How many runs are in flight; no more allocations than this and one are kept.
+        options: For the agents.
+    """
+
+    def __init__(self, folder: Path, slurm: Slurm, places: int, options: dict[str, Any]) -> None:
+        self.folder, self.slurm = folder, slurm
+        self.places, self.options = places, options
+        self._spools: dict[Path, Spool] = {}
+        self._used: list[Path] = []
+        self._beating: threading.Thread | None = None
+        self._over = threading.Event()
+        self._asked_at = 0.0
+        for path in sorted(folder.glob(f"{NAME_PREFIX}*")):
+            spool = Spool.find(path)
+            if spool is not None and not spool.closed:
+                self._know(spool)
+
+    # -- which allocation --------------------------------------------------------------------
+
+    def spool(self, path: Path) -> Spool | None:
+        """Return the allocation of a directory; None if it is gone."""
+        if path not in self._spools:
+            spool = Spool.find(path)
+            if spool is None:
+                return None
+            if spool.closed:
+                return spool
+            self._know(spool)
+        return self._spools[path]
+
+    @property
+    def live(self) -> list[Spool]:
+        """Allocations that were asked for and have not ended."""
+        return [spool for spool in self._spools.values() if not spool.closed]
+
+    @property
+    def has_worked(self) -> bool:
+        """Whether an agent of this study ever began: then nodes see its directory."""
+        return any(self.folder.glob(f"{NAME_PREFIX}*/{files.AGENT}"))
+
+    @property
+    def node_seconds(self) -> float:
+        """Time of all agents so far, times their nodes; what pended or was lost not included."""
+        total = 0.0
+        for path in self.folder.glob(f"{NAME_PREFIX}*"):
+            spool = self._spools.get(path) or Spool.find(path)
+            if spool is not None:
+                spool.agent()
+                total += spool.alive_seconds * spool.allocation.nodes
+        return total
+
+    @property
+    def n_jobs(self) -> int:
+        """Jobs that were submitted so far."""
+        found = (self._spools.get(p) or Spool.find(p) for p in self.folder.glob(f"{NAME_PREFIX}*"))
+        return sum(spool is not None and bool(spool.job_id) for spool in found)
+
+    def idle(self, allocation: Allocation) -> Spool | None:
+        """Return an allocation with this key that waits for an order; None if there is none."""
+        if self.options["per_run"]:
+            return None
+        fitting = (s for s in self.live if s.allocation.key == allocation.key and s.is_idle)
+        return next((spool for spool in fitting if spool.job_id), None)
+
+    def make(self, allocation: Allocation) -> Spool:
+        """Make the files of a new allocation; one that is idle makes room for it."""
+        for spool in self.live:
+            if spool.is_over:
+                if spool.may_return:
+                    self.cancel([spool])
+                spool.close()
+        waiting = [spool for spool in self.live if spool.is_idle and spool.job_id]
+        if len(self.live) > self.places and waiting:
+            order = {path: number for number, path in enumerate(self._used)}
+            oldest = min(waiting, key=lambda spool: order.get(spool.path, -1))
+            self.give_back(oldest)
+        spool = Spool.make(self.folder, allocation, self.options)
+        self._know(spool)
+        return spool
+
+    def _know(self, spool: Spool) -> None:
+        self._spools[spool.path] = spool
+        self.slurm.cluster = self.slurm.cluster or spool.cluster
+        self.use(spool)
+        if self._beating is None:
+            self._beating = threading.Thread(
+                target=self._beat, name="stripewise-heart", daemon=True
+            )
+            self._beating.start()
+
+    def use(self, spool: Spool) -> None:
+        """Note that an allocation was used just now."""
+        if spool.path in self._used:
+            self._used.remove(spool.path)
+        self._used.append(spool.path)
+
+    def _beat(self) -> None:
+        """Let the agents know that the tuner lives, however long it computes."""
+        while not self._over.wait(BEAT_SECONDS):
+            for spool in list(self._spools.values()):
+                if not spool.closed:
+                    with suppress(OSError):
+                        spool.tell()
+
+    # -- Slurm -------------------------------------------------------------------------------
+
+    def submit(self, spool: Spool) -> None:
+        """Submit the job of an allocation, once; look for it first if that is not sure.
+
+        A controller that is away now is asked again at the next call, and so is one that
+        refuses the job while another one of this study still counts.
+
+        Raises:
+            SubmissionError: The job is refused.
+            SlurmError: sbatch fails otherwise.
+        """
+        if spool.job_id:
+            return
+        try:
+            if spool.find_after >= 0:
+                if not self.slurm.limiter.ready():
+                    return
+                found = self.slurm.find(spool.name)
+                if found is not None:
+                    spool.job_id = found.job_id
+                    return
+            spool.find_after = self.slurm.looks
+            number = self.slurm.submit(spool.arguments, spool.script, self.folder)
+            spool.submitted(number, self.slurm.cluster)
+        except SlurmAwayError as error:
+            self.slurm.trouble = str(error)
+        except SubmissionError as error:
+            if not (is_limit_of_jobs(str(error)) and self._may_get_room(spool)):
+                raise
+            self.slurm.trouble = str(error)
+
+    def _may_get_room(self, spool: Spool) -> bool:
+        """Give back what waits for orders; False if a limit on jobs does not yield to that."""
+        others = [other for other in self._spools.values() if other.job_id]
+        for other in others:
+            if other.is_idle:
+                self.give_back(other)
+        now = time.monotonic()
+        spool.refused_at = spool.refused_at or now
+        return bool(others) and now - spool.refused_at < ROOM_SECONDS
+
+    def status(self, spool: Spool) -> JobStatus | None:
+        """Return what Slurm said of a job last; ask if that is due.  Never waits."""
+        if not spool.job_id:
+            return None
+        live = [other for other in self.live if other.job_id]
+        open_jobs = [other.job_id for other in live]
+        now = time.monotonic()
+        waited = now - max((other.submitted_at for other in live), default=now)
+        pending = all(other.agent() is None for other in live)
+        pause = _SLOW_SECONDS if pending and waited > _SLOW_AFTER_SECONDS else 0.0
+        if self.slurm.limiter.ready() and now - self._asked_at >= pause:
+            self._asked_at = now
+            self.slurm.look(open_jobs or [spool.job_id])
+        status = self.slurm.known(spool.job_id)
+        if status is not None and status.name not in ("", spool.name):
+            return JobStatus(spool.job_id, JobState.LOST)  # a controller that lost it counts anew
+        return status
+
+    def cancel(self, spools: list[Spool]) -> None:
+        """Cancel jobs; an agent that starts all the same is told to end by its spool."""
+        for spool in spools:
+            with suppress(OSError):
+                spool.stop()
+        with suppress(SlurmError):
+            self.slurm.cancel([spool.job_id for spool in spools if spool.job_id])
+
+    # -- the end -----------------------------------------------------------------------------
+
+    def give_back(self, spool: Spool) -> None:
+        """End an allocation that waits for orders, without waiting for it."""
+        with suppress(OSError):
+            spool.stop()
+        if spool.agent() is None:
+            if spool.job_id or self._sure(spool):
+                self.cancel([spool])
+            spool.close()
+
+    def make_way(self, reason: str) -> None:
+        """Give back what waits for orders, if a job pends for what it holds."""
+        if reason == _WANTS_BURST_BUFFER:
+            holding = [s for s in self.live if s.allocation.directives]
+        elif reason == "Resources" or reason.startswith(_LIMITS):
+            holding = self.live
+        else:
+            return
+        for spool in holding:
+            if spool.agent() is not None and spool.is_idle:
+                self.give_back(spool)
+
+    def close(self) -> None:
+        """End all allocations: returns when their agents have ended, or jobs were cancelled."""
+        live = self.live
+        for spool in live:
+            with suppress(OSError):
+                spool.stop()
+        self.cancel([s for s in live if s.agent() is None and (s.job_id or self._sure(s))])
+        deadline = time.monotonic() + CLOSE_SECONDS
+        begun = [spool for spool in live if spool.agent() is not None]
+        while (left := [s for s in begun if not s.is_over]) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.cancel([*left, *(spool for spool in begun if spool.may_return)])
+        for spool in live:
+            spool.close()
+        self.forget()
+
+    def _sure(self, spool: Spool) -> bool:
+        """Look for a job that was submitted without an answer."""
+        if spool.find_after < 0:
+            return False
+        with suppress(SlurmError):
+            found = self.slurm.find(spool.name)
+            if found is not None and not found.state.ended:
+                spool.job_id = found.job_id
+        return bool(spool.job_id)
+
+    def forget(self) -> None:
+        """Let the heart stop; what was submitted stays, and can be found again."""
+        self._over.set()
+        if self._beating is not None and self._beating is not threading.current_thread():
+            self._beating.join(5.0)
+        _POOLS.pop(self.folder, None)
+
+
+def pool_of(folder: Path, slurm: Slurm, places: int, options: dict[str, Any]) -> Pool:
+    """Return the allocations of a directory, the same for all launchers of this process."""
+    folder = folder.absolute()
+    if folder not in _POOLS:
+        _POOLS[folder] = Pool(folder, slurm, places, options)
+    return _POOLS[folder]
+
+
+def forget_all() -> None:
+    """Forget what was submitted, as a process does that is killed."""
+    for pool in list(_POOLS.values()):
+        pool.forget()
+
+
+def _close_all() -> None:
+    for pool in list(_POOLS.values()):
+        with suppress(Exception):
+            pool.close()
+
+
+atexit.register(_close_all)
+os.register_at_fork(after_in_child=_POOLS.clear)
+
+
+# In which allocation the order of each run is; a tuner that starts anew finds them again.
+
+NAME = "slurm"
+"""Of the launcher, in handles."""
+PLACE = "slurm.json"
+"""In a run's record: the spool and the number of its order, which may move to another."""
+
+
+@dataclass
+class Place:
+    """Where a run's order is."""
+
+    spool: Path
+    number: int
+    record: Path
+
+
+class Places:
+    """The orders of a launcher's runs.
+
+    Attributes:
+        slurm: Submits jobs.
+        places: How many runs may be in flight.
+    """
+
+    def __init__(
+        self, directory: Path, slurm: Slurm, places: int, options: dict[str, Any]
+    ) -> None:
+        self.slurm, self.places = slurm, places
+        self._directory, self._options = directory, options
+        self._where: dict[str, Place] = {}
+
+    @property
+    def pool(self) -> Pool:
+        """The allocations."""
+        return pool_of(self._directory, self.slurm, self.places, self._options)
+
+    def put(self, run_id: str, spool: Spool, order: dict[str, Any], record: Path) -> Place:
+        """Give an order to an allocation.
+
+        First what finds the run again, then the order, then the job, and at last the agent is
+        told: a tuner that dies in between neither loses the run nor makes it twice.
+
+        Raises:
+            StorageError: The order cannot be written.
+            SubmissionError: Slurm refuses the job.
+        """
+        number = spool.orders + 1
+        where = {"spool": str(spool.path), "order": number}
+        try:
+            files.replace(str(record / PLACE), where)
+        except OSError as error:
+            raise _records.storage_error(error, record / PLACE) from error
+        spool.put(order)
+        self._where[run_id] = Place(spool.path, number, record)
+        self.pool.use(spool)
+        try:
+            self.pool.submit(spool)
+        except SlurmError:
+            spool.close()
+            raise
+        spool.tell()
+        return self._where[run_id]
+
+    def find(self, handle: Handle) -> Place:
+        """Return where the order of a run is."""
+        if handle.run_id not in self._where:
+            record = Path(str(handle.data["record_directory"]))
+            spool, number = Path(str(handle.data["spool"])), int(handle.data["order"])
+            place = recorded_place(record) or Place(spool, number, record)
+            self._where[handle.run_id] = place
+        return self._where[handle.run_id]
+
+    def spool(self, handle: Handle) -> Spool | None:
+        """Return the allocation of a run; None if it is gone."""
+        return self.pool.spool(self.find(handle).spool)
+
+    def handle(self, run_id: str, place: Place) -> Handle:
+        """Return what finds a run again."""
+        spool = self.pool.spool(place.spool)
+        data: dict[str, str | int | float] = {
+            "record_directory": str(place.record),
+            "spool": str(place.spool),
+            "order": place.number,
+            "job_id": spool.job_id if spool else 0,
+        }
+        return Handle(NAME, run_id, data)
+
+    def find_again(self, run_id: str, record: Path) -> Handle | None:
+        """Return the handle of a run whose order was written; None if there is none."""
+        place = recorded_place(record)
+        if place is None:
+            return None
+        order = files.read(str(place.spool / files.order_name(place.number)))
+        if order is None or order["run_id"] != run_id:
+            return None  # the tuner died before it was written
+        return self.handle(run_id, place)
+
+
+def recorded_place(record: Path) -> Place | None:
+    """Return where the record of a run says that its order is; None: it has none."""
+    data = files.read(str(record / PLACE))
+    if data is None:
+        return None
+    return Place(Path(str(data["spool"])), int(data["order"]), record)

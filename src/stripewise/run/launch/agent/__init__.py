@@ -1,0 +1,12 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stand-alone programs that run without the package: supervisor and agent on a node."""
+
+from typing import TYPE_CHECKING
+
+from stripewise.core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.run.launch.agent._agent_run import STAGE_VARIABLE as STAGE_VARIABLE
+else:
+    __getattr__, __all__ = lazy_exports(__name__)

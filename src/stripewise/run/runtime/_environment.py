@@ -1,0 +1,353 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes the environment of a run under the library, or a file of it for each task.
+
+The names are some of native/include/stripewise/environment.h; a test compares them.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from stripewise.core import Configuration, SeriesRule
+from stripewise.core.errors import (
+    ConfigurationError,
+    RuntimeMissingError,
+    StorageError,
+    UsageError,
+)
+from stripewise.run.runtime._locate import CORE_NAME, Runtime
+
+ENV_DIRECTORY = "STRIPEWISE_DIRECTORY"
+ENV_RUN_ID = "STRIPEWISE_RUN_ID"
+ENV_CONFIGURATION = "STRIPEWISE_CONFIGURATION"
+ENV_CONFIGURATION_FILE = "STRIPEWISE_CONFIGURATION_FILE"
+ENV_PLUGIN_PATH = "STRIPEWISE_PLUGIN_PATH"
+ENV_SYNC = "STRIPEWISE_SYNC"
+ENV_INCLUDE = "STRIPEWISE_INCLUDE"
+ENV_WRITABLE = "STRIPEWISE_WRITABLE"
+ENV_REFUSED = "STRIPEWISE_REFUSED"
+ENV_KEEP_REMOVED = "STRIPEWISE_KEEP_REMOVED"
+ENV_CAPTURE = "STRIPEWISE_CAPTURE"
+ENV_SERIES = "STRIPEWISE_SERIES"
+
+CAPTURE_MODES = ("fold", "all")
+
+INLINE_BYTES = 16 * 1024
+"""A flat configuration up to this size travels in the environment itself."""
+
+AS_ROOT = (
+    "OMPI_ALLOW_RUN_AS_ROOT",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+    "PRTE_ALLOW_RUN_AS_ROOT",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
+)
+
+
+_UNCHANGED = Configuration()
+
+
+def preload_environment(
+    runtime: Runtime,
+    *,
+    directory: Path,
+    run_id: str = "",
+    configuration: Configuration = _UNCHANGED,
+    sync: bool = False,
+    writable: Sequence[Path] = (),
+    refused: Path | None = None,
+    keep_removed: Path | None = None,
+    include: Sequence[Path] = (),
+    capture: str = "",
+    allowed: Collection[str] = (),
+    series: Sequence[SeriesRule] = (),
+    base: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """Complete environment for a command that runs under the library.
+
+    Args:
+        runtime: What is preloaded.
+        directory: For the containers; it exists.
+        run_id: UUID text; a new one if not given.
+        configuration: To be applied; none if not given.
+        sync: fsync at close.
+        writable: Directories in which files may be made and changed; none: no guard.
+        refused: File that tells afterwards what the guard refused; None: nobody asks.
+        keep_removed: Directory whose files are kept when the program removes them, in
+            `.stripewise-removed` there.
+        include: Path prefixes that are always recorded.
+        capture: Record single calls: "fold" (equal calls at a regular stride as one) or "all";
+            "": counters only.
+        allowed: Variables that the configuration may set although they can run code.
+        series: For the later files of a series; they act with `SeriesMapping.variables` alone.
+        base: Environment to start from; this process's own if not given.
+
+    Raises:
+        ConfigurationError: The configuration carries a variable that can run code.
+        UsageError: A path cannot be passed to the loader or in a list, or there is no such
+            `capture`.
+        StorageError: A long configuration could not be written to `directory`.
+    """
+    check_carried(configuration, allowed)
+    if capture not in ("", *CAPTURE_MODES):
+        raise UsageError(f"capture {capture!r}: use one of {', '.join(CAPTURE_MODES)}")
+    environment = dict(os.environ if base is None else base)
+    own = {
+        "LD_PRELOAD": _preload(runtime.core, environment.get("LD_PRELOAD", "")),
+        ENV_DIRECTORY: str(directory),
+        ENV_RUN_ID: run_id or str(uuid.uuid4()),
+        ENV_CONFIGURATION: "",
+        ENV_CONFIGURATION_FILE: "",
+        ENV_PLUGIN_PATH: _path_list([runtime.plugin_directory]),
+        ENV_SYNC: "1" if sync else "",
+        ENV_WRITABLE: _path_list(writable),
+        ENV_REFUSED: str(refused or ""),
+        ENV_KEEP_REMOVED: str(keep_removed or ""),
+        ENV_INCLUDE: _path_list(include, environment.get(ENV_INCLUDE, "")),
+        ENV_CAPTURE: capture,
+        ENV_SERIES: "",
+    }
+    for name, text in own.items():  # of an outer run nothing is left but its emulated storage
+        environment.pop(name, None)
+        if text:
+            environment[name] = text
+    environment.update(_configured(configuration, series, directory))
+    return launch_environment(environment)
+
+
+def guard_environment(
+    runtime: Runtime, *, writable: Sequence[Path], refused: Path, base: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the environment of a command that is guarded, and of which nothing is recorded.
+
+    Args:
+        runtime: What is preloaded.
+        writable: Directories in which files may be made and changed.
+        refused: File that tells afterwards what the guard refused; its directory was made for
+            the run, which began then.
+        base: Environment to start from.
+
+    Raises:
+        UsageError: A path cannot be passed to the loader or in a list.
+    """
+    return {
+        **base,
+        "LD_PRELOAD": _preload(runtime.core, base.get("LD_PRELOAD", "")),
+        ENV_WRITABLE: _path_list(writable),
+        ENV_REFUSED: str(refused),
+    }
+
+
+def configured_environment(
+    runtime: Runtime, configuration: Configuration, directory: Path
+) -> dict[str, str]:
+    """Variables with which the library, once it is preloaded, applies a configuration.
+
+    Nothing is recorded.
+
+    Args:
+        runtime: What is preloaded.
+        configuration: To be applied.
+        directory: Takes a configuration that is too long for the environment.
+
+    Raises:
+        ConfigurationError: The configuration carries a variable that can run code.
+        UsageError: A path cannot be passed in a list.
+        StorageError: A long configuration could not be written.
+    """
+    check_carried(configuration)
+    plugins = _path_list([runtime.plugin_directory])
+    return {ENV_PLUGIN_PATH: plugins, **_configured(configuration, (), directory)}
+
+
+def launch_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return an environment for a launcher: a user who is root already may start Open MPI.
+
+    Args:
+        base: Environment to start from; this process's own if not given.
+    """
+    environment = dict(os.environ if base is None else base)
+    if os.geteuid() == 0:
+        for name in AS_ROOT:
+            environment.setdefault(name, "1")
+    return environment
+
+
+def check_carried(configuration: Configuration, allowed: Collection[str] = ()) -> None:
+    """Refuse variables that can run code, but for those that the user allows.
+
+    Raises:
+        ConfigurationError: With their names and the remedy.
+    """
+    if not configuration.job.environment and not configuration.job.mca:
+        return
+    from stripewise.settings.tunables import refused_variables
+
+    if refused := refused_variables(configuration, allowed):
+        options = " ".join(f"--allow-environment {name}" for name in refused)
+        raise ConfigurationError(
+            f"the configuration sets {', '.join(refused)}, which can run code of its author; take "
+            f"it out, or, if you trust where it comes from, give {options} to stripewise run"
+        )
+
+
+def _preload(core: Path, present: str) -> str:
+    """The core in front of what is preloaded already, itself not twice."""
+    if any(character in str(core) for character in " :\t\n"):
+        raise UsageError(
+            f"cannot preload {core}: a path with blanks or colons does not fit in LD_PRELOAD; "
+            "set STRIPEWISE_RUNTIME_DIR to a plain path and run `stripewise runtime build`"
+        )
+    others = [
+        entry
+        for entry in present.replace(":", " ").split()
+        if os.path.basename(entry) != CORE_NAME
+    ]
+    return ":".join([str(core), *others])
+
+
+def _path_list(paths: Sequence[Path], present: str = "") -> str:
+    texts = [str(path) for path in paths]
+    for text in texts:
+        if ":" in text:
+            raise UsageError(f"{text}: a directory with a colon cannot be passed; rename it")
+    return ":".join([*texts, *(entry for entry in present.split(":") if entry)])
+
+
+def _configured(
+    configuration: Configuration, series: Sequence[SeriesRule], directory: Path
+) -> dict[str, str]:
+    """Variables that carry a configuration."""
+    if configuration == Configuration() and not series:
+        return {}
+    from stripewise.settings import formats
+
+    variables = dict(formats.job_environment(configuration))
+    if configuration.job.resources:
+        from stripewise.run.runtime._resources import resource_environment
+
+        variables |= resource_environment(configuration.job)
+    if all(rule.is_empty for rule in configuration.files) and not series:
+        return variables
+    flat = os.fsencode(formats.flat_text(configuration) + formats.series_text(series))
+    if len(flat) <= INLINE_BYTES:
+        variables[ENV_CONFIGURATION] = os.fsdecode(flat)
+        return variables
+    path = directory / "configuration.flat"
+    try:
+        path.write_bytes(flat)
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror}") from error
+    variables[ENV_CONFIGURATION_FILE] = str(path)
+    return variables
+
+
+# Programs started in an environment that a file describes, without a shell.
+#
+# The format is that of native/task/task.h.
+
+MOST_BYTES = 1 << 20
+"""SW_TASK_BYTES of native/task/task.h."""
+MOST_VALUE_BYTES = 128 * 1024 - 1
+"""Of a variable with its name. Source: documented, execve(2): MAX_ARG_STRLEN, 32 pages."""
+_NONE: Mapping[str, str] = {}
+
+
+def task_program(runtime: Runtime) -> Path:
+    """Return the program `stripewise-task`: `stripewise-task FILE [--] PROGRAM ARG...`.
+
+    It changes its environment as the file says and becomes the program. A file that is missing,
+    damaged, not the user's (or root's), or writable by others, does not keep the program from
+    running: one line on standard error says so, by rank 0 where there are ranks.
+
+    Raises:
+        RuntimeMissingError: The runtime was built before there was one.
+    """
+    if not runtime.task.is_file():
+        raise RuntimeMissingError(f"{runtime.task} is not built; run: stripewise runtime build")
+    return runtime.task
+
+
+def write_task_file(
+    path: Path,
+    variables: Mapping[str, str | None],
+    *,
+    expanded: Mapping[str, str] = _NONE,
+    preload: Path | None = None,
+) -> None:
+    """Write the file for `stripewise-task`; its owner alone can read it (mode 0600).
+
+    What has that name is replaced at once: a task that begins meanwhile finds one or the other.
+
+    Args:
+        path: Of the file.
+        variables: Name to value, taken as it is; None: the variable is unset.
+        expanded: Name to a text in which %{VAR} stands for the value that VAR has in the
+            environment of the task itself, or for nothing if it has none.
+        preload: Library to come first in LD_PRELOAD, or in the place of one with the same base
+            name, where that is.
+
+    Raises:
+        UsageError: A name or value cannot be passed.
+        StorageError: The file cannot be written.
+    """
+    records = [_variable(name, value) for name, value in variables.items()]
+    records += [b"@" + _variable(name, _expandable(text)) for name, text in expanded.items()]
+    if preload is not None:
+        records.append(b"+LD_PRELOAD=" + _plain(preload))
+    data = b"".join(record + b"\0" for record in [*records, b""])
+    if len(data) > MOST_BYTES:
+        raise UsageError(
+            f"the variables of a task have {len(data)} bytes, and {MOST_BYTES} is the most: "
+            "name a file instead of passing its content"
+        )
+    _replace(path, data)
+
+
+def _variable(name: str, value: str | None) -> bytes:
+    if not name or name[0] in "@+" or "=" in name or "\0" in name + (value or ""):
+        raise UsageError(f"{name!r} cannot be passed as a variable: use another name or value")
+    record = os.fsencode(name if value is None else f"{name}={value}")
+    if len(record) > MOST_VALUE_BYTES:
+        raise UsageError(f"the variable {name} has {len(record)} bytes: the system takes 128 KiB")
+    return record
+
+
+def _expandable(text: str) -> str:
+    rest = text
+    while (begin := rest.find("%{")) >= 0:
+        end = rest.find("}", begin)
+        if end < 0:
+            raise UsageError(f"{text!r}: a %{{ has no }}; end the name of the variable with one")
+        rest = rest[end + 1 :]
+    return text
+
+
+def _plain(library: Path) -> bytes:
+    text = str(library)
+    if not library.is_absolute() or any(character in text for character in ": \t\n\0"):
+        raise UsageError(
+            f"cannot preload {library}: LD_PRELOAD needs an absolute path without blanks and "
+            "colons; set STRIPEWISE_RUNTIME_DIR to one and run `stripewise runtime build`"
+        )
+    return os.fsencode(text)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write beside the file, then rename: nobody sees half of it."""
+    name = ""
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(descriptor, "wb") as stream:  # mkstemp: mode 0600
+            stream.write(data)
+        os.replace(name, path)
+    except OSError as error:
+        if name:
+            with suppress(OSError):
+                os.unlink(name)
+        raise StorageError(f"cannot write {path}: {error.strerror}") from error

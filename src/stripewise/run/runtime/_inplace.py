@@ -1,0 +1,262 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run a command where it stands, under the library, and read what was seen of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+import uuid
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stripewise.core import Configuration, SeriesRule, temporary_directory
+from stripewise.core.errors import ContainerError, ProgramError, StorageError
+from stripewise.run.runtime._environment import preload_environment
+from stripewise.run.runtime._launch_lines import ranks_of_command
+from stripewise.run.runtime._locate import Runtime
+
+if TYPE_CHECKING:
+    from stripewise.evidence.containers import Handshake
+    from stripewise.evidence.trace import Evidence, RunProfile
+    from stripewise.run.runtime._series import SeriesOutcome
+    from stripewise.storage.emulation import EmulatedRun, EmulatedStorage, Emulation
+
+_FORWARDED = (
+    signal.SIGINT,
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGQUIT,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+)
+_SI_KERNEL = 0x80
+_UNCHANGED = Configuration()
+_ENV_NODES = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES", "PBS_NUM_NODES")
+
+
+@dataclass(frozen=True)
+class InPlaceRun:
+    """One run in the user's own directory.
+
+    Attributes:
+        run_id: UUID text.
+        exit_code: Of the command; negative: minus the signal.
+        elapsed_seconds: Wall clock of the command.
+        profile: What its containers tell.
+        handshake: Whether it was seen.
+        environment: Of the command, complete.
+        containers: Directory of its containers, while they are kept.
+        problem: Why its containers could not be read; "" if they could.
+        emulated: What the storage saw that was emulated; None: none was.
+        series: What came of the settings for later files of a series; None: none were given.
+        evidence: All that its containers tell, where that was asked for.
+    """
+
+    run_id: str
+    exit_code: int
+    elapsed_seconds: float
+    profile: RunProfile
+    handshake: Handshake
+    environment: Mapping[str, str]
+    containers: Path
+    problem: str = ""
+    emulated: EmulatedRun | None = None
+    series: SeriesOutcome | None = None
+    evidence: Evidence | None = None
+
+    @property
+    def shell_exit_code(self) -> int:
+        """Exit code as a shell gives it: 128 + the signal."""
+        return 128 - self.exit_code if self.exit_code < 0 else self.exit_code
+
+
+def run_in_place(
+    command: Sequence[str],
+    runtime: Runtime,
+    *,
+    configuration: Configuration = _UNCHANGED,
+    sync: bool = False,
+    keep: Path | None = None,
+    capture: str = "",
+    containers: Path | None = None,
+    allowed: Collection[str] = (),
+    storage: EmulatedStorage | None = None,
+    root: Path | None = None,
+    servers: Path | None = None,
+    series: Sequence[SeriesRule] = (),
+    whole: bool = False,
+) -> InPlaceRun:
+    """Run a command with this process's own standard streams and directory.
+
+    SIGINT, SIGTERM and their kin are passed on to it; a terminal's Ctrl-C reaches it
+    anyway and is not passed on twice.
+
+    Args:
+        command: To run; the configuration's ranks and threads are put into it.
+        runtime: What is preloaded.
+        configuration: To be applied; none if not given.
+        sync: fsync at close.
+        keep: Directory in which the containers stay, in one of the run; otherwise they are
+            removed.
+        capture: Record single calls: "fold", "all", or "" for counters only.
+        containers: Directory that takes the containers, and keeps them; it exists on every
+            node.  Only those on this node are read.
+        allowed: Variables that the configuration may set although they can run code.
+        storage: That files below `root` are emulated to lie on; they are not fsync'ed then.
+        root: Directory; the current one if not given.
+        servers: Directory that gets what the storage's servers counted, as Lustre's parameters.
+        series: Settings from the second file of a series on, if the ranks can agree.
+        whole: Read the single calls that were recorded as well.
+
+    Raises:
+        ConfigurationError: The configuration carries a variable that can run code.
+        ProgramError: The command cannot be started.
+        StorageError: There is no room for the containers, `root` cannot be emulated, or
+            `servers` cannot be written.
+        StudyError: Another run emulates a storage in `root`.
+        UsageError: The configuration's ranks or threads cannot be put into the command.
+    """
+    run_id = str(uuid.uuid4())
+    if configuration.job.resources:
+        from stripewise.run.runtime._resources import command_with_resources
+
+        command = command_with_resources(command, configuration.job)
+    root = Path.cwd() if root is None else root
+    with _container_directory(keep, run_id, containers) as directory, ExitStack() as stack:
+        environment = preload_environment(
+            runtime,
+            directory=directory,
+            run_id=run_id,
+            configuration=configuration,
+            sync=sync and storage is None,
+            include=() if storage is None else (root.resolve(),),
+            capture=capture,
+            allowed=allowed,
+            series=series,
+        )
+        mapping = None
+        if series:
+            from stripewise.run.runtime._series import SeriesMapping
+
+            mapping = stack.enter_context(SeriesMapping.begin(command))
+            environment |= mapping.variables
+        emulation = None
+        if storage is not None:
+            from stripewise.storage.emulation import Emulation
+
+            ranks = ranks_of_command(command) or 0
+            made = Emulation.begin(storage, root, environment, run_id, ranks)
+            emulation = stack.enter_context(made)
+            environment |= emulation.variables
+            _write_servers(emulation, servers)  # so that it fails before the run if it does
+        start = time.monotonic()
+        code = _run(command, environment)
+        elapsed = time.monotonic() - start
+        emulated = emulation.read() if emulation is not None else None
+        _write_servers(emulation, servers)
+        outcome = mapping.read() if mapping is not None else None
+        evidence, seen, problem = _read(directory, command, whole=whole)
+    return InPlaceRun(
+        run_id,
+        code,
+        elapsed,
+        evidence.profile,
+        seen,
+        environment,
+        directory,
+        problem,
+        emulated,
+        outcome,
+        evidence if whole else None,
+    )
+
+
+def _write_servers(emulation: Emulation | None, directory: Path | None) -> None:
+    if emulation is not None and directory is not None:
+        from stripewise.storage.emulation import write_tree
+
+        write_tree(emulation.path, directory)
+
+
+@contextmanager
+def _container_directory(keep: Path | None, run_id: str, given: Path | None) -> Iterator[Path]:
+    """Directory for the containers; on several nodes one that all of them see."""
+    if given is not None:
+        yield given.absolute()
+        return
+    shared = any(os.environ.get(name, "1") != "1" for name in _ENV_NODES)
+    with ExitStack() as stack:
+        try:
+            if keep is not None:
+                directory = keep.absolute() / run_id
+                directory.mkdir(parents=True)
+            else:
+                made = temporary_directory("run", Path.cwd() if shared else None)
+                directory = stack.enter_context(made)
+        except OSError as error:
+            raise StorageError(
+                f"no directory for containers: {error}; "
+                "--keep-containers DIR or TMPDIR names another place"
+            ) from error
+        yield directory
+
+
+def _read(
+    directory: Path, command: Sequence[str], *, whole: bool
+) -> tuple[Evidence, Handshake, str]:
+    """Counters of a run, whether it was seen, and why the counters could not be read.
+
+    The readers are loaded here, once the program is done.
+    """
+    from stripewise.evidence.containers import handshake, read_containers, read_run
+    from stripewise.evidence.trace import Evidence
+
+    paths = sorted(directory.glob("*.sw"))
+    try:
+        found = read_run(paths) if whole else Evidence(read_containers(paths))
+        problem = ""
+    except ContainerError as error:
+        found, problem = Evidence(read_containers([])), str(error)
+    return found, handshake(found.profile, command), problem
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Start the command, wait for it and pass signals on; return its exit code."""
+    waited = {signal.SIGCHLD, *_FORWARDED}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, waited)
+    try:
+        child = _start(command, environment, before)
+        while child.poll() is None:
+            found = signal.sigtimedwait(waited, 1.0)
+            if found is None or found.si_signo == signal.SIGCHLD:
+                continue
+            if found.si_code != _SI_KERNEL and child.poll() is None:
+                child.send_signal(found.si_signo)
+        return child.returncode
+    finally:
+        while signal.sigtimedwait(waited, 0) is not None:
+            pass
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start(
+    command: Sequence[str], environment: Mapping[str, str], mask: Iterable[int]
+) -> subprocess.Popen[bytes]:
+    def restore() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+    try:
+        return subprocess.Popen(list(command), env=dict(environment), preexec_fn=restore)
+    except FileNotFoundError as error:
+        raise ProgramError(
+            f"{command[0]}: no such program (nothing was run); check its name and PATH"
+        ) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ProgramError(f"{command[0]}: cannot be started: {reason}") from error

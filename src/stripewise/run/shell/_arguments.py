@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads a command's words as options and operands, those of launchers included."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from stripewise.run.shell._paths import Values
+from stripewise.run.shell._words import Word
+
+WRITES, MOVES, REMOVES, MAKES = "writes", "moves", "removes", "makes"
+"""`MAKES`: under a name that nobody has."""
+CHANGES_REPOSITORY = "changes the git repository of"
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a command does to a file or directory.
+
+    Attributes:
+        verb: WRITES, MOVES, REMOVES, MAKES or CHANGES_REPOSITORY.
+        word: That names it.
+        follows: The file behind a symbolic link is meant.
+        within: The command works in this directory; None: where the shell is.
+        remote: The word may name a place on another host: what stands in front of that where it
+            does not say so itself, "" where it is a path then; None: it is a path.
+    """
+
+    verb: str
+    word: Word
+    follows: bool = True
+    within: Word | None = None
+    remote: str | None = None
+
+
+Handler = Callable[[Sequence[Word]], Iterator[Use]]
+"""What a command does, by the words behind its name."""
+
+
+def part_of(word: Word, begin: int) -> Word:
+    """Return what of a word stands behind so many characters."""
+    return replace(word, text=word.text[begin:], variable="", is_split=False)
+
+
+def named(text: str) -> Word:
+    """Return a word that stands nowhere."""
+    return Word(0, 0, text)
+
+
+@dataclass
+class Arguments:
+    """The words of a command: its options, and the rest.
+
+    Attributes:
+        options: Letter or long name to its values; None for an option without one.
+        operands: What is no option.
+    """
+
+    options: dict[str, list[Word | None]]
+    operands: list[Word]
+
+    @classmethod
+    def of(cls, words: Sequence[Word], letters: str = "", names: Iterable[str] = ()) -> Arguments:
+        """Read words as getopt_long does.
+
+        Args:
+            words: Behind the command's name.
+            letters: Options of one letter that take a value.
+            names: Long options that take one.
+        """
+        names, found, place = frozenset(names), cls({}, []), 0
+        while place < len(words):
+            word, text = words[place], words[place].text
+            following = words[place + 1] if place + 1 < len(words) else None
+            place += 1
+            if text == "--":
+                found.operands += words[place:]
+                break
+            if text.startswith("--"):
+                name, equals, _ = text[2:].partition("=")
+                value = part_of(word, len(name) + 3) if equals else None
+                if not equals and name in names:
+                    value, place = following, place + 1
+                found._add(name, value)
+            elif text.startswith("-") and len(text) > 1:
+                place += found._letters(word, letters, following)
+            else:
+                found.operands.append(word)
+        return found
+
+    def has(self, *names: str) -> bool:
+        """Whether one of these options is there."""
+        return any(name in self.options for name in names)
+
+    def values(self, *names: str) -> list[Word]:
+        """Return the values of options."""
+        return [v for name in names for v in self.options.get(name, []) if v is not None]
+
+    def _add(self, name: str, value: Word | None) -> None:
+        self.options.setdefault(name, []).append(value)
+
+    def _letters(self, word: Word, letters: str, following: Word | None) -> int:
+        """Read a word of options of one letter; return how many further words it took."""
+        for at in range(1, len(word.text)):
+            letter = word.text[at]
+            if letter not in letters:
+                self._add(letter, None)
+                continue
+            if at + 1 < len(word.text):
+                self._add(letter, part_of(word, at + 1))
+                return 0
+            self._add(letter, following)
+            return 1
+        return 0
+
+
+# Options of launchers that say where something is written or done.
+#
+# Source: the manuals of srun, of Open MPI, of MPICH's Hydra and of jsrun.
+
+OUTPUTS = ("output", "error", "bcast", "output-filename", "outfile-pattern", "errfile-pattern",
+           "stdio_stdout", "stdio_stderr")  # fmt: skip
+PLACES = ("chdir", "wdir", "wd")
+PROGRAMS = ("prolog", "epilog", "task-prolog", "task-epilog")
+_OF_SRUN = {"o": "output", "e": "error", "D": "chdir"}
+_OPEN_MPI = {"OMPI_MCA_orte_output_filename": "output-filename"}
+_BY_VARIABLES = {
+    "srun": {
+        "SLURM_STDOUTMODE": "output", "SLURM_STDERRMODE": "error", "SLURM_BCAST": "bcast",
+        "SLURM_WORKING_DIR": "chdir",
+    },
+    **dict.fromkeys(("mpirun", "mpiexec", "orterun", "prterun"), _OPEN_MPI),
+}  # fmt: skip
+"""Variables that stand for options of a launcher."""
+_IN_OUTPUT = re.compile(r"(?:.*[,:])?(?:dir|directory|file|filename)=([^,:]+)")
+"""Open MPI 5: `--output dir=/x`."""
+
+
+def launch_options(
+    launcher: str, options: Sequence[Word], values: Values
+) -> Iterator[tuple[str, Word]]:
+    """Yield the long names of a launcher's options with their values.
+
+    Args:
+        launcher: Its name.
+        options: Its words, up to the program.
+        values: Of variables, some of which stand for options that are not there.
+    """
+    told = set()
+    for option, following in zip(options, [*options[1:], None], strict=False):
+        name, value = _option(launcher, option, following)
+        if name and value is not None:
+            told.add(name)
+            yield name, value
+    for variable, name in _BY_VARIABLES.get(launcher, {}).items():
+        for text in () if name in told else values.given(variable):
+            yield name, named(text)
+
+
+def _option(launcher: str, option: Word, following: Word | None) -> tuple[str, Word | None]:
+    """Return the long name of an option of a launcher, and its value."""
+    text = option.text
+    if not text.startswith("-"):
+        return "", None
+    if launcher == "srun" and not text.startswith("--"):
+        name = _OF_SRUN.get(text[1:2], "")
+        return name, part_of(option, 2) if len(text) > 2 else following
+    name, equals, _ = text.lstrip("-").partition("=")
+    if launcher == "srun" and len(name) > 1:  # as getopt_long has it
+        full = (each for each in (*OUTPUTS, *PLACES) if each.startswith(name))
+        name = next(full, name)
+    if name == "bcast" and not equals:
+        return name, None
+    value = part_of(option, text.index("=") + 1) if equals else following
+    inner = _IN_OUTPUT.match(value.text) if value and launcher != "srun" else None
+    return name, part_of(value, inner.start(1)) if value and inner else value

@@ -1,0 +1,233 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands of a csh or tcsh script, line by line.
+
+Substitutions are not looked into, and a quote ends on its own logical line, as csh demands.
+
+Source: the manual page of tcsh 6.24, "Lexical structure" and "Builtin commands".
+"""
+
+from __future__ import annotations
+
+import re
+
+from stripewise.run.shell._shell import Command, Document, Reading, Redirection
+from stripewise.run.shell._words import ShellSyntaxError, Word, WordText
+
+_META = frozenset(" \t\n;&|<>()")
+_REDIRECTION = re.compile(r"<<|<|>>?&?!?")
+_VARIABLE = re.compile(r"\$[?#%]?(\w+|\{[^}\s]*\})(\[[^\]\n]*\])?(:[a-zA-Z]+)*|\$[$<*]")
+_OPERATORS = ("&&", "||", "|&", "|", ";", "&", "(", ")")
+_WITH_LISTS = frozenset(("if", "while", "foreach", "switch"))
+_ALONE = frozenset("then else endif end endsw breaksw".split())
+
+
+def read_csh(text: str, crlf: bool = False) -> Reading:
+    """Read a script of csh or tcsh; arguments as of `read_shell`."""
+    reader = _CshReader(text, crlf)
+    try:
+        while reader.place < len(text):
+            reader.read_line()
+    except ShellSyntaxError as error:
+        reader.reading.problem, reader.reading.stopped = str(error), error.place
+    reader.reading.breaks = sorted({*reader.reading.breaks, len(text)})
+    return reader.reading
+
+
+class _CshReader:
+    def __init__(self, text: str, crlf: bool) -> None:
+        self.text, self.place, self.reading = text, 0, Reading()
+        self._crlf = crlf
+        self._documents: list[tuple[int, str]] = []
+
+    def read_line(self) -> None:
+        """Read a logical line, and the here-documents that begin on it."""
+        while not self._at_end():
+            self._skip_blanks()
+            if self._at_end():
+                break
+            operator = next((o for o in _OPERATORS if self.text.startswith(o, self.place)), "")
+            if operator:
+                self.place += len(operator)
+            else:
+                self._read_statement()
+        self._skip_comment()
+        documents, self._documents = self._documents, []
+        for at, delimiter in documents:
+            self._skip_document(at, delimiter)
+        self.reading.breaks.append(self.place)
+
+    def _at(self, offset: int = 0) -> str:
+        return self.text[self.place + offset : self.place + offset + 1]
+
+    def _at_end(self) -> bool:
+        """Whether a comment, the newline or the end of the file is next."""
+        return self._at() in ("", "\n", "#") or (self._at_return() and self._at(1) in ("\n", ""))
+
+    def _at_return(self) -> bool:
+        return self._crlf and self._at() == "\r"
+
+    def _skip_comment(self) -> None:
+        if self._at() == "#":
+            self.reading.comments.add(self.place)
+        found = self.text.find("\n", self.place)
+        self.place = len(self.text) if found < 0 else found + 1
+
+    def _continuation(self) -> int:
+        """Length of a backslash and the newline after it; 0 where none is."""
+        if self._at() != "\\":
+            return 0
+        if self._at(1) == "\n":
+            return 2
+        return 3 if self._crlf and self.text.startswith("\r\n", self.place + 1) else 0
+
+    def _skip_blanks(self) -> None:
+        while self._at() in (" ", "\t") or self._continuation():
+            self.place += self._continuation() or 1
+
+    def _read_statement(self) -> None:
+        """Read up to the next operator."""
+        start = end = self.place
+        words: list[Word] = []
+        redirections: list[Redirection] = []
+        while not self._at_end() and self._read_part(words, redirections):
+            end = self.place
+            if len(words) == 1 and self._is_keyword(words[0]):
+                return
+            self._skip_blanks()
+        if self.place == start:
+            raise ShellSyntaxError(start, f"{self._at()!r} where a command should be")
+        self._note_assignment(words)
+        if words or redirections:
+            self.reading.commands.append(
+                Command(tuple(words), start, end, redirections=tuple(redirections))
+            )
+
+    def _is_keyword(self, word: Word) -> bool:
+        """Whether this is a word of the language, after which a statement begins; go past it."""
+        self._skip_blanks()
+        if word.text in _WITH_LISTS:
+            while self._at() not in ("(", "\n", ""):
+                self.place += 1
+            self._skip_parentheses()
+            return True
+        if word.text in ("case", "default:") or (
+            word.text.startswith("default") and self._at() == ":"
+        ):
+            found = re.compile(r"[^\n:]*:").match(self.text, word.start)
+            self.place = found.end() if found else self.place
+            return True
+        return word.text in _ALONE
+
+    def _skip_parentheses(self) -> None:
+        depth = 0
+        while self._at() not in ("\n", "") or depth:
+            c = self._at()
+            if not c:
+                raise ShellSyntaxError(self.place, "')' is missing")
+            if c in "'\"`":
+                self._quoted(WordText(), c)
+                continue
+            depth += (c == "(") - (c == ")")
+            self.place += 1
+            if not depth:
+                return
+
+    def _read_part(self, words: list[Word], redirections: list[Redirection]) -> bool:
+        if self._at() in ";&|()":
+            return False
+        redirection = _REDIRECTION.match(self.text, self.place)
+        if redirection is None:
+            words.append(self._read_word())
+            return True
+        at, self.place = self.place, redirection.end()
+        self._skip_blanks()
+        target = self._read_word()
+        if redirection[0] == "<<":
+            self._documents.append((at, self.text[target.start : target.end]))
+        redirections.append(Redirection(redirection[0].rstrip("!"), target))
+        return True
+
+    def _read_word(self) -> Word:
+        start, out = self.place, WordText()
+        while not (self._at() in _META or not self._at() or self._at_return()):
+            c = self._at()
+            if c == "\\":
+                if self._continuation():
+                    break
+                out.quoted(self._at(1))
+                self.place = min(self.place + 2, len(self.text))
+            elif c in "'\"`":
+                self._quoted(out, c)
+            elif c == "$":
+                self._dollar(out, quoted=False)
+            else:
+                out.literal(c, plain=not (c in "*?[{" or (c == "~" and self.place == start)))
+                self.place += 1
+        if self.place == start:
+            raise ShellSyntaxError(start, f"{self._at() or 'the end'!r} where a word should be")
+        return out.word(start, self.place)
+
+    def _quoted(self, out: WordText, quote: str) -> None:
+        """Read a string in quotes; a backslash takes only a newline or `!` into it."""
+        begin = self.place
+        self.place += 1
+        if quote != "`":
+            out.quoted("")
+        while self._at() != quote:
+            c = self._at()
+            if not c or c == "\n":
+                raise ShellSyntaxError(begin, f"a quote ({quote}) that is not closed")
+            if c == "\\" and self._at(1) in ("\n", "!"):
+                c = self._at(1)
+                self.place += 1
+            if c == "$" and quote == '"':
+                self._dollar(out, quoted=True)
+                continue
+            if c == "`" and quote == '"':
+                self._quoted(out, "`")
+                continue
+            if quote != "`":
+                out.quoted(c)
+            self.place += 1
+        self.place += 1
+        if quote == "`":
+            out.expansion(self.text[begin : self.place], quoted=False)
+
+    def _dollar(self, out: WordText, quoted: bool) -> None:
+        found = _VARIABLE.match(self.text, self.place)
+        if found is None:
+            out.quoted("$")
+            self.place += 1
+            return
+        self.place = found.end()
+        out.expansion(found[0], quoted or found[0].endswith(":q"))
+
+    def _skip_document(self, at: int, delimiter: str) -> None:
+        begin = last = self.place
+        while self.place < len(self.text):
+            last = self.place
+            found = self.text.find("\n", self.place)
+            stop = len(self.text) if found < 0 else found
+            line = self.text[self.place : stop].removesuffix("\r" if self._crlf else "\n")
+            self.place = min(stop + 1, len(self.text))
+            if line == delimiter:
+                break
+        else:
+            last = self.place
+        self.reading.documents.append(Document(at, self.text[begin:last]))
+
+    def _note_assignment(self, words: list[Word]) -> None:
+        texts = [word.text for word in words]
+        if len(words) == 3 and texts[0] == "setenv":
+            self.reading.assign(texts[1], words[2])
+        elif len(words) == 4 and texts[0] == "set" and texts[2] == "=":
+            self.reading.assign(texts[1], words[3])
+        elif len(words) == 2 and texts[0] == "set" and "=" in texts[1]:
+            name, _, value = texts[1].partition("=")
+            start = words[1].start + len(name) + 1
+            self.reading.assign(
+                name, Word(start, words[1].end, value, words[1].is_plain, words[1].is_open)
+            )
+        elif len(words) > 1 and texts[0] in ("set", "setenv", "@"):
+            self.reading.assign(texts[1].partition("=")[0], None)

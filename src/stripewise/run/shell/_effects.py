@@ -1,0 +1,590 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the shell lines of a script write, move and remove, and where.
+
+The commands are gone through in the order of the file, with the directory that the shell is in.
+What they start in turn is read as well: programs behind `env` or `timeout`, texts of `bash -c` and
+`eval`, scripts that are read or called.  Functions and conditions are taken for carried out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from stripewise.core.errors import UsageError
+from stripewise.run.runtime import read_launcher
+from stripewise.run.shell._arguments import (
+    CHANGES_REPOSITORY,
+    OUTPUTS,
+    PLACES,
+    PROGRAMS,
+    WRITES,
+    Arguments,
+    Use,
+    launch_options,
+    part_of,
+)
+from stripewise.run.shell._csh import read_csh
+from stripewise.run.shell._file_commands import started_by_find, uses_of
+from stripewise.run.shell._launches import LOCATED, is_launcher_word, utf8
+from stripewise.run.shell._moves import SUBMITTED_FROM
+from stripewise.run.shell._paths import (
+    HERE,
+    NAME,
+    UNKNOWN,
+    RunPaths,
+    Values,
+    is_above,
+    known_part,
+    latin,
+    shown,
+    unknown,
+)
+from stripewise.run.shell._remote_data import (
+    SESSIONS,
+    Session,
+    changes_there,
+    is_remote,
+    known_remote,
+    session_of,
+)
+from stripewise.run.shell._shell import Command, Document, Reading, Redirection, read_shell
+from stripewise.run.shell._submitters import interpreter
+from stripewise.run.shell._surroundings import (
+    WORKS_IN,
+    Effect,
+    Effects,
+    Surroundings,
+    parts_of,
+    paths_in,
+)
+from stripewise.run.shell._words import Word
+
+_SHELLS = ("sh", "bash", "ksh", "ksh93", "mksh", "zsh", "dash", "ash", "rbash")
+_CSHELLS = ("csh", "tcsh")
+_WRITING = re.compile(r">>?\||>>?|&>>?|<>|>>?&?!?|>&|>\|")
+_PRELOADS = re.compile(r"(?<![\w$])(?:LD_PRELOAD=|setenv\s+LD_PRELOAD\b)")
+_PIPE = re.compile(r"[\s)};]*\|&?\s*")
+_FUNCTION = re.compile(r"^\s*(?:function\s+[\w.-]+|[\w.-]+\s*\(\s*\))", re.MULTILINE)
+_SPLITS = re.compile(r"sh_?word_?split|\bemulate\b", re.IGNORECASE)
+"""What makes zsh split words as other shells do."""
+_MOVES = ("cd", "chdir", "pushd", "popd")
+_MOST_NESTED = 5
+_MAY_CHANGE = "may change data on another host"
+_MOST_READINGS = 16
+_BEHIND = {
+    "nohup": "", "exec": "a", "command": "", "builtin": "", "time": "fo", "setsid": "",
+    "unbuffer": "", "catchsegv": "", "stdbuf": "ioe", "nice": "n", "ionice": "cnp", "chrt": "TPD",
+    "taskset": "", "numactl": "NmiplC", "timeout": "ks", "strace": "eoPpsuaEO", "ltrace": "eolpsu",
+    "xargs": "IiLnPsdaE", "parallel": "jaIS", "sudo": "ughpCDRTU", "doas": "uC", "flock": "wE",
+    "env": "uC", "sshpass": "pfP", "prlimit": "", "perf": "", "valgrind": "", "systemd-run": "pu",
+}  # fmt: skip
+"""Commands that start another one, with their options of one letter that take a value."""
+_OPERANDS_BEFORE = {"timeout": 1, "taskset": 1, "chrt": 1, "flock": 1}
+_LONG = ("signal", "kill-after", "adjustment", "class", "classdata", "chdir", "unset", "max-args",
+         "max-procs", "replace", "delimiter", "arg-file", "user", "group", "jobs", "cpunodebind",
+         "membind", "interleave", "physcpubind", "output", "input", "error")  # fmt: skip
+_NO_LIBRARY = {
+    "sudo": "runs as another user", "doas": "runs as another user", "su": "runs as another user",
+    "ssh": "runs on another host", "rsh": "runs on another host",
+    "pdsh": "runs on other hosts", "clush": "runs on other hosts",
+    "singularity": "runs in a container", "apptainer": "runs in a container",
+    "docker": "runs in a container", "podman": "runs in a container",
+    "shifter": "runs in a container", "sarus": "runs in a container",
+    "busybox": "is mostly linked statically", "chroot": "sees other files",
+    "at": "runs later", "crontab": "runs later", "systemd-run": "runs outside of the job",
+}  # fmt: skip
+
+
+def effects_of(data: bytes, kind: str, around: Surroundings, crlf: bool = False) -> Effects:
+    """Return what a script does to files outside of its run's directory.
+
+    Args:
+        data: The script.
+        kind: "sh" or "csh"; of others nothing is known.
+        around: Where it will run.
+        crlf: Its lines end in a carriage return and a newline.
+    """
+    effects = Effects()
+    if kind in ("sh", "csh"):
+        kind = _kind(interpreter(data)) if kind == "sh" else kind
+        shell = _Shell(around, effects, data.decode("latin-1"), kind, crlf)
+        shell.go()
+    return effects
+
+
+def effects_of_words(words: Sequence[str], around: Surroundings) -> Effects:
+    """Return the same of a command, whose words no shell expands."""
+    effects = Effects()
+    shell = _Shell(around, effects, " ".join(words).encode(errors="replace").decode("latin-1"))
+    given = [Word(0, 0, os.fsencode(word).decode("latin-1")) for word in words]
+    shell.command(Command(tuple(given), 0, len(shell.text)))
+    return effects
+
+
+class _Shell:
+    """A shell that carries nothing out."""
+
+    def __init__(
+        self,
+        around: Surroundings,
+        effects: Effects,
+        text: str,
+        kind: str = "sh",
+        crlf: bool = False,
+        *,
+        name: str = "",
+        by: _Shell | None = None,
+        words: Sequence[str] | None = None,
+        at: Command | None = None,
+    ) -> None:
+        """Take a text.
+
+        Args:
+            around: Where it runs.
+            effects: Takes what is found.
+            text: To be read.
+            kind: "sh", "zsh" or "csh".
+            crlf: How its lines end.
+            name: Of the file that holds it; "": that of `by`.
+            by: The shell that reads or starts this one.
+            words: That it is called with; None: those of `by`.
+            at: The command of `by` that told the text, which stands for all of them.
+        """
+        self.around, self.effects, self.text, self.kind = around, effects, text, kind
+        self.paths = RunPaths(around.here)
+        self.reading: Reading = read_csh(text, crlf) if kind == "csh" else read_shell(text, crlf)
+        self.directory: str = by.directory if by else HERE
+        self._before = self.directory
+        self._last: Command | None = None
+        self.depth: int = by.depth + 1 if by else 0
+        self.name: str = name or (by.name if by else "")
+        self._by, self._at = by, at
+        self._newlines = [found.start() for found in re.finditer("\n", text)]
+        given = None if around.words is None else [latin(word) for word in around.words]
+        asked = words if words is not None else (by.values.words if by else given)
+        self.values: Values = Values(
+            self.reading,
+            around.environment,
+            around.ours,
+            asked,
+            _FUNCTION.search(text) is not None,
+            around.is_job,
+            by.values if by else None,
+            splits=kind != "zsh" or _SPLITS.search(text) is not None,
+        )
+
+    def go(self) -> None:
+        """Go through all commands."""
+        left: list[tuple[int, str]] = []
+        entered = set[tuple[int, int]]()
+        for command in self.reading.commands:
+            while left and left[-1][0] <= command.start:
+                self.directory = left.pop()[1]
+            for span in self.reading.subshells:
+                if span[0] <= command.start < span[1] and span not in entered:
+                    entered.add(span)
+                    left.append((span[1], self.directory))
+                    left.sort(reverse=True)
+            if self.directory != HERE and self.depth == 0:
+                place = self.paths.outer(self.directory)
+                self.effects.places[command.start] = utf8(shown(place))
+                if known_part(place) != place:
+                    self.effects.unclear[command.start] = utf8(self.paths.known(place))
+            self.command(command)
+        for _, directory in left[:1]:
+            self.directory = directory
+
+    # -- a command ---------------------------------------------------------------------------
+
+    def command(self, command: Command) -> None:
+        """Note what a command does."""
+        for redirection in command.redirections:
+            if self._writes(redirection):
+                self._use(command, Use(WRITES, redirection.target))
+            elif redirection.operator == "<":
+                self._look_above(command, [redirection.target], self.directory)
+        if _PRELOADS.search(self.text, command.start, command.end):
+            self._note(self.effects.unguarded, command, "LD_PRELOAD is set anew", "")
+        self._act(command, list(command.words), self.directory)
+        self._documents(command)
+        if command.words:
+            self._last = command
+
+    def _writes(self, redirection: Redirection) -> bool:
+        text = redirection.target.text
+        if not _WRITING.fullmatch(redirection.operator):
+            return False
+        return not (redirection.operator.endswith("&") and re.fullmatch(r"\d*-?", text))
+
+    def _act(self, command: Command, words: list[Word], directory: str, depth: int = 0) -> None:
+        """Note what words do as a command, in a directory, whatever variables in them hold."""
+        if not words or depth > 2 * _MOST_NESTED:
+            return
+        began, ends = self.directory, dict[str, None]()
+        for each in self._expanded(words):
+            self.directory = began
+            self._act_on(command, each, directory, depth)
+            ends[self.directory] = None
+        if len(ends) > 1:
+            self.directory = unknown(words[0].text)
+
+    def _expanded(self, words: list[Word]) -> Iterator[list[Word]]:
+        """Yield what the words of a command may become."""
+        found = [self._split(word, at == 0) for at, word in enumerate(words)]
+        if math.prod(map(len, found)) <= _MOST_READINGS:
+            together: Iterable[Iterable[list[Word]]] = itertools.product(*found)
+        else:
+            most = max(map(len, found))
+            together = ([each[at % len(each)] for each in found] for at in range(most))
+        for each in together:
+            yield list(itertools.chain(*each))
+
+    def _split(self, word: Word, is_first: bool) -> list[list[Word]]:
+        """Return the words that one may stand for; itself, where each value is one path."""
+        if located := LOCATED.fullmatch(word.text):
+            return [[Word(word.start, word.end, located[1])]] if is_first else [[word]]
+        if word.is_plain or not (word.is_open or word.is_split):
+            return [[word]]
+        found = self.values.words_of(word)
+        is_path = all(len(texts) == 1 and not texts[0].startswith("-") for texts in found)
+        if (is_path and not is_first) or not found:
+            return [[word]]
+        return [[Word(word.start, word.end, text) for text in texts] for texts in found]
+
+    def _act_on(self, command: Command, words: list[Word], directory: str, depth: int) -> None:
+        """Note what words do whose variables are known as far as may be."""
+        if not words:
+            return
+        name = os.path.basename(words[0].text)
+        rest = words[1:]
+        if name not in _BEHIND and not is_launcher_word(words[0].text):
+            self._look_above(command, list(paths_in(words, name)), directory)
+        if name in _NO_LIBRARY:
+            self._note(self.effects.unguarded, command, f"{name} {_NO_LIBRARY[name]}", "")
+        if name in _MOVES:
+            self._move(command, name, rest)
+        elif name in ("source", "."):
+            self._source(command, rest)
+        elif name == "eval":
+            self._text(command, rest, keeps=True)
+        elif name == "trap":
+            self._text(command, rest[:1], keeps=False)
+        elif name == "alias":
+            for word in rest:
+                self._text(command, [part_of(word, word.text.find("=") + 1)], keeps=False)
+        elif name == "unset" and any(word.text == "LD_PRELOAD" for word in rest):
+            self._note(self.effects.unguarded, command, "LD_PRELOAD is taken away", "")
+        elif name in _SHELLS or name in _CSHELLS or name == "su":
+            self._shell(command, name, rest)
+        elif is_launcher_word(words[0].text):
+            self._launch(command, words, directory, depth)
+        elif name in SESSIONS:
+            self._session(command, session_of(name, rest))
+        elif name in _BEHIND:
+            self._behind(command, name, rest, directory, depth)
+        else:
+            self._file_command(command, name, words, directory, depth)
+
+    def _file_command(
+        self, command: Command, name: str, words: list[Word], directory: str, depth: int
+    ) -> None:
+        rest = words[1:]
+        uses = uses_of(name, rest)
+        for use in uses or ():
+            self._use(command, use, directory)
+        if name == "find":
+            for started in started_by_find(rest):
+                self._act(command, started, directory, depth + 1)
+        elif uses is None and "/" in words[0].text:
+            self._called(command, words[0], rest)
+
+    def _behind(
+        self, command: Command, name: str, rest: list[Word], directory: str, depth: int
+    ) -> None:
+        """Note what is done by a command that another one starts."""
+        place, found = 0, Arguments({}, [])
+        while place < len(rest) and rest[place].text.startswith("-") and rest[place].text != "--":
+            one = Arguments.of(rest[place : place + 2], _BEHIND[name], _LONG)
+            took = len(rest[place : place + 2]) - len(one.operands)
+            for key, values in one.options.items():
+                found.options.setdefault(key, []).extend(values)
+            place += max(1, min(took, 2 if one.values(*one.options) else 1))
+        place += place < len(rest) and rest[place].text == "--"
+        if name == "flock":
+            for use in uses_of(name, rest[place:]) or ():
+                self._use(command, use, directory)
+        if name in ("strace", "ltrace", "time"):
+            for word in found.values("o", "output"):
+                self._use(command, Use(WRITES, word), directory)
+        rest = rest[place + _OPERANDS_BEFORE.get(name, 0) :]
+        if name == "env":
+            for where in found.values("C", "chdir"):
+                directory = self.paths.joined(directory, self.values.of_word(where)[0])
+                self._elsewhere(command, directory)
+            unset = [word.text for word in found.values("u", "unset")]
+            while rest and re.match(r"[A-Za-z_]\w*=", rest[0].text):
+                rest = rest[1:]
+            if found.has("i", "ignore-environment") or "LD_PRELOAD" in unset:
+                self._note(self.effects.unguarded, command, "env clears the environment", "")
+        if name in ("xargs", "parallel") and rest:
+            started = os.path.basename(rest[0].text)
+            if uses_of(started, ()) is not None:
+                self._note(self.effects.unknown, command, f"{started} changes", "")
+        self._act(command, rest, directory, depth + 1)
+
+    def _launch(self, command: Command, words: list[Word], directory: str, depth: int) -> None:
+        """Note where a launcher puts output, and what it starts."""
+        texts = [utf8(shown(word.text)) for word in words]
+        try:
+            program = read_launcher(texts).program
+        except UsageError:
+            program = len(words)
+        self._look_above(command, words[1:program], directory)
+        launcher = os.path.basename(texts[0]).partition(".")[0]
+        for name, value in launch_options(launcher, words[1:program], self.values):
+            if value.text in ("none", "all") or value.text.isdigit():
+                continue
+            if name in OUTPUTS:
+                self._use(command, Use(WRITES, value), directory)
+            elif name in PLACES:
+                directory = self.paths.joined(directory, self.values.of_word(value)[0])
+                self._elsewhere(command, directory)
+            elif name in PROGRAMS:
+                self._act(command, [value], directory, depth + 1)
+        self._act(command, words[program:], directory, depth + 1)
+
+    # -- other shells -----------------------------------------------------------------------
+
+    def _shell(self, command: Command, name: str, rest: list[Word]) -> None:
+        kind = _kind(name)
+        place = 0
+        while place < len(rest) and rest[place].text.startswith(("-", "+")):
+            letters = rest[place].text
+            place += 1
+            if letters in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
+                place += 1
+            elif not letters.startswith("--") and "c" in letters:
+                while place < len(rest) and rest[place].text.startswith("-"):
+                    place += 1
+                self._text(command, rest[place : place + 1], False, kind, rest[place + 2 :])
+                return
+        if place < len(rest) and name != "su":
+            self._file(command, rest[place], kind, keeps=False, words=rest[place + 1 :])
+
+    def _text(
+        self,
+        command: Command,
+        texts: list[Word],
+        keeps: bool,
+        kind: str = "sh",
+        words: list[Word] | None = None,
+    ) -> None:
+        """Note what a text does that a shell reads."""
+        top = f"${SUBMITTED_FROM}" if self.around.is_job else "."
+        given = [self.values.of_word(word) for word in texts if word.text]
+        said = [each[0] for each in given if len(each) == 1]
+        said = said if len(said) == len(given) else [word.text for word in texts]
+        written = (utf8(shown(each.replace(HERE, top))) for each in said)
+        text = " ".join(written).encode(errors="surrogateescape")
+        if text.strip() and self.depth < _MOST_NESTED:
+            self._nested(command, text, kind, keeps, words=words)
+
+    def _documents(self, command: Command) -> None:
+        """Note what a text does that a shell reads from its input."""
+        words = [os.path.basename(word.text) for word in command.words]
+        if (
+            not words
+            or words[0] not in (*_SHELLS, *_CSHELLS)
+            or any(not word.startswith("-") for word in words[1:])
+        ):
+            return
+        for document in self._documents_of(command):
+            if self.depth < _MOST_NESTED:
+                kind = _kind(words[0])
+                self._nested(command, document.text.encode("latin-1"), kind, keeps=False)
+        for read in command.redirections:
+            if read.operator == "<":
+                self._file(command, read.target, _kind(words[0]), keeps=False, words=None)
+        if (said := self._piped(command)) is None:
+            self._note(self.effects.unknown, command, "does what it reads", "")
+        else:
+            self._text(command, said, keeps=False)
+
+    def _documents_of(self, command: Command) -> list[Document]:
+        """Return what a command reads that the script holds."""
+        return [d for d in self.reading.documents if command.start <= d.at < command.end]
+
+    def _piped(self, command: Command) -> list[Word] | None:
+        """Return what a command before it prints for it; None where that is not known."""
+        before = self._last
+        if before is None or not _PIPE.fullmatch(self.text, before.end, command.start):
+            return []
+        if before.words[0].text not in ("echo", "printf"):
+            return None
+        return [word for word in before.words[1:] if not word.text.startswith("-")]
+
+    def _session(self, command: Command, session: Session) -> None:
+        """Note what a program is told to change on another host."""
+        piped = self._piped(command)
+        words = [*session.texts, *(piped or ())]
+        texts = [text for word in words for text in self.values.of_word(word)]
+        texts += [document.text for document in self._documents_of(command)]
+        read = [r.target for r in command.redirections if r.operator == "<"]
+        files = [self._content(file) for file in (session.file, *read) if file is not None]
+        texts += [data.decode("latin-1") for data in files if data is not None]
+        if any(map(changes_there, texts)):
+            self._use(command, session.use)
+        elif None in files or piped is None:
+            self._note(self.effects.unguarded, command, _MAY_CHANGE, "")
+
+    def _source(self, command: Command, rest: list[Word]) -> None:
+        if rest:
+            self._file(command, rest[0], self.kind, keeps=True, words=rest[1:] or None)
+
+    def _called(self, command: Command, program: Word, rest: list[Word]) -> None:
+        """Note what a script does that is called as a program."""
+        self._file(command, program, "", keeps=False, words=rest)
+
+    def _content(self, file: Word) -> bytes | None:
+        """Return what a file holds that is there now; None where that is not known."""
+        found = self.values.of_word(file)
+        if len(found) != 1 or UNKNOWN in found[0] or NAME in found[0]:
+            return None
+        path = self.paths.place(self.paths.joined(self.directory, found[0]))
+        return self.around.read(path) if path and self.depth < _MOST_NESTED else None
+
+    def _file(
+        self, command: Command, file: Word, kind: str, keeps: bool, words: list[Word] | None
+    ) -> None:
+        data = self._content(file)
+        if data is None or not (kind or data.startswith(b"#!")):
+            return
+        if data.startswith(b"#!"):
+            line = data[2:].partition(b"\n")[0].decode("latin-1").split()
+            names = [os.path.basename(word) for word in line if not word.startswith("-")]
+            name = next((each for each in names if each != "env"), "")
+            if not kind and name not in (*_SHELLS, *_CSHELLS):
+                return
+            kind = kind or _kind(name)
+        self._nested(command, data, kind, keeps, shown(self.values.of_word(file)[0]), words)
+
+    def _nested(
+        self,
+        command: Command,
+        data: bytes,
+        kind: str,
+        keeps: bool,
+        name: str = "",
+        words: list[Word] | None = None,
+    ) -> None:
+        texts: list[str] | None = None
+        if words is not None:
+            given = [self.values.of_word(word) for word in words]
+            texts = [each[0] if len(each) == 1 else unknown("$1") for each in given]
+        inner = _Shell(
+            self.around, self.effects, data.decode("latin-1"), kind, b"\r\n" in data,
+            name=name, by=self, words=texts, at=None if name else command,
+        )  # fmt: skip
+        inner.go()
+        if keeps:
+            self.directory = inner.directory
+            self.reading.values.update(inner.reading.values)
+
+    # -- directories --------------------------------------------------------------------------
+
+    def _move(self, command: Command, name: str, rest: list[Word]) -> None:
+        named = [w for w in rest if not (w.text.startswith(("-", "+")) and len(w.text) > 1)]
+        if named and named[0].text == "-":
+            named = []
+            name = "popd"
+        if named:
+            found = self.values.of_word(named[0])
+            into = {self.paths.joined(self.directory, text) for text in found}
+            target = into.pop()
+            target = unknown(named[0].text) if into else target
+        elif name in ("popd", "pushd"):
+            self._before, self.directory = self.directory, self._before
+            return
+        else:
+            target = self.paths.joined(HERE, self.values.of_variable("HOME")[0])
+        self._before, self.directory = self.directory, self._own(command, target)
+
+    def _own(self, command: Command, target: str) -> str:
+        """Return where a path leads in the scripts of runs, where words of moves are replaced."""
+        is_move = self._by is None and bool(command.words) and command.words[0].text in _MOVES
+        return self.paths.own(target) if self.around.is_job and is_move else target
+
+    def _elsewhere(self, command: Command, directory: str) -> None:
+        """Note that something works in a directory that no run has of its own."""
+        if path := self.paths.outer(directory):
+            self._note(self.effects.outer, command, WORKS_IN, path, self.paths.known(path))
+
+    # -- what is found -------------------------------------------------------------------------
+
+    def _use(self, command: Command, use: Use, directory: str = "") -> None:
+        """Note a use of a file that lies, or may lie, outside."""
+        directory = directory or self.directory
+        if use.within is not None:
+            directory = self.paths.joined(directory, self.values.of_word(use.within)[0])
+        for text in self.values.of_word(use.word):
+            if use.remote is not None:
+                text = text.removeprefix("file://")
+                name = text if is_remote(text) else f"{use.remote}{text}"
+                if is_remote(name):
+                    self._note(self.effects.outer, command, use.verb, name, known_remote(name))
+                    continue
+                if text.startswith(UNKNOWN):
+                    self._note(self.effects.unguarded, command, _MAY_CHANGE, "")
+            path = self.paths.joined(directory, text)
+            if path.startswith(UNKNOWN):
+                self._note(self.effects.unknown, command, use.verb, "")
+            elif use.verb == CHANGES_REPOSITORY:
+                self._repository(command, use.verb, path)
+            elif outer := self.paths.outer(path, use.follows):
+                self._note(self.effects.outer, command, use.verb, outer, self.paths.known(outer))
+
+    def _look_above(self, command: Command, words: list[Word], directory: str) -> None:
+        """Note words that name what lies above the directory of a run."""
+        for word in [] if is_above(directory) else words:  # what led there was noted
+            for part in (part for text in self.values.of_word(word) for part in parts_of(text)):
+                path = self.paths.joined(directory, part)
+                if is_above(self._own(command, path)):
+                    self._note(self.effects.above, command, "", path[1:].lstrip("/"))
+
+    def _repository(self, command: Command, verb: str, path: str) -> None:
+        """Note that a git repository changes: a copy has none of its own."""
+        place = self.paths.place(path)
+        tops = [Path(place), *Path(place).parents] if place else []
+        for top in tops:
+            if (top / ".git").exists():
+                found = latin(str(top))
+                self._note(self.effects.outer, command, verb, found, found)
+                return
+
+    def _note(
+        self, into: list[Effect], command: Command, verb: str, path: str, known: str = ""
+    ) -> None:
+        shell: _Shell = self
+        while shell._at is not None and shell._by is not None:
+            command, shell = shell._at, shell._by
+        text = " ".join(utf8(shell.text[command.start : command.end]).split())
+        effect = Effect(
+            line=sum(1 for place in shell._newlines if place < command.start) + 1,
+            text=text,
+            verb=verb,
+            path=utf8(shown(path)) if path else "",
+            known=utf8(known) if known else "",
+            script=shell.name,
+        )
+        if effect not in into:
+            into.append(effect)
+
+
+def _kind(shell: str) -> str:
+    return "csh" if shell in _CSHELLS else "zsh" if shell == "zsh" else "sh"

@@ -1,0 +1,233 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands of a script that change the directory, and where they lead.
+
+Runs of a study work in copies of the directory that a job is submitted from, or on a burst
+buffer.  A script that goes to its directory by name would leave the copy.
+"""
+
+from __future__ import annotations
+
+import bisect
+import os
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from stripewise.run.shell._launches import utf8
+from stripewise.run.shell._shell import Reading
+from stripewise.run.shell._words import Word
+
+SUBMITTED_FROM = "SLURM_SUBMIT_DIR"
+_COMMANDS = ("cd", "chdir", "pushd", "popd")
+_BACK = "-"
+_EXPANSION = re.compile(r"\$(\w+)|\$\{(\w+)\}|\$\(\s*pwd\s*\)|`\s*pwd\s*`")
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_MOST_NESTED = 8
+
+
+@dataclass(frozen=True)
+class Move:
+    """A command that changes the directory.
+
+    Attributes:
+        line: Of the script, from 1.
+        text: The command as written.
+        target: Where to, with the values that the script gives to variables; others as ${NAME};
+            "" where it is not known, "-" for the directory before.
+        until: Byte of the script at which the shell ends that it is for.
+        start / end: Bytes of the word with the directory.
+        before: The directory in which it is given, as of `target`; "" where it is not known.
+    """
+
+    line: int
+    text: str
+    target: str
+    until: int = field(default=0, repr=False)
+    start: int = field(default=0, repr=False)
+    end: int = field(default=0, repr=False)
+    before: str = field(default="", repr=False)
+
+
+class Lead(Enum):
+    """Where a move leads."""
+
+    HERE = "a directory of the job, wherever it works"
+    NAMED = "the directory that it is submitted from, or one below, by its absolute name"
+    ELSEWHERE = "another directory"
+    UNKNOWN = "not known before the script runs"
+
+
+def read_moves(text: str, reading: Reading) -> tuple[Move, ...]:
+    """Return the moves among the commands of a script, whose text is Latin-1."""
+    newlines = [match.start() for match in re.finditer("\n", text)]
+    found: list[Move] = []
+    way = _Way()
+    for command in reading.commands:
+        words = command.words
+        if not words or words[0].text not in _COMMANDS:
+            continue
+        named = [w for w in words[1:] if not (w.text.startswith("-") and len(w.text) > 1)]
+        word = named[0] if named else words[0]
+        target = _target(word, reading) if named else _without_words(words[0].text)
+        target = "" if command.in_backquotes else utf8(target)
+        shells = [span for span in reading.subshells if span[0] <= command.start < span[1]]
+        until = min((end for _, end in shells), default=len(text))
+        found.append(
+            Move(
+                line=bisect.bisect_left(newlines, command.start) + 1,
+                text=utf8(text[command.start : command.end]),
+                target=target,
+                until=until,
+                start=word.start,
+                end=word.end,
+                before=way.leave(command.start, target, until),
+            )
+        )
+    return tuple(found)
+
+
+class _Way:
+    """Where a shell goes."""
+
+    def __init__(self) -> None:
+        self._at = self._last = f"${{{SUBMITTED_FROM}}}"
+        self._left: list[tuple[int, str, str]] = []
+
+    def leave(self, place: int, target: str, until: int) -> str:
+        """Go on with the move at a place, and return the directory before it; "": not known."""
+        while self._left and self._left[-1][0] <= place:
+            _, self._at, self._last = self._left.pop()
+        if not self._left or until < self._left[-1][0]:
+            self._left.append((until, self._at, self._last))
+        before = self._at
+        if target == _BACK:
+            self._at, self._last = self._last, self._at
+        elif not target or target[0] in "/$":
+            self._at, self._last = target, before
+        else:
+            self._at, self._last = before and f"{before}/{target}", before
+        return before
+
+
+def lead_of(
+    move: Move, here: Path, environment: Mapping[str, str], ours: Collection[str] = ()
+) -> tuple[Lead, Path]:
+    """Return where a move leads, and to which directory.
+
+    Args:
+        move: Of a script.
+        here: Absolute: the directory that the job is submitted from.
+        environment: That it is submitted with.
+        ours: Variables with directories that each run has of its own.
+
+    Returns:
+        The lead, and the directory: for `NAMED` relative to `here`, for `ELSEWHERE` absolute,
+        otherwise empty.
+    """
+    target = move.target
+    if not target or target[0] in "/$":
+        return _lead_to(target, here, environment, ours)
+    if ".." not in target.split("/") or not move.before:
+        return Lead.HERE, Path()
+    before = _lead_to(move.before, here, environment, ours)[0]
+    lead, path = _lead_to(f"{move.before}/{target}", here, environment, ours)
+    is_told = before not in (Lead.HERE, Lead.NAMED) and lead is not Lead.NAMED
+    return (Lead.HERE, Path()) if is_told else (lead, path)
+
+
+def _lead_to(
+    target: str, here: Path, environment: Mapping[str, str], ours: Collection[str]
+) -> tuple[Lead, Path]:
+    """Return where a directory lies that is absolute, or begins with a variable."""
+    nowhere = Path()
+    first = _VARIABLE.match(target)
+    if first and first[1] in (SUBMITTED_FROM, *ours):
+        below = os.path.normpath(target[first.end() :].lstrip("/") or ".")
+        if below.split("/")[0] != "..":
+            return Lead.HERE, nowhere
+        if first[1] != SUBMITTED_FROM:
+            return Lead.UNKNOWN, nowhere
+        target = f"{here}/{below}"
+    names = _VARIABLE.findall(target)
+    if not target or any(name.startswith("SLURM_") or name not in environment for name in names):
+        return Lead.UNKNOWN, nowhere
+    path = os.path.normpath(_VARIABLE.sub(lambda found: environment[found[1]], target))
+    if not path.startswith("/"):
+        return Lead.HERE, nowhere
+    whole = (os.path.realpath(path), os.path.realpath(here))  # a link may lead to either
+    for one, top in ((path, os.path.normpath(here)), whole):
+        if Path(one).is_relative_to(top):
+            return Lead.NAMED, Path(one).relative_to(top)
+    return Lead.ELSEWHERE, Path(path)
+
+
+def moves_to(
+    moves: Sequence[Move],
+    lead: Lead,
+    here: Path,
+    environment: Mapping[str, str],
+    ours: Collection[str] = (),
+) -> dict[Move, Path]:
+    """Return the moves that lead so, each with its directory; arguments as of `lead_of`."""
+    leads = {move: lead_of(move, here, environment, ours) for move in moves}
+    return {move: path for move, (kind, path) in leads.items() if kind is lead}
+
+
+def move_before(moves: Sequence[Move], place: int) -> Move | None:
+    """Return the move that decides on the directory at a byte of the script; None: none does.
+
+    Moves to relative names go on from there; what an `if` or a function does is not considered.
+    """
+    decisive: list[Move] = []
+    for move in moves:
+        if not move.start < place < move.until:
+            continue
+        if move.target == _BACK:
+            decisive = decisive[:-1]
+        elif not move.target or move.target[0] in "/$":
+            decisive.append(move)
+    return decisive[-1] if decisive else None
+
+
+def _without_words(command: str) -> str:
+    """Return where a command without words leads."""
+    return _BACK if command in ("popd", "pushd") else "${HOME}"
+
+
+def _target(word: Word, reading: Reading) -> str:
+    """Return a directory with the values that the script gives; "" where one is not known."""
+    text = _expanded(word, reading, _MOST_NESTED)
+    if text is None:
+        return ""
+    return "${HOME}" + text[1:] if text == "~" or text.startswith("~/") else text
+
+
+def _expanded(word: Word, reading: Reading, depth: int) -> str | None:
+    if word.is_plain:
+        return None if "$" in word.text else word.text
+    pieces, place = [], 0
+    for match in _EXPANSION.finditer(word.text):
+        value = _value(match[1] or match[2] or SUBMITTED_FROM, reading, depth)
+        if value is None:
+            return None
+        pieces += [word.text[place : match.start()], value]
+        place = match.end()
+    rest = word.text[place:]
+    if any(c in part for part in (*pieces[::2], rest) for c in "$`*?["):
+        return None
+    return "".join([*pieces, rest])
+
+
+def _value(name: str, reading: Reading, depth: int) -> str | None:
+    """Return what the script gives to a variable; its name in braces where it gives nothing."""
+    if name in ("PWD", "cwd"):
+        return f"${{{SUBMITTED_FROM}}}"
+    values = reading.values.get(name)
+    if values is None:
+        return f"${{{name}}}"
+    if depth == 0 or len(values) != 1 or values[0] is None:
+        return None
+    return _expanded(values[0], reading, depth - 1)

@@ -1,0 +1,473 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tells which paths the words of a script may stand for when it runs.
+
+Every value that the script or its environment gives is a possible one.  What only the run knows
+stays in the text between marks, so that what stands before it is known all the same.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stripewise.run.shell._launches import utf8
+from stripewise.run.shell._moves import SUBMITTED_FROM
+from stripewise.run.shell._shell import Reading
+from stripewise.run.shell._words import Word
+
+UNKNOWN, NAME, END = "\ue000", "\ue001", "\ue002"
+"""Begin a part that is not known (`NAME`: it has no slash), and end it."""
+HERE, CURRENT, TEMPORARY = "\ue003", "\ue004", "\ue005"
+"""The directory of the run; the one that the shell is in; one for files that nobody keeps."""
+_DIRECTORIES = (HERE, CURRENT, TEMPORARY)
+TEMPORARY_VARIABLES = ("TMPDIR", "TMP", "TEMP", "SLURM_TMPDIR")
+_NUMBERS = frozenset("# ? $ ! - RANDOM SECONDS UID EUID PPID LINENO BASHPID HOSTNAME".split())
+_NAMES_OF = re.compile(r"(?:basename|date|hostname|whoami|id|seq|expr|wc|nproc|uname|tr)\b")
+_PARAMETER = re.compile(r"([A-Za-z_]\w*|[0-9@*#?$!-])(\[[^\]]*\])?")
+_SIMPLE = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
+MARKED = re.compile(f"[{UNKNOWN}{NAME}]([^{END}]*){END}")
+_LAST = re.compile(f"/(?:{NAME}[^{END}]*{END}|[^/{UNKNOWN}{NAME}{END}])*$")
+_BRACES = re.compile(r"\{([^{}$`]*,[^{}$`]*)\}")
+_MOST = 16
+_MOST_NESTED = 6
+
+
+def unknown(written: str, mark: str = UNKNOWN) -> str:
+    """Return a part that is not known."""
+    return f"{mark}{written}{END}"
+
+
+def shown(text: str) -> str:
+    """Return a text as a user would write it."""
+    plain = MARKED.sub(lambda found: found[1], text)
+    for mark, name in ((HERE, "."), (CURRENT, "."), (TEMPORARY, "$TMPDIR")):
+        plain = plain.replace(mark, name)
+    return plain
+
+
+def known_part(text: str) -> str:
+    """Return what is known of a text, from its beginning on."""
+    found = MARKED.search(text)
+    return text[: found.start()] if found else text
+
+
+def _is_unknown(text: str) -> bool:
+    return text.startswith(UNKNOWN) and MARKED.fullmatch(text) is not None
+
+
+def _parts(text: str, blanks: str) -> list[str]:
+    """Return the parts of a text between blanks; what is not known stays whole."""
+    return re.findall(f"(?:[{UNKNOWN}{NAME}][^{END}]*{END}|[^{re.escape(blanks)}])+", text)
+
+
+@dataclass
+class Values:
+    """What variables hold, as far as a script and its environment say.
+
+    Attributes:
+        reading: Of the script.
+        environment: That it starts with.
+        ours: Variables with directories that each run has of its own.
+        words: That the script is called with, as texts of this module; None: not known.
+        has_functions: They have words of their own, which are not looked for.
+        is_job: Its environment has variables of Slurm that only the job knows.
+        outer: Of a script that this one reads or is read by: what is asked where this one says
+            nothing.
+        splits: A value without quotes is split at blanks, as no zsh does.
+    """
+
+    reading: Reading
+    environment: Mapping[str, str]
+    ours: Collection[str] = ()
+    words: Sequence[str] | None = None
+    has_functions: bool = False
+    is_job: bool = True
+    outer: Values | None = None
+    splits: bool = True
+    _asked: dict[str, int] = field(default_factory=dict)
+    """Variables to which of their values is looked at."""
+
+    def of_word(self, word: Word) -> list[str]:
+        """Return what a word may stand for."""
+        if word.is_plain:
+            return self._with_home([word.text])
+        found = self.of_text(word.text)
+        return self._with_home(each for text in found for each in _without_braces(text))
+
+    def words_of(self, word: Word) -> list[list[str]]:
+        """Return the words that one without quotes may become; of several one may be none."""
+        found = [each for text in self.of_word(word) for each in self._split(text)]
+        fewer = ([w for w in each if not _is_unknown(w)] for each in found if len(each) > 1)
+        return [*found, *(each for each in fewer if each not in found)]
+
+    def _split(self, text: str) -> list[list[str]]:
+        """Return what a text without quotes may become: blanks or what IFS is given end words."""
+        if not self.splits:
+            return [[text]]
+        given = [value.text for value in self._given("IFS") if value and value.is_plain]
+        return [_parts(text, blanks) for blanks in dict.fromkeys((" \t\n", *given))]
+
+    def of_text(self, text: str, inside: int = 0) -> list[str]:
+        """Return what a text with expansions in it may stand for."""
+        found, place = [""], 0
+        while place < len(text) and inside < _MOST_NESTED:
+            end, parts = self._piece(text, place, inside)
+            found = [before + part for before in found for part in parts][:_MOST]
+            place = end
+        return found
+
+    def _with_home(self, texts: Iterable[str]) -> list[str]:
+        home = latin(self.environment.get("HOME", "")) or unknown("~")
+        return list(
+            dict.fromkeys(
+                home + text[1:] if text == "~" or text.startswith("~/")
+                else unknown(text) if text.startswith("~")
+                else text
+                for text in texts
+            )
+        )  # fmt: skip
+
+    def _piece(self, text: str, place: int, inside: int) -> tuple[int, list[str]]:
+        """Return where the piece at a place ends, and what it may stand for."""
+        c = text[place]
+        if c == "`":
+            end = text.find("`", place + 1)
+            end = len(text) if end < 0 else end
+            return end + 1, self._command(text[place + 1 : end], inside)
+        if c != "$" or place + 1 == len(text):
+            following = re.compile(r"[^$`]+").match(text, place)
+            end = following.end() if following else place + 1
+            return end, [text[place:end]]
+        if text.startswith("$((", place):
+            end = _closing(text, place + 1)
+            return end, [unknown(text[place:end], NAME)]
+        if text.startswith("$(", place):
+            end = _closing(text, place + 1)
+            return end, self._command(text[place + 2 : end - 1], inside)
+        if text.startswith("${", place):
+            end = _closing(text, place + 1)
+            return end, self._parameter(text[place + 2 : end - 1], text[place:end], inside)
+        name = _SIMPLE.match(text, place + 1)
+        if name is None:
+            return place + 1, ["$"]
+        modifier = re.compile(r":[htr]\b").match(text, name.end())  # csh
+        if modifier is None:
+            return name.end(), self.of_variable(name[0], inside)
+        return modifier.end(), self._modified(name[0], modifier[0][1], inside)
+
+    def _modified(self, name: str, modifier: str, inside: int) -> list[str]:
+        if modifier == "t":
+            return [unknown(f"${name}:t", NAME)]
+        found = self.of_variable(name, inside)
+        return [_directory_of(text) for text in found] if modifier == "h" else found
+
+    # -- variables -----------------------------------------------------------------------------
+
+    def of_variable(self, name: str, inside: int = 0) -> list[str]:
+        """Return what a variable may hold."""
+        if name in ("PWD", "cwd"):
+            return [HERE if inside else CURRENT]
+        if name in self.ours:
+            return [TEMPORARY]
+        if name.isdigit() or name in ("@", "*"):
+            return self._of_argument(name)
+        if name in _NUMBERS:
+            return [unknown(f"${name}", NAME)]
+        given = self._given(name)[:_MOST]
+        before = self._asked.get(name)
+        if before is not None:  # by a value of its own: what it was given before that
+            given, inside = given[max(before - 1, 0) : before], inside - 1
+        if not given or inside >= _MOST_NESTED:
+            return [self._of_environment(name)]
+        found = list[str]()
+        for at, value in enumerate(given, 0 if before is None else before - 1):
+            self._asked[name] = at
+            found += [unknown(f"${name}")] if value is None else self._of_value(value, inside)
+        if before is None:
+            del self._asked[name]
+        else:
+            self._asked[name] = before
+        return list(dict.fromkeys(found))[:_MOST]
+
+    def given(self, name: str) -> list[str]:
+        """Return what the script gives a variable, or its environment; nothing if they do not."""
+        if any(self._given(name)):
+            return self.of_variable(name)
+        value = self.environment.get(name)
+        return [latin(value)] if value else []
+
+    def _given(self, name: str) -> list[Word | None]:
+        found, at = list[Word | None](), self
+        while True:
+            found = [*at.reading.values.get(name, []), *found]
+            if at.outer is None:
+                return found
+            at = at.outer
+
+    def _of_value(self, value: Word, inside: int) -> list[str]:
+        texts = [value.text] if value.is_plain else self.of_text(value.text, inside + 1)
+        if value.is_open or value.is_split:  # of `for`, and in csh
+            texts = [part for text in texts for parts in self._split(text) for part in parts]
+        return self._with_home(texts)
+
+    def _of_argument(self, name: str) -> list[str]:
+        at = int(name) if name.isdigit() else 0
+        if self.words is None or not 0 < at <= len(self.words):
+            return [unknown(f"${name}")]
+        found = [self.words[at - 1]]
+        return [*found, unknown(f"${name}")] if self.has_functions else found
+
+    def _of_environment(self, name: str) -> str:
+        if self.is_job and name == SUBMITTED_FROM:
+            return HERE
+        if name in TEMPORARY_VARIABLES:
+            return TEMPORARY
+        if self.is_job and name.startswith("SLURM_"):
+            return unknown(f"${name}", NAME)
+        value = self.environment.get(name)
+        return unknown(f"${name}") if value is None else latin(value)
+
+    def _parameter(self, text: str, written: str, inside: int) -> list[str]:
+        """Return what `${...}` may stand for."""
+        found = _PARAMETER.match(text)
+        if text.startswith("#") and len(text) > 1:
+            return [unknown(written, NAME)]
+        if found is None or text.startswith("!"):
+            return [unknown(written)]
+        name, rest = found[1], text[found.end() :]
+        if found[2]:
+            return [unknown(written)]
+        values = self.of_variable(name, inside)
+        if not rest or rest.startswith((":?", "?")):
+            return values
+        if rest[0] in "%#/^,@" or re.match(r":[\s(\d$]", rest):
+            return list(dict.fromkeys(_cut(value, rest, written) for value in values))
+        operator = re.match(r":?[-=+]", rest)
+        if operator is None:
+            return [unknown(written)]
+        other = self.of_text(rest[operator.end() :].strip("\"'"), inside + 1)
+        if operator[0][-1] == "+":
+            return [*other, ""]
+        is_set = not any(value.startswith(unknown(f"${name}")[:-1]) for value in values)
+        return values if is_set else [*(v for v in values if UNKNOWN not in v), *other]
+
+    # -- commands ------------------------------------------------------------------------------
+
+    def _command(self, text: str, inside: int) -> list[str]:
+        """Return what a command may print."""
+        name, _, rest = text.strip().partition(" ")
+        written = f"$({text})"
+        if name == "pwd":
+            return [HERE if inside else CURRENT]
+        if name == "mktemp":  # where it makes something is asked of the command itself
+            return [TEMPORARY]
+        if name in ("dirname", "readlink", "realpath"):
+            return self._of_path(name, rest, written, inside)
+        if _NAMES_OF.match(name) and "|" not in text and not (name == "date" and "/" in text):
+            return [unknown(written, NAME)]
+        return [unknown(written)]
+
+    def _of_path(self, name: str, rest: str, written: str, inside: int) -> list[str]:
+        """Return what a command prints that makes a path of its last word."""
+        words = [word for word in rest.split() if not word.startswith("-")]
+        if len(words) != 1 or any(c in rest for c in "|;&()"):
+            return [unknown(written)]
+        found = self.of_text(words[0].strip("\"'"), inside + 1)
+        if name == "dirname":
+            return [_directory_of(text) for text in found]
+        return found
+
+
+def latin(text: str) -> str:
+    """Return a text as the reader of scripts has it: a character for each byte."""
+    return os.fsencode(text).decode("latin-1")
+
+
+def _directory_of(text: str) -> str:
+    """Return what dirname prints of a path."""
+    known = known_part(text)
+    if text != known:
+        return unknown(shown(text))
+    above = _above(text.rstrip("/"))
+    return above or ("/" if text.startswith("/") else ".")
+
+
+def _above(text: str) -> str | None:
+    """Return a path without its last part; None where it has one alone."""
+    if text in _DIRECTORIES or text.endswith("/.."):
+        return f"{text}/.."
+    last = _LAST.search(text)
+    return text[: last.start()] if last else None
+
+
+def _cut(value: str, rest: str, written: str) -> str:
+    """Return what is left of a value by `%`, `#`, `/` and the like."""
+    mark = UNKNOWN if "/" in value or UNKNOWN in value or value[:1] in _DIRECTORIES else NAME
+    operator = re.match(r"%%?|##?", rest)
+    pattern = rest[operator.end() :].strip("\"'") if operator else "$"
+    if operator and operator[0] == "%" and pattern and not pattern.replace("/*", ""):
+        return _without_parts(value, pattern.count("*")) or unknown(written, mark)
+    head = value[:1] if value[:1] in _DIRECTORIES else ""
+    is_known = known_part(value) == value and not re.search(r"[$`\\\"']", pattern)
+    if rest == "##*/" and (head or not is_known):
+        return unknown(written, NAME)
+    if not is_known or operator is None or (head and operator[0] != "%"):
+        is_end = rest[0] == "%" and "/" not in rest
+        return value if is_end and mark == UNKNOWN else unknown(written, mark)
+    tail = value[len(head) :]
+    left = _without_match(tail, operator[0], pattern)
+    if left is None and head and (not tail or re.search(r"[*?\[]", pattern)) and pattern != "/":
+        return unknown(written)  # the name of the directory may match
+    return value if left is None else head + left
+
+
+def _without_parts(value: str, number: int) -> str | None:
+    """Return a path without so many of its last parts; None where that is not known."""
+    found: str | None = value
+    for _ in range(number):
+        found = None if found is None else _above(found)
+    return found
+
+
+def _without_match(text: str, operator: str, pattern: str) -> str | None:
+    """Return a text without what a pattern matches at one of its ends; None: nothing does."""
+    is_match = re.compile(fnmatch.translate(pattern)).match
+    places: Iterable[int] = range(len(text) + 1)
+    if operator in ("%", "##"):  # the shortest end, the longest beginning
+        places = reversed(range(len(text) + 1))
+    if operator[0] == "%":
+        return next((text[:at] for at in places if is_match(text[at:])), None)
+    return next((text[at:] for at in places if is_match(text[:at])), None)
+
+
+def _closing(text: str, place: int) -> int:
+    """Return the place behind the parenthesis or brace that closes the one at a place."""
+    opening = text[place]
+    closing = {"(": ")", "{": "}"}[opening]
+    depth = 0
+    for at in range(place, len(text)):
+        depth += (text[at] == opening) - (text[at] == closing)
+        if not depth:
+            return at + 1
+    return len(text)
+
+
+def _without_braces(text: str) -> list[str]:
+    """Return the texts of `a{b,c}`, as far as it is not nested."""
+    found = _BRACES.search(text)
+    if found is None:
+        return [text]
+    before, after = text[: found.start()], text[found.end() :]
+    return [before + each + after for each in found[1].split(",")][:_MOST]
+
+
+# Paths in the shell lines of a script, as far as they are known, and where they lead.
+#
+# A path begins with a slash, or with a mark of `_expansions`: the directory of a run, one for
+# temporary files, or what is not known.
+
+
+@dataclass(frozen=True)
+class RunPaths:
+    """Paths in a script of which each run has a directory of its own.
+
+    Attributes:
+        here: Absolute: the user's directory, of which each run has a copy.
+    """
+
+    here: Path
+
+    def own(self, directory: str) -> str:
+        """Return the run's own directory for one that the script itself calls by its name.
+
+        Its word is replaced in the scripts of runs.
+        """
+        is_own = directory.startswith(HERE) and not is_above(directory)
+        place = self.place(directory)
+        if is_own or not place or known_part(directory) != directory:
+            return directory
+        whole = (os.path.realpath(place), os.path.realpath(self.here))  # a link may lead to either
+        for one, top in ((place, str(self.here)), whole):
+            if Path(one).is_relative_to(top):
+                return normal(f"{HERE}/{latin(str(Path(one).relative_to(top)))}")
+        return directory
+
+    def joined(self, directory: str, text: str) -> str:
+        """Return a path that is relative to a directory, with marks for what is not known."""
+        if text.startswith(CURRENT):
+            text = "./" + text[1:].lstrip("/")
+        if text.startswith(("/", HERE, TEMPORARY, UNKNOWN)):
+            return normal(text)
+        if directory.startswith(UNKNOWN):
+            return directory
+        return normal(f"{directory}/{text}") if text else directory
+
+    def place(self, path: str) -> str:
+        """Return where a path is for the user, as files are named; "" if that is not known."""
+        if path.startswith(HERE):
+            return os.path.normpath(f"{self.here}/{self._native(path[1:].lstrip('/'))}")
+        return self._native(path) if path.startswith("/") else ""
+
+    @staticmethod
+    def _native(text: str) -> str:
+        return utf8(known_part(text))
+
+    def outer(self, path: str, follows: bool = True) -> str:
+        """Return where a path leads out of the run's directory; "" if it does not."""
+        if path.startswith((TEMPORARY, UNKNOWN)):
+            return ""
+        if path.startswith("/"):
+            return path
+        below = path[1:].lstrip("/")
+        if is_above(path):
+            return below
+        return self._behind_link(known_part(below), below, follows)
+
+    def _behind_link(self, known: str, below: str, follows: bool) -> str:
+        """Return where a path below the run's directory leads by a link; "": it stays there."""
+        top = os.path.realpath(self.here)
+        place = os.path.join(self.here, utf8(known))
+        if not follows:
+            place = os.path.dirname(place.rstrip("/"))
+        real = os.path.realpath(place)
+        if Path(real).is_relative_to(top):
+            return ""
+        return latin(real) + below[len(known) :]
+
+    def known(self, path: str) -> str:
+        """Return the directory or file of a path outside that is certain."""
+        known = re.split(r"[*?\[]", known_part(path))[0]
+        if known != path:
+            known = known.rpartition("/")[0] or "/"
+        if known.startswith("/"):
+            return known
+        return latin(os.path.normpath(f"{self.here}/{utf8(known)}"))
+
+
+def is_above(path: str) -> bool:
+    """Whether a path leads to the directory above the run's, or from there on."""
+    return path.startswith(HERE) and path[1:].lstrip("/").split("/")[0] == ".."
+
+
+def normal(path: str) -> str:
+    """Return a path without `.` and `..`, as far as it is known; it begins with a directory."""
+    known = known_part(path)
+    rest = path[len(known) :]
+    if rest:
+        known, slash, tail = known.rpartition("/")
+        rest = f"{slash}{tail}{rest}"
+    begin, parts = path[:1], list[str]()
+    for part in known[1:].split("/"):
+        if part == ".." and parts and parts[-1] != "..":
+            parts.pop()
+        elif part not in ("", ".") and not (part == ".." and begin == "/"):
+            parts.append(part)
+    ended = "/" if parts and known.endswith("/") and not rest else ""
+    if begin == "/":
+        return "/" + "/".join(parts) + ended + (rest if parts else rest.lstrip("/"))
+    return "/".join([begin, *parts]) + ended + rest

@@ -1,0 +1,194 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Says where a script will run, and finds paths that lead out of its directory."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stripewise.core.errors import UsageError
+from stripewise.present import printable
+from stripewise.run.shell._paths import CURRENT, HERE
+
+if TYPE_CHECKING:
+    from stripewise.run.shell._words import Word
+
+
+WORKS_IN = "works in"
+_MOST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a command of a script does outside of the directory of a run.
+
+    Attributes:
+        line: Of the script, from 1.
+        text: The command as written.
+        verb: "writes", "moves", "removes", WORKS_IN, ...
+        path: What it does that to: absolute, or below `..`; "" where that is not known.
+        known: The directory or file that is known for certain of it.
+        script: File that was read by the script and holds the command; "": the script itself.
+    """
+
+    line: int
+    text: str
+    verb: str
+    path: str
+    known: str = ""
+    script: str = ""
+
+
+@dataclass
+class Effects:
+    """What a script does to files of its user.
+
+    Attributes:
+        outer: Outside of the directory of a run.
+        unknown: What the run alone knows.
+        unguarded: Commands that no library can be preloaded into, with why.
+        places: Place of each command in the script to the directory that it works in, where that
+            is not known to be in the run's; "" where it is not known at all.
+        unclear: Those of these commands of whose directory only the beginning is known, to that.
+        above: Words that name what lies above the directory of a run, below `..`.
+    """
+
+    outer: list[Effect] = field(default_factory=list)
+    unknown: list[Effect] = field(default_factory=list)
+    unguarded: list[Effect] = field(default_factory=list)
+    places: dict[int, str] = field(default_factory=dict)
+    unclear: dict[int, str] = field(default_factory=dict)
+    above: list[Effect] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Where a script will run.
+
+    Attributes:
+        here: Absolute: the user's directory, of which each run has a copy.
+        environment: Of the script.
+        ours: Variables with directories that each run has of its own.
+        words: That the script is called with; None: not known.
+        is_job: It runs as a job of Slurm.
+        read: Returns the text of a file; None where there is none, or it is no text.
+    """
+
+    here: Path
+    environment: Mapping[str, str]
+    ours: Collection[str] = ()
+    words: Sequence[str] | None = None
+    is_job: bool = True
+    read: Callable[[str], bytes | None] = field(default=lambda path: read_script(path))
+
+
+def read_script(path: str) -> bytes | None:
+    """Return a file that may be a script; None if it is none."""
+    try:
+        if os.path.getsize(path) > _MOST_BYTES or not os.path.isfile(path):
+            return None
+        with open(path, "rb") as stream:
+            data = stream.read()
+    except OSError:
+        return None
+    return None if b"\0" in data else data
+
+
+# Words of a script that lead above the directory of its job, as `../bin/ocean` does.
+#
+# A copy of that directory lies elsewhere: what is above it is not there, and what is written there
+# is not where the user looks for it.
+
+_TEXTS = frozenset("echo printf expr let read set alias eval trap basename ls du df stat".split())
+"""Commands whose words are no paths, and those that only show what there is."""
+_TEXT_FIRST = frozenset("grep egrep fgrep zgrep rg sed awk gawk mawk nawk perl tr cut".split())
+"""Commands whose first operand may be a text that looks like a path."""
+_ASKING = frozenset(["test", "[", "[["])
+_ASKS_FOR = re.compile(r"-[a-zA-Z]")
+_OPTION = re.compile(r"-[A-Za-z](?=[^=]*/|\.\.$)")
+_PATH = re.compile(rf"(?:{HERE}|{CURRENT}|\.\.?(?:/|$)|[\w.+-]{{2,}}/)")
+_MOST_TOLD = 3
+
+
+def paths_in(words: Sequence[Word], name: str) -> Iterator[Word]:
+    """Yield the words of a command that may hold paths, its own among them.
+
+    Args:
+        words: Of the command.
+        name: Of it, without a directory.
+    """
+    yield words[0]
+    rest = () if name in _TEXTS else words[1:]
+    if name in _ASKING:
+        pairs = zip(words, rest, strict=False)
+        rest = [word for before, word in pairs if _ASKS_FOR.fullmatch(before.text)]
+    if name in _TEXT_FIRST:
+        rest = [word for word in rest if not word.text.startswith("-")][1:]
+    yield from rest
+
+
+def parts_of(text: str) -> Iterator[str]:
+    """Yield what of an expanded word may be a path: `../x`, `-I../x`, `--in=../x`, `A=/x:../y`."""
+    option, value = _OPTION.match(text), text.partition("=")[2]
+    for part in (text, text[option.end() :] if option else "", *value.split(":")):
+        if _PATH.match(part):
+            yield part
+
+
+def check_inside(
+    effects: Effects, name: str, here: str | os.PathLike[str], is_named: bool = False
+) -> None:
+    """Refuse a script that names what lies above the directory of its job.
+
+    Args:
+        effects: Of it.
+        name: Of it.
+        here: Absolute: the user's directory, of which the job has a copy.
+        is_named: The copy has its name: paths that go up and come back can be read.
+
+    Raises:
+        UsageError: With the lines and the remedy.
+    """
+    outer = [effect for effect in effects.outer if effect.path.split("/")[0] == ".."]
+    above = [one for one in effects.above if not (is_named and _inside(one.path, here))]
+    if not (found := _lines([*above, *outer])):
+        return
+    count = sum(map(len, found.values()))
+    told = [
+        f"{where}: {', '.join(map(printable, paths))}"
+        for where, paths in [*found.items()][:_MOST_TOLD]
+    ]
+    more = f" and {len(found) - _MOST_TOLD} more lines" if len(found) > _MOST_TOLD else ""
+    said = f"{name}, {'; '.join(told)}{more}"
+    inside = [_inside(path, here) for paths in found.values() for path in paths]
+    if all(inside):
+        raise UsageError(
+            f"{said} {'leads' if count == 1 else 'lead'} out of the job's directory and back, "
+            f"which not all copies of it do: write $SLURM_SUBMIT_DIR/{printable(inside[0])}"
+        )
+    raise UsageError(
+        f"{said} {'lies' if count == 1 else 'lie'} outside of the job's directory, which alone is "
+        "copied: start from the directory above, or use an absolute path"
+    )
+
+
+def _lines(effects: Iterable[Effect]) -> dict[str, list[str]]:
+    """Return the paths that lead above, by where they stand, in the order of the script."""
+    found: dict[str, list[str]] = {}
+    for effect in sorted(effects, key=lambda effect: (effect.script, effect.line)):
+        script = effect.script and f"{printable(effect.script)}, "
+        paths = found.setdefault(f"{script}line {effect.line}", [])
+        if (path := effect.path.rstrip("/")) not in paths:
+            paths.append(path)
+    return found
+
+
+def _inside(path: str, here: str | os.PathLike[str]) -> str:
+    """Return a path that comes back into the job's directory, from there; "" for others."""
+    found = os.path.relpath(os.path.normpath(os.path.join(here, path)), here)
+    return "" if found.split("/")[0] == ".." else found

@@ -1,0 +1,450 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Splits shell text into words, with their quotes, expansions and here-documents.
+
+tree-sitter-bash was considered and left: it takes the second of two here-documents on a line for
+commands, and splits a word at an escaped blank.
+
+Source: POSIX.1-2017, Shell Command Language, 2.2 to 2.6; the manual of Bash 5.2, section 3.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+BLANKS = " \t"
+_META = frozenset(" \t\n;&|<>()")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]")
+_ARRAY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[[^\]\s]*\])?\+?=")
+_ESCAPES = dict(zip("abefnrtv", "\a\b\x1b\f\n\r\t\v", strict=True))
+_MOST_NESTED = 60
+
+
+class ShellSyntaxError(Exception):
+    """The text is no shell that is understood from this position on.
+
+    Attributes:
+        place: Where it begins.
+    """
+
+    def __init__(self, place: int, what: str) -> None:
+        super().__init__(what)
+        self.place = place
+
+
+class WordReader(ABC):
+    """Reads words; what is inside of substitutions is read by the class that is derived."""
+
+    def __init__(self, text: str, crlf: bool = False) -> None:
+        self.text = text
+        self.place = 0
+        self.end = len(text)
+        self.inside = 0  # substitutions and quotes around the place
+        self.backquotes = 0  # those around the place
+        self._crlf = crlf
+        self._nested = 0
+        self._arithmetic: dict[int, int] = {}  # where it may begin, to its end; 0 where it is none
+        self.documents: list[tuple[int, str, bool, bool]] = []  # here-documents of this line
+        self.comments: set[int] = set()  # where they begin
+
+    @abstractmethod
+    def read_list(self, ends: frozenset[str]) -> str:
+        """Read commands up to one of these words, which is returned."""
+
+    @abstractmethod
+    def pass_newline(self) -> None:
+        """Go past the newline at the place, and the here-documents that begin there."""
+
+    def at(self, offset: int = 0) -> str:
+        """The character there; "" at the end."""
+        place = self.place + offset
+        return self.text[place] if place < self.end else ""
+
+    def looking_at(self, what: str) -> bool:
+        """Whether this text is next."""
+        return self.text.startswith(what, self.place, self.end)
+
+    def nest(self) -> None:
+        """Count a level of nesting.
+
+        Raises:
+            ShellSyntaxError: There are too many.
+        """
+        self._nested += 1
+        if self._nested > _MOST_NESTED:
+            raise ShellSyntaxError(self.place, f"more than {_MOST_NESTED} levels of nesting")
+
+    def unnest(self) -> None:
+        """Leave a level of nesting."""
+        self._nested -= 1
+
+    def skip_blanks(self) -> None:
+        """Go past blanks and continued lines."""
+        while self.place < self.end:
+            if self.at() in BLANKS or self._at_return():
+                self.place += 1
+            elif not self._skip_continuation():
+                return
+
+    def skip_lines(self) -> None:
+        """Go past blanks, newlines and comments."""
+        while True:
+            self.skip_blanks()
+            if self.at() == "\n":
+                self.pass_newline()
+            elif self.at() == "#":
+                self.skip_comment()
+            else:
+                return
+
+    def skip_comment(self) -> None:
+        """Go to the newline that ends a comment."""
+        self.comments.add(self.place)
+        found = self.text.find("\n", self.place, self.end)
+        self.place = self.end if found < 0 else found
+
+    def read_word(self) -> Word:
+        """Read the word at the place, which is not empty."""
+        start, out = self.place, WordText()
+        while self.place < self.end and self._read_piece(start, out):
+            pass
+        if self.place == start:
+            raise ShellSyntaxError(start, f"{self.at() or 'the end'!r} where a word should be")
+        return out.word(start, self.place)
+
+    def _read_piece(self, start: int, out: WordText) -> bool:
+        """Read a part of a word; False at its end."""
+        c = self.at()
+        if c == "\\":
+            if not self._skip_continuation():
+                out.quoted(self.at(1))
+                self.place = min(self.place + 2, self.end)
+        elif c == "'":
+            out.quoted(self._single())
+        elif c == '"':
+            self._double(out)
+        elif c == "$":
+            self._dollar(out, quoted=False)
+        elif c == "`":
+            self._backquote(out, quoted=False)
+        elif c in _META:
+            return self._read_group(start, out)
+        elif self._at_return():
+            return False
+        else:
+            self._literal(start, out, c)
+        return True
+
+    def _literal(self, start: int, out: WordText, c: str) -> None:
+        globs = c in "*?[" or (c == "{" and self.at(1) != "}")
+        out.literal(c, plain=not (globs or (c == "~" and self.place == start)))
+        self.place += 1
+
+    def _read_group(self, start: int, out: WordText) -> bool:
+        """Read parentheses that belong to a word: `<(...)`, `name=(...)`, `@(a|b)`."""
+        c, begin = self.at(), self.place
+        if c in "<>" and begin == start and self.at(1) == "(":
+            self.place += 2
+            self._commands()
+        elif c == "(" and _ARRAY.fullmatch(self.text, start, begin):
+            self.place += 1
+            self._array()
+        elif c == "(" and begin > start and self.text[begin - 1] in "?*+@!":
+            self.place += 1
+            self._parentheses()
+        else:
+            return False
+        out.expansion(self.text[begin : self.place], quoted=True)
+        return True
+
+    def _array(self) -> None:
+        """Go past the words of an array, and its parenthesis."""
+        self.inside += 1
+        while True:
+            self.skip_lines()
+            if self.at() == ")":
+                break
+            self.read_word()
+        self.place += 1
+        self.inside -= 1
+
+    def _single(self) -> str:
+        begin = self.place + 1
+        found = self.text.find("'", begin, self.end)
+        if found < 0:
+            raise ShellSyntaxError(self.place, "a single quote (') that is not closed")
+        self.place = found + 1
+        return self.text[begin:found]
+
+    def _double(self, out: WordText) -> None:
+        """Read a string in double quotes."""
+        begin = self.place
+        self.place += 1
+        out.quoted("")
+        while self.at() != '"':
+            c = self.at()
+            if not c:
+                raise ShellSyntaxError(begin, 'a double quote (") that is not closed')
+            if c == "\\":
+                self._escaped(out)
+            elif c == "$":
+                self._dollar(out, quoted=True)
+            elif c == "`":
+                self._backquote(out, quoted=True)
+            else:
+                out.quoted(c)
+                self.place += 1
+        self.place += 1
+
+    def _escaped(self, out: WordText) -> None:
+        """Read a backslash in double quotes."""
+        if self._skip_continuation():
+            return
+        following = self.at(1)
+        out.quoted(following if following and following in '$`"\\' else "\\" + following)
+        self.place = min(self.place + 2, self.end)
+
+    def _dollar(self, out: WordText, quoted: bool) -> None:
+        """Read what begins with a dollar sign."""
+        begin, following = self.place, self.at(1)
+        self.nest()
+        if following == "(":
+            self._substitution()
+        elif following == "{":
+            self.place += 2
+            self._parameter(quoted)
+        elif following == "[":
+            self.place += 2
+            self._until("]")
+        elif following == "'" and not quoted:
+            self.place += 1
+            out.quoted(self._ansi())
+            begin = self.place
+        elif following == '"' and not quoted:
+            self.place += 1
+            begin = self.place
+        else:
+            name = _NAME.match(self.text, begin + 1, self.end)
+            self.place = name.end() if name else begin + 1
+            if not name:
+                out.literal("$") if not quoted else out.quoted("$")
+                begin = self.place
+        self.unnest()
+        if self.place > begin:
+            out.expansion(self.text[begin : self.place], quoted)
+
+    def _ansi(self) -> str:
+        r"""Read `'...'` after a dollar sign, whose escapes stand for characters."""
+        begin, found = self.place, []
+        self.place += 1
+        while self.at() != "'":
+            c = self.at()
+            if not c:
+                raise ShellSyntaxError(begin, "a quote ($') that is not closed")
+            if c == "\\":
+                self.place += 1
+                c = self.at()
+                c = _ESCAPES.get(c, c if c in "\\'\"?" else "\\" + c)
+            found.append(c)
+            self.place += 1
+        self.place += 1
+        return "".join(found)
+
+    def _substitution(self) -> None:
+        """Go past `$(...)` or `$((...))`."""
+        if not (self.text.startswith("((", self.place + 1) and self.skip_arithmetic(1)):
+            self.place += 2
+            self._commands()
+
+    def skip_arithmetic(self, offset: int = 0) -> bool:
+        """Go past `((...))` that begins so far on; stay and return False if it is none."""
+        begin = self.place + offset
+        if begin not in self._arithmetic:  # otherwise nested ones would be read 2^depth times
+            self._arithmetic[begin] = self._arithmetic_end(begin)
+        self.place = self._arithmetic[begin] or self.place
+        return self._arithmetic[begin] > 0
+
+    def _arithmetic_end(self, begin: int) -> int:
+        """Where `((...))` ends; 0 if it is none."""
+        before = self.place, self.inside, self._nested, self.documents.copy()
+        self.place = begin + 2
+        end = 0
+        try:
+            self._parentheses()
+            if self.at() == ")":
+                end = self.place + 1
+        except ShellSyntaxError:
+            pass
+        self.place, self.inside, self._nested, self.documents = before
+        return end
+
+    def _parentheses(self) -> None:
+        """Go past a closing parenthesis, and all that are inside."""
+        self._until(")", "(")
+
+    def _until(self, closing: str, opening: str = "") -> None:
+        """Go past the closing character; quotes and nested pairs are read over."""
+        begin, depth, ignored = self.place, 1, WordText()
+        while depth:
+            c = self.at()
+            if not c:
+                raise ShellSyntaxError(begin, f"{closing!r} is missing")
+            if c == "\\":
+                self.place += 2
+            elif c == "'":
+                self._single()
+            elif c == '"':
+                self._double(ignored)
+            elif c == "$" and self.at(1) in "({[":
+                self._dollar(ignored, quoted=True)
+            elif c == "`":
+                self._backquote(ignored, quoted=True)
+            else:
+                depth += (c == opening) - (c == closing)
+                self.place += 1
+
+    def _parameter(self, quoted: bool) -> None:
+        """Go past the rest of `${...}`; in double quotes an apostrophe is one."""
+        begin, ignored = self.place, WordText()
+        while self.at() != "}":
+            c = self.at()
+            if not c:
+                raise ShellSyntaxError(begin, "'}' is missing")
+            if c == "\\":
+                self.place += 2
+            elif c == "'" and not quoted:
+                self._single()
+            elif c == '"':
+                self._double(ignored)
+            elif c == "$":
+                self._dollar(ignored, quoted)
+            elif c == "`":
+                self._backquote(ignored, quoted)
+            else:
+                self.place += 1
+        self.place += 1
+
+    def _commands(self) -> None:
+        """Read the commands of a substitution, and its parenthesis."""
+        self.inside += 1
+        self.read_list(frozenset({")"}))
+        self.inside -= 1
+
+    def _backquote(self, out: WordText, quoted: bool) -> None:
+        """Read commands between backquotes; those with escapes inside are not looked into."""
+        begin = self.place
+        found = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL).match(self.text, begin, self.end)
+        if found is None:
+            raise ShellSyntaxError(begin, "a backquote (`) that is not closed")
+        if not re.search(r"\\[`\\$]", found[1]):
+            self._commands_within(begin + 1, found.end() - 1)
+        self.place = found.end()
+        out.expansion(found[0], quoted)
+
+    def _commands_within(self, begin: int, end: int) -> None:
+        outer, self.end, self.place = self.end, end, begin
+        self.nest()
+        self.inside += 1
+        self.backquotes += 1
+        try:
+            self.read_list(frozenset())
+        finally:
+            self.inside -= 1
+            self.backquotes -= 1
+            self.unnest()
+            self.end = outer
+
+    def _at_return(self) -> bool:
+        """Whether the place is the carriage return of a line's end, in a file that has them."""
+        return self._crlf and self.at() == "\r" and self.at(1) in ("\n", "")
+
+    def _skip_continuation(self) -> bool:
+        """Go past a backslash and the newline that it takes away."""
+        if self.at() != "\\":
+            return False
+        length = 2 if self.at(1) == "\n" else 0
+        if self._crlf and self.at(1) == "\r" and self.at(2) == "\n":
+            length = 3
+        self.place += length
+        return bool(length)
+
+
+# A word of a command.
+#
+# Texts are bytes decoded as Latin-1: one character is one byte, so that all positions are those in
+# the file.
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a command.
+
+    Attributes:
+        start / end: Its bytes.
+        text: Without its quotes; variables and substitutions as they are written.
+        is_plain: The shell takes the text as it is.
+        is_open: It may become several words, or none: a variable or a substitution by itself.
+        variable: The name, where a variable is the whole word.
+        is_split: It becomes several words where blanks are in what is expanded in it.
+    """
+
+    start: int
+    end: int
+    text: str
+    is_plain: bool = True
+    is_open: bool = False
+    variable: str = ""
+    is_split: bool = False
+
+
+class WordText:
+    """What a word says, while it is read."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._plain = True
+        self._open = True  # nothing but expansions so far
+        self._expansions: list[str] = []
+        self._whole = False  # something in quotes that must not be split
+
+    def literal(self, text: str, plain: bool = True) -> None:
+        """Add text without quotes; not plain if the shell may take it for a pattern."""
+        self._parts.append(text)
+        self._plain = self._plain and plain
+        self._open = False
+
+    def quoted(self, text: str) -> None:
+        """Add text in quotes."""
+        self._parts.append(text)
+        self._open = self._open and not text
+        self._whole = self._whole or not text.isprintable() or " " in text
+
+    def expansion(self, text: str, quoted: bool) -> None:
+        """Add a variable or a substitution."""
+        self._parts.append(text)
+        self._plain = False
+        self._expansions.append(text)
+        if quoted and not _several(text):
+            self._open = False
+            self._whole = True
+
+    def word(self, start: int, end: int) -> Word:
+        """The word that was read."""
+        text = "".join(self._parts)
+        name = re.fullmatch(r"\$(\w+)|\$\{(\w+)\}", text)
+        return Word(
+            start=start,
+            end=end,
+            text=text,
+            is_plain=self._plain,
+            is_open=self._open and bool(self._expansions),
+            variable=(name[1] or name[2]) if name and self._expansions == [text] else "",
+            is_split=bool(self._expansions) and not self._whole,
+        )
+
+
+def _several(text: str) -> bool:
+    """Whether an expansion may be several words in double quotes too."""
+    return text == "$@" or text.startswith("${@") or "[@]" in text or text.endswith("@}")

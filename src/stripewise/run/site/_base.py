@@ -1,0 +1,227 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Defines the contract of a probe and of the host that it asks, this one included."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from stripewise.core.errors import StripewiseError
+from stripewise.run.runtime import MpiInstallation, detect_mpis, find_runtime
+
+Section = dict[str, Any]
+"""What a probe found: plain data for JSON."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command said.
+
+    Attributes:
+        exit_code: None: it could not be run, or did not end in time.
+        text / error: Its standard output and standard error, cut to a budget.
+        problem: Why there is no exit code; "" if there is one.
+    """
+
+    exit_code: int | None = None
+    text: str = ""
+    error: str = ""
+    problem: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended well."""
+        return self.exit_code == 0
+
+    def failure(self) -> Section:
+        """Return how it failed, as facts for a section; empty if it ended well."""
+        if self.ok:
+            return {}
+        if self.exit_code is None:
+            return {"problem": self.problem}
+        lines = [line.strip() for line in (self.error or self.text).splitlines() if line.strip()]
+        return {"exit_code": self.exit_code, "problem": lines[-1][:500] if lines else "failed"}
+
+
+class Host(ABC):
+    """What probes ask; tests give them another one.
+
+    Attributes:
+        directories: Of the user, to be looked at.
+        batch_options: For `sbatch --test-only`, such as `--account=x`.
+        environment: Of this process.
+    """
+
+    directories: tuple[Path, ...] = ()
+    batch_options: tuple[str, ...] = ()
+    environment: Mapping[str, str]
+
+    @abstractmethod
+    def ask(
+        self, *command: str, text: str = "", variables: Mapping[str, str] | None = None
+    ) -> Answer:
+        """Run a short command; never raises, never waits long.
+
+        Args:
+            command: Words, not a shell line.
+            text: Its standard input.
+            variables: Environment variables to add.
+        """
+
+    @abstractmethod
+    def which(self, name: str) -> str:
+        """Return the path of a program; "" if it is not on PATH."""
+
+    @abstractmethod
+    def read(self, path: str) -> str:
+        """Return what a small file of the system holds; "" if it cannot be read."""
+
+    @abstractmethod
+    def mpis(self) -> Sequence[MpiInstallation]:
+        """Return the MPIs whose compiler wrappers are on PATH."""
+
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """Return the names that are left out of a report: of this host and of its user."""
+
+    @abstractmethod
+    def runtime_library(self) -> str:
+        """Return the path of the runtime library; "" if it is not built."""
+
+
+class Probe(ABC):
+    """Looks at one side of a site.
+
+    Attributes:
+        name: Of its section.
+        summary: One line.
+    """
+
+    name: str
+    summary: str
+
+    @abstractmethod
+    def run(self, host: Host) -> Section:
+        """Return what there is; what is absent or fails is a fact too."""
+
+
+# The host that this process is on: commands with a time limit, whatever they do.
+
+LIMIT_SECONDS = 10.0
+_AFTER_KILL_SECONDS = 1.0
+_BUDGET_BYTES = 1 << 20
+
+
+class LocalHost(Host):
+    """Asks this machine."""
+
+    def __init__(
+        self,
+        directories: Sequence[Path] = (),
+        batch_options: Sequence[str] = (),
+        limit_seconds: float = LIMIT_SECONDS,
+    ) -> None:
+        self.directories = tuple(directories)
+        self.batch_options = tuple(batch_options)
+        self.environment = dict(os.environ)
+        self._limit_seconds = limit_seconds
+
+    def ask(
+        self, *command: str, text: str = "", variables: Mapping[str, str] | None = None
+    ) -> Answer:
+        """Run a command in a session of its own; all of it is killed at the time limit.
+
+        Its output goes to files: a process that cannot be killed (a dead file system) or that
+        left children behind then holds nobody up.
+        """
+        located = self.which(command[0])
+        if not located:
+            return Answer(problem="not on PATH")
+        environment = {**self.environment, "LC_ALL": "C", **(variables or {})}
+        with (
+            tempfile.TemporaryFile() as given,
+            tempfile.TemporaryFile() as out,
+            tempfile.TemporaryFile() as error,
+        ):
+            given.write(os.fsencode(text))
+            given.seek(0)
+            try:
+                process = subprocess.Popen(
+                    [located, *command[1:]],
+                    stdin=given,
+                    stdout=out,
+                    stderr=error,
+                    env=environment,
+                    start_new_session=True,
+                )
+            except (OSError, ValueError) as reason:
+                return Answer(problem=f"cannot be run: {reason}")
+            problem = self._wait(process)
+            code = None if problem else process.returncode
+            return Answer(code, _said(out), _said(error), problem)
+
+    def _wait(self, process: subprocess.Popen[bytes]) -> str:
+        try:
+            process.wait(self._limit_seconds)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            return f"no answer within {self._limit_seconds:g} s"
+        return ""
+
+    def which(self, name: str) -> str:
+        """Look on PATH."""
+        return shutil.which(name, path=self.environment.get("PATH")) or ""
+
+    def read(self, path: str) -> str:
+        """Read a file of the kernel or of the site's configuration."""
+        try:
+            with open(path, "rb") as file:
+                return file.read(_BUDGET_BYTES).decode("utf-8", "surrogateescape")
+        except OSError:
+            return ""
+
+    def mpis(self) -> Sequence[MpiInstallation]:
+        """Ask the compiler wrappers, as the doctor does."""
+        return detect_mpis()
+
+    def names(self) -> tuple[str, ...]:
+        """Return the host's names and the user's; root is nobody's name."""
+        host = socket.gethostname()
+        found = [host, host.partition(".")[0], self.environment.get("USER", "")]
+        try:
+            found.append(getpass.getuser())
+        except (KeyError, OSError):
+            pass
+        return tuple(dict.fromkeys(name for name in found if name and name != "root"))
+
+    def runtime_library(self) -> str:
+        """Find the library that is built."""
+        try:
+            return str(find_runtime().core)
+        except StripewiseError:
+            return ""
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a session; one that even that does not end is left to the kernel."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(_AFTER_KILL_SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        return
+
+
+def _said(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read(_BUDGET_BYTES).decode("utf-8", "replace")

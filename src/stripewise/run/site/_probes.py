@@ -1,0 +1,529 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Asks a host harmless questions on Slurm, MPI, storage, Darshan and preloading."""
+
+from __future__ import annotations
+
+import platform
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+from stripewise import __version__
+from stripewise.core import SITE_DIRECTORY, SITE_POLICY, installed_packs, user_policy_path
+from stripewise.core.inputs import parse_json
+from stripewise.run.runtime import MpiInstallation
+from stripewise.run.site._base import Answer, Host, Probe, Section
+from stripewise.run.slurm import BurstBuffers, parse_burst
+from stripewise.run.tiers import Pool, TierRequest, find_tier
+from stripewise.storage.machines import known_storages, mount_in
+
+
+def all_probes() -> tuple[Probe, ...]:
+    """Return every probe, in the order of a report's sections."""
+    return (
+        MachineProbe(),
+        SlurmProbe(),
+        QueueProbe(),
+        BurstProbe(),
+        MpiProbe(),
+        ToolsProbe(),
+        DirectoriesProbe(),
+        DarshanProbe(),
+        PreloadProbe(),
+        OwnProbe(),
+    )
+
+
+# The host itself.
+
+_RELEASE_KEYS = ("NAME", "VERSION_ID", "PRETTY_NAME")
+_CRAY_FILES = ("/etc/opt/cray/release/cle-release", "/etc/cray-release/cle-release")
+
+
+class MachineProbe(Probe):
+    """Kernel, distribution, Python, Cray's release."""
+
+    name = "machine"
+    summary = "kernel, distribution, Python, processors"
+
+    def run(self, host: Host) -> Section:
+        """Ask `uname`, and read what the distribution says of itself."""
+        kernel = host.ask("uname", "-srm")
+        release = _pairs(host.read("/etc/os-release"))
+        cray = next(filter(None, (host.read(path).strip() for path in _CRAY_FILES)), "")
+        processors = host.ask("nproc")
+        return {
+            "kernel": kernel.text.strip(),
+            "distribution": {key: release[key] for key in _RELEASE_KEYS if key in release},
+            "cray_release": cray[:500],
+            "processors": int(processors.text) if processors.text.strip().isdigit() else None,
+            "python": platform.python_version(),
+        }
+
+
+def _pairs(text: str) -> dict[str, str]:
+    pairs = (line.partition("=") for line in text.splitlines())
+    return {key: value.strip('"') for key, equals, value in pairs if equals}
+
+
+# Slurm's configuration, as far as it decides how jobs can be run; no secrets are in it.
+
+KEYS = (
+    "AccountingStorageEnforce", "AccountingStorageType", "BatchStartTimeout", "BurstBufferType",
+    "CliFilterPlugins", "EnforcePartLimits", "InactiveLimit", "JobAcctGatherType", "JobCompType",
+    "JobRequeue", "JobSubmitPlugins", "KillOnBadExit", "KillWait", "LaunchParameters",
+    "MaxArraySize", "MaxJobCount", "MaxStepCount", "MinJobAge", "MpiDefault", "MpiParams",
+    "PreemptMode", "PriorityType", "ProctrackType", "PrologFlags", "PropagateResourceLimits",
+    "SchedulerParameters", "SchedulerType", "SelectType", "SelectTypeParameters",
+    "SLURM_VERSION", "SrunEpilog", "SrunProlog", "SwitchType", "TaskEpilog", "TaskPlugin",
+    "TaskPluginParam", "TaskProlog", "TmpFS", "UnkillableStepTimeout",
+)  # fmt: skip
+_LINE = re.compile(r"(\w+)\s*=\s?(.*)")
+
+
+class SlurmProbe(Probe):
+    """Version, configuration, MPI plug-ins, accounting."""
+
+    name = "slurm"
+    summary = "version, selected configuration, MPI plug-ins, accounting"
+
+    def run(self, host: Host) -> Section:
+        """Ask scontrol, srun, sacct."""
+        commands = {name: host.which(name) for name in ("sbatch", "srun", "scontrol", "sacct")}
+        found: Section = {"commands": {name: bool(path) for name, path in commands.items()}}
+        if not any(commands.values()):
+            return found
+        config = host.ask("scontrol", "show", "config")
+        selected = selected_config(config.text)
+        version = host.ask("sbatch", "--version").text.strip()
+        found["version"] = version or selected.get("SLURM_VERSION", "")
+        found["config"] = {**selected, **config.failure()}
+        mpi = host.ask("srun", "--mpi=list")
+        found["mpi_plugins"] = (mpi.text + mpi.error).strip()[:2000]
+        # From the future on: no job is listed, and nobody's name.
+        sacct = host.ask("sacct", "-n", "-X", "-S", "now", "-o", "JobID")
+        found["accounting"] = {"answers": sacct.ok, **sacct.failure()}
+        return found
+
+
+def selected_config(text: str) -> dict[str, str]:
+    """Return the keys of `KEYS` in the output of `scontrol show config`."""
+    found = (_LINE.fullmatch(line.strip()) for line in text.splitlines())
+    pairs = {match.group(1): match.group(2).strip() for match in found if match}
+    return {key: pairs[key] for key in KEYS if key in pairs}
+
+
+# Partitions and their limits, and whether a job of this user would be taken.
+
+_PARTITION_KEYS = (
+    "PartitionName", "Default", "State", "DefaultTime", "MaxTime", "MinNodes", "MaxNodes",
+    "TotalNodes", "TotalCPUs", "OverSubscribe", "ExclusiveUser", "QoS", "DefMemPerCPU",
+    "DefMemPerNode", "MaxMemPerNode", "PreemptMode",
+)  # fmt: skip
+_PAIR = re.compile(r"(\w+)=(\S*)")
+_TO_START = re.compile(r"Job \S+ to start at (\S+) using (\d+) processors.* in partition (\S+)")
+TRIVIAL = "#!/bin/sh\n{directives}true\n"
+
+
+class QueueProbe(Probe):
+    """sinfo, partitions, `sbatch --test-only`, which submits nothing."""
+
+    name = "queue"
+    summary = "partitions, nodes by state, a job tried with sbatch --test-only"
+
+    def run(self, host: Host) -> Section:
+        """Ask sinfo, scontrol, and sbatch with a script of one line."""
+        if not host.which("sbatch"):
+            return {}
+        nodes = host.ask("sinfo", "-h", "-o", "%P|%a|%l|%D|%T|%c|%m|%G")
+        partitions = host.ask("scontrol", "-o", "show", "partition")
+        return {
+            "nodes": {"states": node_states(nodes.text), **nodes.failure()},
+            "partitions": {"list": partition_limits(partitions.text), **partitions.failure()},
+            "test_job": try_job(host),
+        }
+
+
+def node_states(text: str) -> list[dict[str, str]]:
+    """Return the lines of sinfo, which have no node's name."""
+    keys = ("partition", "available", "time_limit", "nodes", "state", "cpus", "memory", "gres")
+    rows = (line.split("|") for line in text.splitlines())
+    return [dict(zip(keys, row, strict=True)) for row in rows if len(row) == len(keys)]
+
+
+def partition_limits(text: str) -> list[dict[str, str]]:
+    """Return each partition's limits, without the nodes and accounts that it lists."""
+    lines = (dict(_PAIR.findall(line)) for line in text.splitlines())
+    return [
+        {key: pairs[key] for key in _PARTITION_KEYS if key in pairs}
+        for pairs in lines
+        if "PartitionName" in pairs
+    ]
+
+
+def try_job(host: Host, directives: str = "") -> Section:
+    """Ask whether a job of one task would be accepted; nothing is submitted."""
+    answer = host.ask(
+        *("sbatch", "--test-only", "--ntasks=1", "--time=1", "--output=/dev/null"),
+        *host.batch_options,
+        text=TRIVIAL.format(directives=directives),
+    )
+    return test_outcome(answer)
+
+
+def test_outcome(answer: Answer) -> Section:
+    """Return what `sbatch --test-only` said, without the nodes that it names."""
+    found = _TO_START.search(answer.error + answer.text)
+    if answer.ok:
+        start, processors, partition = found.groups() if found else ("", "", "")
+        said = {"starts": start, "processors": processors, "partition": partition}
+        return {"accepted": True, **said}
+    return {"accepted": False, **answer.failure()}
+
+
+# Burst buffers: pools and how full they are; whose they are is left out.
+
+_SETTINGS = ("StageInTimeout", "StageOutTimeout", "ValidateTimeout", "OtherTimeout")
+
+
+class BurstProbe(Probe):
+    """`scontrol show burst`, DataWarp's own status, a job tried with a burst buffer."""
+
+    name = "burst_buffers"
+    summary = "pools of burst buffers, and a job tried with one node of DataWarp"
+
+    def run(self, host: Host) -> Section:
+        """Ask scontrol and dwstat."""
+        found: Section = {"plugins": []}
+        if host.which("scontrol"):
+            answer = host.ask("scontrol", "show", "burst")
+            plugins = parse_burst(answer.text)
+            found["plugins"] = [_plugin(one) for one in plugins]
+            found |= answer.failure()
+            if pool := _datawarp_pool(plugins):
+                found["test_job"] = _try_datawarp(host, pool)
+        if host.which("dwstat"):
+            status = host.ask("dwstat", "pools")
+            found["dwstat"] = {"text": status.text[:4000], **status.failure()}
+        return found
+
+
+def _plugin(one: BurstBuffers) -> Section:
+    states = Counter(buffer.state for buffer in one.buffers)
+    return {
+        "name": one.plugin,
+        "default_pool": one.default_pool,
+        "flags": list(one.flags),
+        "settings": {key: one.settings[key] for key in _SETTINGS if key in one.settings},
+        "pools": [_pool(pool) for pool in one.pools],
+        "buffers": dict(states),
+        "persistent": sum(1 for buffer in one.buffers if buffer.name),
+    }
+
+
+def _pool(pool: Pool) -> Section:
+    return {
+        "name": pool.name,
+        "granularity_bytes": pool.granularity_bytes,
+        "nodes": pool.nodes,
+        "free_nodes": pool.free_nodes,
+        "drained_nodes": pool.drained_nodes,
+        "total_bytes": pool.total_bytes,
+        "free_bytes": pool.free_bytes,
+    }
+
+
+def _datawarp_pool(plugins: tuple[BurstBuffers, ...]) -> Pool | None:
+    found = (one.pools[0] for one in plugins if one.plugin in ("datawarp", "cray") and one.pools)
+    return next((pool for pool in found if pool.nodes), None)
+
+
+def _try_datawarp(host: Host, pool: Pool) -> Section:
+    """Ask whether a job with one node would be accepted; nothing is allocated."""
+    lines = find_tier("datawarp").directives(TierRequest(nodes=1), pool)
+    return {"lines": list(lines), **try_job(host, "".join(f"{line}\n" for line in lines))}
+
+
+# MPIs, compilers, loaded modules.
+
+_VARIABLES = (
+    "CRAY_MPICH_VERSION", "CRAY_MPICH_DIR", "CRAYPE_VERSION", "CRAYPE_LINK_TYPE",
+    "CRAY_CPU_TARGET", "CRAYPE_NETWORK_TARGET", "PE_ENV", "HDF5_DIR", "NETCDF_DIR",
+    "CRAY_HDF5_PARALLEL_VERSION", "I_MPI_ROOT", "OMPI_MCA_io", "ROMIO_HINTS",
+)  # fmt: skip
+_PREFIX = "MPICH_MPIIO_"
+_LAUNCHERS = ("srun", "aprun", "mpiexec", "mpirun", "jsrun", "flux")
+
+
+class MpiProbe(Probe):
+    """The doctor's MPIs, and what a Cray's environment says."""
+
+    name = "mpi"
+    summary = "MPI installations, Cray's wrappers, launchers, loaded modules"
+
+    def run(self, host: Host) -> Section:
+        """Ask the wrappers, and read the environment."""
+        variables = {
+            key: value
+            for key, value in sorted(host.environment.items())
+            if key in _VARIABLES or key.startswith(_PREFIX)
+        }
+        wrapper = host.ask("cc", "--version")
+        modules = host.environment.get("LOADEDMODULES", "")
+        return {
+            "installations": [_installation(mpi) for mpi in host.mpis()],
+            "variables": variables,
+            "cc": {"version": wrapper.text.partition("\n")[0], **wrapper.failure()},
+            "cmake": host.ask("cmake", "--version").text.partition("\n")[0],
+            "launchers": [name for name in _LAUNCHERS if host.which(name)],
+            "modules": [word for word in modules.split(":") if word],
+        }
+
+
+def _installation(mpi: MpiInstallation) -> Section:
+    return {
+        "family": mpi.family,
+        "version": mpi.version,
+        "mpicc": str(mpi.mpicc),
+        "mpiexec": str(mpi.mpiexec or ""),
+        "hdf5": mpi.hdf5.version if mpi.hdf5 else "",
+        "mpiio": list(mpi.mpiio),
+        "problem": mpi.problem,
+    }
+
+
+# Tools that show and set how files are striped, and those of storage tiers.
+
+TOOLS = {
+    "lfs": ("--version",),
+    "beegfs-ctl": (),
+    "mmlsattr": (),
+    "dwstat": (),
+    "dwcli": (),
+    "flux": ("--version",),
+    "strace": ("-V",),
+}
+"""Program to the words that make it print its version and do nothing else; none: only found."""
+
+
+class ToolsProbe(Probe):
+    """Which tools are there, with their versions."""
+
+    name = "tools"
+    summary = "striping tools and those of storage tiers"
+
+    def run(self, host: Host) -> Section:
+        """Look on PATH."""
+        found: Section = {}
+        for name, words in TOOLS.items():
+            path = host.which(name)
+            if not path:
+                found[name] = {"found": False}
+                continue
+            answer = host.ask(name, *words) if words else None
+            version = answer.text.partition("\n")[0] if answer else ""
+            problem = answer.failure() if answer else {}
+            found[name] = {"found": True, "path": path, "version": version, **problem}
+        return found
+
+
+# Directories: file system, striping, room, clock.
+
+LOOK = """
+import json, os, sys, tempfile, time
+place = os.path.realpath(sys.argv[1])
+found = {"real": place}
+try:
+    room = os.statvfs(place)
+    found["free_bytes"] = room.f_bavail * room.f_frsize
+    found["total_bytes"] = room.f_blocks * room.f_frsize
+    handle, name = tempfile.mkstemp(prefix=".stripewise-clock-", dir=place)
+    try:
+        before = time.time()
+        os.write(handle, b"x")
+        os.fsync(handle)
+        changed = os.fstat(handle).st_mtime
+        found["clock"] = [before, changed, time.time()]
+    finally:
+        os.close(handle)
+        os.unlink(name)
+except OSError as error:
+    found["problem"] = error.strerror
+print(json.dumps(found))
+"""
+"""Run as a process of its own: a file system that does not answer holds only that one up."""
+_STRIPE = re.compile(r"(\w+):\s*(\S+)")
+_DF = re.compile(r"(?:\S*[-_])?(OST|MDT)[0-9a-f]{4}\S*\s+(\d+)?")
+_GRAIN_SECONDS = 0.011
+"""File systems stamp with the kernel's tick; assumed: 100 Hz."""
+
+
+class DirectoriesProbe(Probe):
+    """Each of the user's directories."""
+
+    name = "directories"
+    summary = "file system, default striping, room and clock of each directory"
+
+    def run(self, host: Host) -> Section:
+        """Look at each; a file is made in it and removed again."""
+        return {"list": [_directory(host, path) for path in host.directories]}
+
+
+def _directory(host: Host, path: Path) -> Section:
+    answer = host.ask(sys.executable, "-I", "-c", LOOK, str(path))
+    found = {"path": str(path), **looked(answer)}
+    mount = mount_in(host.read("/proc/self/mountinfo"), found.pop("real", "") or str(path))
+    found["file_system"] = mount.kind
+    found["source"] = mount.source.rpartition(":")[2]
+    found["parallel"] = mount.is_parallel
+    if "problem" in found:
+        return found
+    if mount.kind == "lustre":
+        layout = host.ask("lfs", "getstripe", "-d", str(path))
+        found["striping"] = {**stripe_facts(layout.text), **layout.failure()}
+        room = host.ask("lfs", "df", str(path))
+        found["targets"] = {**target_facts(room.text), **room.failure()}
+    elif mount.kind.startswith("beegfs"):
+        found["striping"] = _said(host.ask("beegfs-ctl", "--getentryinfo", str(path)))
+    elif mount.kind == "gpfs":
+        found["striping"] = _said(host.ask("mmlsattr", "-L", str(path)))
+    return found
+
+
+def looked(answer: Answer) -> Section:
+    """Return what the look at a directory printed, its clock's offset as seconds."""
+    if not answer.ok:
+        return answer.failure()
+    try:
+        found = parse_json(answer.text)
+    except ValueError:
+        return {"problem": "unreadable answer"}
+    if not isinstance(found, dict):
+        return {"problem": "unreadable answer"}
+    if clock := found.pop("clock", None):
+        found["clock_offset_seconds"] = clock_offset(*clock)
+    return dict(found)
+
+
+def clock_offset(before: float, changed: float, after: float) -> float:
+    """Return by how much a file server's clock is ahead of ours, seconds; 0: cannot be told apart.
+
+    A write between `before` and `after` was stamped `changed`.
+    """
+    if changed > after:
+        return round(changed - after, 3)
+    late = before - _GRAIN_SECONDS - changed
+    return round(-late, 3) if late > 0 else 0.0
+
+
+def stripe_facts(text: str) -> Section:
+    """Return the figures of `lfs getstripe -d`, and its text for layouts of several parts."""
+    pairs = dict(_STRIPE.findall(text.replace("lmm_", "")))
+    keys = ("stripe_count", "stripe_size", "stripe_offset", "pool")
+    found: Section = {key: pairs[key] for key in keys if key in pairs}
+    found["text"] = text[:4000]
+    return found
+
+
+def target_facts(text: str) -> Section:
+    """Return how many targets `lfs df` lists, and those that do not answer."""
+    kinds = {"OST": 0, "MDT": 0}
+    silent = 0
+    for line in text.splitlines():
+        if found := _DF.match(line):
+            kinds[found.group(1)] += 1
+            silent += found.group(2) is None
+    return {"osts": kinds["OST"], "mdts": kinds["MDT"], "inactive": silent}
+
+
+def _said(answer: Answer) -> Section:
+    return {"text": answer.text[:4000], **answer.failure()}
+
+
+# Darshan: loaded, its tools, where its logs go.
+
+_TOOLS = ("darshan-config", "darshan-parser", "darshan-dxt-parser")
+_VARIABLES_DARSHAN = ("DXT_ENABLE_IO_TRACE", "DXT_TRIGGER_CONF_PATH", "LD_PRELOAD")
+
+
+class DarshanProbe(Probe):
+    """Modules, variables, `darshan-config --log-path`."""
+
+    name = "darshan"
+    summary = "Darshan's module, tools and place of logs"
+
+    def run(self, host: Host) -> Section:
+        """Read the environment, ask darshan-config."""
+        modules = host.environment.get("LOADEDMODULES", "").split(":")
+        variables = {
+            key: value
+            for key, value in sorted(host.environment.items())
+            if key in _VARIABLES_DARSHAN or key.startswith("DARSHAN")
+        }
+        found: Section = {
+            "modules": [word for word in modules if "darshan" in word.lower()],
+            "variables": variables,
+            "tools": [name for name in _TOOLS if host.which(name)],
+        }
+        if host.which("darshan-config"):
+            answer = host.ask("darshan-config", "--log-path")
+            path = answer.text.strip()
+            found["log_path"] = {"path": path, **answer.failure()}
+            if path.startswith("/"):
+                found["log_path"]["there"] = host.ask("ls", "-d", path).ok
+        return found
+
+
+# Whether a library can be preloaded, tried with a program that prints what it has mapped.
+
+_LIBRARY = re.compile(r"/\S*/lib(?:m|dl|z|util)[-.]\S*so\S*")
+
+
+class PreloadProbe(Probe):
+    """`LD_PRELOAD=LIBRARY cat /proc/self/maps`."""
+
+    name = "preload"
+    summary = "a library preloaded into cat"
+
+    def run(self, host: Host) -> Section:
+        """Preload the runtime library; where it is not built, a library of the system."""
+        own = host.runtime_library()
+        library = own or _system_library(host.read("/proc/self/maps"))
+        found: Section = {"set_before": host.environment.get("LD_PRELOAD", "")}
+        if not library:
+            return {**found, "works": None, "problem": "no library to try it with"}
+        answer = host.ask("cat", "/proc/self/maps", variables={"LD_PRELOAD": library})
+        works = answer.ok and library in answer.text
+        return {**found, "own_library": bool(own), "works": works, **answer.failure()}
+
+
+def _system_library(maps: str) -> str:
+    found = _LIBRARY.search(maps)
+    return found.group() if found else ""
+
+
+# What of Stripewise is here: version, runtime library, policy, descriptions of storage.
+
+
+class OwnProbe(Probe):
+    """Stripewise's own files."""
+
+    name = "stripewise"
+    summary = "version, runtime library, policy, descriptions of storage"
+
+    def run(self, host: Host) -> Section:
+        """Look at the places of the site and of the user."""
+        policy = host.read(str(SITE_POLICY))
+        known = known_storages()
+        return {
+            "version": __version__,
+            "runtime_library": host.runtime_library(),
+            "site_directory": str(SITE_DIRECTORY),
+            "site_policy": policy[:16000],
+            "user_policy": bool(host.read(str(user_policy_path()))),
+            "descriptions": [one.storage.name for one in known.found],
+            "description_problems": list(known.problems),
+            "packs": len(installed_packs()),
+        }

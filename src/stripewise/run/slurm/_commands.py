@@ -1,0 +1,422 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs Slurm's commands, with a limited time and rate, and explains what they refuse."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stripewise.core.errors import StudyError, UsageError
+from stripewise.present import printable
+
+# What Slurm's commands refuse, in one line with the remedy.
+
+
+class SlurmMissingError(UsageError):
+    """Slurm's commands are not on this host."""
+
+
+class SlurmError(StudyError):
+    """A command of Slurm failed."""
+
+
+class SubmissionError(SlurmError):
+    """Slurm refuses a job."""
+
+
+class SlurmAwayError(SlurmError):
+    """The controller does not answer at present."""
+
+
+_AWAY = re.compile(
+    r"Unable to contact slurm controller|Socket timed out|Connection refused|"
+    r"Slurm backup controller in standby|slurmctld is not responding|"
+    r"Unable to contact Slurm|Zero Bytes were transmitted|Connection timed out|"
+    r"Communication connection failure|Resource temporarily unavailable|"
+    r"Slurm temporarily unable to accept job|Transport endpoint is not connected|"
+    r"Munge encode failed|Protocol authentication error",
+    re.IGNORECASE,
+)
+"""Source: slurm_errno.c of Slurm 22.05, and seen while slurmctld was restarted."""
+
+_LONGEST = 500
+_SPEAKER = re.compile(r"^(?:sbatch|squeue|sacct|scontrol|scancel|error): (?:error: )?")
+_REMEDIES = (
+    (
+        r"Invalid account or account/partition|Invalid account",
+        "name an account of yours with -A (sacctmgr show assoc user=$USER lists them) and a "
+        "partition that it may use with -p",
+    ),
+    (r"[Ii]nvalid partition", "name a partition with -p; sinfo -s lists them"),
+    (r"Invalid qos", "name a QOS of yours with --qos (sacctmgr show assoc user=$USER lists them)"),
+    (
+        r"(?:Assoc|QOS)Grp(?:\w*(?<!Run)Minutes|WallLimit)|GrpTRESMins|"
+        r"allocation.*(?:exhausted|exceeded)",
+        "the account's time is used up, or would be by this job; take a smaller --budget or "
+        "--allocation-time, another account, or ask for more time",
+    ),
+    (
+        r"Requested time limit|TimeLimit|MaxWallDuration",
+        "ask for less time with --allocation-time, or in the script with -t; scontrol show "
+        "partition and sacctmgr show qos say the limits",
+    ),
+    (
+        r"(?i:burst.?buffer)|#DW|#BB",
+        "see the directives of the burst buffer; scontrol show burst says what there is",
+    ),
+    (
+        r"accounting/QOS policy|QOS\w*Limit|Assoc\w*Limit|submit limit",
+        "it is beyond what your account or QOS may have at a time (number of jobs, nodes, time); "
+        "ask for less, or wait until other jobs of yours have ended",
+    ),
+    (
+        r"not permitted to use|Access/permission denied|NotAllowed",
+        "name a partition, an account and a QOS that you may use (-p, -A, --qos)",
+    ),
+    (
+        r"JobHeldAdmin|JobHoldMaxRequeue|launch failed",
+        "an administrator holds it, or Slurm could not start it: ask the support of your site, "
+        "then go on with --resume",
+    ),
+    (
+        r"BadConstraints|Invalid feature|Invalid generic resource|Memory specification",
+        "ask for nodes that there are (--constraint, --gres, --mem); scontrol show nodes lists "
+        "them",
+    ),
+    (r"Invalid license", "name licenses with -L that there are; scontrol show lic lists them"),
+    (r"[Rr]eservation", "name a reservation of yours, or take --reservation out of the script"),
+    (
+        r"[Nn]ode count|node configuration is not available|More processors requested",
+        "ask for nodes that the partition has; scontrol show partition says which",
+    ),
+)
+
+
+def is_away(text: str) -> bool:
+    """Whether a command's message says that the controller cannot be reached now."""
+    return bool(_AWAY.search(text))
+
+
+def one_line(text: str) -> str:
+    """Return what a command said as one line that is safe to show."""
+    lines = [_SPEAKER.sub("", line.strip()) for line in text.splitlines()]
+    said = printable("; ".join(dict.fromkeys(filter(None, lines))))
+    return said if len(said) <= _LONGEST else f"{said[:200]} ... {said[-200:]}"
+
+
+def refused(text: str) -> SubmissionError:
+    """Return the error that says what sbatch said, and what helps."""
+    remedy = remedy_of(text) or "see whether sbatch --test-only says the same of the script"
+    said = one_line(text) or "sbatch failed without a word"
+    return SubmissionError(f"Slurm refuses the job: {said}; {remedy}")
+
+
+def remedy_of(text: str) -> str:
+    """Return what helps against a refusal or against a reason to wait; "" if it is not known."""
+    return next((remedy for pattern, remedy in _REMEDIES if re.search(pattern, text)), "")
+
+
+def starts_never(reason: str) -> bool:
+    """Whether a pending job with this reason starts only if somebody changes something."""
+    return bool(_NEVER.fullmatch(reason)) or reason.startswith(("launch failed", "burst_buffer/"))
+
+
+def why_it_waits(reason: str) -> str:
+    """Return what a reason means that may last; "" for those that pass, or explain themselves."""
+    return next((text for pattern, text in _WAITS if re.match(pattern, reason)), "")
+
+
+_WAITS = (
+    (
+        r"PartitionConfig",
+        "the partition has no such nodes now; sinfo -N -l shows what it has",
+    ),
+    (
+        r"ReqNodeNotAvail|NodeDown",
+        "nodes are down, drained or reserved; see sinfo -R and scontrol show reservation",
+    ),
+    (r"PartitionDown", "the partition starts no jobs now"),
+    (r"JobHeldUser", "it was held; scontrol release lets it start"),
+    (r"Licenses", "others have the licenses; see scontrol show lic"),
+    (
+        r"(?:Assoc|QOS|Max)\w+",
+        "a limit of your account or QOS, of jobs, nodes or time at once; it starts when others "
+        "have ended",
+    ),
+)
+
+
+def is_limit_of_jobs(text: str) -> bool:
+    """Whether sbatch refuses a job since its user has as many jobs as may be."""
+    return bool(_LIMIT_OF_JOBS.search(text))
+
+
+_NEVER = re.compile(
+    r"(?:Assoc|QOS)(?:Grp\w*(?<!Run)Minutes(?:Limit)?|GrpWallLimit|Max\w+Per(?:Job|Node)(?:Limit)?)|"
+    r"QOSMin\w+|QOSNotAllowed|InvalidQOS|AccountNotAllowed|InvalidAccount|BadConstraints|"
+    r"DependencyNeverSatisfied|JobHeldAdmin|JobHoldMaxRequeue|ReservationDeleted|"
+    r"Partition(?:Inactive|NodeLimit|TimeLimit)"
+)
+"""Source: documented, "JOB REASON CODES" of squeue(1); names as libslurm 22.05 has them."""
+
+_LIMIT_OF_JOBS = re.compile(r"SubmitJob|job submit limit")
+"""Source: slurm_errno.c of Slurm 22.05, and the reasons that sbatch prints before its text."""
+
+
+# Runs Slurm's commands: argument lists, a time limit, an environment without surprises.
+
+_ACTIONS = ("sbatch", "scancel")
+_NO_CLUSTER = ("establish a configuration source", "unable to status file")
+"""What Slurm's commands say without a slurm.conf.  Source: the first seen, the second assumed."""
+
+
+class Commands:
+    """Runs the commands, each counted by the limiter.
+
+    Attributes:
+        limiter: Of all requests.
+        timeout_seconds: After which a command is stopped.
+    """
+
+    def __init__(
+        self, limiter: RateLimiter, environment: Mapping[str, str] | None, timeout_seconds: float
+    ) -> None:
+        self.limiter = limiter
+        self.timeout_seconds = timeout_seconds
+        self._environment = environment
+
+    def environment(self, command: str) -> dict[str, str]:
+        """Return what a command gets: not what changes its output, or is of an outer job."""
+        return for_command(command, os.environ if self._environment is None else self._environment)
+
+    def find(self, command: str) -> str:
+        """Return the path of a command.
+
+        Raises:
+            SlurmMissingError: It is not on PATH.
+        """
+        found = shutil.which(command, path=self.environment(command).get("PATH"))
+        if found is None:
+            raise SlurmMissingError(
+                f"there is no {command} on PATH: this host has no Slurm; start Stripewise on a "
+                "login node (module load slurm may be needed), or use --launcher local"
+            )
+        return found
+
+    def run(self, command: str, arguments: Sequence[str], directory: Path | None = None) -> str:
+        """Run a command and return its output.
+
+        Raises:
+            SlurmMissingError: It is not there, or knows of no cluster.
+            SlurmAwayError: The controller did not answer; the request may have reached it.
+            SlurmError: It failed otherwise.
+        """
+        words = [self.find(command), *arguments]
+        self.limiter.take(command, action=command in _ACTIONS)
+        try:
+            done = subprocess.run(
+                words,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=self.timeout_seconds,
+                env=self.environment(command),
+                cwd=directory,
+                umask=0o077,  # a job gets it from sbatch
+                start_new_session=True,  # Ctrl-C or a lost terminal must not cut a submission
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise SlurmAwayError(
+                f"{command} did not end within {self.timeout_seconds:g} s; the controller is "
+                "busy or away: wait, then go on with --resume"
+            ) from None
+        except OSError as error:
+            raise SlurmError(f"cannot run {words[0]}: {error.strerror or error}") from error
+        said = done.stderr.decode("utf-8", "replace")
+        if done.returncode == 0:
+            return done.stdout.decode("utf-8", "replace")
+        said = said if said.strip() else done.stdout.decode("utf-8", "replace")
+        if any(words in said for words in _NO_CLUSTER):
+            raise SlurmMissingError(
+                f"{command} finds no configuration of a cluster on this host: start Stripewise on "
+                "a login node, set SLURM_CONF, or use --launcher local"
+            )
+        if is_away(said):
+            raise SlurmAwayError(
+                f"{command}: {one_line(said)}; wait for the controller, then go on with --resume"
+            )
+        raise CommandFailed(command, said, done.returncode)
+
+
+class CommandFailed(SlurmError):
+    """A command ended with an exit code other than zero.
+
+    Attributes:
+        said: All that it said.
+    """
+
+    def __init__(self, command: str, said: str, code: int) -> None:
+        super().__init__(f"{command} failed: {one_line(said) or f'exit code {code}'}")
+        self.said = said
+
+
+# How often the controller may be asked: it serves everybody on the machine.
+
+POLL_SECONDS = 10.0
+"""Between two looks at the queue.  Assumed; sites ask for no more than one each 10 to 60 s."""
+STATUS_PER_MINUTE = 6
+ACTIONS_PER_MINUTE = 30
+_MINUTE = 60.0
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request to the controller.
+
+    Attributes:
+        unix_seconds: When it was made.
+        command: Name of Slurm's command.
+    """
+
+    unix_seconds: float
+    command: str
+
+
+class RateLimiter:
+    """Counts all requests and keeps them below the bounds.
+
+    In any minute there are at most `status_per_minute` questions (squeue, sacct, scontrol) and
+    at most `actions_per_minute` submissions and cancellations.
+    """
+
+    def __init__(
+        self,
+        *,
+        poll_seconds: float = POLL_SECONDS,
+        status_per_minute: int = STATUS_PER_MINUTE,
+        actions_per_minute: int = ACTIONS_PER_MINUTE,
+        log: Path | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Take the bounds.
+
+        Args:
+            poll_seconds: At least so long after a question the queue is looked at.
+            status_per_minute: Most questions in any minute.
+            actions_per_minute: Most submissions and cancellations in any minute.
+            log: File to which each request is appended: time stamp and command.
+            clock: Seconds that only grow.
+            sleep: Waits.
+        """
+        self.poll_seconds = poll_seconds
+        self.log = log
+        self._most = {False: status_per_minute, True: actions_per_minute}
+        self._times: dict[bool, deque[float]] = {False: deque(), True: deque()}
+        self._clock, self._sleep = clock, sleep
+        self._requests: list[Request] = []
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """All requests so far."""
+        return tuple(self._requests)
+
+    def ready(self, *, action: bool = False) -> bool:
+        """Whether the queue may be looked at now (or, an action be taken), without a wait."""
+        times = self._times[action]
+        if not action and times and self._clock() - times[-1] < self.poll_seconds:
+            return False
+        return self._wait_seconds(action) <= 0
+
+    def take(self, command: str, *, action: bool = False) -> None:
+        """Note a request that is about to be made; wait first as long as the bound says."""
+        while (wait := self._wait_seconds(action)) > 0:
+            self._sleep(wait)
+        self._times[action].append(self._clock())
+        request = Request(time.time(), command)
+        self._requests.append(request)
+        if self.log is not None:
+            _append(self.log, f"{request.unix_seconds:.3f} {command}\n")
+
+    def _wait_seconds(self, action: bool) -> float:
+        times, now = self._times[action], self._clock()
+        while times and now - times[0] >= _MINUTE:
+            times.popleft()
+        return 0.0 if len(times) < self._most[action] else times[0] + _MINUTE - now
+
+
+def _append(path: Path, line: str) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        os.write(descriptor, line.encode("ascii"))
+    finally:
+        os.close(descriptor)
+
+
+SHARED = RateLimiter()
+"""Of this process: several studies and cases together ask no more often than one."""
+
+
+# Variables of the user that Slurm's commands heed.
+#
+# Source: "INPUT ENVIRONMENT VARIABLES" of sbatch(1), squeue(1), sacct(1), scontrol(1) (Slurm
+# 22.05): a variable counts more than an option in the script, and less than one on the command
+# line.
+
+_PREFIX = "SBATCH_"
+_OTHER_NAMES = {"timelimit": "time", "mem-per-node": "mem", "req-switch": "switches"}
+_KEPT = frozenset(
+    {"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_CLUSTERS", "SLURM_JWT", "SLURM_MPI_TYPE"}
+)
+_CHANGES_OUTPUT = ("SQUEUE_", "SACCT_", "SCANCEL_", "SCONTROL_")
+_NOT_FOR_AGENTS = frozenset(
+    {
+        "SBATCH_ARRAY_INX", "SBATCH_INPUT", "SBATCH_WAIT", "SLURM_EXIT_ERROR",
+        "SLURM_TIME_FORMAT", "SLURM_UMASK",
+    }
+)  # fmt: skip
+"""With these, sbatch would start several agents, wait for their end, or let others read."""
+_OUTER_JOB = "SLURM_JOB_ID"
+
+
+def options_of_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the options of sbatch that variables set: long name to value."""
+    found = {}
+    for name, value in environment.items():
+        if name.startswith(_PREFIX) and name not in _NOT_FOR_AGENTS:
+            option = name.removeprefix(_PREFIX).lower().replace("_", "-")
+            found[_OTHER_NAMES.get(option, option)] = value
+    return found
+
+
+def variable_of_option(option: str) -> str:
+    """Return the variable that sets an option of sbatch."""
+    name = next((name for name, other in _OTHER_NAMES.items() if other == option), option)
+    return _PREFIX + name.upper().replace("-", "_")
+
+
+def for_command(command: str, given: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a command of Slurm.
+
+    A job inherits that of sbatch, with what its srun reads (SLURM_CPU_BIND, SLURM_NETWORK ...),
+    unless that describes a job in which the tuner itself runs.  The others get nothing that
+    changes their output.
+    """
+    is_submission = command == "sbatch"
+    drop: tuple[str, ...] = () if is_submission else _CHANGES_OUTPUT
+    if not is_submission or _OUTER_JOB in given:
+        drop = (*drop, "SLURM_")
+    return {
+        name: text
+        for name, text in given.items()
+        if name not in _NOT_FOR_AGENTS and (name in _KEPT or not name.startswith(drop))
+    }

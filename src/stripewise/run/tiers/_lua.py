@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slurm's burst_buffer/lua: the site's script gives the lines their meaning.
+
+Source: Slurm's Burst Buffer Guide; documented.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from stripewise.core.errors import UsageError
+from stripewise.present import printable
+from stripewise.run.tiers._base import (
+    Pool,
+    Tier,
+    TierRequest,
+    burst_size_text,
+    capacity_of,
+    options_of,
+)
+
+PLACEHOLDERS = ("capacity", "nodes", "pool", "stage_in", "stage_out")
+_PLACEHOLDER = re.compile(r"\{(\w*)\}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class LuaTier(Tier):
+    """A burst buffer behind the site's own script, asked for by the site's own lines."""
+
+    name = "lua"
+    summary = "Slurm's burst_buffer/lua: the site's lines, from a template"
+    markers = ("#BB_LUA",)
+    needs_pool = False
+
+    def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
+        """Return the template's lines; one whose staging is not wanted is left out."""
+        values = {
+            "capacity": burst_size_text(self.asked_bytes(request, pool)),
+            "nodes": str(request.nodes),
+            "pool": request.pool or (pool.name if pool else ""),
+            "stage_in": str(request.stage_in or ""),
+            "stage_out": str(request.stage_out or ""),
+        }
+        filled = (_fill(line, values) for line in request.template)
+        return (*filter(None, filled), *request.kept)
+
+    def directory_variable(self, request: TierRequest) -> str:
+        """Return the variable that the site's script sets."""
+        return request.variable
+
+    def directory_text(self, request: TierRequest) -> str:
+        """Return the directory of that variable, or the one that the site's lines name."""
+        return super().directory_text(request) or request.directory
+
+    def read(self, words: Sequence[Sequence[str]]) -> TierRequest | None:
+        """Return a request whose template is the script's own lines."""
+        lines = [line for line in words if line and line[0] in self.markers]
+        if not lines:
+            return None
+        options = options_of([word for line in lines for word in line[1:]])
+        return TierRequest(
+            pool=options.get("pool", ""),
+            capacity_bytes=capacity_of(options),
+            template=tuple(" ".join(map(_opened, line)) for line in lines),
+        )
+
+    def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
+        """Also check the template, and the variable or directory."""
+        if not request.template:
+            raise UsageError("burst_buffer/lua needs the site's lines: give a template")
+        for line in request.template:
+            _check_line(line)
+        if not (_VARIABLE.fullmatch(request.variable) or request.directory.startswith("/")):
+            raise UsageError(
+                f"{printable(request.variable or request.directory)!r} is no environment variable "
+                "and no absolute path: name the variable in which the site's script leaves the "
+                "directory of the burst buffer, or that directory"
+            )
+        asked = set(_PLACEHOLDER.findall(" ".join(request.template)))
+        sized = asked & {"capacity", "nodes"}
+        return super().check(request, pools if sized or request.nodes else ())
+
+
+def _check_line(line: str) -> None:
+    if not line.startswith("#") or "\n" in line:
+        raise UsageError(f"{line!r}: a line of the template begins with # (such as #BB_LUA)")
+    for name in _PLACEHOLDER.findall(line):
+        if name not in PLACEHOLDERS:
+            known = ", ".join(f"{{{one}}}" for one in PLACEHOLDERS)
+            raise UsageError(f"{{{name}}} in the template is not known; there are {known}")
+
+
+def _fill(line: str, values: dict[str, str]) -> str:
+    """Return a line with its values; "" where it stages and nothing is to be staged."""
+    names = _PLACEHOLDER.findall(line)
+    if any(name.startswith("stage_") and not values.get(name) for name in names):
+        return ""
+    return _PLACEHOLDER.sub(lambda found: values.get(found.group(1), found.group()), line)
+
+
+def _opened(word: str) -> str:
+    """Return a word of a script as the template has it."""
+    key, equals, value = word.partition("=")
+    return f"{key}={{{key}}}" if equals and value and key in ("capacity", "pool") else word

@@ -1,0 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Says what can be set: tunables, formats of configurations, and what policies allow."""
+
+from typing import TYPE_CHECKING
+
+from stripewise.core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.settings._policy import Policy as Policy
+    from stripewise.settings._policy import load_policy as load_policy
+    from stripewise.settings._policy_text import parse_policy as parse_policy
+else:
+    __getattr__, __all__ = lazy_exports(__name__)

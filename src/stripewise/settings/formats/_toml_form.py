@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The structure of the canonical form, for messages about what is wrong in a document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from stripewise.core import FILE_LAYERS, Configuration, DatasetRule, FileRule, JobSettings
+from stripewise.core.errors import ConfigurationError
+from stripewise.settings.formats._toml import VERSION
+from stripewise.settings.tunables import first_problem
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Dataset(BaseModel):
+    """`match` and, beside it, HDF5 properties."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+    match: str
+
+
+class _Rule(_Strict):
+    """What a rule holds beside the table of each layer."""
+
+    match: str
+    override: bool = False
+    dataset: list[_Dataset] = Field(default_factory=list)
+
+
+_LAYERS: dict[str, Any] = {name: (dict[str, Any], {}) for name in FILE_LAYERS}
+_File = create_model("_File", __base__=_Rule, **_LAYERS)
+
+
+class _Job(_Strict):
+    mca: dict[str, Any] = Field(default_factory=dict)
+    environment: dict[str, str] = Field(default_factory=dict)
+    ranks: int | None = None
+    ranks_per_node: int | None = None
+    threads: int | None = None
+    burst_buffer_nodes: int | None = None
+    burst_buffer_files: str | None = None
+
+
+class _Document(_Strict):
+    version: int
+    file: list[_File] = Field(default_factory=list)  # type: ignore[valid-type]
+    job: _Job = Field(default_factory=_Job)
+
+
+_KNOWN_KEYS = (*_Document.model_fields, *_File.model_fields, *_Job.model_fields)
+
+
+def checked(data: Mapping[str, Any], name: str) -> Configuration:
+    """Return the configuration in data.
+
+    Args:
+        data: As they stand in TOML, or in the result of a study.
+        name: Of the source, for messages.
+
+    Raises:
+        ConfigurationError: They are not of this form.
+    """
+    try:
+        document = _Document.model_validate(data)
+    except ValidationError as error:
+        raise ConfigurationError(f"{name}: {first_problem(error, _KNOWN_KEYS)}") from error
+    if document.version != VERSION:
+        raise ConfigurationError(
+            f"{name}: version = {document.version} is not known: this Stripewise reads"
+            f" version = {VERSION}"
+        )
+    rules = tuple(_file_rule(table) for table in document.file)
+    return Configuration(rules, JobSettings(**document.job.model_dump()))
+
+
+def _file_rule(table: _Rule) -> FileRule:
+    layers: dict[str, Any] = {name: getattr(table, name) for name in FILE_LAYERS}
+    datasets = tuple(DatasetRule(d.match, d.model_extra or {}) for d in table.dataset)
+    return FileRule(table.match, override=table.override, datasets=datasets, **layers)

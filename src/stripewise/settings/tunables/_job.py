@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The job's resources: tried only with the values that the user gives."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from stripewise.settings.tunables import _conditions as when
+from stripewise.settings.tunables._base import (
+    INT_MAX,
+    ActsAt,
+    Integer,
+    Layer,
+    SafetyClass,
+    Search,
+    Text,
+    Tunable,
+)
+
+_launched = when.needs(lambda facts: facts.mpi_family, "the program uses no MPI")
+_resource = partial(
+    Tunable,
+    layer=Layer.JOB,
+    acts_at=ActsAt.JOB,
+    stacks=("launcher",),
+    source="documented: manual pages of mpiexec (Hydra), mpirun (Open MPI) and srun",
+)
+_burst_buffer = partial(
+    _resource,
+    stacks=("slurm",),
+    source="documented: Slurm's Burst Buffer Guide; Markomanolis (KAUST), ExPBB, CUG 2017",
+)
+_ranks = partial(_resource, safety=SafetyClass.LAYOUT, applies=(_launched,))
+
+TUNABLES = (
+    _ranks(
+        "ranks",
+        Integer("as the command says", 1, INT_MAX),
+        "MPI ranks, put into the launcher's options; tried with --ranks only",
+        search=Search(5),
+    ),
+    _ranks(
+        "ranks_per_node",
+        Integer("as the command says", 1, INT_MAX),
+        "Ranks on each host, put into the launcher's options; with --ranks-per-node only",
+        search=Search(6),
+    ),
+    _resource(
+        "threads",
+        Integer("as the environment says", 1, INT_MAX),
+        "OpenMP threads of a rank (OMP_NUM_THREADS; srun's -c too); with --threads only",
+        search=Search(7),
+        stacks=("openmp",),
+        source="documented: OpenMP 5.2, section 21.1.2; manual page of srun",
+    ),
+    _burst_buffer(
+        "burst_buffer_nodes",
+        Integer("as the job script says", 0, INT_MAX),
+        "Nodes of the job's burst buffer, 0 for none; tried for job scripts",
+        search=Search(2),
+    ),
+    _burst_buffer(
+        "burst_buffer_files",
+        Text("all files of the job", r"[^\0\n]+", "wrfout*,wrfrst*"),
+        "Globs of the files that alone lie on the burst buffer (hybrid); tried for job scripts",
+        search=Search(3, from_trials=True),
+    ),
+)

@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finds tunables by name, suggests close names, and handles values for all or some files."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+
+from stripewise.core import Value
+from stripewise.core.errors import UsageError
+from stripewise.present import format_value, printable
+from stripewise.settings.tunables import (
+    _adios2,
+    _cray,
+    _hdf5,
+    _job,
+    _mca,
+    _network,
+    _pnetcdf,
+    _romio,
+)
+from stripewise.settings.tunables._base import Layer, Tunable
+
+_FILES = (_job, _network, _romio, _cray, _mca, _hdf5, _pnetcdf, _adios2)
+_ALL: tuple[Tunable, ...] = tuple(
+    sorted(
+        (tunable for file in _FILES for tunable in file.TUNABLES),
+        key=lambda tunable: tunable.search.effect_order,
+    )
+)
+_BY_NAME: dict[str, Tunable] = {knob.name: knob for knob in _ALL}
+_BY_KEY: dict[str, list[Tunable]] = {
+    key: [knob for knob in _ALL if knob.key == key] for key in {knob.key for knob in _ALL}
+}
+
+
+def all_tunables() -> tuple[Tunable, ...]:
+    """Return every tunable, in the order of likely effect."""
+    return _ALL
+
+
+def find(layer: Layer, key: str) -> Tunable | None:
+    """Return the tunable of that layer and key, or None."""
+    return _BY_NAME.get(f"{layer.value}.{key}")
+
+
+def get(name: str) -> Tunable:
+    """Return a tunable by name; the key alone will do where it is unique.
+
+    Raises:
+        UsageError: No tunable has that name.
+    """
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    by_key = _BY_KEY.get(name, [])
+    if len(by_key) == 1:
+        return by_key[0]
+    raise UsageError(
+        f"no tunable is called {name!r}{suggest(name, _BY_NAME)}; `stripewise tunables` lists all"
+    )
+
+
+def suggest_key(key: str, *layers: Layer) -> str:
+    """Suggest the tunables' keys of some layers that are closest to an unknown one."""
+    return suggest(key, [knob.key for knob in _ALL if knob.layer in layers])
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """Return ", did you mean ...?" with the closest known words; "" without any."""
+    candidates = list(known)
+    tails = {name.rpartition(".")[2]: name for name in candidates}
+    matches = difflib.get_close_matches(word, candidates, n=3, cutoff=0.6)
+    tail = word.rpartition(".")[2]
+    matches += [tails[m] for m in difflib.get_close_matches(tail, list(tails), n=2, cutoff=0.75)]
+    unique = list(dict.fromkeys(matches))[:3]
+    return f", did you mean {' or '.join(unique)}?" if unique else ""
+
+
+# Settings: the values of tunables by name, for all files or for some.
+#
+# A setting for some files only has `@` and the glob of their names behind the tunable's name:
+# `mpiio.cb_nodes@plt*.h5` is `mpiio.cb_nodes` for the files that `plt*.h5` matches; there it acts
+# in place of what is set for all files.
+
+_SIGN = "@"
+_OF_JOB = (Layer.MCA, Layer.JOB, Layer.ENVIRONMENT)
+PointKey = frozenset[tuple[str, str]]
+
+
+def key_of(settings: Mapping[str, Value]) -> PointKey:
+    """Return the identity of a point; 1, 1.0 and True are different values."""
+    return frozenset((name, repr(value)) for name, value in settings.items())
+
+
+def scoped(name: str, match: str) -> str:
+    """Return the name of a tunable's setting for some files; "" stands for all files."""
+    return f"{name}{_SIGN}{match}" if match else name
+
+
+def split_scope(name: str) -> tuple[str, str]:
+    """Return the tunable's name and the glob of a setting's name; "" for all files."""
+    tunable, _, match = name.partition(_SIGN)
+    return tunable, match
+
+
+def tunable_of(name: str) -> Tunable:
+    """Return the tunable that a setting sets.
+
+    Raises:
+        UsageError: There is none of that name.
+    """
+    return get(split_scope(name)[0])
+
+
+def acts_per_file(name: str) -> bool:
+    """Whether a setting acts on files; the others act on the whole job."""
+    return tunable_of(name).layer not in _OF_JOB
+
+
+def scopes(settings: Mapping[str, Value]) -> tuple[str, ...]:
+    """Return the globs of the settings for some files, each once, in order."""
+    globs = dict.fromkeys(split_scope(name)[1] for name in settings)
+    return tuple(glob for glob in globs if glob)
+
+
+def settings_on(settings: Mapping[str, Value], match: str) -> dict[str, Value]:
+    """Return the settings that act on the files of one glob, by the tunables' names.
+
+    Args:
+        settings: Of a point.
+        match: One of its globs; "" or one that it does not name: what acts on all other files.
+    """
+    split = [(*split_scope(name), value) for name, value in settings.items()]
+    of_all = {tunable: value for tunable, glob, value in split if not glob}
+    return of_all | {tunable: value for tunable, glob, value in split if glob == match}
+
+
+def said_of_files(settings: Mapping[str, Value], say: Callable[[str, Value], str]) -> str:
+    """Say the settings for all files, then those for some: "a=1 for plt*.h5: a=2 b=3"."""
+    texts: list[str] = []
+    for match in ("", *scopes(settings)):
+        split = [(*split_scope(name), value) for name, value in settings.items()]
+        texts += [f"for {printable(match)}:"] if match else []
+        texts += [say(tunable, value) for tunable, glob, value in split if glob == match]
+    return " ".join(texts)
+
+
+def settings_text(settings: Mapping[str, Value]) -> str:
+    """Return the settings as people write them: `cb_nodes=4 alignment=0,1048576`.
+
+    Those for some files come last: `io=romio321 for plt*.h5: cb_nodes=4`.
+    """
+    return said_of_files(settings, lambda n, v: f"{n.partition('.')[2] or n}={hint_text(v)}")
+
+
+def hint_text(value: Value) -> str:
+    """Return a value as MPI_Info, MCA and environment hold it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return ",".join(str(element) for element in value)
+    return str(value)
+
+
+def format_settings(settings: Mapping[str, Value]) -> str:
+    """Format settings for one line, without their layer: "cb_nodes=4 alignment=1 MiB,1 MiB".
+
+    Those for some files only come last: "io=romio321 for plt*.h5: cb_nodes=4".
+    """
+    return said_of_files(settings, lambda n, v: f"{n.partition('.')[2] or n}={format_value(v)}")
+
+
+def setting_name(name: str) -> str:
+    """Return the name of a setting: of a tunable, or "mpiio.cb_nodes for plt*.h5"."""
+    tunable, match = split_scope(name)
+    return f"{tunable} for {printable(match)}" if match else tunable

@@ -1,0 +1,445 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fits a description of storage to benchmark results, each limit with an interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from statistics import median
+
+import numpy as np
+
+from stripewise.core.errors import UsageError
+from stripewise.storage.fit._least_squares import Vector, huber_loss, least_squares, slopes_at
+from stripewise.storage.fit._predict import Ready, bandwidth, bandwidths
+from stripewise.storage.machines import Evidence, Figure, Storage
+from stripewise.storage.results import Case, Measured, Results
+from stripewise.storage.simulation import operation_figure
+
+TOLD = 0.4
+"""A figure is told if its standard deviation is below this: known to a factor of two."""
+NOISE = 0.05
+"""Relative error of one run where there are no repeats to tell it.  Assumed."""
+LEAST_NOISE = 0.002
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What results tell of a storage.
+
+    Attributes:
+        storage: The description; a figure that was fitted has an interval.
+        told: Names of the figures that were fitted.
+        untold: Names of those that the results do not tell, and why, in words.
+        error: Median absolute error of the measured bandwidths; NaN: there are none.
+    """
+
+    storage: Storage
+    told: tuple[str, ...]
+    untold: dict[str, str]
+    error: float
+
+
+def fit_results(
+    results: Results, base: Storage, *, seed: int = 0, least_noise: float = LEAST_NOISE
+) -> Fitted:
+    """Estimate the limits of a storage.
+
+    Args:
+        results: Of benchmarks on it.
+        base: What is known otherwise: targets, nodes, the stack, and figures to keep.
+        seed: Of the random numbers.
+        least_noise: Relative error of a run that is assumed where its repeats agree better: what
+            the laws leave out is not taken for knowledge of a figure.
+
+    Raises:
+        UsageError: The results hold nothing.
+    """
+    if not results.measured and not results.operations:
+        raise UsageError("the results hold no bandwidth and no metadata operation to fit to")
+    storage, told = base, list[str]()
+    untold: dict[str, str] = {}
+    random = np.random.default_rng(seed)
+    for writing in (True, False):
+        chosen = [one for one in results.measured if one.writing is writing]
+        if chosen:
+            storage, found, left = _fit_one(chosen, storage, writing, random, least_noise)
+            told += found
+            untold |= left
+    for figure, rates in results.operations.items():
+        storage = _with_figure(
+            storage, figure, *_operation(base, figure, np.array(rates)), "mdtest"
+        )
+        told.append(figure)
+    storage = finished(storage, results)
+    errors = [abs(bandwidth(storage, case) / _rate(one) - 1)
+              for one, case in zip(results.measured, _cases(results.measured, storage),
+                                   strict=True)]  # fmt: skip
+    return Fitted(storage, tuple(told), untold, float(np.median(errors or [np.nan])))
+
+
+def fit_figures(
+    results: Results,
+    base: Storage,
+    expected: Mapping[str, float],
+    *,
+    seed: int = 0,
+    least_noise: float = LEAST_NOISE,
+) -> Fitted:
+    """Estimate chosen figures of a storage; all others stay as they are.
+
+    Args:
+        results: Of benchmarks on it, in one direction.
+        base: What is known.
+        expected: Figures to estimate, with a first guess in base units.
+        seed: Of the random numbers.
+        least_noise: As of `fit_results`.
+
+    Raises:
+        UsageError: The results hold no bandwidth.
+    """
+    if not results.measured:
+        raise UsageError("the results hold no bandwidth to fit to")
+    chosen, random = results.measured, np.random.default_rng(seed)
+    cases, left, untold = _cases(chosen, base), dict(expected), dict[str, str]()
+    rates = np.log([_rate(one) for one in chosen])
+    start: Vector | None = None
+    while True:
+        problem = Problem(base, cases, rates, _unsure(chosen, least_noise), left)
+        place = problem.solve(random, start)
+        spread, draws = problem.draws(place, random)
+        names = list(left)
+        wide = [n for n, width in zip(names, spread, strict=True) if width > TOLD]
+        spare = wide or problem.spare(place)
+        if not spare:
+            break
+        worst = max(spare, key=lambda name: spread[names.index(name)])
+        untold[worst] = "no measurement was limited by it alone"
+        start = np.delete(place, names.index(worst))
+        del left[worst]
+    for name, value, drawn in zip(left, place, draws.T, strict=True):
+        low, high = np.exp(np.quantile(drawn, (0.025, 0.975)))
+        base = _with_figure(
+            base, name, float(np.exp(value)), float(low), float(high), "benchmarks"
+        )
+    errors = [abs(bandwidth(base, case) / _rate(one) - 1)
+              for one, case in zip(chosen, cases, strict=True)]  # fmt: skip
+    return Fitted(base, tuple(left), untold, float(np.median(errors)))
+
+
+# ---- one direction ---------------------------------------------------------------------------
+
+
+def _fit_one(
+    chosen: Sequence[Measured],
+    base: Storage,
+    writing: bool,
+    random: np.random.Generator,
+    least_noise: float,
+) -> tuple[Storage, list[str], dict[str, str]]:
+    """Fit the figures of one direction; those that are not told are left out one by one."""
+    cases, way = _cases(chosen, base), "write" if writing else "read"
+    expected = _expected(chosen, cases, base, way)
+    rates = np.array([_rate(one) for one in chosen])
+    unsure = _unsure(chosen, least_noise)
+    untold: dict[str, str] = {}
+    if f"servers.target_{way}" not in expected:
+        untold[f"servers.target_{way}"] = "measure from several nodes, or several stripe counts"
+    nodes = max(one.workload.nodes for one in chosen)
+    start: Vector | None = None
+    while True:
+        names = list(expected)
+        problem = Problem(base, cases, np.log(rates), unsure, expected)
+        place = problem.solve(random, start)
+        spread, draws = problem.draws(place, random)
+        open_ = [name for name, width in zip(names, spread, strict=True) if width > TOLD]
+        first = _least(open_ or problem.spare(place), nodes)
+        if not first or len(names) == 1:
+            break
+        worst = names.index(first)
+        untold[names[worst]] = _why(names[worst], chosen)
+        start = np.delete(place, worst)
+        del expected[names[worst]]
+    for name, value, drawn in zip(names, place, draws.T, strict=True):
+        low, high = np.exp(np.quantile(drawn, (0.025, 0.975)))
+        middle = float(np.exp(value))
+        base = _with_figure(base, name, middle, float(low), float(high), "benchmarks")
+    return base, names, untold
+
+
+def _expected(
+    chosen: Sequence[Measured], cases: Sequence[Case], base: Storage, way: str
+) -> dict[str, float]:
+    """Return the figures that results of this kind may tell, with a first guess."""
+    works = [one.workload for one in chosen]
+    rates = np.array([_rate(one) for one in chosen])
+    nodes = np.array([one.nodes for one in works])
+    ranks = np.array([one.ranks for one in works])
+    found = {f"client.process_{way}": float((rates / ranks).max())}
+    one_file = [case for case in cases if case.stack not in ("posix-process", "posix-serial")]
+    into_one = np.array([case in one_file and case.workload.ranks_per_node > 1 for case in cases])
+    shared, own = bool(into_one.any()), bool((~into_one & (ranks > nodes)).any())
+    if shared:
+        # Nodes together into one file may meet at its targets; one node shows its own limit.
+        by_one = into_one & (nodes == 1)
+        found[f"client.file_{way}"] = float((rates / nodes)[by_one if by_one.any() else ...].max())
+    found[f"client.node_{way}"] = float((rates / nodes).max()) * (1.2 if shared and not own else 1)
+    # One node is itself the limit, unless its rate of one file goes with the stripes.
+    if nodes.max() > 1 or len({_objects(case, base) for case in one_file}) > 1:
+        used = np.array(
+            [min(_objects(case, base), base.value("servers.targets")) for case in cases]
+        )
+        few = (used < base.value("servers.targets")) & (nodes > used)
+        # Where files have fewer targets than nodes, these show; otherwise they are a guess.
+        chosen_few = few if few.any() else np.ones_like(few)
+        factor = 1.0 if few.any() else 1.5
+        found[f"servers.target_{way}"] = factor * float((rates / used)[chosen_few].max())
+    found[f"servers.whole_{way}"] = float(rates.max())
+    if way == "write":
+        found["client.request"] = 1e-4
+    if any(dict(case.settings).get("mpiio.cray_cb_write_lock_mode") == 2 for case in cases):
+        found |= {"locks.ahead": 2e-4, "locks.hold": 2e-4, "locks.extent": 5e-6}
+    return found
+
+
+def _objects(case: Case, base: Storage) -> float:
+    """Return the objects of all files of a job."""
+    stripes = dict(case.settings).get("mpiio.striping_factor", base.value("layout.stripe_count"))
+    files = case.workload.ranks if case.stack == "posix-process" else 1
+    number = float(stripes) if isinstance(stripes, int | float) else 1.0
+    return files * (number if number > 0 else base.value("servers.targets"))
+
+
+def _least(names: Sequence[str], nodes: int) -> str:
+    """Return the one of figures that cannot be told apart which is to be left out first.
+
+    What is kept should hold for other jobs: a node's limit rather than that of each of its
+    processes, the whole's rather than that of each target, and of one node the node's.
+    """
+    order = ["request", "locks", "servers.target", "client.process", "client.file", "client.node"]
+    order.insert(2 if nodes == 1 else len(order), "servers.whole")
+
+    def place(name: str) -> int:
+        return next(n for n, word in enumerate(order) if word in name)
+
+    return min(names, key=place, default="")
+
+
+def _why(name: str, chosen: Sequence[Measured]) -> str:
+    sizes = {one.workload.bytes / one.workload.ranks / one.workload.patterns[0].steps
+             for one in chosen}  # fmt: skip
+    if name == "client.request" and len(sizes) < 2:
+        return "vary the transfer size"
+    return "no measurement was limited by it alone"
+
+
+# ---- measurements ----------------------------------------------------------------------------
+
+
+def _cases(chosen: Sequence[Measured], base: Storage) -> list[Case]:
+    stack = base.stack or "romio"
+    return [
+        Case(one.workload, one.stack or stack, tuple(sorted(one.settings.items())))
+        for one in chosen
+    ]
+
+
+def _rate(one: Measured) -> float:
+    return float(np.median(one.rates))
+
+
+def _unsure(chosen: Sequence[Measured], least: float) -> Vector:
+    """Return the standard deviation of each median's logarithm, from the spread of all repeats."""
+    freedom = sum(len(one.rates) - 1 for one in chosen)
+    noise = NOISE
+    if freedom > 0:
+        logs = [np.log(one.rates) for one in chosen]
+        noise = np.sqrt(sum(float(((x - x.mean()) ** 2).sum()) for x in logs) / freedom)
+    noise = max(noise, least)
+    # Of the median of n normal numbers: 1.25 / sqrt(n), and 1 for one or two.
+    factors = [(1.25 if len(one.rates) > 2 else 1.0) / len(one.rates) ** 0.5 for one in chosen]
+    return noise * np.array(factors)
+
+
+def _operation(base: Storage, figure: str, rates: Vector) -> tuple[float, float, float]:
+    """Return seconds of an operation, and the range of its repeats."""
+    name = figure.removeprefix("metadata.")
+    middle, low, high = (
+        operation_figure(base, name, float(1 / rate))
+        for rate in (np.median(rates), rates.max(), rates.min())
+    )
+    return middle, low, high
+
+
+def _with_figure(
+    storage: Storage, name: str, value: float, low: float, high: float, what: str
+) -> Storage:
+    source = f"fitted to results of {what} by `stripewise machine fit`"
+    ends = (min(low, value), value, max(high, value))
+    low, value, high = (float(f"{end:.4g}") for end in ends)
+    figure = Figure(value, Evidence.MEASURED, source, low, high)
+    return replace(storage, figures={**storage.figures, name: figure})
+
+
+# Bandwidths to be explained by figures of a description: the best ones, and how sure they are.
+
+WIDE = 2.0
+"""Of what is expected beforehand: hardly anything, standard deviation of the logarithm."""
+NOTHING = 0.05
+SPARED = 2.0
+"""A figure without which the loss is greater by less is not told: a chi-square of 4."""
+DRAWS, STARTS, ROUNDS, SCALE = 2000, 3, 25, 2.0
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Bandwidths to be explained by figures, all as logarithms."""
+
+    base: Storage
+    cases: Sequence[Case]
+    rates: Vector
+    unsure: Vector
+    expected: dict[str, float]
+
+    @cached_property
+    def _ready(self) -> list[Ready]:
+        return [Ready.of(self.base, case) for case in self.cases]
+
+    def residuals(self, place: Vector) -> Vector:
+        values = dict(zip(self.expected, np.exp(place), strict=True))
+        moved = with_values(self.base, values)
+        found = np.log(bandwidths(moved, self._ready))
+        far = (place - np.log(list(self.expected.values()))) / WIDE
+        return np.concatenate([(found - self.rates) / self.unsure, far])
+
+    def solve(self, random: np.random.Generator, start: Vector | None) -> Vector:
+        """Return the best of several descents: limits make edges at which one may stop.
+
+        Args:
+            random: For the places to begin from.
+            start: One that is known to be good, shape (k,); None: none is.
+        """
+        guess = np.log(list(self.expected.values()))
+        if not len(guess):
+            return guess
+        places = [guess, *(guess + random.normal(0.2, 0.4, len(guess)) for _ in range(STARTS))]
+        found = [
+            least_squares(self.residuals, place, scale=SCALE, rounds=ROUNDS)
+            for place in (places if start is None else [start])
+        ]
+        # The first one keeps limits apart that explain the same.
+        best = found[0]
+        for one in found[1:]:
+            best = one if one[1] < best[1] - NOTHING else best
+        return best[0]
+
+    def without(self, index: int) -> Problem:
+        """Return the problem without one of the figures."""
+        name = list(self.expected)[index]
+        left = {key: value for key, value in self.expected.items() if key != name}
+        return replace(self, expected=left)
+
+    def loss(self, place: Vector) -> float:
+        """Return half of the squared errors of the rates, as far as they count."""
+        return huber_loss(self.residuals(place)[: len(self.rates)], SCALE)
+
+    def spare(self, place: Vector) -> list[str]:
+        """Return the figures without each of which the rates are explained as well."""
+        found = []
+        for index, name in enumerate(self.expected):
+            simpler, rest = self.without(index), np.delete(place, index)
+            if len(rest):
+                rest, _ = least_squares(simpler.residuals, rest, scale=SCALE, rounds=ROUNDS)
+            if simpler.loss(rest) - self.loss(place) < SPARED:
+                found.append(name)
+        return found
+
+    def draws(self, place: Vector, random: np.random.Generator) -> tuple[Vector, Vector]:
+        """Return standard deviations (k,), and a bootstrap to first order (draws, k).
+
+        Each draw takes other repeats, which move the figures along the slopes at the optimum;
+        what the laws cannot explain widens the draws, but does not make a figure untold.
+        """
+        if not len(place):
+            return place, np.zeros((1, 0))
+        slopes, left = slopes_at(self.residuals, place), self.residuals(place)
+        number, free = len(self.rates), len(place)
+        misfit = float((left[:number] ** 2).sum()) / max(number - free, 1)
+        inflate = np.sqrt(max(misfit, 1.0))
+        normal = np.linalg.inv(slopes.T @ slopes + 1e-12 * np.eye(free))
+        drawn = random.normal(0, inflate, (DRAWS, number))
+        moved = drawn @ (normal @ slopes[:number].T).T
+        blind = np.sqrt(np.diag(normal))
+        return blind, place + moved
+
+
+def with_values(storage: Storage, values: Mapping[str, float]) -> Storage:
+    """Return a storage with other values of some figures."""
+    figures = dict(storage.figures)
+    for name, value in values.items():
+        known = figures.get(name, Figure(value, Evidence.ASSUMED, "fit"))
+        figures[name] = replace(known, value=value, low=None, high=None)
+    return replace(storage, figures=figures)
+
+
+# What a fit begins with: a storage of which hardly anything is known.
+
+_UNKNOWN = 1e15
+"""Bytes a second that limit nothing, and still take a time."""
+_TARGETS = ("servers.target_write", "servers.target_read")
+
+
+def blank_storage(
+    results: Results, *, name: str, targets: int, kind: str = "lustre", stack: str = "romio"
+) -> Storage:
+    """Return a storage that nothing limits, on the nodes that the results were measured on.
+
+    Args:
+        results: To be fitted to.
+        name: Of the description.
+        targets: OSTs, burst-buffer nodes or disks.
+        kind: One of `stripewise.storage.machines.KINDS`.
+        stack: MPI-IO of its users.
+    """
+    works = [one.workload for one in results.measured]
+    nodes = max((one.nodes for one in works), default=1)
+    ranks = max((one.ranks_per_node for one in works), default=1)
+    given = "given to `stripewise machine fit`"
+    figures = {
+        "machine.nodes": Figure(nodes, Evidence.ASSUMED, "the most nodes of the results"),
+        "machine.ranks_per_node": Figure(ranks, Evidence.ASSUMED, "the most of the results"),
+        "servers.targets": Figure(targets, Evidence.DOCUMENTED, given),
+        **{one: Figure(_UNKNOWN, Evidence.ASSUMED, "not known") for one in _TARGETS},
+    }
+    return Storage(name, "Fitted to benchmark results", kind, stack, figures)
+
+
+def finished(storage: Storage, results: Results) -> Storage:
+    """Return the storage with a speed of targets in both directions.
+
+    Args:
+        storage: That was fitted.
+        results: The fastest run stands for what no run tells.
+
+    Raises:
+        UsageError: Nothing is known of the targets.
+    """
+    missing = [one for one in _TARGETS if storage.value(one) >= _UNKNOWN]
+    seen = {True: 0.0, False: 0.0}
+    for one in results.measured:
+        seen[one.writing] = max(seen[one.writing], median(one.rates))
+    if missing and not any(seen.values()):
+        raise UsageError(
+            "the results say nothing of how fast a target is: add bandwidths, or name a "
+            "description to begin with by --like"
+        )
+    figures = dict(storage.figures)
+    for name in missing:
+        way = name.rpartition("_")[2]
+        most = storage.value(f"servers.whole_{way}")
+        value = min(seen[way == "write"] or max(seen.values()), most)
+        source = "not told by the results: as fast as the fastest configuration"
+        figures[name] = Figure(float(f"{value:.4g}"), Evidence.ASSUMED, source)
+    return replace(storage, figures=figures)

@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bandwidths as a description predicts them, through the stacks and laws of simulations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from stripewise.storage.machines import Storage
+from stripewise.storage.results import Case
+from stripewise.storage.simulation import Rates, chosen_transport, layout_of, phase_times
+from stripewise.storage.stacks import STACKS, Layout, Phase, Setup
+
+
+class Ready(NamedTuple):
+    """The requests of a case, which do not depend on how fast the storage is.
+
+    Attributes:
+        phases: Of the stack.
+        layout: Of the files.
+        bytes: That the program asks to move.
+        transport: Environment that chooses a variant of the storage.
+    """
+
+    phases: tuple[Phase, ...]
+    layout: Layout
+    bytes: int
+    transport: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, storage: Storage, case: Case) -> Ready:
+        """Make the requests of a case on a storage."""
+        system = _system(storage, case.transport)
+        layout = layout_of(_roomy(system, case), dict(case.settings))
+        return cls(_phases(case, layout), layout, case.workload.bytes, case.transport)
+
+    def seconds(self, rates: Rates) -> float:
+        """Return how long they take."""
+        return sum(one.seconds for one in phase_times(self.phases, rates, self.layout))
+
+
+def bandwidths(storage: Storage, ready: Sequence[Ready]) -> list[float]:
+    """Return the bytes a second of several cases on a storage, made ready on a like one.
+
+    Args:
+        storage: With the targets and the default striping of that on which they were made.
+        ready: The cases.
+    """
+    rates = {
+        one: Rates.of(_system(storage, one))
+        for one in dict.fromkeys(case.transport for case in ready)
+    }
+    return [one.bytes / one.seconds(rates[one.transport]) for one in ready]
+
+
+def seconds(storage: Storage, case: Case) -> float:
+    """Return how long a case takes on a storage."""
+    return Ready.of(storage, case).seconds(Rates.of(_system(storage, case.transport)))
+
+
+def bandwidth(storage: Storage, case: Case) -> float:
+    """Return the bytes a second of a case on a storage."""
+    return case.workload.bytes / seconds(storage, case)
+
+
+def _system(storage: Storage, transport: tuple[tuple[str, str], ...]) -> Storage:
+    return storage.over(chosen_transport(storage, dict(transport)))
+
+
+def _roomy(storage: Storage, case: Case) -> Storage:
+    """A burst buffer from which the job has as many nodes as its files have stripes."""
+    wanted = dict(case.settings).get("mpiio.striping_factor", 0)
+    granularity = storage.value("layout.granularity")
+    if not granularity or not isinstance(wanted, int) or wanted <= 1:
+        return storage
+    return _with_stripes(storage, wanted)
+
+
+def _with_stripes(storage: Storage, stripes: int) -> Storage:
+    figure = replace(storage.figures["layout.stripe_count"], value=float(stripes))
+    return replace(storage, figures={**storage.figures, "layout.stripe_count": figure})
+
+
+@lru_cache(maxsize=100_000)
+def _phases(case: Case, layout: Layout) -> tuple[Phase, ...]:
+    work = case.workload
+    return STACKS[case.stack].phases(work, Setup(layout, dict(case.settings), work.nodes))

@@ -1,0 +1,380 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures this machine's own storage in about a minute, with several processes at once."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean, median, stdev
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from stripewise.core import MIB, temporary_directory
+from stripewise.core.errors import StorageError
+from stripewise.present import printable
+from stripewise.storage.machines._description import Storage
+from stripewise.storage.machines._figures import SPEC_OF, Evidence, Figure, rounded
+from stripewise.storage.machines._find import described
+from stripewise.storage.machines._mounts import find_mount
+from stripewise.storage.machines._requests import Stack, measure_costs
+
+_STACKS = {"mpich": "romio", "openmpi": "ompio", "openmpi-romio": "romio"}
+"""What simulations call the MPI-IO of an MPI."""
+_LEAST_FREE = 512 * MIB
+_MOST_PROCESSES = 8
+_LEAST_SECONDS = 1e-9
+
+
+def probe_storage(
+    directory: Path, stacks: Sequence[Stack] = (), effort: Effort | None = None
+) -> Storage:
+    """Measure the file system of a directory, in a directory of its own that is removed again.
+
+    Args:
+        directory: On the file system in question; it needs 512 MiB of free space.
+        stacks: Whose transfers of interleaved pieces are measured; one whose kernel fails is
+            left out.
+        effort: How long and how much is transferred.
+
+    Raises:
+        StorageError: Nothing can be written there, or there is too little space.
+    """
+    processors = len(os.sched_getaffinity(0))
+    try:
+        free = shutil.disk_usage(directory).free
+        if free < _LEAST_FREE:
+            raise StorageError(
+                f"{directory} has {free // MIB} MiB free, and a probe needs {_LEAST_FREE // MIB} "
+                "MiB: make room, or name a directory on another file system"
+            )
+        with temporary_directory("probe", directory) as work:
+            processes = min(max(2, processors), _MOST_PROCESSES)
+            samples = measure_rounds(work, processes, effort or Effort())
+            costs = measure_costs(work, stacks)
+    except StorageError:
+        raise
+    except OSError as error:
+        raise StorageError(f"cannot measure {directory}: {error.strerror or error}") from error
+    mount = find_mount(directory)
+    base = described(mount)
+    title = printable(f"{mount.kind or 'storage'} on {mount.point} of {platform.node()}")
+    figures = dict(_figures(samples, processors))
+    stack = next((_STACKS[one.stack] for one in costs.exchange if one.stack in _STACKS), "")
+    return Storage(base.name, title, base.kind, stack, figures, mount=mount, costs=costs)
+
+
+def _figures(samples: Samples, processors: int) -> Iterator[tuple[str, Figure]]:
+    said = "direct requests" if samples.direct else "no O_DIRECT: through the cache, with fsync"
+    here = "stripewise machine probe"
+    yield "machine.nodes", Figure(1.0, Evidence.MEASURED, "this machine")
+    yield "machine.ranks_per_node", Figure(float(processors), Evidence.MEASURED, "this machine")
+    yield (
+        "servers.targets",
+        Figure(1.0, Evidence.ASSUMED, "the file system is taken as one target"),
+    )
+    for name, values, what in _measured(samples):
+        number = f"; {len(values)} samples" if len(values) > 1 else ""
+        yield name, _figure(name, values, f"{here}: {what}; {said}{number}")
+
+
+def _measured(samples: Samples) -> Iterator[tuple[str, Sequence[float], str]]:
+    """Yield figures with their values in each round, in base units."""
+    number = samples.processes
+    several = f"{number} processes, requests of {LARGE // MIB} MiB"
+    for way in ("write", "read"):
+        alone = _streams(samples, way)
+        own, shared = (samples.rate(way, number, LARGE, one) for one in (False, True))
+        yield f"client.process_{way}", alone, "one process, what larger requests take longer"
+        yield f"client.file_{way}", shared, f"{several}, one file"
+        yield f"client.node_{way}", own, f"{several}, a file each"
+        best = own if median(own) >= median(alone) else alone
+        yield f"servers.target_{way}", best, "the most that one or several processes reached"
+    target, client = _request_times(samples)
+    yield "servers.target_request", target, f"{number} processes, requests of {SMALL // 1024} KiB"
+    yield "client.request", client, "one process, the same, less the target's time"
+    for call in METADATA:
+        every = samples.calls[call, number]
+        yield f"metadata.{call}", every, f"{number} processes, from one call to the next"
+    yield "metadata.latency", _latencies(samples), "one process, create and open, less the above"
+    writes = samples.rate("write", number, LARGE)
+    if len(writes) > 1:
+        what = f"{several}, a file each, {len(writes)} rounds"
+        yield "noise.cv", [min(1.0, stdev(writes) / fmean(writes))], what
+
+
+def _streams(samples: Samples, way: str) -> list[float]:
+    """Return what one process moves a second beyond its time for each request."""
+    pairs = zip(samples.seconds(way, 1, LARGE), samples.seconds(way, 1, SMALL), strict=True)
+    return [(LARGE - SMALL) / max(large - small, large / 2) for large, small in pairs]
+
+
+def _request_times(samples: Samples) -> tuple[list[float], list[float]]:
+    """Return the time of a request at the target, and of the process beside it."""
+    target, client = [], []
+    for way in ("write", "read"):
+        rate = median(samples.rate(way, samples.processes, LARGE))
+        together = samples.seconds(way, samples.processes, SMALL)
+        alone = samples.seconds(way, 1, SMALL)
+        for every, one in zip(together, alone, strict=True):
+            target.append(max(_LEAST_SECONDS, every - SMALL / rate))
+            client.append(max(0.0, one - every))
+    return target, client
+
+
+def _latencies(samples: Samples) -> list[float]:
+    return [
+        max(0.0, alone - together)
+        for call in ("create", "open")
+        for alone, together in zip(
+            samples.calls[call, 1], samples.calls[call, samples.processes], strict=True
+        )
+    ]
+
+
+def _figure(name: str, values: Sequence[float], source: str) -> Figure:
+    """Return the median of the rounds, and their ends as its interval."""
+    low, middle, high = (
+        rounded(value, SPEC_OF[name].dimension)
+        for value in (min(values), median(values), max(values))
+    )
+    ends = (low, high) if len(values) > 1 else (None, None)
+    return Figure(middle, Evidence.MEASURED, source, *ends)
+
+
+# Rounds of direct requests to one file system: what each kind of transfer reached.
+#
+# The kinds take turns, so that a slow moment of the storage meets all of them alike.
+
+SMALL, LARGE = 4 << 10, 4 * MIB
+METADATA = ("create", "open", "stat", "remove")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long and how much.
+
+    Attributes:
+        rounds: At most; six make the smallest and the largest an interval of 95 % of the median.
+        seconds: Of one kind of transfer in one round.
+        region: Bytes of its files.
+        files: Of one process, for calls that move no data; they are made until the seconds end.
+        limit: Seconds after which no further round begins.
+    """
+
+    rounds: int = 6
+    seconds: float = 0.2
+    region: int = 128 * MIB
+    files: int = 50
+    limit: float = 25.0
+
+
+class Transfer(NamedTuple):
+    """One kind of transfer.
+
+    Attributes:
+        operation: "write" or "read".
+        processes: At the same time.
+        size: Of a request, bytes.
+        shared: All into one file, by turns; else each its own.
+    """
+
+    operation: str
+    processes: int
+    size: int
+    shared: bool = False
+
+
+@dataclass
+class Samples:
+    """What the rounds showed.
+
+    Attributes:
+        processes: Of the transfers of several.
+        direct: Whether the requests went past the system's cache.
+        rates: Bytes a second of all processes, in each round.
+        calls: Metadata call and processes -> seconds of one call, in each round.
+    """
+
+    processes: int
+    direct: bool
+    rates: dict[Transfer, list[float]] = field(default_factory=dict)
+    calls: dict[tuple[str, int], list[float]] = field(default_factory=dict)
+
+    def rate(self, *kind: Any) -> list[float]:
+        """Return the rates of a kind of transfer."""
+        return self.rates[Transfer(*kind)]
+
+    def seconds(self, operation: str, processes: int, size: int) -> list[float]:
+        """Return the seconds from one request of all processes to the next."""
+        return [size / rate for rate in self.rate(operation, processes, size)]
+
+
+def takes_direct(work: Path) -> bool:
+    """Tell whether the file system takes requests past the cache (`O_DIRECT`)."""
+    place = work / "direct"
+    try:
+        file = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_DIRECT, 0o600)
+    except OSError:
+        return False
+    finally:
+        place.unlink(missing_ok=True)
+    try:
+        return os.pwritev(file, [mmap.mmap(-1, SMALL)], 0) == SMALL
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+
+
+def transfers(processes: int) -> Iterator[Transfer]:
+    """Yield the kinds of transfers; what is read was written just before."""
+    for number, size, shared in (
+        (1, SMALL, False),
+        (1, LARGE, False),
+        (processes, SMALL, False),
+        (processes, LARGE, False),
+        (processes, LARGE, True),
+    ):
+        for operation in ("write", "read"):
+            yield Transfer(operation, number, size, shared)
+
+
+def measure_rounds(work: Path, processes: int, effort: Effort) -> Samples:
+    """Measure in an empty directory.
+
+    Raises:
+        OSError: The storage refuses.
+    """
+    samples = Samples(processes, takes_direct(work))
+    end = time.monotonic() + effort.limit
+    with Team(processes) as team:
+        for number in range(effort.rounds):
+            if number and time.monotonic() > end:
+                break
+            for kind in transfers(processes):
+                rate = _transfer(team, work, kind, effort, direct=samples.direct)
+                samples.rates.setdefault(kind, []).append(rate)
+            for together in (1, processes):
+                for call, seconds in _metadata(team, work, together, effort).items():
+                    samples.calls.setdefault((call, together), []).append(seconds)
+    return samples
+
+
+def _transfer(team: Team, work: Path, kind: Transfer, effort: Effort, *, direct: bool) -> float:
+    """Return bytes a second of all processes."""
+    shared, number = kind.shared, kind.processes
+    files = [work / ("shared" if shared else f"own.{rank}") for rank in range(number)]
+    orders = [
+        {
+            "do": kind.operation,
+            "file": os.fspath(file),
+            "size": kind.size,
+            "direct": direct,
+            "seconds": effort.seconds,
+            "offset": rank * kind.size if shared else 0,
+            "stride": kind.size * (number if shared else 1),
+            "region": effort.region if shared else effort.region // number,
+        }
+        for rank, file in enumerate(files)
+    ]
+    done = team.run(orders)
+    if kind.operation == "read":
+        for file in set(files):
+            file.unlink()
+    moved: float = sum(one["bytes"] for one in done)
+    return moved / _duration(done)
+
+
+def _metadata(team: Team, work: Path, processes: int, effort: Effort) -> dict[str, float]:
+    """Return seconds from one call of all processes to the next, for each kind of call."""
+    about = {"do": "metadata", "files": effort.files, "seconds": effort.seconds}
+    orders = [
+        about | {"directory": os.fspath(work / f"calls.{rank}")} for rank in range(processes)
+    ]
+    done = team.run(orders)
+    return {call: fmean(one[call] for one in done) / processes for call in METADATA}
+
+
+def _duration(done: Sequence[dict[str, float]]) -> float:
+    return max(1e-9, max(one["end"] for one in done) - min(one["begin"] for one in done))
+
+
+# Several processes that make requests at the same time.
+
+_WORKER = Path(__file__).with_name("_direct_worker.py")
+
+
+class Team:
+    """Processes of the probe; they end with the block, or with this process."""
+
+    def __init__(self, number: int) -> None:
+        self.workers = [
+            subprocess.Popen(
+                [sys.executable, "-S", "-E", str(_WORKER)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+            for _ in range(number)
+        ]
+
+    def __enter__(self) -> Team:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for worker in self.workers:
+            if error is not None:
+                worker.kill()
+            with suppress(OSError, ValueError):
+                worker.communicate()
+
+    def run(self, orders: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """Let as many processes as there are orders work at the same time.
+
+        Raises:
+            OSError: The storage refuses one of them; the others have ended as well.
+        """
+        workers = self.workers[: len(orders)]
+        for worker, order in zip(workers, orders, strict=True):
+            _tell(worker, json.dumps(order))
+        ready = [_hear(worker) for worker in workers]
+        waiting = [w for w, said in zip(workers, ready, strict=True) if said == "ready"]
+        for worker in waiting:
+            _tell(worker, "go")
+        answers = [json.loads(said) for said in ready if said != "ready"]
+        answers += [json.loads(_hear(worker)) for worker in waiting]
+        for answer in answers:
+            if "error" in answer:
+                raise OSError(0, answer["error"])
+        return answers
+
+
+def _tell(worker: subprocess.Popen[str], text: str) -> None:
+    assert worker.stdin is not None
+    worker.stdin.write(text + "\n")
+    worker.stdin.flush()
+
+
+def _hear(worker: subprocess.Popen[str]) -> str:
+    assert worker.stdout is not None
+    said = worker.stdout.readline().rstrip("\n")
+    if not said:
+        raise OSError(0, "a process of the probe ended early")
+    return said

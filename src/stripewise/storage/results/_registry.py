@@ -1,0 +1,134 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The readers of results, and which of them a file is for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
+
+from stripewise.core.errors import StripewiseError, UsageError
+from stripewise.core.inputs import RESULTS, read_input
+from stripewise.present import printable
+from stripewise.storage.results._base import (
+    Found,
+    Measured,
+    PrintedReader,
+    Reader,
+    Results,
+    Test,
+    check_rate,
+)
+from stripewise.storage.results._benchio import Benchio, RateTable
+from stripewise.storage.results._ior import IorText
+from stripewise.storage.results._ior_json import IorCsv, IorJson
+from stripewise.storage.results._lines import cleaned
+from stripewise.storage.results._mdtest import Mdtest
+from stripewise.storage.results._own_json import Kernel, Metadata
+from stripewise.storage.results._tables import CsvTable
+
+_T = TypeVar("_T")
+_MEMBERS: tuple[Reader, ...] = (
+    Kernel(), Metadata(), IorJson(), IorCsv(), RateTable(), IorText(), Mdtest(), Benchio(),
+    CsvTable(),
+)  # fmt: skip
+_IN_TEXT = ("ior-json", "ior-csv", "ior", "mdtest", "benchio")
+"""Forms of which one file, the output of a job, may hold several."""
+
+
+def read_results(paths: Iterable[Path], ranks_per_node: int = 0) -> Results:
+    """Read files of results and put them together.
+
+    Args:
+        paths: Of files, each of any form.
+        ranks_per_node: Where a form does not tell; 0: not known.
+
+    Raises:
+        UsageError: A file cannot be read, or is of no known form.
+    """
+    measured: list[Measured] = []
+    operations: dict[str, tuple[float, ...]] = {}
+    notes: list[str] = []
+    for path in paths:
+        for found in _each(path, ranks_per_node, lambda one, *args: one.read(*args)):
+            for one in found.measured:
+                for rate in one.rates:
+                    check_rate(one.source, rate)
+            measured += found.measured
+            notes += found.notes
+            for figure, rates in found.operations.items():
+                operations[figure] = (*operations.get(figure, ()), *rates)
+    return Results(tuple(measured), operations, tuple(notes))
+
+
+def read_tests(paths: Iterable[Path], ranks_per_node: int = 0) -> Found:
+    """Read what benchmark programs printed, test by test.
+
+    Args:
+        paths: Of files: output of IOR, mdtest, benchio, or of our kernel.
+        ranks_per_node: Where a form does not tell; 0: not known.
+
+    Raises:
+        UsageError: A file cannot be read, is of no known form, or has no single tests.
+    """
+    tests: list[Test] = []
+    notes: list[str] = []
+    for path in paths:
+        for found in _each(path, ranks_per_node, _tests):
+            tests += found.tests
+            notes += found.notes
+    return Found(tuple(tests), tuple(notes))
+
+
+def _tests(reader: Reader, text: str, name: str, ranks_per_node: int) -> Found:
+    if not isinstance(reader, PrintedReader):
+        raise UsageError(
+            f"{name}: a table of results has no single runs: give what IOR, mdtest or benchio "
+            "printed, or the kernel's JSON"
+        )
+    return reader.tests(text, name, ranks_per_node)
+
+
+def _each(path: Path, ranks_per_node: int, read: Callable[..., _T]) -> list[_T]:
+    """Return what each reader that a file is for makes of it."""
+    name = printable(str(path))
+    try:
+        text = cleaned(read_input(path, RESULTS))
+    except OSError as error:
+        raise UsageError(f"{name}: {error.strerror or error}: give a file") from error
+    chosen = [one for one in _MEMBERS if one.recognises(text, path.name)]
+    if not chosen:
+        raise UsageError(
+            f"{name} is of no known form: give what IOR, mdtest, benchio or `stripewise "
+            "kernel --json` printed, or a table (CSV, TOML)"
+        )
+    if chosen[0].name not in _IN_TEXT:
+        return [_guarded(chosen[0], text, name, ranks_per_node, read)]
+    chosen = [one for one in chosen if one.name in _IN_TEXT]
+    found, errors = list[_T](), list[UsageError]()
+    for one in chosen:
+        try:
+            found.append(_guarded(one, text, name, ranks_per_node, read))
+        except UsageError as error:
+            errors.append(error)
+    if not found:
+        raise errors[0]
+    return found
+
+
+def _guarded(
+    reader: Reader, text: str, name: str, ranks_per_node: int, read: Callable[..., _T]
+) -> _T:
+    try:
+        return read(reader, text, name, ranks_per_node)
+    except StripewiseError as error:
+        if name in str(error):
+            raise
+        raise UsageError(f"{name}: {error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
+        raise UsageError(
+            f"{name}: cannot be read as results of {reader.name} "
+            f"({str(error).splitlines()[0] if str(error) else type(error).__name__}): "
+            "check that the file is whole"
+        ) from error

@@ -1,0 +1,357 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shows simulated jobs in words, as JSON and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Any
+
+from stripewise.core import Value, to_json
+from stripewise.present import (
+    aligned,
+    chart,
+    format_bandwidth,
+    format_bytes,
+    format_percent,
+    format_seconds,
+    format_value,
+    labelled,
+    line,
+    page_template,
+    plural,
+    printable,
+)
+from stripewise.settings.tunables import format_settings
+from stripewise.storage.machines import Storage
+from stripewise.storage.simulation._limits import Limit
+from stripewise.storage.simulation._simulate import OWN_CALLS, Simulated
+from stripewise.storage.stacks import Workload
+
+_MOST_ROWS = 60
+
+
+@dataclass(frozen=True)
+class SimulationRow:
+    """One simulated job.
+
+    Attributes:
+        point: Its values of what is swept.
+        workload: That it moves.
+        found: What it takes.
+    """
+
+    point: Mapping[str, Value]
+    workload: Workload
+    found: Simulated
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Simulated jobs on one storage.
+
+    Attributes:
+        storage: That they run on.
+        pattern: As the user gave it.
+        sweep: Name -> values, of which all combinations are simulated; empty: one job.
+        rows: At least one.
+    """
+
+    storage: Storage
+    pattern: str
+    sweep: Mapping[str, Sequence[Value]]
+    rows: Sequence[SimulationRow]
+
+    @property
+    def best(self) -> int:
+        """Place of the row with the highest bandwidth, of equal ones the first."""
+        rates = [row.found.bandwidth_bytes_per_second for row in self.rows]
+        return rates.index(max(rates))
+
+
+def simulation_lines(simulation: Simulation) -> Iterator[str]:
+    """Say what simulated jobs take; of several, a table and the best one in full."""
+    best = simulation.rows[simulation.best]
+    storage = simulation.storage
+    yield line("storage", printable(f"{storage.name}: {storage.title}"))
+    yield line("pattern", printable(pattern_words(simulation)))
+    if simulation.sweep:
+        yield ""
+        yield from _table(simulation)
+        yield ""
+        yield line("best", format_settings(best.point))
+    yield line("job", job_words(best))
+    yield line("stack", stack_words(best.found))
+    yield line("time", time_words(best.found))
+    yield line("bandwidth", format_bandwidth(best.found.bandwidth_bytes_per_second))
+    yield from labelled("limits", [_limit(one) for one in best.found.limits])
+    yield from labelled("requests", request_words(best.found))
+    cv = storage.value("noise.cv")
+    if cv > 0:
+        yield line("noise", f"runs vary by {format_percent(cv)} (coefficient of variation)")
+    yield from labelled("notes", [printable(text) for text in best.found.notes])
+
+
+def pattern_words(simulation: Simulation) -> str:
+    """Return the pattern as given, and in the notation where that was another."""
+    patterns = simulation.rows[0].workload.patterns
+    notations = list(dict.fromkeys(one.notation for one in patterns))
+    if not notations:
+        return f"{simulation.pattern}: the program's own requests"
+    more = f" and {len(notations) - 1} more" if len(notations) > 1 else ""
+    plain = simulation.pattern.replace(" ", "")
+    if notations[0].replace(" ", "").upper() == plain.upper():
+        return notations[0]
+    return f"{simulation.pattern}: {notations[0]}{more}"
+
+
+def job_words(row: SimulationRow) -> str:
+    """Return the size of a job."""
+    work = row.workload
+    ranks = plural(work.ranks_per_node, "rank")
+    each = f"{plural(work.nodes, 'node')} with {ranks} each" if work.nodes > 1 else ranks
+    return f"{each}, {format_bytes(work.bytes)} in all"
+
+
+def stack_words(found: Simulated) -> str:
+    """Return the stack, its settings and the files' layout."""
+    parts = ["the program's own calls" if found.stack == OWN_CALLS else found.stack]
+    parts += [f"transport {found.transport}"] if found.transport else []
+    parts += [format_settings(found.settings)] if found.settings else []
+    if found.layout.private:
+        parts.append("files on the node's own part of the burst buffer")
+        return printable("; ".join(parts))
+    stripes = plural(found.layout.stripe_count, "stripe")
+    parts.append(f"files of {stripes} of {format_bytes(found.layout.stripe_size)}")
+    return printable("; ".join(parts))
+
+
+def time_words(found: Simulated) -> str:
+    """Return the time of a job, or that it has no end."""
+    return format_seconds(found.seconds) if isfinite(found.seconds) else "the job hangs"
+
+
+def request_words(found: Simulated) -> list[str]:
+    """Return the requests that reach the file system, in sentences without a verb."""
+    of = found.requests
+    if not of.requests:
+        return []
+    number = f"{of.requests:,.0f} requests" if of.requests > 1.5 else "1 request"
+    of_files = plural(of.files, "file")
+    lines = [
+        f"{number} of {format_bytes(of.size_bytes)} in the mean, by "
+        f"{of.processes:,} of the ranks on {plural(of.nodes, 'node')}, to {of_files}"
+    ]
+    if of.rounds:
+        rounds = f"{of.rounds:,.0f} rounds" if of.rounds > 1.5 else "1 round"
+        exchanged = format_bytes(of.exchange_bytes)
+        lines.append(f"{rounds} of collective buffering, {exchanged} exchanged in each")
+    if of.read_modify_write_bytes:
+        lines.append(f"{format_bytes(of.read_modify_write_bytes)} read before they are changed")
+    return lines
+
+
+def simulation_json(simulation: Simulation) -> dict[str, Any]:
+    """Return everything as JSON; of several jobs the best one's figures, and a row for each."""
+    storage, best = simulation.storage, simulation.rows[simulation.best]
+    document: dict[str, Any] = {
+        "storage": storage.name,
+        "title": storage.title,
+        "noise_cv": storage.value("noise.cv"),
+        "pattern": simulation.pattern,
+        "patterns": list(dict.fromkeys(one.notation for one in best.workload.patterns)),
+        **_row_json(best),
+    }
+    if simulation.sweep:
+        document["sweep"] = {name: to_json(list(v)) for name, v in simulation.sweep.items()}
+        document["best"] = simulation.best
+        document["rows"] = [
+            {"point": to_json(dict(row.point)), **_row_json(row)} for row in simulation.rows
+        ]
+    return document
+
+
+def _row_json(row: SimulationRow) -> dict[str, Any]:
+    found, work = row.found, row.workload
+    layout = found.layout
+    return {
+        "nodes": work.nodes,
+        "ranks_per_node": work.ranks_per_node,
+        "ranks": work.ranks,
+        "stack": found.stack,
+        "transport": found.transport,
+        "settings": to_json(dict(found.settings)),
+        "layout": {
+            "stripe_count": layout.stripe_count,
+            "stripe_size_bytes": layout.stripe_size,
+            "targets": layout.targets,
+            "private": layout.private,
+        },
+        "bytes": found.bytes,
+        "seconds": found.seconds if isfinite(found.seconds) else None,
+        "hangs": not isfinite(found.seconds),
+        "bandwidth_bytes_per_second": found.bandwidth_bytes_per_second,
+        "limits": [asdict(one) for one in found.limits],
+        "requests": asdict(found.requests),
+        "phases": [
+            {
+                "name": one.phase.name,
+                "repeats": one.phase.repeats,
+                "seconds": one.seconds,
+                "exchange_seconds": one.exchange * one.phase.repeats,
+                "metadata_seconds": one.metadata * one.phase.repeats,
+                "metadata": dict(one.phase.metadata),
+                "flows": [asdict(flow.flow) for flow in one.flows],
+            }
+            for one in found.phases
+        ],
+        "notes": list(found.notes),
+    }
+
+
+def _limit(limit: Limit) -> str:
+    return f"{format_percent(limit.share):>6}  {printable(limit.words)}"
+
+
+def _table(simulation: Simulation) -> Iterator[str]:
+    """Yield a row for each job; of many the fastest ones."""
+    rows = list(enumerate(simulation.rows))
+    if len(rows) > _MOST_ROWS:
+        rows.sort(key=lambda row: -row[1].found.bandwidth_bytes_per_second)
+        yield f"The fastest {_MOST_ROWS} of {len(rows):,} jobs (--json has all):"
+    names = [name.rpartition(".")[2] for name in simulation.sweep]
+    cells = [(*names, "time", "bandwidth", "", "limit")]
+    for place, row in rows[:_MOST_ROWS]:
+        limits = row.found.limits
+        cells.append((
+            *(format_value(value) for value in row.point.values()),
+            time_words(row.found),
+            format_bandwidth(row.found.bandwidth_bytes_per_second),
+            "best" if place == simulation.best else "",
+            printable(limits[0].words) if limits else "-",
+        ))  # fmt: skip
+    yield from aligned(cells)
+
+
+# Simulated jobs as one self-contained page.
+
+_GIB = float(1 << 30)
+_MOST_ROWS_SIMULATION_PAGE = 500
+_MOST_BARS = 60
+
+
+def render_simulation_html(simulation: Simulation) -> str:
+    """Render the page; the same simulation gives the same page."""
+    best = simulation.rows[simulation.best]
+    pictures = [limits_chart(best)] if best.found.limits else []
+    if len(simulation.rows) > 1:
+        pictures.insert(0, sweep_chart(simulation))
+    return page_template("simulation.html.j2", {"percent": format_percent}).render(
+        storage=simulation.storage,
+        pattern=pattern_words(simulation),
+        best=best.found,
+        job=job_words(best),
+        stack=stack_words(best.found),
+        time=time_words(best.found),
+        requests=request_words(best.found),
+        pictures=pictures,
+        names=[_short(name) for name in simulation.sweep],
+        rows=[
+            _cells(simulation, place)
+            for place in range(min(len(simulation.rows), _MOST_ROWS_SIMULATION_PAGE))
+        ],
+        n_rows=len(simulation.rows),
+    )
+
+
+def _cells(simulation: Simulation, place: int) -> dict[str, Any]:
+    row = simulation.rows[place]
+    limits = row.found.limits
+    return {
+        "values": [format_value(value) for value in row.point.values()],
+        "time": time_words(row.found),
+        "bandwidth": format_bandwidth(row.found.bandwidth_bytes_per_second),
+        "limit": limits[0].words if limits else "",
+        "best": place == simulation.best,
+    }
+
+
+def limits_chart(row: SimulationRow) -> chart.Chart:
+    """Draw for how long each resource is in use."""
+    rows = [
+        {"limit": one.words, "seconds": one.seconds, "share": 100 * one.share}
+        for one in row.found.limits
+        if one.seconds < float("inf")
+    ]
+    encoding = {
+        "x": chart.number("share", "share of the job's I/O time, %", scale={"domain": [0, 100]}),
+        "y": chart.category(
+            "limit", title=None, sort=None, axis={"labelLimit": 420, "maxExtent": 430}
+        ),
+        "tooltip": [*chart.tips(limit="limit"), chart.tip("seconds", "seconds")],
+    }
+    spec = chart.layers(
+        rows,
+        chart.layer("bar", encoding, color=chart.BASELINE),
+        height={"step": 26},
+        title={"text": "What the time goes to", "subtitle": "uses overlap in time"},
+    )
+    words = "; ".join(f"{one.words} ({format_percent(one.share)})" for one in row.found.limits)
+    return chart.Chart(chart.column(spec), f"Shares of the I/O time: {words}.")
+
+
+def sweep_chart(simulation: Simulation) -> chart.Chart:
+    """Draw the bandwidth over the values of what is swept first, a line for each of the rest."""
+    first, *others = simulation.sweep
+    rows = [_dot(row, first, others) for row in simulation.rows]
+    numeric = all(
+        isinstance(value, int | float) and value > 0 for value in simulation.sweep[first]
+    )
+    ordinal = {
+        **{"field": "value", "type": "ordinal", "title": _short(first), "sort": None},
+        "axis": {"labelAngle": 0},
+    }
+    encoding: chart.Spec = {
+        "x": ordinal,
+        "y": chart.number("bandwidth", "bandwidth, GiB/s"),
+        "tooltip": [
+            *chart.tips(shown="job", limit="limited by"),
+            chart.tip("bandwidth", "GiB/s"),
+            chart.tip("seconds", "seconds"),
+        ],
+    }
+    colours = len({row["rest"] for row in rows})
+    if others and colours <= _MOST_BARS:
+        title = _short(others[0]) if len(others) == 1 else None
+        legend = {"labelLimit": 400, "columns": 6 if title else 2}
+        encoding["color"] = chart.category("rest", title=title, sort=None, legend=legend)
+    parts = [chart.points(encoding)]
+    if numeric and colours <= _MOST_BARS:
+        parts.insert(0, chart.layer("line", encoding))
+    spec = chart.layers(rows, *parts, height=280, title={"text": "Bandwidth of each job"})
+    best = rows[simulation.best]
+    low, high = (f(row["bandwidth"] for row in rows) for f in (min, max))
+    words = f"Bandwidth of {len(rows)} jobs, {low:.3g} to {high:.3g} GiB/s; best: {best['shown']}."
+    return chart.Chart(chart.column(spec), words)
+
+
+def _dot(row: SimulationRow, first: str, others: list[str]) -> dict[str, Any]:
+    def named(names: list[str]) -> str:
+        return ", ".join(f"{_short(name)}={format_value(row.point[name])}" for name in names)
+
+    limits, seconds = row.found.limits, row.found.seconds
+    return {
+        "value": format_value(row.point[first]),
+        "rest": format_value(row.point[others[0]]) if len(others) == 1 else named(others),
+        "shown": named([first, *others]),
+        "bandwidth": row.found.bandwidth_bytes_per_second / _GIB,
+        "seconds": seconds if seconds < float("inf") else None,
+        "limit": limits[0].words if limits else "",
+    }
+
+
+def _short(name: str) -> str:
+    """Return the name of what is swept without its layer."""
+    return name.rpartition(".")[2]

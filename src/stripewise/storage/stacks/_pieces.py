@@ -1,0 +1,331 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lists which bytes of a file each rank moves, and where datasets lie in files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.evidence.patterns import Pattern, PatternKind, generate
+from stripewise.evidence.trace import Selections
+from stripewise.storage.stacks._base import Ints
+from stripewise.storage.stacks._workload import REQUEST_DTYPE, Phase, Requests, Workload
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """Contiguous byte ranges, ordered by rank, and within one rank by offset.
+
+    Attributes:
+        rank / offset / size: (n,) int64; offset and size in bytes.
+    """
+
+    rank: Ints
+    offset: Ints
+    size: Ints
+
+    @classmethod
+    def together(cls, parts: Sequence[Ranges]) -> Ranges:
+        """Return those of several tables, one after another."""
+        columns = ([getattr(one, name) for one in parts] for name in cls.__dataclass_fields__)
+        return cls(*map(np.concatenate, columns))
+
+    def take(self, chosen: Ints | NDArray[np.bool_]) -> Ranges:
+        """Return some of them."""
+        return Ranges(self.rank[chosen], self.offset[chosen], self.size[chosen])
+
+
+def ranges_of(pattern: Pattern) -> Ranges:
+    """Return the maximal contiguous ranges of each rank in one step, from byte 0 of the dataset.
+
+    Raises:
+        UsageError: The pattern is irregular.
+    """
+    selections = generate(pattern)
+    dims, unit = _folded(selections)
+    counts = [count * (block if d < len(dims) - 1 else 1) for d, (_, _, count, block, _)
+              in enumerate(dims)]  # fmt: skip
+    per_row = np.prod(counts, axis=0) if dims else np.ones(selections.rank.size, np.int64)
+    row, left = several(per_row)
+    offset, scale = np.zeros(row.size, np.int64), unit
+    size = np.full(row.size, unit, np.int64)
+    for d in reversed(range(len(dims))):
+        start, stride, _, block, extent = dims[d]
+        left, index = np.divmod(left, counts[d][row])
+        if d == len(dims) - 1:
+            place, size = start[row] + stride[row] * index, block[row] * unit
+        else:
+            turn, within = np.divmod(index, block[row])
+            place = start[row] + stride[row] * turn + within
+        offset += place * scale
+        scale *= extent
+    return joined(Ranges(selections.rank[row], offset, size))
+
+
+_Dim = tuple[Ints, Ints, Ints, Ints, int]
+
+
+def _folded(selections: Selections) -> tuple[list[_Dim], int]:
+    """Return the dimensions, without trailing ones that all ranks move whole, and their bytes."""
+    spans: list[_Dim] = [
+        (selections.start[:, d], selections.stride[:, d], selections.count[:, d],
+         selections.block[:, d], extent)
+        for d, extent in enumerate(selections.extents)
+    ]  # fmt: skip
+    unit = selections.element_bytes
+    while len(spans) > 1:
+        start, stride, count, block, extent = spans[-1]
+        one = (count == 1) | (stride == block)
+        if not ((start == 0) & one & (count * block == extent)).all():
+            break
+        unit *= extent
+        spans.pop()
+    return spans, unit
+
+
+def joined(ranges: Ranges) -> Ranges:
+    """Return them in order, those that touch or overlap within a rank made one; no empty ones."""
+    ranges = ranges.take(ranges.size > 0)
+    if not ranges.rank.size:
+        return ranges
+    order = np.lexsort((ranges.offset, ranges.rank))
+    rank, offset, size = ranges.rank[order], ranges.offset[order], ranges.size[order]
+    end = offset + size
+    base = rank * (int(end.max()) + 1)  # so that a running maximum does not cross ranks
+    reach = np.maximum.accumulate(base + end)
+    first = np.ones(rank.size, np.bool_)
+    first[1:] = (rank[1:] != rank[:-1]) | (base[1:] + offset[1:] > reach[:-1])
+    begins = np.flatnonzero(first)
+    last = np.append(begins[1:], rank.size) - 1
+    return Ranges(rank[begins], offset[begins], reach[last] - base[last] - offset[begins])
+
+
+def several(counts: Ints) -> tuple[Ints, Ints]:
+    """Return for `counts[i]` things of each i: which i, and the number within it."""
+    row = np.repeat(np.arange(counts.size), counts)
+    return row, np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def split(ranges: Ranges, most: int) -> Ranges:
+    """Return them cut into pieces of at most `most` bytes, counted from each one's begin."""
+    row, index = several(-(-ranges.size // most))
+    size = np.minimum(ranges.size[row] - index * most, most)
+    return Ranges(ranges.rank[row], ranges.offset[row] + index * most, size)
+
+
+def cut_at(ranges: Ranges, unit: int) -> Ranges:
+    """Return the ranges cut where the file has a multiple of `unit` bytes."""
+    low, end = ranges.offset // unit, ranges.offset + ranges.size
+    row, index = several(-(-end // unit) - low)
+    below = (low[row] + index) * unit
+    begin = np.maximum(ranges.offset[row], below)
+    return Ranges(ranges.rank[row], begin, np.minimum(end[row], below + unit) - begin)
+
+
+def array_bytes(pattern: Pattern) -> int:
+    """Bytes of the whole dataset: step k of a pattern begins so many bytes after step k - 1."""
+    return math.prod(pattern.sizes) * pattern.element_bytes
+
+
+def file_numbers(work: Workload) -> dict[str, int]:
+    """Return the number of each file's name, in the order in which they are met."""
+    return {name: i for i, name in enumerate(dict.fromkeys(one.file for one in work.patterns))}
+
+
+def as_requests(
+    ranges: Ranges, *, phase: int | Ints, file: int | Ints, writing: bool | NDArray[np.bool_]
+) -> Requests:
+    """Return requests of these ranges; `order` is left 0 for `in_order`."""
+    table = np.zeros(ranges.rank.size, REQUEST_DTYPE)
+    table["rank"], table["offset"], table["size"] = ranges.rank, ranges.offset, ranges.size
+    table["phase"], table["file"], table["writing"] = phase, file, writing
+    return table
+
+
+def in_order(tables: Sequence[Requests]) -> Requests:
+    """Return all requests ordered by rank; a rank's own keep their order and get their numbers."""
+    table = np.concatenate(tables) if tables else np.zeros(0, REQUEST_DTYPE)
+    table = table[np.argsort(table["rank"], kind="stable")]
+    first = np.searchsorted(table["rank"], table["rank"])
+    table["order"] = np.arange(table.size) - first
+    return table
+
+
+# Where the datasets of a workload lie in their files.
+
+MOST_STEPS = 16
+"""Steps of one pattern that phases look at; of more, so many evenly spaced ones stand for all."""
+
+
+_ALONE = ("independent", "write of own", "read of own")
+"""How phases begin in which no rank waits for another."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One dataset at its place.
+
+    Attributes:
+        pattern: The pattern.
+        base: Byte of the file at which the dataset begins.
+        times: So many steps are like this one.
+    """
+
+    pattern: Pattern
+    base: int
+    times: float = 1.0
+
+
+def datasets(work: Workload, begin: int = 0, align: int = 1) -> Iterator[Placed]:
+    """Yield the datasets in order, each with where its first step begins.
+
+    A pattern without `file_offset` lies behind the one before it in the same file and direction,
+    and that one's last step.  A dataset that has a name lies where it lay before.
+
+    Args:
+        work: The workload.
+        begin: Where the first dataset of a file may begin, bytes.
+        align: Bytes of which the begin of a dataset is a multiple.
+    """
+    ends: dict[tuple[str, bool], int] = {}
+    known: dict[tuple[str, str, bool], int] = {}
+    for pattern in work.patterns:
+        key, name = (pattern.file, pattern.writing), (pattern.file, pattern.dataset)
+        free = -(-ends.get(key, begin) // align) * align
+        base = pattern.file_offset or known.get((*name, pattern.writing), free)
+        if pattern.dataset:
+            known[*name, pattern.writing] = base
+        yield Placed(pattern, base)
+        end = base + array_bytes(pattern) * _different_steps(pattern)
+        ends[key] = max(end, ends.get(key, 0))
+
+
+def placed(one: Placed) -> Iterator[Placed]:
+    """Yield every step of a dataset; what all ranks move alike is moved again."""
+    size = array_bytes(one.pattern) if _different_steps(one.pattern) > 1 else 0
+    for step in range(max(one.pattern.steps, 1)):
+        yield Placed(one.pattern, one.base + step * size)
+
+
+def sampled(one: Placed) -> Iterator[Placed]:
+    """Yield the same for phases: of many steps, some that stand for all."""
+    steps, different = max(one.pattern.steps, 1), _different_steps(one.pattern)
+    looked_at, size = min(different, MOST_STEPS), array_bytes(one.pattern)
+    for i in range(looked_at):
+        yield Placed(one.pattern, one.base + i * steps // looked_at * size, steps / looked_at)
+
+
+def together(patterns: Sequence[Pattern]) -> Iterator[tuple[Pattern, ...]]:
+    """Yield the patterns of each step: until a variable or another file or direction comes."""
+    step: list[Pattern] = []
+    for pattern in patterns:
+        same = step and all(
+            getattr(step[0], name) == getattr(pattern, name)
+            for name in ("file", "writing", "steps")
+        )
+        if step and not (same and pattern.dataset not in {one.dataset for one in step}):
+            yield tuple(step)
+            step = []
+        step.append(pattern)
+    if step:
+        yield tuple(step)
+
+
+def steps(work: Workload) -> Iterator[Placed]:
+    """Yield every step of every dataset, in order."""
+    return (step for dataset in datasets(work) for step in placed(dataset))
+
+
+def steps_looked_at(work: Workload) -> Iterator[Placed]:
+    """Yield the same for phases: of many steps, some that stand for all."""
+    return (step for dataset in datasets(work) for step in sampled(dataset))
+
+
+def _different_steps(pattern: Pattern) -> int:
+    return 1 if pattern.kind == PatternKind.REPLICATED else max(pattern.steps, 1)
+
+
+def merged(phases: list[Phase], *, flowing: bool = False) -> tuple[Phase, ...]:
+    """Return the phases with equal ones put together; the order of the first ones is kept.
+
+    Args:
+        phases: In order.
+        flowing: Independent ones that are repeated do not wait in between.
+    """
+    repeats: dict[tuple[object, ...], float] = {}
+    kept: dict[tuple[object, ...], Phase] = {}
+    for phase in phases:
+        if not phase.repeats:
+            continue
+        key = (
+            phase.name, phase.flows, phase.exchange_bytes, phase.ranks, phase.copied_bytes,
+            phase.nodes, *phase.metadata.items(), repr(phase.turns),
+        )  # fmt: skip
+        kept.setdefault(key, phase)
+        repeats[key] = repeats.get(key, 0.0) + phase.repeats
+    found = (
+        phase if phase.repeats == repeats[key] else replace(phase, repeats=repeats[key])
+        for key, phase in kept.items()
+    )
+    return tuple(_in_one(phase) if flowing else phase for phase in found)
+
+
+def _in_one(phase: Phase) -> Phase:
+    """Return an independent phase with all its repetitions in one."""
+    if not phase.name.startswith(_ALONE):
+        return phase
+    flows = (replace(one, count=one.count * phase.repeats) for one in phase.flows)
+    return replace(phase, repeats=1.0, flows=tuple(flows))
+
+
+def times(phase: Phase, number: float) -> Phase:
+    """Return a phase that happens so many times as often."""
+    return phase if number == 1 else replace(phase, repeats=phase.repeats * number)
+
+
+# Byte ranges that several ranks have together, and what lies where; every one by itself.
+
+
+@dataclass(frozen=True, eq=False)
+class Union:
+    """Byte ranges that do not touch, by offset.
+
+    Attributes:
+        start / end: (n,) int64, bytes.
+    """
+
+    start: Ints
+    end: Ints
+
+    @classmethod
+    def of(cls, ranges: Ranges) -> Union:
+        """Put the ranges of all ranks together."""
+        one = joined(Ranges(np.zeros_like(ranges.rank), ranges.offset, ranges.size))
+        return cls(one.offset, one.offset + one.size)
+
+    @cached_property
+    def _before(self) -> Ints:
+        return np.concatenate(([0], np.cumsum(self.end - self.start)))
+
+    def below(self, offset: Ints) -> Ints:
+        """Return how many bytes of the ranges lie before each offset."""
+        place = np.searchsorted(self.start, offset, side="right") - 1
+        inside = np.maximum(place, 0)
+        within = np.clip(offset - self.start[inside], 0, (self.end - self.start)[inside])
+        return np.where(place >= 0, self._before[inside] + within, 0)
+
+    def from_(self, offset: Ints) -> Ints:
+        """Return the first byte of the ranges at or after each offset; there must be one."""
+        place = np.searchsorted(self.end, offset, side="right")
+        return np.maximum(self.start[np.minimum(place, self.start.size - 1)], offset)
+
+    def up_to(self, offset: Ints) -> Ints:
+        """Return one past the last byte of the ranges before each offset; there must be one."""
+        place = np.searchsorted(self.start, offset, side="left") - 1
+        return np.minimum(self.end[np.maximum(place, 0)], offset)

@@ -1,0 +1,452 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models MPI-IO over ROMIO: its generic and Lustre drivers, and Cray MPICH on Lustre."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from stripewise.core import Value
+from stripewise.core.errors import UsageError
+from stripewise.evidence.patterns import Pattern
+from stripewise.settings.tunables import lustre_aggregators
+from stripewise.storage.stacks._base import Setup, Stack
+from stripewise.storage.stacks._cyclic import CyclicCall, cyclic_phases
+from stripewise.storage.stacks._exact import (
+    Moves,
+    cyclic_moves,
+    even_moves,
+    piece_moves,
+    rows_of,
+    sieved_moves,
+)
+from stripewise.storage.stacks._geometry import Geometry, geometry_of
+from stripewise.storage.stacks._hints import (
+    LUSTRE_NAMES,
+    NAMES,
+    Aggregators,
+    Hints,
+    each_host,
+    names,
+    number,
+    read_hints,
+    romio_aggregators,
+)
+from stripewise.storage.stacks._independent import OwnCall, own_phases
+from stripewise.storage.stacks._pieces import (
+    Placed,
+    Ranges,
+    array_bytes,
+    datasets,
+    file_numbers,
+    in_order,
+    merged,
+    placed,
+    ranges_of,
+    sampled,
+    times,
+)
+from stripewise.storage.stacks._two_phase import EvenCall, even_phases
+from stripewise.storage.stacks._workload import Phase, Requests, Workload
+
+# What all stacks over ROMIO have in common: opens, and which calls are collective.
+
+THROUGH_VIEWS = frozenset({"view", "pnetcdf"})
+"""Sources whose independent accesses are one call with a file view: they are sieved.
+
+HDF5 hands independent accesses to MPI-IO piece by piece.
+"""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What ROMIO looks at before it buffers a collective call.
+
+    Attributes:
+        writing: Otherwise reading.
+        interleaved: Whether a rank begins before the last byte of the rank before it.
+        bytes / pieces: Of all ranks.
+        empty: Ranks that call with nothing.
+        base: Byte of the file at which the dataset begins.
+    """
+
+    writing: bool
+    interleaved: bool
+    bytes: int
+    pieces: int
+    empty: int = 0
+    base: int = 0
+
+    @classmethod
+    def of(cls, geometry: Geometry, n_ranks: int, base: int) -> Asked:
+        """Take it from a pattern in closed form."""
+        pieces = sum(one.ranks * one.sets * one.shape.pieces for one in geometry.classes)
+        writing = geometry.pattern.writing
+        empty = max(n_ranks - geometry.ranks, 0)
+        return cls(
+            writing, geometry.interleaved, geometry.bytes, round(pieces), empty, base
+        )  # fmt: skip
+
+    @classmethod
+    def by(cls, ranges: Ranges, writing: bool, n_ranks: int, base: int) -> Asked:
+        """Take it from the ranges of all ranks."""
+        rank, first = np.unique(ranges.rank, return_index=True)
+        last = np.append(first[1:], ranges.rank.size) - 1
+        top = ranges.offset[last] + ranges.size[last] - 1
+        early = ranges.offset[first][1:] < top[:-1]
+        interleaved = bool((early & (np.diff(rank) == 1)).any())
+        empty = n_ranks - rank.size
+        return cls(writing, interleaved, int(ranges.size.sum()), ranges.rank.size, empty, base)
+
+
+class RomioStack(Stack):
+    """A stack over ROMIO or one of its kin."""
+
+    config_list = "*:1"
+    asks_for_layouts = False
+
+    def aggregators(self, work: Workload, hints: Hints, setup: Setup) -> Aggregators:
+        """Return the ranks that may aggregate."""
+        return romio_aggregators(work, hints, setup.hosts)
+
+    @abstractmethod
+    def buffers(self, asked: Asked, hints: Hints) -> bool:
+        """Tell whether a collective call is buffered, where hints leave it open."""
+
+    @abstractmethod
+    def collective(
+        self, geometry: Geometry, base: int, work: Workload, setup: Setup, hints: Hints
+    ) -> list[Phase]:
+        """Return the phases of one buffered collective call."""
+
+    @abstractmethod
+    def collective_moves(
+        self, ranges: Ranges, writing: bool, work: Workload, setup: Setup, hints: Hints
+    ) -> Moves:
+        """Return the requests of one buffered collective call."""
+
+    def stripe_windows(self, setup: Setup, writing: bool) -> int:
+        """Return the stripe size if windows of data sieving end at stripes; 0: they do not."""
+        del setup, writing
+        return 0
+
+    def datasets(self, work: Workload, setup: Setup) -> Iterable[Placed]:
+        """Return the datasets in order, each with where it begins."""
+        del setup
+        return datasets(work)
+
+    def phases(self, work: Workload, setup: Setup) -> tuple[Phase, ...]:
+        """See `Stack.phases`."""
+        hints = read_hints(setup, config_list=self.config_list)
+        phases = self.first_phases(work, setup, hints)
+        for dataset in self.datasets(work, setup):
+            geometry = geometry_of(dataset.pattern)
+            if geometry is None:
+                continue
+            for one in sampled(dataset):
+                made = self.call(geometry, one.base, work, setup, hints)
+                phases += [times(phase, one.times) for phase in made]
+        return merged(phases, flowing=work.flowing)
+
+    def first_phases(self, work: Workload, setup: Setup, hints: Hints) -> list[Phase]:
+        """Return what happens before the first dataset is moved."""
+        openers = self.aggregators(work, hints, setup).count if hints.deferred_open else 0
+        return opens(work, openers, layouts=self.asks_for_layouts)
+
+    def call(
+        self, geometry: Geometry, base: int, work: Workload, setup: Setup, hints: Hints
+    ) -> list[Phase]:
+        """Return the phases of one call."""
+        if self.together(geometry.pattern, Asked.of(geometry, work.ranks, base), hints):
+            return self.collective(geometry, base, work, setup, hints)
+        return own_phases(self._own(geometry, base, work, setup, hints), work)
+
+    def requests(self, work: Workload, setup: Setup) -> Requests:
+        """See `Stack.requests`."""
+        hints = read_hints(setup, config_list=self.config_list)
+        numbers = file_numbers(work)
+        tables, phase = self.first_requests(work, setup)
+        for dataset in self.datasets(work, setup):
+            ranges = ranges_of(dataset.pattern)
+            if not ranges.rank.size:
+                continue
+            for one in placed(dataset):
+                here = replace(ranges, offset=ranges.offset + one.base)
+                moves = self.call_moves(here, one.base, one.pattern, work, setup, hints)
+                tables.append(moves.table(phase, numbers[one.pattern.file]))
+                phase += moves.rounds
+        return in_order(tables)
+
+    def first_requests(self, work: Workload, setup: Setup) -> tuple[list[Requests], int]:
+        """Return the requests before the first dataset is moved, and how many phases they have."""
+        del work, setup
+        return [], 0
+
+    def call_moves(
+        self,
+        ranges: Ranges,
+        base: int,
+        pattern: Pattern,
+        work: Workload,
+        setup: Setup,
+        hints: Hints,
+    ) -> Moves:
+        """Return the requests of one call."""
+        asked = Asked.by(ranges, pattern.writing, work.ranks, base)
+        if self.together(pattern, asked, hints):
+            return self.collective_moves(ranges, pattern.writing, work, setup, hints)
+        return self._own_moves(ranges, pattern, work, setup, hints)
+
+    def together(self, pattern: Pattern, asked: Asked, hints: Hints) -> bool:
+        """Tell whether a call is collective, and buffered."""
+        said = hints.buffering(pattern.writing)
+        wanted = said == "enable" or (said != "disable" and self.buffers(asked, hints))
+        return is_collective(pattern) and wanted
+
+    def _own(
+        self, geometry: Geometry, base: int, work: Workload, setup: Setup, hints: Hints
+    ) -> OwnCall:
+        """Return a call that every rank carries out by itself."""
+        pattern = geometry.pattern
+        stripe = self.stripe_windows(setup, pattern.writing)
+        sieve = sieve_buffer(pattern, hints)
+        whole = all(one.shape.size == geometry.extent for one in geometry.classes)
+        run = work.memory_run if through_view(pattern) else 0
+        return OwnCall(geometry, base, setup.layout, sieve, bool(stripe), run, whole)
+
+    def _own_moves(
+        self, ranges: Ranges, pattern: Pattern, work: Workload, setup: Setup, hints: Hints
+    ) -> Moves:
+        """Return the requests of a call that every rank carries out by itself."""
+        sieve = sieve_buffer(pattern, hints)
+        run = work.memory_run if through_view(pattern) else 0
+        if not sieve:
+            return piece_moves(rows_of(ranges, run), pattern.writing)
+        stripe = self.stripe_windows(setup, pattern.writing)
+        if (ranges.size == array_bytes(pattern)).all():  # the view has no holes
+            if not run:
+                return piece_moves(ranges, pattern.writing)
+            return piece_moves(rows_of(ranges, 0 if stripe else sieve), pattern.writing, stripe)
+        return sieved_moves(rows_of(ranges, run), pattern.writing, sieve, stripe, bool(run))
+
+
+def is_collective(pattern: Pattern) -> bool:
+    """Tell whether most of a pattern's calls are collective."""
+    return pattern.collective > 0.5
+
+
+def through_view(pattern: Pattern) -> bool:
+    """Tell whether a rank's access is one call with a file view."""
+    return is_collective(pattern) or pattern.source in THROUGH_VIEWS
+
+
+def sieve_buffer(pattern: Pattern, hints: Hints) -> int:
+    """Return the bytes of a window of data sieving, for what ranks move by themselves; 0: none."""
+    if not through_view(pattern) or not hints.sieves(pattern.writing):
+        return 0
+    return hints.ind_wr_buffer_size if pattern.writing else hints.ind_rd_buffer_size
+
+
+_LOOKS = 3
+"""Times that rank 0 asks where a new file is to lie.  Source: measured, MPICH 4.0.2."""
+
+
+def opens(work: Workload, openers: int = 0, *, layouts: bool = False) -> list[Phase]:
+    """Return the phases of the opens of each file: rank 0 makes it, then all open it.
+
+    A file that is written and read is opened for each.
+
+    Args:
+        work: The workload.
+        openers: Processes that open a file; 0: all.
+        layouts: Rank 0 sets the layout of a new file; to ask for one takes no time.
+
+    Source: ROMIO, adio/common/ad_opencoll.c.
+    """
+    ways = dict.fromkeys((one.file, one.writing) for one in work.patterns)
+    new = {file: (file, True) in ways for file, _ in ways}
+    made = sum(new.values())
+    counts = {"stat": len(new), "create": made, "open": len(new) * (openers or work.ranks)}
+    alone = [Phase("open", _LOOKS - 1 + layouts, metadata={"stat": made})] if made else []
+    found = [Phase("open", metadata={key: n for key, n in counts.items() if n})] if new else []
+    again = float(sum(work.opens(*way) for way in ways) - len(new))
+    each = {"stat": 1, "open": openers or work.ranks}
+    return [*alone, *found, *([Phase("open", again, metadata=each)] if again else [])]
+
+
+# ROMIO with its generic driver (ufs): MPICH 4.0.2, and Open MPI's romio321.
+
+
+class Romio(RomioStack):
+    """ROMIO's generic driver; it knows nothing of stripes but the hint `striping_unit`."""
+
+    name = "romio"
+    summary = "ROMIO with its generic driver: equal, contiguous shares for the aggregators"
+    tunables = names(*NAMES)
+
+    def buffers(self, asked: Asked, hints: Hints) -> bool:
+        """Buffer where the ranges of ranks are interleaved."""
+        return asked.interleaved
+
+    def unit(self, setup: Setup, hints: Hints) -> int:
+        """Return what shares are aligned to; 0: nothing."""
+        return hints.striping_unit
+
+    def collective(
+        self, geometry: Geometry, base: int, work: Workload, setup: Setup, hints: Hints
+    ) -> list[Phase]:
+        """See `RomioStack.collective`."""
+        return even_phases(
+            EvenCall(
+                geometry.union, base, geometry.pattern.writing,
+                self.aggregators(work, hints, setup), setup.layout, work.ranks,
+                hints.cb_buffer_size, self.unit(setup, hints), hints.min_fdomain_size,
+            )
+        )  # fmt: skip
+
+    def collective_moves(
+        self, ranges: Ranges, writing: bool, work: Workload, setup: Setup, hints: Hints
+    ) -> Moves:
+        """See `RomioStack.collective_moves`."""
+        return even_moves(
+            ranges, self.aggregators(work, hints, setup), hints.cb_buffer_size,
+            self.unit(setup, hints), hints.min_fdomain_size, writing,
+        )  # fmt: skip
+
+
+# ROMIO with its Lustre driver, as MPICH 4.0.2 has it.
+
+
+class RomioLustre(Romio):
+    """ROMIO's Lustre driver: writes by stripes, reads as the generic driver, aligned to stripes.
+
+    Source: ROMIO, adio/ad_lustre of MPICH 4.0.2.
+    """
+
+    name = "romio-lustre"
+    summary = "ROMIO with its Lustre driver: collective writes stripe by stripe"
+    tunables = names(*NAMES, *LUSTRE_NAMES) - names("striping_unit")
+    asks_for_layouts = True
+
+    def layout_defaults(self, settings: Mapping[str, Value]) -> dict[str, Value]:
+        """Ask for all targets where only the size of stripes is given (ad_lustre_open.c)."""
+        only_size = bool(settings.get("mpiio.striping_unit"))
+        return {"mpiio.striping_factor": -1} if only_size else {}
+
+    def buffers(self, asked: Asked, hints: Hints) -> bool:
+        """Buffer writes unless their pieces are large and not interleaved (Docollect).
+
+        A rank that calls with nothing counts as a piece.  At the beginning of the file its range
+        is taken for one byte, which is interleaved: the greatest of all ranks' numbers is taken,
+        and those are 0 where its own are -1.
+        """
+        if asked.interleaved or not asked.writing:
+            return asked.interleaved
+        threshold = hints.coll_threshold
+        if not threshold or (asked.empty and not asked.base):
+            return True
+        return asked.bytes // max(asked.pieces + asked.empty, 1) <= threshold
+
+    def unit(self, setup: Setup, hints: Hints) -> int:
+        """Return the stripe size, which the driver asks the file system for."""
+        return setup.layout.stripe_size
+
+    def collective(
+        self, geometry: Geometry, base: int, work: Workload, setup: Setup, hints: Hints
+    ) -> list[Phase]:
+        """See `RomioStack.collective`."""
+        if not geometry.pattern.writing:
+            return super().collective(geometry, base, work, setup, hints)
+        return cyclic_phases(
+            CyclicCall(
+                geometry.union, base, True, self._writers(work, setup, hints), setup.layout,
+                work.ranks, sieves=hints.ds_in_coll,
+            )
+        )  # fmt: skip
+
+    def collective_moves(
+        self, ranges: Ranges, writing: bool, work: Workload, setup: Setup, hints: Hints
+    ) -> Moves:
+        """See `RomioStack.collective_moves`."""
+        if not writing:
+            return super().collective_moves(ranges, writing, work, setup, hints)
+        chosen = self._writers(work, setup, hints)
+        return cyclic_moves(ranges, chosen, setup.layout, hints.ds_in_coll, writing)
+
+    def _writers(self, work: Workload, setup: Setup, hints: Hints) -> Aggregators:
+        """Return the aggregators of collective writes."""
+        chosen = self.aggregators(work, hints, setup)
+        count = lustre_aggregators(chosen.count, setup.layout.stripe_count, hints.co_ratio)
+        return replace(chosen, count=count)
+
+    def stripe_windows(self, setup: Setup, writing: bool) -> int:
+        """Return the stripe size: windows of writes end at stripes, and pieces are cut there."""
+        return setup.layout.stripe_size if writing else 0
+
+
+# Cray MPICH on Lustre, with its alignment of shares to stripes (cb_align=2).
+#
+# Source: Knaak, "Getting started on MPI I/O", Cray S-0013; intro_mpi(3) of Cray MPICH.  The code
+# is not public: what is taken over from ROMIO's Lustre driver is assumed.
+
+_OWN = ("cray_cb_nodes_multiplier", "cray_cb_write_lock_mode", "aggregator_placement_stride")
+
+
+class Cray(RomioStack):
+    """Cray MPICH: stripe by stripe, aggregators on all nodes in turn."""
+
+    name = "cray"
+    summary = "Cray MPICH on Lustre: stripe by stripe, several aggregators per stripe, lock modes"
+    tunables = names(*NAMES, *_OWN) - names("striping_unit", "cb_buffer_size")
+    config_list = "*:*"
+
+    def buffers(self, asked: Asked, hints: Hints) -> bool:
+        """Buffer; assumed, as ROMIO's Lustre driver does without a threshold."""
+        return True
+
+    def aggregators(self, work: Workload, hints: Hints, setup: Setup) -> Aggregators:
+        """Return the aggregators: the first rank of every node, then the second ones.
+
+        There are as many as stripes times `cray_cb_nodes_multiplier`, or `cb_nodes`, at most as
+        the list of hosts and the job allow.
+        """
+        wanted = hints.cb_nodes
+        if not wanted:
+            wanted = setup.layout.stripe_count * number(setup, "mpiio.cray_cb_nodes_multiplier", 1)
+        each = min(each_host(hints.cb_config_list, work.ranks), work.ranks_per_node)
+        if each < 1:
+            raise UsageError(
+                f"cb_config_list is {hints.cb_config_list!r}: it leaves no aggregator"
+            )
+        return Aggregators(
+            count=min(wanted, each * work.nodes, work.ranks), each=each,
+            ranks_per_host=work.ranks_per_node, ranks_per_node=work.ranks_per_node,
+            ranks=work.ranks, in_turn=True,
+            stride=max(number(setup, "mpiio.aggregator_placement_stride", -1), 0),
+        )  # fmt: skip
+
+    def collective(
+        self, geometry: Geometry, base: int, work: Workload, setup: Setup, hints: Hints
+    ) -> list[Phase]:
+        """See `RomioStack.collective`."""
+        chosen = self.aggregators(work, hints, setup)
+        writing = geometry.pattern.writing
+        return cyclic_phases(
+            CyclicCall(
+                geometry.union, base, writing, chosen, setup.layout, work.ranks,
+                sieves=hints.ds_write != "disable",
+                lock_mode=number(setup, "mpiio.cray_cb_write_lock_mode", 0) if writing else 0,
+            )
+        )  # fmt: skip
+
+    def collective_moves(
+        self, ranges: Ranges, writing: bool, work: Workload, setup: Setup, hints: Hints
+    ) -> Moves:
+        """See `RomioStack.collective_moves`."""
+        chosen = self.aggregators(work, hints, setup)
+        sieves = hints.ds_write != "disable"
+        return cyclic_moves(ranges, chosen, setup.layout, sieves, writing)

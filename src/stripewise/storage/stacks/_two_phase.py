@@ -1,0 +1,254 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models two-phase I/O in which each aggregator has an equal, contiguous share of the file."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from stripewise.storage.stacks._base import PAGE, Ints, Layout, at_once, handovers, looked_at
+from stripewise.storage.stacks._geometry import Regular
+from stripewise.storage.stacks._hints import Aggregators
+from stripewise.storage.stacks._workload import Flow, Phase
+
+MOST_WINDOWS = 4096
+"""Where data has holes, so many windows are looked at; of more, as many spread over all."""
+
+HOLES = "read what lies in holes"
+"""Name of the phase before a write whose data has holes."""
+
+
+def spread(total: int) -> Ints:
+    """Return the windows that are looked at, ascending: all, or one in each of many intervals.
+
+    The place in the interval varies, so that it does not keep step with a regular pattern.
+    """
+    if total <= MOST_WINDOWS:
+        return np.arange(total, dtype=np.int64)
+    index = np.arange(MOST_WINDOWS, dtype=np.float64)
+    chosen: Ints = ((index + index * 0.6180339887498949 % 1) * (total / MOST_WINDOWS)).astype(
+        np.int64
+    )
+    return chosen
+
+
+@dataclass(frozen=True)
+class TwoPhaseCall:
+    """One collective call.
+
+    Attributes:
+        union: What all ranks move, relative to `base`.
+        base: Where the dataset begins.
+        writing: Otherwise reading.
+        aggregators: Who moves it.
+        layout: Of the file.
+        ranks: That take part in the exchange.
+    """
+
+    union: Regular
+    base: int
+    writing: bool
+    aggregators: Aggregators
+    layout: Layout
+    ranks: int
+
+    @property
+    def low(self) -> int:
+        """The first byte in the file."""
+        return self.base + self.union.first
+
+    @property
+    def high(self) -> int:
+        """One past the last byte in the file."""
+        return self.base + self.union.end
+
+    def phase(self, repeats: float, flows: tuple[Flow, ...], exchanged: float) -> Phase:
+        """Return rounds of exchange and requests.
+
+        Args:
+            repeats: How many.
+            flows: Requests of one round.
+            exchanged: Bytes of an aggregator in one round.
+        """
+        name = "two-phase write" if self.writing else "two-phase read"
+        nodes = self.aggregators.nodes_of(sum(one.processes for one in flows))
+        return Phase(name, repeats, flows, exchanged, self.ranks, nodes=nodes)
+
+
+def last_below(union: Regular, offset: int) -> int:
+    """Return one past the last byte of a set that lies before an offset; it must have one."""
+    low, high = union.first, min(offset, union.end)
+    wanted = int(union.below(np.array([high]))[0])
+    while low < high:
+        middle = (low + high) // 2
+        if int(union.below(np.array([middle]))[0]) >= wanted:
+            high = middle
+        else:
+            low = middle + 1
+    return high
+
+
+# Generic two-phase I/O in classes: each aggregator has an equal, contiguous share of the range.
+#
+# Source: ROMIO, adio/common/ad_aggregate.c (Calc_file_domains), ad_write_coll.c, ad_read_coll.c.
+
+
+@dataclass(frozen=True)
+class EvenCall(TwoPhaseCall):
+    """One collective call whose aggregators have equal, contiguous shares.
+
+    Attributes:
+        buffer: Bytes of a round of an aggregator.
+        unit: What shares are aligned to; 0: nothing.
+        least: Least bytes of a share.
+    """
+
+    buffer: int
+    unit: int = 0
+    least: int = 0
+
+
+def domains(low: int, high: int, count: int, unit: int, least: int) -> Ints:
+    """Return where shares begin and, last, end: (count + 1,) int64.
+
+    Shares of ceil((high - low) / count) bytes, at least `least`; ends go to the nearest multiple
+    of `unit`, the upper one if both are as near.
+    """
+    size = max(-(-(high - low) // count), least)
+    ends = low + np.arange(count + 1, dtype=np.int64) * size
+    if unit:
+        below = ends % unit
+        ends = np.where(below < unit - below, ends - below, ends + unit - below)
+        ends[-1] = high
+    ends[0] = low
+    clipped: Ints = np.minimum(np.maximum.accumulate(ends), high)
+    return clipped
+
+
+def even_phases(call: EvenCall) -> list[Phase]:
+    """Return the phases of one call."""
+    ends = domains(call.low, call.high, call.aggregators.count, call.unit, call.least)
+    if call.union.is_contiguous:
+        return _solid(call, ends)
+    return _with_holes(call, ends)
+
+
+def _solid(call: EvenCall, ends: Ints) -> list[Phase]:
+    """Return phases of rounds in which the same aggregators move the same sizes."""
+    lengths, counts = np.unique(np.diff(ends), return_counts=True)
+    shares = [(int(n), int(c)) for n, c in zip(lengths, counts, strict=True) if n]
+    cuts = {0}
+    for length, _ in shares:
+        cuts |= {length // call.buffer, -(-length // call.buffer)}
+    meeting = _meeting(call, ends)
+    phases = []
+    rounds = sorted(cuts)
+    for first, after in itertools.pairwise(rounds):
+        full = sum(n for length, n in shares if length // call.buffer > first)
+        rests = [
+            (length % call.buffer, n)
+            for length, n in shares
+            if length // call.buffer == first and length % call.buffer
+        ]
+        sizes = [(call.buffer, full)] * bool(full) + sorted(rests, reverse=True)
+        flows = tuple(_flow(call, meeting, n, 1.0, size) for size, n in sizes)
+        phases.append(call.phase(after - first, flows, sizes[0][0]))
+    return phases
+
+
+@dataclass(frozen=True)
+class _Meeting:
+    """Where aggregators meet in a round: objects, writers of one, their nodes; ragged borders."""
+
+    objects: int
+    writers: float
+    nodes: float
+    shared: float
+
+
+def _meeting(call: EvenCall, ends: Ints) -> _Meeting:
+    """Return who meets: shares that are all stripes apart have all at one object in each round."""
+    used = np.flatnonzero(np.diff(ends) > 0)
+    chosen = used[looked_at(used.size)]
+    size = float(min(call.buffer, np.diff(ends).max()))
+    nodes = call.aggregators.node(chosen)
+    meet = at_once(ends[chosen], size, nodes, used.size, call.layout)
+    borders = ends[1:-1][np.diff(ends)[1:] > 0]
+    within = float(np.count_nonzero(borders % PAGE))
+    requests = float((-(-np.diff(ends) // call.buffer)).sum())
+    on_nodes = min(meet.nodes, float(call.aggregators.nodes))
+    shared = min(2 * within / requests, 1.0)
+    return _Meeting(max(1, round(meet.objects)), max(meet.writers, 1.0), on_nodes, shared)
+
+
+def _flow(
+    call: EvenCall, meeting: _Meeting, processes: int, count: float, size: float,
+    *, writing: bool | None = None,
+) -> Flow:  # fmt: skip
+    nodes = min(call.aggregators.nodes, processes)
+    layout = call.layout
+    touched = stripes_in(size, layout.stripe_size)
+    on_nodes = max(1.0, min(meeting.writers, meeting.nodes))
+    writing = call.writing if writing is None else writing
+    return Flow(
+        writing=writing, processes=processes, nodes=nodes, count=count, size=size,
+        objects=meeting.objects,
+        objects_per_process=min(touched, float(meeting.objects)),
+        writers=meeting.writers, writer_nodes=on_nodes,
+        handovers=handovers(meeting.writers, on_nodes) if call.writing else 0.0,
+        shared_pages=meeting.shared if writing and call.aggregators.nodes > 1 else 0.0,
+    )  # fmt: skip
+
+
+def stripes_in(size: float, stripe_size: int) -> float:
+    """Return how many stripes a request touches: requests of whole stripes are aligned to them."""
+    rest = size % stripe_size
+    return max(size / stripe_size + (1 - rest / stripe_size if rest else 0.0), 1.0)
+
+
+def _with_holes(call: EvenCall, ends: Ints) -> list[Phase]:
+    """Return one phase with the means of all rounds, and before it one that reads the holes."""
+    starts, lengths, sizes, each = _windows(call, ends)
+    begin = call.union.below(starts - call.base)
+    data = call.union.below(starts + lengths - call.base) - begin
+    moved = data > 0
+    holes = moved & (data < lengths)
+    requests = float(moved.sum()) * each
+    rounds = int(-(-sizes.max() // call.buffer))
+    busy = int((sizes > 0).sum())
+    meeting = _meeting(call, ends)
+    size = float(lengths[moved].sum()) * each / requests
+    flow = _flow(call, meeting, busy, requests / (busy * rounds), size)
+    phases = [call.phase(rounds, (flow,), float(data.sum()) * each / (busy * rounds))]
+    if call.writing and holes.any():
+        first = float(holes.sum()) * each
+        size = float(lengths[holes].sum()) * each / first
+        flow = _flow(call, meeting, busy, first / (busy * rounds), size, writing=False)
+        flow = replace(flow, absent=float(busy == 1))  # the file ends where the last share does
+        phases.insert(0, Phase(HOLES, rounds, (flow,)))
+    return phases
+
+
+def _windows(call: EvenCall, ends: Ints) -> tuple[Ints, Ints, Ints, float]:
+    """Return starts and lengths of windows, the lengths of shares, and how many one stands for.
+
+    Windows begin at the first byte that is moved in a share, and end at the last one.
+    """
+    firsts, lasts = [], []
+    for low, high in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        first = call.union.from_(low - call.base) if high > low else None
+        if first is None or first >= high - call.base:
+            continue
+        firsts.append(first + call.base)
+        lasts.append(last_below(call.union, high - call.base) + call.base)
+    start, sizes = np.array(firsts, np.int64), np.array(lasts, np.int64) - np.array(firsts)
+    counts = -(-sizes // call.buffer)
+    total = int(counts.sum())
+    chosen = spread(total)
+    owner = np.searchsorted(np.cumsum(counts), chosen, side="right")
+    place = (chosen - (np.cumsum(counts) - counts)[owner]) * call.buffer
+    lengths = np.minimum(call.buffer, sizes[owner] - place)
+    return start[owner] + place, lengths, sizes, total / chosen.size

@@ -1,0 +1,321 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tells what a script's study would submit, and how far its trials would get."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
+from math import isfinite
+
+from stripewise.core import (
+    Configuration,
+    Measurement,
+    ObservedFile,
+    ProgramFacts,
+    RungAhead,
+    RunStatus,
+    Trial,
+    TrialState,
+    Value,
+)
+from stripewise.run.slurm import Slurm
+from stripewise.settings.tunables import find_space, key_of
+from stripewise.study.job_scripts._prepared import PreparedJob, prepare_job
+from stripewise.study.job_scripts._tools import with_prepared
+from stripewise.study.plan import (
+    CLASSES,
+    LOOKS,
+    MINIMUM_RUNS,
+    NO_LIMIT,
+    TRIAL_RUNS,
+    OutsideUse,
+    StudyOptions,
+    most_trials,
+)
+from stripewise.study.strategies import NODES, Strategy, create, is_on_request, last_run
+
+_ASSUMED_BYTES = 1 << 40
+"""What a program that was not seen yet is taken to write: enough for each setting to act."""
+
+
+@dataclass(frozen=True)
+class JobsAhead:
+    """What a study of a job script would submit.
+
+    Attributes:
+        script / step / line: The script and its launch line, as written.
+        nodes: Compute nodes of a run.
+        tier / pool: Kind of burst buffer, and where its nodes come from.
+        bb_nodes: Numbers of its nodes to try.
+        shared: Whether many runs are made in one allocation.
+        allocation_seconds / run_seconds: Time limits; None: not known.
+        most_runs: Executions, as far as the limits allow them; None: as many as fit into the
+            budget.
+        least_runs: Of a study that tries one configuration.
+        node_hours: That the runs may take at most, if each one took its time limit; None: there
+            is no limit.
+        budget: In node-hours; None: none.
+        trials: Configurations that may be tried; None: as many as the budget holds.
+        rungs: After how many trials each number of nodes is tried, where the strategy climbs them.
+        warnings: For the user.
+        outside: What shell lines of the script do outside of the copies of runs.
+        allow: What `tune` has to be given before it does so; "": nothing.
+    """
+
+    script: str
+    step: int
+    line: str
+    nodes: int
+    tier: str
+    pool: str
+    bb_nodes: tuple[int, ...]
+    shared: bool
+    allocation_seconds: float | None
+    run_seconds: float | None
+    most_runs: int | None
+    least_runs: int
+    node_hours: float | None
+    budget: float | None
+    trials: int | None = None
+    rungs: tuple[RungAhead, ...] = ()
+    warnings: tuple[str, ...] = ()
+    outside: tuple[OutsideUse, ...] = ()
+    allow: str = ""
+
+
+def plan_jobs(options: StudyOptions) -> JobsAhead:
+    """Say what a study of a job script would submit; submit nothing.
+
+    Raises:
+        UsageError: What is asked for cannot run here.
+        StorageError: Too few burst-buffer nodes are free.
+    """
+    assert options.job is not None
+    prepared = prepare_job(options, Slurm())
+    jobs = prepared.jobs
+    least, runs = MINIMUM_RUNS, _most_runs(options)
+    hours = options.node_hours
+    if runs is not None and jobs.wall_seconds is not None:
+        of_runs = runs * jobs.nodes * jobs.wall_seconds / 3600
+        hours = of_runs if hours is None else min(of_runs, hours)
+    return JobsAhead(
+        script=jobs.script.name,
+        step=prepared.launch.number,
+        line=prepared.launch.text,
+        nodes=jobs.nodes,
+        tier=jobs.tier.name,
+        pool=jobs.pool.name if jobs.pool else "",
+        bb_nodes=prepared.bb_nodes,
+        shared=not options.job.per_run,
+        allocation_seconds=jobs.allocation_seconds,
+        run_seconds=jobs.wall_seconds,
+        most_runs=runs,
+        least_runs=least,
+        node_hours=hours,
+        budget=options.node_hours,
+        trials=_most_trials(options),
+        rungs=_rungs(with_prepared(options, prepared), prepared),
+        warnings=(*prepared.warnings, *prepared.outside.warnings),
+        outside=prepared.outside.uses,
+        allow=prepared.outside.remedy_text,
+    )
+
+
+def _most_runs(options: StudyOptions) -> int | None:
+    """Return how many runs there may be; None where only a time or a budget limits them."""
+    trials = most_trials(options)
+    if trials == NO_LIMIT:
+        return options.runs
+    return min(MINIMUM_RUNS + 3 * trials + 4 * LOOKS[-1], options.runs or NO_LIMIT)
+
+
+def _most_trials(options: StudyOptions) -> int | None:
+    """Return how many trials there may be; None where only a time or a budget limits them."""
+    trials = most_trials(options)
+    if options.runs is not None:
+        trials = min(trials, 1 + (options.runs - MINIMUM_RUNS) // TRIAL_RUNS)
+    return None if trials == NO_LIMIT else trials
+
+
+def _rungs(options: StudyOptions, prepared: PreparedJob) -> tuple[RungAhead, ...]:
+    """Return when each number of burst-buffer nodes is tried, of a program with MPI-IO.
+
+    The program was not seen yet: it is taken for one that writes collectively under ROMIO.
+    """
+    facts = _assumed(prepared)
+    excluded = frozenset(options.exclude)
+    space = find_space(
+        facts,
+        lambda tunable: "excluded" if tunable.name in excluded else "",
+        classes=CLASSES[options.allow],
+        only=options.only,
+        ladders=options.ladders,
+    )
+    make = partial(create, options.strategy, space, facts, options.seed, options.strategy_options)
+    return rungs_ahead(make, facts)
+
+
+def _assumed(prepared: PreparedJob) -> ProgramFacts:
+    jobs, said = prepared.jobs, prepared.jobs.script.resources
+    ranks = prepared.launch.ranks or said.ranks or jobs.nodes * (said.ranks_per_node or 1)
+    return ProgramFacts(
+        n_ranks=ranks,
+        n_hosts=prepared.hosts,
+        mpi_family="mpich",
+        mpiio_implementation="romio",
+        collective_bytes=_ASSUMED_BYTES,
+        write_bytes=_ASSUMED_BYTES,
+        shared_files=1,
+        filesystem="lustre",
+        burst_buffer_nodes=prepared.own_nodes,
+        job_cpus=prepared.cpus,
+    )
+
+
+# How many trials it takes to come to the next numbers of burst-buffer nodes.
+#
+# That depends on what the trials will show.  The strategy itself is asked, by telling it made-up
+# outcomes: every setting helps, none matters, each one harms; more nodes always help.
+
+Tried = tuple[Trial, float]
+"""A trial, and the noise that the strategy was told with it."""
+_FASTER = 0.5
+"""A made-up gain, which no tolerance takes for chance."""
+_FACTORS: tuple[Callable[[int], int | float], ...] = (
+    lambda n: _FASTER,
+    lambda n: 1,
+    lambda n: 2**n,
+)
+"""The n-th setting helps, does not matter, is worse than all before and makes more calls."""
+_FILE = ObservedFile("file", write_bytes=1 << 40, io_seconds=1.0, system_writes=1)
+_RUN = Measurement("made-up", RunStatus.OK, 0, 2.0, 1.0, 0, 1 << 40, files=(_FILE,))
+"""What is observed where no trial was made yet."""
+_MOST = 1000
+"""So many made-up trials are enough."""
+
+
+def rungs_ahead(
+    make: Callable[[], Strategy], facts: ProgramFacts, tried: Sequence[Tried] = ()
+) -> tuple[RungAhead, ...]:
+    """Return the numbers of nodes that a strategy has not come to, in its order.
+
+    None if it has ended its climb, or does not climb them one after the other.
+
+    Args:
+        make: Makes the strategy anew, as the study did.
+        facts: Of the program.
+        tried: What it was told.
+    """
+    strategy = make()
+    if not strategy.climbs_nodes or not is_on_request(strategy.space):
+        return ()
+    ways = [_first_trials(make(), facts, tried, factor) for factor in _FACTORS]
+    common = [nodes for nodes in ways[0] if all(nodes in way for way in ways)]
+    return tuple(
+        RungAhead(nodes, min(way[nodes] for way in ways), max(way[nodes] for way in ways))
+        for nodes in common
+    )
+
+
+def reach_text(rungs: Sequence[RungAhead], trials: int) -> str:
+    """Say how many rungs so many trials are likely to reach.
+
+    Args:
+        rungs: All of them, before the first trial.
+        trials: How many there may be.
+    """
+    sure = sum(rung.most_trials <= trials for rung in rungs)
+    likely = sum(rung.fewest_trials <= trials for rung in rungs)
+    reached = f"all {likely}" if sure == len(rungs) else f"{likely} of {len(rungs)}"
+    if sure < likely:
+        reached = f"{sure} to {likely} of {len(rungs)}"
+    nodes = ", ".join(str(rung.nodes) for rung in rungs)
+    verb = "trial is" if trials == 1 else "trials are"
+    return (
+        f"{trials} {verb} likely to reach {reached} rungs ({nodes} burst-buffer nodes); "
+        f"{last_text(rungs)}"
+    )
+
+
+def last_text(rungs: Sequence[RungAhead]) -> str:
+    """Say with which trial the last rung begins."""
+    last = rungs[-1]
+    return f"the last one begins with trial {span_text(last.fewest_trials, last.most_trials)}"
+
+
+def span_text(low: int, high: int) -> str:
+    """Return "5" or "5 to 20"."""
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _first_trials(
+    strategy: Strategy,
+    facts: ProgramFacts,
+    tried: Sequence[Tried],
+    factor: Callable[[int], int | float],
+) -> dict[int, int]:
+    """Return nodes to how many more trials it takes to try them first, in one made-up way."""
+    known = {key_of(trial.settings): (trial, noise) for trial, noise in tried}
+    reached = {facts.burst_buffer_nodes, *(_nodes(t.settings, facts) for t, _ in tried)}
+    best = _best([trial for trial, _ in tried], facts)
+    found: dict[int, int] = {}
+    harmful = count(1)
+    made = 0
+    while made < _MOST and (asked := strategy.ask(1)):
+        settings = asked[0].settings
+        if key_of(settings) in known:
+            trial, strategy.noise = known[key_of(settings)]
+            strategy.tell(replace(trial, settings=settings))
+            continue
+        made += 1
+        nodes = _nodes(settings, facts)
+        is_new = nodes not in reached
+        reached.add(nodes)
+        if is_new and nodes:
+            found[nodes] = made
+        told = _made_up(settings, best, _FASTER if is_new else factor(next(harmful)))
+        if told.io_ratio < best.io_ratio:
+            best = told
+        strategy.tell(told)
+    return found
+
+
+def _nodes(settings: Mapping[str, Value], facts: ProgramFacts) -> int:
+    nodes = settings.get(NODES, facts.burst_buffer_nodes)
+    return nodes if isinstance(nodes, int) else 0
+
+
+def _best(trials: Sequence[Trial], facts: ProgramFacts) -> Trial:
+    """Return the fastest trial on the burst buffer; the baseline where there is none."""
+    there = [t for t in trials if isfinite(t.io_ratio) and _nodes(t.settings, facts)]
+    if facts.burst_buffer_nodes or not there:
+        there.append(_made_up({}, None, 1.0))
+    return min(there, key=lambda trial: trial.io_ratio)
+
+
+def _made_up(settings: Mapping[str, Value], best: Trial | None, factor: int | float) -> Trial:
+    """Return a trial whose times are those of the best one times a factor.
+
+    It makes so many times the system calls, where these are more.
+    """
+    io, run = (best.io_ratio, best.elapsed_ratio) if best else (1.0, 1.0)
+    seen = (last_run(best) if best else None) or _RUN
+    calls = max(1, int(factor))
+    files = tuple(
+        replace(
+            file, system_writes=calls * file.system_writes, system_reads=calls * file.system_reads
+        )
+        for file in seen.files
+    )
+    return Trial(
+        0,
+        dict(settings),
+        Configuration(),
+        TrialState.COMPLETE,
+        (replace(seen, files=files),),
+        io_ratio=io * factor,
+        elapsed_ratio=run * factor,
+    )

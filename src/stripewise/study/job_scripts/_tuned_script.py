@@ -1,0 +1,213 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a study of a job script leaves to submit: run.tuned.sh, and what its tasks get."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from glob import escape
+from pathlib import Path
+
+from stripewise.core import Configuration, JobSettings, write_file
+from stripewise.core.errors import StorageError, UsageError
+from stripewise.run.jobs import (
+    OnTier,
+    check_staging,
+    copies_note,
+    copies_on_tier,
+    is_rewritten,
+    script_on_tier,
+)
+from stripewise.run.launch import ScriptJobs, redirect_pair
+from stripewise.run.launch.agent import STAGE_VARIABLE
+from stripewise.run.runtime import Runtime, configured_environment, task_program, write_task_file
+from stripewise.settings.formats import get
+from stripewise.study.workspace import InputSnapshot
+
+TASK_FILE = "tuned.task"
+LINKS_FILE = "tuned.links"
+COPIES_FILE = "tuned.copies"
+UNSAVED = "unsaved"
+
+
+@dataclass(frozen=True)
+class TunedScript:
+    """A job script with the settings that a study found.
+
+    Attributes:
+        path: Where it was written.
+        hints: The settings of files as MPICH_MPIIO_HINTS has them; "" if there are none.
+        notes: What a user should know of it.
+    """
+
+    path: Path
+    hints: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def write_tuned_script(
+    jobs: ScriptJobs,
+    configuration: Configuration,
+    *,
+    runtime: Runtime,
+    script_path: Path,
+    study: Path,
+    snapshot: InputSnapshot,
+    stage_in: str = "",
+    stage_out: str = "",
+    is_cray: bool = False,
+    notes: tuple[str, ...] = (),
+) -> TunedScript:
+    """Write the user's script with marked lines that apply a configuration.
+
+    Args:
+        jobs: How runs became jobs.
+        configuration: To be applied.
+        runtime: Library that applies it.
+        script_path: The user's script; the new one is written beside it.
+        study: The study's directory, which takes what the tasks read.
+        snapshot: Inputs of the study.
+        stage_in: Directory of the inputs that the user named; "": that in which a job begins.
+        stage_out: For what a job changes; "": where its inputs are.
+        is_cray: The program has Cray MPICH, which applies hints by itself.
+        notes: Comments for people.
+
+    Raises:
+        StripewiseError: It cannot be written, or the tier cannot hold a name.
+    """
+    target = script_path.with_name(f"{script_path.stem}.tuned{script_path.suffix}")
+    job = configuration.job
+    hints = get("mpich-hints").write(configuration).text.strip()
+    exports = jobs.hints(_of_tasks(jobs, configuration)) if is_cray else {}
+    wrap: tuple[str, ...] = ()
+    on = _on_tier(jobs, job, snapshot)
+    if on.copies:
+        on = replace(
+            on,
+            source=Path(stage_in) if stage_in else snapshot.source if jobs.moved else None,
+            results=Path(stage_out) if stage_out else None,
+            left_out=(escape(target.name), *_left_out(snapshot, study)),
+            unsaved=study / UNSAVED,
+        )
+        check_staging(
+            jobs.script,
+            jobs.tier,
+            jobs.ask,
+            source=Path(stage_in) if stage_in else None,
+            results=on.results,
+        )
+    around = jobs.write_links(job, study / LINKS_FILE)
+    within: tuple[str, ...] = ()
+    if on.copies:
+        within = ("sh", str(study / COPIES_FILE))
+        copies = copies_on_tier(on, jobs.script, links=bool(around))
+        _write_private(study / COPIES_FILE, copies)
+        notes = (*notes, copies_note(on))
+    if not exports and not _of_tasks(jobs, configuration).is_empty:
+        path = study / TASK_FILE
+        variables = configured_environment(runtime, configuration, study)
+        write_task_file(path, variables, expanded=_redirected(jobs, job, on), preload=runtime.core)
+        wrap = (str(task_program(runtime)), str(path), "--")
+    text = script_on_tier(
+        jobs.script,
+        on,
+        step=jobs.step,
+        wrap=wrap,
+        around=around,
+        job=jobs.of_launch(job),
+        options=jobs.compute_options(job),  # what its trial was submitted with
+        moved=jobs.moved,
+        within=within,
+        exports=exports,
+        notes=notes,
+    )
+    return TunedScript(_written(target, study, text, script_path), hints)
+
+
+def _of_tasks(jobs: ScriptJobs, configuration: Configuration) -> Configuration:
+    """Return what is to be set in the tasks: not what the script's own lines say."""
+    lines = {"burst_buffer_nodes": None, "ranks": None, "ranks_per_node": None, "threads": None}
+    if jobs.links:
+        lines["burst_buffer_files"] = None
+    return replace(configuration, job=replace(configuration.job, **lines))  # type: ignore[arg-type]
+
+
+def _on_tier(jobs: ScriptJobs, job: JobSettings, snapshot: InputSnapshot) -> OnTier:
+    """Return how the job uses the tier."""
+    asked = jobs.asked(job)
+    if asked is None:
+        return OnTier(jobs.tier)
+    if jobs.own is not None:
+        own = replace(jobs.own, nodes=asked.nodes)
+        return OnTier(jobs.tier, own, jobs.pool, own=True)
+    files = tuple(filter(None, (job.burst_buffer_files or "").split(",")))
+    return OnTier(jobs.tier, asked, jobs.pool, files=files, folders=_folders(jobs, files))
+
+
+def _left_out(snapshot: InputSnapshot, study: Path) -> Iterator[str]:
+    """Yield what was beside the script when the study began, and runs did without.
+
+    It is what the user did not name with --input; what came since is an input.
+    """
+    taken = {name.partition("/")[0] for name in snapshot.entries}
+    try:
+        began = snapshot.directory.stat().st_mtime_ns
+        with os.scandir(snapshot.source) as entries:
+            for one in entries:
+                there = one.stat(follow_symlinks=False).st_ctime_ns
+                if one.name not in taken and there < began and one.path != str(study):
+                    yield escape(one.name)
+    except OSError:
+        return
+
+
+def _folders(jobs: ScriptJobs, files: Sequence[str]) -> tuple[str, ...]:
+    """Return the directories of the large files of a hybrid job, which it makes on the tier.
+
+    Raises:
+        UsageError: Their names are not known before the job.
+    """
+    folders = tuple(dict.fromkeys(filter(None, map(os.path.dirname, files))))
+    wild = [name for name in folders if set(name) & set("*?[") or ".." in name.split("/")]
+    if wild and not jobs.links:
+        raise UsageError(
+            f"the large files {', '.join(files)} lie in directories whose names are not known "
+            "before the job, which has to make them on the burst buffer: let the program use "
+            "them beside the script, or give --hybrid links"
+        )
+    return folders if not jobs.links else ()
+
+
+def _redirected(jobs: ScriptJobs, job: JobSettings, on: OnTier) -> Mapping[str, str]:
+    """Return the variable that leads the large files of a hybrid job to the burst buffer."""
+    if jobs.links or job.burst_buffer_files is None or on.request is None:
+        return {}
+    variable = jobs.tier.directory_variable(on.request) or STAGE_VARIABLE
+    globs = job.burst_buffer_files.split(",")
+    here, there = "%{SLURM_SUBMIT_DIR}", f"%{{{variable}}}"
+    pairs = (redirect_pair(glob, here, there) for glob in globs)
+    return {"STRIPEWISE_REDIRECT": ":".join(pairs)}
+
+
+def _write_private(path: Path, data: bytes) -> None:
+    write_file(path, data)
+    os.chmod(path, 0o600)
+
+
+def _written(target: Path, study: Path, text: bytes, like: Path) -> Path:
+    """Write beside the script, or into the study where something of the user's is in the way."""
+    if os.path.lexists(target):
+        try:
+            ours = is_rewritten(target.read_bytes())
+        except OSError:
+            ours = False
+        if not ours or target.is_symlink():
+            target = study / target.name
+    try:
+        write_file(target, text)
+        os.chmod(target, os.stat(like).st_mode & 0o777)
+    except OSError as error:
+        raise StorageError(f"cannot write {target}: {error.strerror}") from error
+    return target

@@ -1,0 +1,272 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Takes first points from earlier studies and models, and keeps what was found.
+
+What is taken is recorded before it is used: a study that goes on after a kill does as it would
+have done, whatever the store holds by then.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from dataclasses import replace
+from math import isfinite
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from stripewise.core import Proposal, StudyResult
+from stripewise.learning.adoption import Level, Question, answer
+from stripewise.learning.knowledge import Memory, Recollection, describe_case
+from stripewise.learning.performance import (
+    Fitted,
+    Prediction,
+    fitted_prediction,
+    ground_of,
+    model_from_json,
+    model_to_json,
+)
+from stripewise.run.runtime import program_file, program_name
+from stripewise.settings.tunables import key_of
+from stripewise.storage.machines import Storage, description_text, find_storage, load_description
+from stripewise.storage.simulation import SimulatedProgram, simulated_program
+from stripewise.study.job_scripts import NODES, JobPlaces
+from stripewise.study.plan import NO_MACHINE
+from stripewise.study.procedure._context import Context
+from stripewise.study.strategies import (
+    ModelStrategy,
+    PredictedStrategy,
+    PrunedStrategy,
+    SeededStrategy,
+    Strategy,
+)
+
+_RECOLLECTION = TypeAdapter(Recollection)
+_TAKEN = "memory"
+_KEPT = "memory-kept"
+MOST_SIZES = 3
+"""Of so many burst buffers at most what is remembered is tried first (assumed)."""
+
+
+def begin_with_memory(context: Context, strategy: Strategy) -> Strategy:
+    """Return the strategy, begun with what earlier studies of such cases found."""
+    memory, ledger = context.tools.memory, context.ledger
+    if memory is None or (ledger.recall(_TAKEN) is None and ledger.recall("proposal/1")):
+        return strategy
+    taken = ledger.remember(_TAKEN, lambda: _take(context, memory))
+    found = _RECOLLECTION.validate_python(taken["found"])
+    for warning in found.warnings:
+        context.warn(warning)
+    if found.text and ledger.decide("memory", f"memory: {found.text}"):
+        context.observer.remembered(found.text)
+    if not found.seeds and not found.avoided:
+        return strategy
+    return SeededStrategy(strategy, found.seeds, [a.settings for a in found.avoided])
+
+
+def _with_first_guess(context: Context, memory: Memory, found: Recollection) -> Recollection:
+    """Put first what a run would be given unasked, where studies alike have something to say.
+
+    The study's space is what it may be taken from; what a model alone holds for best is tried
+    anyway.
+    """
+    if not found.seeds:
+        return found
+    facts, emulated = context.facts, context.options.storage
+    storage = None if context.options.machine == NO_MACHINE else storage_of(context)
+    question = Question(
+        found.case,
+        facts,
+        context.space,
+        ground_of(facts, storage=storage),
+        storage,
+        emulated.ranks_per_node if emulated else 0,
+        emulated.transport if emulated else "",
+        os.environ,
+        only_rungs=True,
+    )
+    guess = answer(question, memory.lessons(found.case), context.tools.models().models)
+    known = [key_of(seed.settings) for seed in found.seeds]
+    if guess.level is not Level.PATTERN or key_of(guess.settings) in known:
+        return found
+    first = Proposal(guess.settings, f"memory: {guess.sentence}")
+    others = found.seeds[: len(found.seeds) - 1] if len(found.seeds) > 2 else found.seeds
+    return replace(found, seeds=(first, *others), text=guess.sentence)
+
+
+def _with_burst_buffers(
+    context: Context, memory: Memory, places: JobPlaces, found: Recollection
+) -> Recollection:
+    """Add what studies found on the burst buffers that may be tried, the best of each size."""
+    dimensions = {one.tunable.name: one.values for one in context.space.dimensions}
+    seeds: list[Proposal] = []
+    texts: list[str] = []
+    for nodes in dimensions.get(NODES, ()):
+        if not isinstance(nodes, int) or nodes == places.own_nodes:
+            continue
+        case = replace(found.case, machine=places.machine(memory.machine, nodes))
+        there = memory.recall(case, context.space, context.facts)
+        for seed in there.seeds[:1]:
+            seeds.append(replace(seed, settings={**seed.settings, NODES: nodes}))
+            texts.append(f"on {case.machine.filesystem}: {there.text}")
+    if not seeds:
+        return found
+    return replace(found, seeds=(*found.seeds[:1], *seeds[:MOST_SIZES]), text=texts[0])
+
+
+def keep_in_memory(context: Context, result: StudyResult) -> StudyResult:
+    """Leave what the study found to later ones, once; return the result with any warning."""
+    memory, ledger = context.tools.memory, context.ledger
+    taken = ledger.recall(_TAKEN)
+    if memory is None or taken is None or ledger.recall(_KEPT) or result.left_open:
+        return result
+    case, learnt = _RECOLLECTION.validate_python(taken["found"]).case, result
+    if (places := context.tools.places) is not None:
+        found = places.remembered(result)
+        if found is None:
+            return result
+        learnt, nodes = found
+        case = replace(case, machine=places.machine(memory.machine, nodes))
+    warning = memory.keep(learnt, case, taken["study"])
+    if warning:
+        context.warn(warning)
+        return replace(result, warnings=ledger.warnings)
+    ledger.remember(_KEPT, lambda: True)
+    return result
+
+
+def _take(context: Context, memory: Memory) -> dict[str, Any]:
+    options, places = context.options, context.tools.places
+    machine = memory.machine
+    case = describe_case(
+        places.machine(machine, places.own_nodes) if places else machine,
+        context.facts,
+        program=program_name(options.all_cases[0].command),
+        executable=program_file(options.all_cases[0].command, options.origin),
+        synced=options.sync,
+    )
+    found = memory.recall(case, context.space, context.facts)
+    found = _with_first_guess(context, memory, found)
+    if places is not None:
+        found = _with_burst_buffers(context, memory, places, found)
+    return {"study": uuid.uuid4().hex, "found": _RECOLLECTION.dump_python(found, mode="json")}
+
+
+# What a trained model or a described storage promises: the first points of a search.
+
+AUTO, MODEL = "auto", ModelStrategy.name
+_KNOWN, _MODEL = "known-storage", "trained-model"
+
+
+def begin_with_prediction(context: Context, strategy: Strategy) -> Strategy:
+    """Return the strategy, begun with what a model promises most of.
+
+    `auto` and `model` take a trained model that holds for the program here; where there is none,
+    `auto` and what does as `auto` does take a simulation of the storage, and so does any
+    strategy where the user names a storage.  The storage is the one that the user names;
+    otherwise the one that the runs are emulated on, or the description that stands for the file
+    system here.
+    """
+    named = context.options.machine
+    of_itself = context.options.strategy in (AUTO, MODEL)
+    if named == NO_MACHINE or not (named or of_itself):
+        if context.options.strategy == MODEL:
+            context.decide("model", f"no model is used (--machine {NO_MACHINE}): as auto does")
+        return strategy
+    storage = storage_of(context)
+    program = _program(context, storage) if storage else None
+    if of_itself and (begun := _begin_with_model(context, strategy, storage, program)):
+        return begun
+    if program is None:
+        if named:
+            context.warn(
+                f"--machine {named} is of no use here: no access pattern of the program was "
+                "recognised that could be simulated"
+            )
+        return strategy
+    name = program.storage.name
+    begun = PredictedStrategy(strategy, Prediction(name, program.tunables, program.seconds))
+    text = f"the search begins with what the model of {name} promises most of"
+    if not named and not context.options.storage:
+        text = f"storage known: {context.tools.known or name}, predicted first"
+    context.decide("prediction", text)
+    return begun
+
+
+def _begin_with_model(
+    context: Context,
+    strategy: Strategy,
+    storage: Storage | None,
+    program: SimulatedProgram | None,
+) -> Strategy | None:
+    """Return the strategy, begun with a trained model's choice; None, and why, without one."""
+    fitted = _fitted(context, storage, program)
+    is_asked_for = isinstance(strategy, ModelStrategy)
+    if fitted.prediction is None:
+        if fitted.why:
+            tail = ": the search does what auto does" if is_asked_for else ""
+            text = f"no trained model is used: {fitted.why}{tail}"
+            context.decide("model", text, quietly=not is_asked_for)
+        return None
+    text = f"trained model: the search begins with what the {fitted.why} holds for best"
+    context.decide("model", text)
+    prediction = fitted.prediction
+    if fitted.model and fitted.model.is_simulated:
+        prediction = replace(prediction, error=None)
+    if isinstance(strategy, ModelStrategy):
+        return PrunedStrategy(strategy, prediction)
+    return PredictedStrategy(strategy, prediction)
+
+
+def _fitted(context: Context, storage: Storage | None, program: SimulatedProgram | None) -> Fitted:
+    """Return what trained models say of the program; the same one when a study goes on."""
+    ledger, facts = context.ledger, context.facts
+    ground = context.tools.ground or ground_of(facts, storage=storage)
+    recorded = ledger.recall(_MODEL)
+    if recorded:
+        model = model_from_json(recorded)
+        return fitted_prediction(facts, ground, (model,), program)
+    if recorded is not None or ledger.recall("proposal/1"):
+        return Fitted(None, "")
+    loaded = context.tools.models()
+    for warning in loaded.warnings:
+        context.warn(warning)
+    found = fitted_prediction(facts, ground, loaded.models, program)
+    if found.prediction is None and not loaded.models:
+        found = found._replace(why="none is stored (stripewise train makes them)")
+        found = found if context.options.strategy == MODEL else found._replace(why="")
+    kept = replace(found.model, points=()) if found.model else None
+    ledger.remember(_MODEL, lambda: model_to_json(kept) if kept else False)
+    return found
+
+
+def storage_of(context: Context) -> Storage | None:
+    """Return the description of the storage that the search is for; None: there is none."""
+    named, emulated = context.options.machine, context.options.storage
+    if named:
+        return find_storage(named)
+    return find_storage(emulated.machine) if emulated else _known(context)
+
+
+def _program(context: Context, storage: Storage) -> SimulatedProgram | None:
+    """Return what can be simulated of the program there; None where nothing can."""
+    emulated = context.options.storage
+    program = simulated_program(
+        context.facts,
+        storage,
+        emulated.ranks_per_node if emulated else 0,
+        emulated.transport if emulated else "",
+        os.environ,
+    )
+    seconds = program.seconds({}) if program else None
+    return program if seconds is not None and isfinite(seconds) else None
+
+
+def _known(context: Context) -> Storage | None:
+    """Return the description of the file system here, as it was when the search began."""
+    ledger, known = context.ledger, context.tools.known
+    if ledger.recall(_KNOWN) is None and ledger.recall("proposal/1"):
+        return None
+    text = ledger.remember(_KNOWN, lambda: description_text(known.storage) if known else "")
+    return load_description(text) if text else None

@@ -1,0 +1,305 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Draws the study of a job script as charts and as a section of the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from stripewise.core import JobStudy, RungRun
+from stripewise.present import (
+    Chart,
+    Spec,
+    chart,
+    format_bandwidth,
+    format_bytes,
+    format_seconds,
+    known,
+    page_template,
+    plural,
+)
+from stripewise.study.report._job_conclusions import against, conclusions, decisions, job_headline
+from stripewise.study.report._job_cost import payback
+from stripewise.study.report._job_rungs import (
+    AGGREGATORS,
+    DEFAULT_SERIES,
+    FILE_SYSTEM_SERIES,
+    SHORT_WORDS,
+    STRIPING_UNIT,
+    TUNED_SERIES,
+    Sweep,
+    label,
+    name,
+    place,
+    series,
+    size_or_dash,
+    speedup_text,
+    state_word,
+    sweeps,
+    swept,
+    what_was_set,
+)
+from stripewise.study.report._job_study import figure_text
+
+MOST_RUNS = 80
+_SERIES_LOOKS = {
+    DEFAULT_SERIES: (chart.BASELINE, "circle"),
+    TUNED_SERIES: (chart.BEST, "square"),
+    FILE_SYSTEM_SERIES: (chart.TRIAL, "stroke"),
+}
+_COLOURS = (chart.BASELINE, chart.BEST, chart.TRIAL, chart.TROUBLE, chart.MUTED, "#7b5ea7")
+_WORDS = tuple(SHORT_WORDS.split("; "))
+_TIPS = {"run": "run", "place": "files", "settings": "settings", "io": "I/O", "whole": "whole run"}
+
+
+def job_charts(study: JobStudy) -> dict[str, Chart]:
+    """Return the charts that the rungs allow: name of its file without suffix to the chart."""
+    found = {
+        "rungs": times_chart(study),
+        "bandwidth": bandwidth_chart(study),
+        "aggregators": sweep_chart(study, AGGREGATORS),
+        "striping-unit": sweep_chart(study, STRIPING_UNIT),
+    }
+    return {one: drawn for one, drawn in found.items() if drawn is not None}
+
+
+def _said(run: RungRun) -> dict[str, Any]:
+    """Return what the tooltip of a run shows."""
+    return {
+        "run": name(run),
+        "place": place(run),
+        "settings": what_was_set(run),
+        "io": known(run.io_seconds, format_seconds),
+        "whole": known(run.elapsed_seconds, format_seconds),
+    }
+
+
+def times_chart(study: JobStudy) -> Chart | None:
+    """Draw the I/O time and the whole time of every rung, with staging where it is known."""
+    shown = study.runs[:MOST_RUNS]
+    rows = [row for run in shown for row in _times(run, study)]
+    if not any(run.ok for run in shown):
+        return None
+    used = {row["what"] for row in rows}
+    looks = {
+        "I/O": (chart.BEST, "circle"),
+        "whole run": (chart.BASELINE, "square"),
+        "with staging": (chart.TRIAL, "diamond"),
+        "no figure": (chart.TROUBLE, "cross"),
+    }
+    looks = {what: look for what, look in looks.items() if what in used}
+    names = [label(run) + (" *" if run.number == study.best else "") for run in shown]
+    y = chart.category("label", title=None, scale={"domain": names})
+    x = chart.number("seconds", "time, s", scale={"zero": True})
+    rule = chart.layer(
+        "rule",
+        {"x": {**x, "aggregate": "min"}, "x2": {"field": "seconds", "aggregate": "max"}, "y": y},
+        color=chart.WARM_UP,
+        opacity=0.6,
+    )
+    tooltip = [*chart.tips(**_TIPS), *chart.tips(what="mark"), chart.tip("seconds", "time, s")]
+    points = chart.points({"x": x, "y": y, "tooltip": tooltip, **_looked("what", looks, 2)})
+    more = len(study.runs) - len(shown)
+    spec = chart.layers(
+        rows,
+        rule,
+        points,
+        height=20 * len(names),
+        title={
+            "text": "Time of each run" + (f", the first {MOST_RUNS}" if more > 0 else ""),
+            "subtitle": [*_WORDS, *(["*: best"] if study.best is not None else [])],
+        },
+    )
+    said = "; ".join(
+        f"{name(run)} ({place(run)}): {_figures(run) if run.ok else state_word(run)}"
+        for run in shown
+    )
+    return Chart(chart.column(spec), f"I/O time and whole time of each run: {said}")
+
+
+def _figures(run: RungRun) -> str:
+    return f"I/O {known(run.io_seconds)}, whole run {known(run.elapsed_seconds)}"
+
+
+def _times(run: RungRun, study: JobStudy) -> list[dict[str, Any]]:
+    row = _said(run) | {"label": label(run) + (" *" if run.number == study.best else "")}
+    if not run.ok:
+        return [{**row, "what": "no figure", "seconds": 0.0, "io": state_word(run)}]
+    times = {"I/O": run.io_seconds, "whole run": run.elapsed_seconds}
+    if run.staging_seconds > 0:
+        times["with staging"] = run.elapsed_seconds + run.staging_seconds
+    return [
+        {**row, "what": what, "seconds": seconds}
+        for what, seconds in times.items()
+        if math.isfinite(seconds)
+    ]
+
+
+def _looked(field: str, looks: Mapping[str, tuple[str, str]], columns: int) -> Spec:
+    """Return the encoding of a field by colour and shape, with one legend."""
+    colours, shapes = zip(*looks.values(), strict=True)
+    legend = {"title": None, "columns": columns}
+    return {
+        "color": chart.category(
+            field, legend=legend, scale={"domain": list(looks), "range": list(colours)}
+        ),
+        "shape": chart.category(
+            field, legend=legend, scale={"domain": list(looks), "range": list(shapes)}
+        ),
+    }
+
+
+def bandwidth_chart(study: JobStudy) -> Chart | None:
+    """Draw bandwidth against burst-buffer nodes; the parallel file system is a line across."""
+    found = series(study)
+    nodes = sorted({run.nodes for s, runs in found.items() for run in runs if run.nodes})
+    if not nodes or not found:
+        return None
+    top = max(run.bandwidth_bytes_per_second for runs in found.values() for run in runs)
+    unit, scale = ("GiB/s", 2**30) if top >= 2**30 else ("MiB/s", 2**20)
+    rows = [
+        {
+            **_said(run),
+            **{"series": one, "nodes": run.nodes or None},
+            "bandwidth": run.bandwidth_bytes_per_second / scale,
+        }
+        for one, runs in found.items()
+        for run in runs
+    ]
+    y = chart.number("bandwidth", None, scale={"zero": True})
+    x = _doubling("nodes", "burst-buffer nodes", nodes, [str(node) for node in nodes])
+    looks = {one: look for one, look in _SERIES_LOOKS.items() if one in found}
+    looked = _looked("series", looks, 1)
+    tooltip = [*chart.tips(series="series", **_TIPS), chart.tip("bandwidth", f"bandwidth, {unit}")]
+    of_file_system = f"datum.series === '{FILE_SYSTEM_SERIES}'"
+    on_nodes = {"transform": [{"filter": f"!({of_file_system})"}]}
+    across = {
+        "transform": [{"filter": of_file_system}],
+        **chart.layer(
+            "rule",
+            {"y": y, "color": looked["color"], "tooltip": tooltip},
+            strokeDash=[6, 4],
+            strokeWidth=2,
+        ),
+    }
+    lines = chart.layer("line", {"x": x, "y": y, "color": looked["color"]}, strokeWidth=1.5)
+    points = chart.points({"x": x, "y": y, "tooltip": tooltip, **looked})
+    parts = [across, {**on_nodes, **lines}, {**on_nodes, **points}]
+    title = {"text": f"Bandwidth, {unit}", "subtitle": "of the best run with so many nodes"}
+    spec = chart.layers(rows, *parts, height=240, title=title)
+    said = "; ".join(
+        f"{one}: "
+        + ", ".join(
+            (f"{plural(run.nodes, 'node')} " if run.nodes else "")
+            + format_bandwidth(run.bandwidth_bytes_per_second)
+            for run in runs
+        )
+        for one, runs in found.items()
+    )
+    return Chart(chart.column(spec), f"Bandwidth by burst-buffer nodes: {said}")
+
+
+def _doubling(field: str, title: str, values: Sequence[int], texts: Sequence[str]) -> Spec:
+    """Return a logarithmic x axis whose marks are the values that were tried."""
+    names = "{" + ",".join(f"'{v}':'{t}'" for v, t in zip(values, texts, strict=True)) + "}"
+    return chart.number(
+        field,
+        title,
+        scale={"type": "log", "base": 2, "domain": [values[0] / 1.4, values[-1] * 1.4]},
+        axis={
+            **{"values": list(values), "labelExpr": f"({names})[datum.value]", "grid": False},
+            **{"labelOverlap": "greedy", "labelFlush": False},
+            # Without it Vega leaves out every other value, however much room there is.
+            "tickCount": len(values),
+        },
+    )
+
+
+def sweep_chart(study: JobStudy, tunable: str) -> Chart | None:
+    """Draw I/O time against the values of one tunable, a line for each sweep; None without one."""
+    found = list(sweeps(study.runs, tunable))[: len(_COLOURS)]
+    if not found:
+        return None
+    what = "aggregators" if tunable == AGGREGATORS else "striping unit"
+    names = _names(found)
+    rows = [
+        {
+            **_said(run),
+            **{"sweep": one, "value": swept(run, tunable), "text": _value(run, tunable)},
+            **{"seconds": run.io_seconds, "writes": _count(run.system_writes)},
+        }
+        for one, sweep in zip(names, found, strict=True)
+        for run in sweep.runs
+    ]
+    values = sorted({row["value"] for row in rows})
+    texts = {row["value"]: row["text"] for row in rows}
+    x = _doubling("value", what, values, [texts[value] for value in values])
+    y = chart.number("seconds", None, scale={"zero": True})
+    legend = {"title": None, "columns": 1}
+    colour = chart.category(
+        "sweep",
+        legend=legend,
+        scale={"domain": names, "range": list(_COLOURS[: len(names)])},
+    )
+    tooltip = [*chart.tips(text=what, **_TIPS), chart.tip("writes", "system writes")]
+    line = chart.layer("line", {"x": x, "y": y, "color": colour}, strokeWidth=1.5)
+    points = chart.points({"x": x, "y": y, "color": colour, "tooltip": tooltip})
+    spec = chart.layers(rows, line, points, height=200, title=f"I/O time, s, by {what}")
+    said = "; ".join(
+        f"{one}: "
+        + ", ".join(f"{_value(r, tunable)} {format_seconds(r.io_seconds)}" for r in sweep.runs)
+        for one, sweep in zip(names, found, strict=True)
+    )
+    return Chart(chart.column(spec), f"I/O time by {what}: {said}")
+
+
+def _count(number: int | None) -> str:
+    return "unknown" if number is None else str(number)
+
+
+def _names(found: Sequence[Sweep]) -> list[str]:
+    """Name sweeps by where their files lay, and number those of the same place."""
+    names: list[str] = []
+    for sweep in found:
+        same = sum(one.where == sweep.where for one in found)
+        runs = f" (runs {', '.join(str(run.number) for run in sweep.runs)})"
+        names.append(sweep.where + (runs if same > 1 else ""))
+    return names
+
+
+def _value(run: RungRun, tunable: str) -> str:
+    value = swept(run, tunable) or 0
+    return str(value) if tunable == AGGREGATORS else format_bytes(value)
+
+
+# The study of a job script as a section of the report's page.
+
+MOST_ROWS = 500
+_FILTERS: dict[str, Callable[..., Any]] = {
+    "place": place,
+    "settings_of": what_was_set,
+    "state_word": state_word,
+    "run_speedup": speedup_text,
+    "size_or_dash": size_or_dash,
+    "figure": figure_text,
+}
+
+
+def job_section(study: JobStudy) -> str:
+    """Render the section, safe to stand in a page: names and messages are escaped."""
+    return Markup(  # a template that escapes made it
+        page_template("job.html.j2", _FILTERS).render(
+            study=study,
+            headline=job_headline(study),
+            against=against(study),
+            conclusions=conclusions(study),
+            charts=list(job_charts(study).values()),
+            paid=payback(study),
+            decisions=decisions(study)[:MOST_ROWS],
+            most_rows=MOST_ROWS,
+        )
+    )

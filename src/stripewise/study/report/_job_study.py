@@ -1,0 +1,398 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Derives the rungs of a job script's study from its result and what Cray MPICH printed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+
+from stripewise.core import (
+    JobStorage,
+    JobStudy,
+    Measurement,
+    MpiioFigure,
+    MpiioFile,
+    MpiioSide,
+    ObservedFile,
+    Reference,
+    RungRun,
+    Speedup,
+    StudyResult,
+    Trial,
+    TrialState,
+    Value,
+)
+from stripewise.present import (
+    TextTable,
+    format_bandwidth,
+    format_bytes,
+    plural,
+    printable,
+    significant,
+)
+from stripewise.settings.formats import get, matches
+from stripewise.settings.tunables import split_scope
+from stripewise.study.report._digest import Digest, baseline_runs, best_runs, digest
+
+SINGLE_RUNS = "single runs"
+"""Method of a speed-up that no pairs stand behind."""
+
+
+@dataclass(frozen=True)
+class JobFacts:
+    """What the result of a study does not hold of a job script's study.
+
+    Attributes:
+        compute_nodes: Nodes of the job; winner_nodes: with the best settings, 0: as many.
+        baseline_nodes: Burst-buffer nodes of the script as it is; 0: it uses none.
+        studied_file: Path or glob; "": the largest file of the baseline.
+        staging_seconds: Trial (0: the baseline) to stage-in and stage-out; None: not known.
+        reasons: Trial to the rule by which it was made; else what the trial says of itself.
+        n_jobs / queue_seconds / controller_requests: As in `JobStudy`.
+        node_seconds_spent: Of all jobs, where the batch system tells; None: of all runs, as
+            many nodes each as the job has.
+    """
+
+    compute_nodes: int = 1
+    winner_nodes: int = 0
+    baseline_nodes: int = 0
+    studied_file: str = ""
+    staging_seconds: Mapping[int, tuple[float | None, float | None]] = field(default_factory=dict)
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    n_jobs: int = 0
+    queue_seconds: float | None = None
+    controller_requests: int = 0
+    node_seconds_spent: float | None = None
+
+
+def job_study(
+    result: StudyResult, script: str, step: int = 0, facts: JobFacts | None = None
+) -> JobStudy:
+    """Make the record that the outputs of a job script's study are written from.
+
+    Speed-ups against the baseline are those of the study's pairs; against other defaults that
+    were run they are ratios of single rungs, without an interval.
+
+    Args:
+        result: Of the study, one case.
+        script: Path of the job script.
+        step: Number of the step that was tuned.
+        facts: What the result does not hold.
+    """
+    facts = facts or JobFacts()
+    studied = facts.studied_file or _largest(baseline_runs(result))
+    maker = _Rungs(result, facts, studied)
+    runs = (maker.baseline(), *map(maker.trial, result.trials))
+    best = result.winner if result.improved else None
+    before, after = maker.cost(baseline_runs(result), 0), math.nan
+    share = (facts.winner_nodes or facts.compute_nodes) / facts.compute_nodes
+    if best is not None:
+        after = share * maker.cost(best_runs(result), best.number)
+    hints = get("mpich-hints").write(best.configuration) if best is not None else None
+    spent = facts.node_seconds_spent
+    if spent is None:
+        n_hosts = max(1, result.facts.n_hosts)  # on so many the price is stated
+        spent = result.price.node_seconds * facts.compute_nodes / n_hosts
+    return JobStudy(
+        script=script,
+        step=step,
+        runs=runs,
+        speedups=_speedups(result, runs, best),
+        best=best.number if best is not None else None,
+        elapsed_speedup=result.elapsed_speedup if best is not None else None,
+        node_seconds_spent=spent,
+        node_seconds_per_run_before=before,
+        node_seconds_per_run_after=after,
+        node_share=share if best is not None else 1.0,
+        n_jobs=facts.n_jobs,
+        queue_seconds=facts.queue_seconds,
+        controller_requests=facts.controller_requests,
+        hints=hints.text.strip() if hints is not None else "",
+        hints_lost=hints.lost if hints is not None else (),
+        rungs_left=result.rungs_left,
+        stopped_because=result.stopped_because,
+        left_open=result.left_open,
+        mpiio=mpiio_figures(result),
+    )
+
+
+def study_of_job(result: StudyResult) -> JobStudy | None:
+    """Return the record of a job script's study; None of other studies."""
+    job = result.job
+    if job is None:
+        return None
+    facts = JobFacts(
+        compute_nodes=job.compute_nodes,
+        winner_nodes=job.winner_nodes,
+        baseline_nodes=job.baseline_nodes,
+        staging_seconds=_staging(result),
+        reasons=job.reasons,
+        n_jobs=job.n_jobs,
+        controller_requests=job.controller_requests,
+        node_seconds_spent=job.node_seconds,
+    )
+    made = job_study(result, job.script, job.step, facts)
+    paired = {_same_name(one): one.speedup for one in result.references}
+    return replace(made, speedups={**made.speedups, **paired})
+
+
+def _same_name(reference: Reference) -> str:
+    """Name what the winner was compared with as the default that it is."""
+    nodes = _whole(reference.settings.get("job.burst_buffer_nodes")) or 0
+    where = JobStorage.BURST_BUFFER if nodes else JobStorage.PARALLEL_FILE_SYSTEM
+    return default_name(RungRun(0, where, nodes))
+
+
+def _staging(result: StudyResult) -> dict[int, tuple[float | None, float | None]]:
+    """Return the medians of the copies to and from the burst buffer of each trial."""
+    made = {0: baseline_runs(result), **{t.number: t.measurements for t in result.trials}}
+    return {
+        number: (
+            _median([run.stage_in_seconds for run in runs]),
+            _median([run.stage_out_seconds for run in runs]),
+        )
+        for number, runs in made.items()
+    }
+
+
+def _median(seconds: Sequence[float | None]) -> float | None:
+    known = [one for one in seconds if one is not None]
+    return median(known) if known else None
+
+
+def default_name(run: RungRun) -> str:
+    """Name a default: "parallel file system", "burst buffer, 2 nodes, defaults"."""
+    if run.storage == JobStorage.PARALLEL_FILE_SYSTEM:
+        return str(run.storage)
+    return f"{run.storage}, {plural(run.nodes, 'node')}, defaults"
+
+
+def _speedups(
+    result: StudyResult, runs: Sequence[RungRun], best: Trial | None
+) -> dict[str, Speedup]:
+    """Compare the best run with each default that gave figures."""
+    if best is None:
+        return {}
+    winner = next(run for run in runs if run.number == best.number)
+    found: dict[str, Speedup] = {}
+    for run in runs:
+        if not (run.ok and run.is_default) or run is winner or default_name(run) in found:
+            continue
+        if run.number == 0 and result.speedup is not None:
+            found[default_name(run)] = result.speedup
+        elif winner.ok:
+            ratio = run.io_seconds / winner.io_seconds
+            found[default_name(run)] = Speedup(ratio, math.nan, math.nan, 0, method=SINGLE_RUNS)
+    return found
+
+
+def _largest(runs: Sequence[Measurement]) -> str:
+    return next((run.files[0].path for run in runs if run.ok and run.files), "")
+
+
+@dataclass(frozen=True)
+class _Rungs:
+    """Makes the rungs of one study."""
+
+    result: StudyResult
+    facts: JobFacts
+    studied: str
+
+    def baseline(self) -> RungRun:
+        runs = baseline_runs(self.result)
+        state = TrialState.COMPLETE if digest(runs).n_runs else TrialState.FAILED
+        reason = "The job script as it is"
+        ratio = 1.0 if digest(runs).n_runs else math.inf
+        return self._rung(0, {}, runs, state, self.facts.reasons.get(0, reason), ratio)
+
+    def trial(self, trial: Trial) -> RungRun:
+        reason = self.facts.reasons.get(trial.number, "")
+        reason = reason or trial.details.get("reason", "") or trial.message
+        return self._rung(
+            trial.number, trial.settings, trial.measurements, trial.state, reason, trial.io_ratio
+        )
+
+    def cost(self, runs: Sequence[Measurement], number: int) -> float:
+        """Node-seconds of a run with its staging, on as many nodes as the job has."""
+        stages = self.facts.staging_seconds.get(number, (None, None))
+        return self.facts.compute_nodes * (digest(runs).seconds + sum(s or 0.0 for s in stages))
+
+    def _rung(
+        self,
+        number: int,
+        settings: Mapping[str, Value],
+        runs: Sequence[Measurement],
+        state: TrialState,
+        reason: str,
+        ratio: float,
+    ) -> RungRun:
+        figures: Digest = digest(runs)
+        file = _studied(runs, self.studied)
+        nodes = int(settings.get("job.burst_buffer_nodes", self.facts.baseline_nodes))  # type: ignore[arg-type]
+        stage_in, stage_out = self.facts.staging_seconds.get(number, (None, None))
+        return RungRun(
+            number=number,
+            storage=_storage(nodes, settings),
+            nodes=nodes,
+            aggregators=self._hint("cb_nodes", settings, file) or (file and file.writers) or None,
+            striping_unit_bytes=self._hint("striping_unit", settings, file),
+            buffer_bytes=self._hint("cb_buffer_size", settings, file),
+            ranks=_whole(settings.get("job.ranks")),
+            threads=_whole(settings.get("job.threads")),
+            settings=settings,
+            io_seconds=figures.io_seconds,
+            elapsed_seconds=figures.seconds,
+            stage_in_seconds=stage_in,
+            stage_out_seconds=stage_out,
+            bandwidth_bytes_per_second=figures.bandwidth_bytes_per_second,
+            system_writes=file.system_writes if file else None,
+            io_ratio=ratio,
+            state=state,
+            reason=reason,
+            studied_file=self.studied,
+        )
+
+    def _hint(
+        self, key: str, settings: Mapping[str, Value], file: ObservedFile | None
+    ) -> int | None:
+        """Return a hint of the studied file: as set for it, else as MPI reported it."""
+        value: Value | None = None
+        for name, given in settings.items():
+            tunable, scope = split_scope(name)
+            acts = not scope or scope == self.studied or matches(scope, self.studied)
+            if tunable == f"mpiio.{key}" and acts and (scope or value is None):
+                value = given
+        if value is None and file is not None:
+            value = file.reported.get(key)
+        return _whole(value)
+
+
+def _whole(value: Value | None) -> int | None:
+    text = str(value)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def _storage(nodes: int, settings: Mapping[str, Value]) -> JobStorage:
+    if nodes <= 0:
+        return JobStorage.PARALLEL_FILE_SYSTEM
+    hybrid = settings.get("job.burst_buffer_files")
+    return JobStorage.HYBRID if hybrid else JobStorage.BURST_BUFFER
+
+
+def _studied(runs: Sequence[Measurement], studied: str) -> ObservedFile | None:
+    """Return the studied file of the last run that counts: the largest, where it is a glob."""
+    for run in reversed(runs):
+        for file in run.files if run.ok else ():
+            if file.path == studied or matches(studied, file.path):
+                return file
+    return None
+
+
+# What Cray MPICH printed of the baseline's files and of the best run's, side by side.
+
+MOST_FILES = 8
+_Told = Iterator[tuple[str, str, float | None]]
+_UNKNOWN = "–"
+_WHOLE = ("total", "open/close/trunc time")
+_FIELDS = (
+    ("collective {}s", "calls", "collective"),
+    ("independent {}s", "calls", "independent"),
+    ("aggregators", "", "aggregators"),
+    ("stripe count", "", "stripe_count"),
+    ("stripe size", "B", "stripe_bytes"),
+    ("system {}s", "calls", "system_calls"),
+    ("stripe-sized system {}s", "calls", "stripe_sized"),
+    ("mean system {}", "B", "average_bytes"),
+    ("reads before {}s", "calls", "modify_reads"),
+    ("gaps between system {}s", "", "gaps"),
+)
+
+
+def mpiio_figures(result: StudyResult) -> tuple[MpiioFigure, ...]:
+    """Compare the largest files of the last baseline run and of the last best run.
+
+    The best run's are missing where no configuration won; nothing is returned where MPI printed
+    nothing.
+    """
+    before = _printed(baseline_runs(result))
+    after = _printed(best_runs(result)) if result.improved else {}
+    names = list(dict.fromkeys([*before, *after]))[:MOST_FILES]
+    return tuple(
+        figure for name in names for figure in _of_file(name, before.get(name), after.get(name))
+    )
+
+
+def _printed(runs: Sequence[Measurement]) -> dict[str, MpiioFile]:
+    last = next((run.mpiio for run in reversed(runs) if run.ok and run.mpiio), ())
+    return {file.path: file for file in last}
+
+
+def _of_file(
+    path: str, before: MpiioFile | None, after: MpiioFile | None
+) -> Iterator[MpiioFigure]:
+    one = {(name, unit): value for name, unit, value in _told(before)}
+    two = {(name, unit): value for name, unit, value in _told(after)}
+    for name, unit in dict.fromkeys([*one, *two]):
+        values = one.get((name, unit)), two.get((name, unit))
+        if any(value is not None for value in values):
+            yield MpiioFigure(path, name, unit, *values)
+
+
+def _told(file: MpiioFile | None) -> _Told:
+    if file is None:
+        return
+    for direction, side in (("write", file.write), ("read", file.read)):
+        if side is not None:
+            yield from _of_side(direction, side)
+        yield from _of_timers(direction, file)
+
+
+def _of_side(direction: str, side: MpiioSide) -> _Told:
+    for name, unit, key in _FIELDS:
+        text = name.format(direction)
+        yield text if direction in text else f"{text}, {direction}s", unit, getattr(side, key)
+
+
+def _of_timers(direction: str, file: MpiioFile) -> _Told:
+    """Yield shares of the time and rates, of all ranks where there is a block of these."""
+    blocks = [block for block in file.timers if block.direction == direction]
+    blocks.sort(key=lambda block: block.scale != "all ranks")
+    for block in blocks[:1]:
+        for phase in block.phases:
+            if phase.share is not None and phase.name not in _WHOLE:
+                yield f"time in {phase.name}, {direction}s", "%", 100 * phase.share
+        yield f"data send rate, {direction}s", "B/s", block.data_send_bytes_per_second
+        yield f"raw {direction} rate", "B/s", block.raw_bytes_per_second
+        yield f"net {direction} rate", "B/s", block.net_bytes_per_second
+
+
+def figure_text(value: float | None, unit: str) -> str:
+    """Write a figure as people read it."""
+    if value is None:
+        return _UNKNOWN
+    if unit == "B":
+        return format_bytes(value)
+    if unit == "B/s":
+        return format_bandwidth(value)
+    return f"{significant(value)} %" if unit == "%" else f"{value:.0f}"
+
+
+def mpiio_text(study: JobStudy) -> str:
+    """Return `mpiio.txt`: a table of each file."""
+    lines = ["What Cray MPICH printed of the last baseline run and of the last best run"]
+    for path in dict.fromkeys(figure.file for figure in study.mpiio):
+        rows = [
+            [
+                one.name,
+                figure_text(one.before, one.unit),
+                figure_text(one.after, one.unit),
+            ]
+            for one in study.mpiio
+            if one.file == path
+        ]
+        (table,) = TextTable(["figure", "baseline", "best"], rows).blocks()
+        lines += ["", printable(path), *table]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,355 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Says in plain words what a study concluded, and what each trial and run gave."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from stripewise.core import (
+    NOTHING,
+    CaseOutcome,
+    Measurement,
+    ProgramFacts,
+    RunRole,
+    RunStatus,
+    Speedup,
+    StudyResult,
+    Trial,
+    TrialState,
+    Verification,
+)
+from stripewise.present import (
+    amount_words,
+    format_bandwidth,
+    format_bytes,
+    format_interval,
+    format_ratio,
+    format_seconds,
+    plural,
+    printable,
+)
+from stripewise.settings.tunables import format_settings
+from stripewise.study.report._digest import (
+    baseline_figures,
+    baseline_runs,
+    best_figures,
+    best_runs,
+    digest,
+)
+
+if TYPE_CHECKING:
+    from stripewise.study.plan import RunSlot
+
+
+def headline(result: StudyResult) -> str:
+    """Conclude in a few words."""
+    where = f" on emulated {result.emulated}" if result.emulated else ""
+    if result.left_open:
+        return f"{result.outcome.capitalize()}{where}"
+    if not result.improved:
+        return f"No improvement found{where}"
+    if result.speedup is None:
+        return f"I/O is faster{where}"
+    return f"I/O {format_ratio(result.speedup.median)}x faster{where}"
+
+
+def conclusion(result: StudyResult) -> str:
+    """Conclude in one or two sentences with the evidence."""
+    return _evidence(result) if result.improved else _why_not(result)
+
+
+def storage_phrase(result: StudyResult) -> str:
+    """Say which storage was emulated, and what that means; "" if none was."""
+    if not result.emulated:
+        return ""
+    return f"emulated: {result.emulated}; what is found holds there, not on this host's storage"
+
+
+def limits_phrase(result: StudyResult) -> str:
+    """Say what the requests waited for before and after, on an emulated storage; "" if none."""
+    before, after = (
+        next((run.limits for run in runs if run.limits), "")
+        for runs in (baseline_runs(result), best_runs(result))
+    )
+    if not before or not result.improved or before == after:
+        return before
+    return f"{before} → {after or 'nothing'}"
+
+
+def traffic(result: StudyResult) -> str:
+    """Say how much more or less reaches the storage with the best settings; "" if as much."""
+    before, after = (
+        statistics.median([_system_bytes(run) for run in runs]) if runs else 0
+        for runs in (baseline_runs(result), best_runs(result))
+    )
+    if not result.improved or min(before, after) <= 0 or 0.8 < after / before < 1.25:
+        return ""
+    more = "more" if after > before else "less"
+    return (
+        f"the system writes {more} with these settings: {format_bytes(after)} instead of"
+        f" {format_bytes(before)}"
+    )
+
+
+def _system_bytes(run: Measurement) -> int:
+    return sum(file.system_write_bytes for file in run.files)
+
+
+def wide(speedup: Speedup) -> str:
+    """Say what helps where an improvement is sure but its size is not; "" otherwise."""
+    if not speedup.high > 3 * speedup.low:
+        return ""
+    return (
+        "the size of the gain is uncertain, because the runs differ widely; a larger problem or a"
+        " quieter machine would tell more"
+    )
+
+
+def faster(speedup: Speedup) -> str:
+    """Say a speed-up with its interval: "5.2x faster [4.6–5.7, 95 %, 6 paired runs]".
+
+    A median below 1 is said as "0.43x, slower".
+    """
+    kind = ", slower" if speedup.median < 1 else " faster" if speedup.median > 1 else ""
+    return f"{format_ratio(speedup.median)}x{kind} {format_interval(speedup)}"
+
+
+def whole_program(speedup: Speedup | None) -> str:
+    """Say the whole program's speed-up; "" if it is not known."""
+    if speedup is None or not math.isfinite(speedup.median):
+        return ""
+    return f"whole program {format_ratio(speedup.median)}x"
+
+
+def _evidence(result: StudyResult) -> str:
+    before, after = baseline_figures(result), best_figures(result)
+    whose = f"Over {len(result.cases)} cases I/O" if result.is_ensemble else "The program's I/O"
+    text = (
+        f"{whose} takes {amount_words(after, 'io_seconds')} instead of"
+        f" {amount_words(before, 'io_seconds')}"
+    )
+    if result.speedup is not None:
+        text += f": {faster(result.speedup)}"
+        if result.is_ensemble:
+            text += " (geometric mean of the cases)"
+    text += "."
+    if result.elapsed_speedup is not None:
+        text += (
+            f" The whole program takes {format_seconds(after.seconds)} instead of"
+            f" {format_seconds(before.seconds)}"
+            f" ({format_ratio(result.elapsed_speedup.median)}x)."
+        )
+    return text
+
+
+def _why_not(result: StudyResult) -> str:
+    if result.left_open:
+        more = "give the study more, or tune a case whose runs are shorter"
+        tried = more if not result.trials else "the settings that you have stay as they are"
+        return f"{printable(result.left_open)}. {tried.capitalize()}."
+    if not result.trials:
+        return (
+            "No configuration was tried: none of the known and allowed tunables can act"
+            " on this program as it was run. Its settings stay as they are."
+        )
+    if result.speedup is not None and result.winner is not None:
+        return _not_confirmed(result, result.speedup)
+    tried = plural(len(result.trials), "configuration")
+    complete = any(trial.state is TrialState.COMPLETE for trial in result.trials)
+    if result.rejected and not complete:
+        return f"Of {tried} tried, none could be kept: see the rejected ones below."
+    return (
+        f"{tried[:1].upper() + tried[1:]} tried; none was faster in fresh pairs of runs by more"
+        " than the noise. Keep the settings that you have."
+    )
+
+
+def _not_confirmed(result: StudyResult, speedup: Speedup) -> str:
+    settings = format_settings(result.winner.settings) if result.winner else ""
+    measured = f"{format_ratio(speedup.median)}x {format_interval(speedup)}"
+    text = (
+        f"The most promising of {plural(len(result.trials), 'configuration')} ({settings})"
+        f" measured {measured} in fresh paired runs"
+    )
+    losses = _slower_phrase(result)
+    if speedup.low > 1 and losses:
+        return (
+            f"{text} over all cases, but {losses}. A configuration must not make any case worse,"
+            " so it is not kept; tune that case apart from the others to use it for them."
+        )
+    if speedup.low > 1 and any(case.outcome is CaseOutcome.OPEN for case in result.cases):
+        names = ", ".join(printable(c.name) for c in result.cases if c.outcome is CaseOutcome.OPEN)
+        return f"{text} over all cases, but the budget ended before it was clear of {names}."
+    if speedup.low > 1:
+        return f"{text}, but the whole program got slower with it, so it is not kept."
+    if math.isfinite(speedup.low):
+        return (
+            f"{text}. The interval includes 1, so the difference may be noise: keep the settings"
+            f" that you have.{_more_would_help(speedup)}"
+        )
+    return (
+        f"{text}, after which more pairs would hardly have shown an improvement. Keep the settings"
+        " that you have."
+    )
+
+
+def _slower_phrase(result: StudyResult) -> str:
+    """Say which cases got slower, with their intervals; "" if none did."""
+    said = []
+    for case in result.cases if result.is_ensemble else ():
+        if case.outcome is not CaseOutcome.SLOWER:
+            continue
+        io, whole = case.speedup, case.elapsed_speedup
+        figures = [
+            f"{name} {format_ratio(speedup.median)}x {format_interval(speedup)}"
+            for name, speedup in (("I/O", io), ("whole program", whole))
+            if speedup is not None and speedup.median < 1
+        ]
+        said.append(f"{printable(case.name)} got slower ({'; '.join(figures)})")
+    return ", and ".join(said)
+
+
+def _more_would_help(speedup: Speedup) -> str:
+    """Say what would tell more, where the interval is so wide that it says little."""
+    if speedup.high < 2 * speedup.low:
+        return ""
+    return (
+        " The runs differ widely among themselves: a larger problem (more I/O in a run) or a"
+        " quieter machine would narrow the interval."
+    )
+
+
+def trials_phrase(result: StudyResult) -> str:
+    """Say how the trials ended: "12 tried, 1 failed, 2 stopped early"."""
+    counts = Counter(trial.state for trial in result.trials)
+    parts = [f"{len(result.trials)} tried"]
+    for state, words in (
+        (TrialState.HOPELESS, "stopped early as clearly slower"),
+        (TrialState.FAILED, "failed"),
+        (TrialState.LOST, "not known (ended from outside, or an output that differs by chance)"),
+        (TrialState.REJECTED, "REJECTED"),
+    ):
+        if counts[state]:
+            parts.append(f"{counts[state]} {words}")
+    timeouts = sum(run.measurement.status is RunStatus.TIMEOUT for run in result.runs)
+    if timeouts:
+        parts.append(f"{plural(timeouts, 'run')} stopped by the time limit")
+    return ", ".join(parts)
+
+
+def rejection(result: StudyResult, number: int, verification: Verification) -> str:
+    """Say loudly which configuration was rejected, and why."""
+    settings = next((t.settings for t in result.trials if t.number == number), {})
+    files = "; ".join(
+        f"{printable(path)}: {printable(text)}"
+        for path, text in list(verification.differences.items())[:3]
+    )
+    more = len(verification.differences) - 3
+    if more > 0:
+        files += f"; and {plural(more, 'more file')}"
+    name = f"trial {number} ({format_settings(settings) or 'no settings'})"
+    return f"{name} CHANGED THE OUTPUT and is not used: {files or 'output differs'}"
+
+
+def outcome_word(case: StudyResult) -> str:
+    """Say how a case fared: "faster", "SLOWER", "no significant change"."""
+    outcome = case.cases[0].outcome
+    return "SLOWER" if outcome is CaseOutcome.SLOWER else outcome.value
+
+
+# What happened, in words that fit on one line.
+
+_ROLE = {
+    RunRole.WARM_UP: "warm-up run (not counted)",
+    RunRole.BASELINE: "baseline run",
+    RunRole.TRIAL: "trial {trial}",
+    RunRole.PAIR_BASELINE: "fresh pair {pair}: baseline",
+    RunRole.PAIR_WINNER: "fresh pair {pair}: best",
+    RunRole.REFERENCE: "fresh pair {pair}: other default",
+    RunRole.REFERENCE_WINNER: "fresh pair {pair}: best, against the other default",
+    RunRole.UNSYNCED_BASELINE: "baseline without sync",
+    RunRole.UNSYNCED_WINNER: "best without sync",
+}
+
+
+def trial_phrase(trial: Trial) -> str:
+    """Say one ended trial: its outcome against the baseline, its settings."""
+    return f"{_outcome(trial):<42} {format_settings(trial.settings) or 'defaults'}"
+
+
+def run_line(measurement: Measurement) -> str:
+    """Say the figures of one run, or how it ended."""
+    if not measurement.ok:
+        return f"{measurement.status.value}: {printable(measurement.message)}".rstrip(": ")
+    if measurement.total_amount == NOTHING:
+        return "no I/O seen"
+    seconds = amount_words(measurement, "io_seconds")
+    rate = measurement.bandwidth
+    bandwidth = format_bandwidth(rate.least) if rate.is_exact else "bandwidth unknown"
+    return f"I/O {seconds}   {bandwidth}"
+
+
+def _outcome(trial: Trial) -> str:
+    if trial.state in (TrialState.FAILED, TrialState.LOST, TrialState.REJECTED):
+        message = printable(trial.message)
+        return f"{trial.state.value.upper()}: {message}" if message else trial.state.value.upper()
+    figures = digest(trial.measurements)
+    text = f"I/O {amount_words(figures, 'io_seconds')}" if not trial.case_ratios else "I/O"
+    if math.isfinite(trial.io_ratio) and trial.io_ratio > 0:
+        text += f"   {format_ratio(1 / trial.io_ratio)}x"
+    if ratios := part_ratios(trial):
+        text += f" ({ratios})"
+    runs = plural(figures.n_runs, "run")
+    return f"{text}   {runs}{', stopped early' if trial.state is TrialState.HOPELESS else ''}"
+
+
+def part_ratios(trial: Trial) -> str:
+    """Say the speed-ups of the cases, or of the classes of files: "plt*.h5 3.1x, chk*.h5 0.4x"."""
+    return ", ".join(
+        f"{printable(name)} {format_ratio(1 / ratio)}x"
+        for name, ratio in (trial.case_ratios or trial.class_ratios).items()
+        if ratio > 0
+    )
+
+
+def role_name(slot: RunSlot) -> str:
+    """Say which run it is: "trial 4", "fresh pair 2: best", "small: baseline run"."""
+    where = f"{printable(slot.case)}: " if slot.case else ""
+    if slot.role is RunRole.BASELINE and slot.trial_number is not None:
+        return f"{where}baseline beside trial {slot.trial_number}"
+    return where + _ROLE[slot.role].format(trial=slot.trial_number, pair=slot.pair_number or "")
+
+
+def facts_phrase(facts: ProgramFacts) -> str:
+    """Say in one line what the first run showed."""
+    mpiio = facts.mpiio_implementation
+    how = {
+        {"romio": "ROMIO", "ompio": "OMPIO"}.get(mpiio, mpiio): mpiio,
+        "collective": facts.collective_bytes,
+        "independent": facts.independent_bytes,
+    }
+    interfaces = {
+        "ADIOS2": facts.uses_adios2,
+        "netCDF-4": facts.uses_netcdf4,
+        "parallel HDF5" if facts.uses_parallel_hdf5 else "HDF5": facts.uses_hdf5,
+        "PnetCDF": facts.uses_pnetcdf,
+        f"MPI-IO ({', '.join(name for name, used in how.items() if used)})": mpiio,
+        "POSIX": facts.posix_bytes,
+    }
+    parts = [
+        plural(facts.n_ranks, "rank"),
+        " + ".join(name for name, used in interfaces.items() if used),
+        _mpi_name(facts.mpi_version),
+        f"pattern {printable(facts.pattern)}" if facts.pattern else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _mpi_name(version: str) -> str:
+    """Shorten what an MPI says of itself: "Open MPI v4.1.4", "MPICH 4.0.2"."""
+    words = version.strip().partition(",")[0].split()
+    return printable(" ".join(word for word in words if word != "Version:"))

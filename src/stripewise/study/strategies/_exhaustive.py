@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every point, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, islice, product
+from math import inf
+from random import Random
+
+from stripewise.core import Proposal, Trial, Value
+from stripewise.core.errors import UsageError
+from stripewise.settings.tunables import is_valid, key_of, settings_text
+from stripewise.study.strategies._base import Strategy, StrategyOption
+
+Settings = dict[str, Value]
+MOST_SHUFFLED = 2_000_000
+"""Larger spaces are not shuffled whole; nobody measures them whole either."""
+
+
+class ExhaustiveStrategy(Strategy):
+    """All valid points; those that set few tunables first, in the order of likely effect.
+
+    With `order=most` those that set many first; with `order=random` in a random order that the
+    seed decides.  It ends when every point was
+    tried; the study's budget usually ends it earlier.
+    """
+
+    name = "exhaustive"
+    summary = "every point once, those that set few tunables first"
+    declared = (
+        StrategyOption(
+            "order",
+            "effect",
+            "effect: few settings first; most: many first; random",
+            ("effect", "most", "random"),
+        ),
+    )
+
+    @property
+    def least_patience(self) -> float:
+        """It is meant to see everything."""
+        return inf
+
+    def begin(self) -> None:
+        """Begin the list of points at the first question."""
+        self._done = {key_of({})}
+        self._listed = self._proposals()
+        self._next: list[Proposal] = []
+
+    def prime(self, trials: Sequence[Trial]) -> None:
+        """Leave out what is known."""
+        self._done |= {key_of(trial.settings) for trial in trials}
+
+    def ask(self, n: int) -> list[Proposal]:
+        """Propose the next points of the list."""
+        asked = self._next + list(islice(self._listed, max(0, n - len(self._next))))
+        self._next = asked[n:]
+        return asked[:n]
+
+    def tell(self, trial: Trial) -> None:
+        """Learn nothing: all points are tried."""
+
+    @property
+    def finished_because(self) -> str:
+        """Why there is nothing more to ask."""
+        self._next = self._next or list(islice(self._listed, 1))
+        return "" if self._next else "every valid point has been tried"
+
+    def _proposals(self) -> Iterator[Proposal]:
+        tried = 0
+        for point in self._points():
+            if key_of(point) not in self._done and is_valid(point, self.facts):
+                tried += 1
+                yield Proposal(point, f"point {tried} of all: {settings_text(point)}")
+
+    def _points(self) -> Iterator[Settings]:
+        if self.options["order"] == "random":
+            return self._shuffled()
+        return self._by_settings(most_first=self.options["order"] == "most")
+
+    def _by_settings(self, *, most_first: bool) -> Iterator[Settings]:
+        ladders = [[(d.tunable.name, v) for v in d.values] for d in self.space.dimensions]
+        numbers = range(1, len(ladders) + 1)
+        for n_settings in reversed(numbers) if most_first else numbers:
+            for chosen in combinations(ladders, n_settings):
+                for point in product(*chosen):
+                    yield dict(point)
+
+    def _shuffled(self) -> Iterator[Settings]:
+        if self.space.size > MOST_SHUFFLED:
+            raise UsageError(
+                f"order=random lists all {self.space.size} points; use order=effect, or search "
+                "fewer tunables with --only"
+            )
+        order = list(range(1, self.space.size))
+        Random(f"exhaustive:{self.seed}").shuffle(order)
+        return (self.space.point(index) for index in order)

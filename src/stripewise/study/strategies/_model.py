@@ -1,0 +1,338 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs first the points that a model, or an earlier study, promises most of."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import inf, log
+
+from stripewise.core import Configuration, Proposal, Trial, TrialState, Value
+from stripewise.learning.performance import (
+    Corrected,
+    Prediction,
+    Residuals,
+    distinct,
+    predict,
+    prior_of,
+)
+from stripewise.settings.tunables import PointKey, key_of
+from stripewise.study.strategies._auto import AutoStrategy
+from stripewise.study.strategies._base import Strategy, StrategyOption
+from stripewise.study.strategies._rules import RulesStrategy
+
+# A strategy that is given its first points, and points that are to come last.
+
+
+class SeededStrategy(Strategy):
+    """Asks given points first, then another strategy, which is told of them.
+
+    A point that the other strategy proposes again is not asked again: it is told the outcome
+    that is known.  A point to be avoided counts as failed for it, and is asked when it has
+    nothing more.
+    """
+
+    def __init__(
+        self,
+        inner: Strategy,
+        seeds: Sequence[Proposal],
+        avoided: Sequence[Mapping[str, Value]] = (),
+    ) -> None:
+        """Take the points.
+
+        Args:
+            inner: Goes on after the seeds; nothing was asked of it yet.
+            seeds: Points of its space; those given twice count once.
+            avoided: Points to be asked last.
+        """
+        self.name = inner.name
+        self.summary = inner.summary
+        super().__init__(inner.space, inner.facts, inner.seed)
+        self.options = inner.options
+        self._inner = inner
+        self._seeds = deque({key_of(seed.settings): seed for seed in seeds}.values())
+        self._n_seeds = len(self._seeds)
+        self._avoided = {key_of(point) for point in avoided}
+        self._last: deque[Proposal] = deque()
+        self._known: dict[PointKey, Trial] = {}
+        self._is_primed = not self._seeds
+        self._of_inner: set[PointKey] = set()
+
+    def ask(self, n: int) -> list[Proposal]:
+        """Propose the next points; the other strategy begins when all seeds are told."""
+        asked: list[Proposal] = []
+        while len(asked) < n and (proposal := self._next()) is not None:
+            asked.append(proposal)
+        return asked
+
+    def tell(self, trial: Trial) -> None:
+        """Pass the outcome on, to the strategy that asked for it."""
+        key = key_of(trial.settings)
+        self._known[key] = trial
+        if key in self._of_inner:
+            self._inner.noise = self.noise
+            self._inner.tell(trial)
+
+    @property
+    def least_patience(self) -> float:
+        """So much as the other strategy needs, and the seeds."""
+        return self._inner.least_patience + self._n_seeds
+
+    @property
+    def finished_because(self) -> str:
+        """Why there is nothing more to ask."""
+        if self._seeds or self._last or not self._is_primed:
+            return ""
+        return self._inner.finished_because
+
+    def _next(self) -> Proposal | None:
+        if self._seeds:
+            return self._seeds.popleft()
+        if len(self._known) < self._n_seeds:
+            return None
+        if not self._is_primed:
+            self._is_primed = True
+            self._inner.noise = self.noise
+            self._inner.prime(tuple(self._known.values()))
+        asked = self._ask_inner()
+        if asked is not None:
+            self._of_inner.add(key_of(asked.settings))
+            return asked
+        return self._last.popleft() if self._last and self._inner.finished_because else None
+
+    def _ask_inner(self) -> Proposal | None:
+        """Return a new point of the other strategy; None if it has none."""
+        while asked := self._inner.ask(1):
+            proposal = asked[0]
+            key = key_of(proposal.settings)
+            if key in self._known:
+                self._inner.tell(replace(self._known[key], settings=proposal.settings))
+            elif key in self._avoided:
+                self._last.append(proposal)
+                self._known[key] = _failed(proposal)
+                self._inner.tell(self._known[key])
+            else:
+                return proposal
+        return None
+
+
+def _failed(proposal: Proposal) -> Trial:
+    return Trial(0, proposal.settings, Configuration(), TrialState.FAILED, io_ratio=inf)
+
+
+# Points that a model of the storage promises most of, corrected by every run; then the rest.
+
+PATIENCE = 3
+"""So many runs in a row that the model chose and that were no better end its part (assumed)."""
+LEAST_GAIN = 0.005
+"""A run that is not expected to cut the best time by so much is not made for it (assumed)."""
+LEAST_CHANCE = 0.02
+"""Steps of ladders that are less likely to be an improvement are not run (assumed)."""
+
+
+class PredictedStrategy(SeededStrategy):
+    """Asks what the model promises most of, learns where it errs, then lets another go on.
+
+    The model's error is itself a smooth function of the settings: after each run, what it
+    predicts is corrected by the errors seen nearby (Kriging of log ratios), so a model that is
+    wrong by a factor still ranks, and one that ranks wrongly is noticed after a few runs.  What
+    is asked is the point with the greatest expected improvement: one that the model takes for
+    nearly as good as the best is tried where the model may be wrong by as much.
+
+    Of another strategy that climbs ladders, steps that the corrected model rules out are not
+    run; it is told what the model says of them.
+    """
+
+    def __init__(self, inner: Strategy, prediction: Prediction) -> None:
+        """Predict the points that differ in what the model knows.
+
+        Args:
+            inner: Goes on with the tunables that the model does not know, from the best point
+                found; nothing was asked of it yet.
+            prediction: The model.
+        """
+        super().__init__(inner, ())
+        self._is_primed = False
+        self._source = f"the model of {prediction.source}"
+        self._predicted, self._inert = predict(
+            self.space, inner.facts, prediction, seed=inner.seed
+        )
+        self._ratios = distinct(self._predicted)
+        lengths = [len(d.values) for d in self.space.dimensions]
+        self._errors = Residuals(lengths, prior_of(prediction.error))
+        self._open: dict[PointKey, Proposal] = {}
+        self._since_gain = 0
+        self._best = 1.0
+        self._was_asked = False
+        self._is_over = not self._ratios
+
+    @property
+    def least_patience(self) -> float:
+        """So much as the other strategy needs, and the model's part."""
+        return self._inner.least_patience + (0 if self._is_over else PATIENCE)
+
+    @property
+    def finished_because(self) -> str:
+        """Why there is nothing more to ask."""
+        return self._inner.finished_because if self._is_over and self._is_primed else ""
+
+    def ask(self, n: int) -> list[Proposal]:
+        """Propose what the corrected model promises most of; the other strategy afterwards."""
+        asked: list[Proposal] = []
+        while len(asked) < n and not self._is_over:
+            proposal = self._most_promising()
+            if proposal is None:
+                if self._open:
+                    return asked
+                self._is_over = True
+            else:
+                self._open[key_of(proposal.settings)] = proposal
+                asked.append(proposal)
+        if self._open or len(asked) == n:
+            return asked
+        return asked + super().ask(n - len(asked))
+
+    def tell(self, trial: Trial) -> None:
+        """Correct the model, or pass the outcome on."""
+        key = key_of(trial.settings)
+        places = self.space.places(trial.settings)
+        if places in self._predicted and 0 < trial.io_ratio < inf:
+            self._errors.add(places, log(trial.io_ratio / self._predicted[places]))
+        gained = trial.io_ratio < self._best * (1 - self.noise)
+        self._best = min(self._best, trial.io_ratio)
+        if self._open.pop(key, None) is None:
+            super().tell(trial)
+            return
+        self._was_asked = True
+        self._known[key] = trial
+        self._since_gain = 0 if gained else self._since_gain + 1
+        self._is_over = self._is_over or (self._is_fruitless() and not self._open)
+
+    def _is_fruitless(self) -> bool:
+        """Whether so many runs that the model chose were no better that its part ends."""
+        return self._since_gain >= PATIENCE
+
+    def _next(self) -> Proposal | None:
+        if not self._is_primed:
+            self._is_primed = True
+            self._inner.noise = self.noise
+            self._inner.prime(tuple(self._known.values()))
+        return super()._next()
+
+    def _most_promising(self) -> Proposal | None:
+        """Return the point that is expected to gain most over the best run; None: too little."""
+        if self._since_gain + len(self._open) >= PATIENCE:
+            return None
+        best = max(self._worth_a_run(), key=lambda one: one.gain(self._best), default=None)
+        return None if best is None else self._proposal(best)
+
+    def _worth_a_run(self) -> list[Corrected]:
+        """Return the points not asked yet that are expected to gain enough over the best run."""
+        taken = {*self._known, *self._open}
+        promised = self._errors.corrected(self._ratios, self.noise)
+        if not taken and all(one.ratio > 1 - self.noise / 2 for one in promised):
+            return []
+        return [
+            one
+            for one in promised
+            if one.gain(self._best) >= LEAST_GAIN
+            and key_of(self.space.at(one.places)) not in taken
+        ]
+
+    def _proposal(self, point: Corrected) -> Proposal:
+        return Proposal(self.space.at(point.places), self._reason(point))
+
+    def _reason(self, point: Corrected) -> str:
+        if point.ratio > self._best * (1 - self.noise / 2):
+            return f"{self._source} is not sure that it is slower than the best"
+        gain = f"{1 / point.ratio:.2g}x" if point.ratio < 0.995 else "little"
+        return f"{self._source} promises {gain}"
+
+    def _ask_inner(self) -> Proposal | None:
+        """Return the next point of the other strategy that the model does not rule out."""
+        while (proposal := super()._ask_inner()) is not None:
+            ratio = self._ruled_out(proposal.settings)
+            if ratio is None:
+                return proposal
+            self._inner.tell(_told(proposal, ratio))
+        return None
+
+    def _ruled_out(self, settings: Mapping[str, Value]) -> float | None:
+        """Return what the model says of a step that is no improvement; None: it may be one."""
+        step = self.space.places(settings)
+        has_ladders = isinstance(self._inner, RulesStrategy)
+        if step is None or not has_ladders or not self._was_asked:
+            return None
+        places = tuple(0 if axis in self._inert else place for axis, place in enumerate(step))
+        same = self._known.get(key_of(self.space.at(places)))
+        if places != step and same is not None:
+            return same.io_ratio
+        if places not in self._predicted:
+            return None
+        (point,) = self._errors.corrected({places: self._predicted[places]}, self.noise)
+        limit = self._best * (1 - self.noise / 2)
+        return point.ratio if point.chance_below(limit) < LEAST_CHANCE else None
+
+
+def _told(proposal: Proposal, ratio: float) -> Trial:
+    state = TrialState.COMPLETE
+    return Trial(0, proposal.settings, Configuration(), state, io_ratio=ratio, elapsed_ratio=1.0)
+
+
+# All values, pruned by a trained model: the best few are run, and the model is fitted again.
+
+YES, NO = "yes", "no"
+
+
+class ModelStrategy(AutoStrategy):
+    """The strategy `auto`, which a study begins with the choice of a trained model if one fits.
+
+    Source of the options: Behzad et al., "Dynamic Model-driven Parallel I/O Performance Tuning",
+    IEEE Cluster 2015: the model prunes all possible values to the top 20 (also 5), these are run,
+    and the user controls whether the model is fitted again with them.
+    """
+
+    name = "model"
+    summary = "what a trained model of this storage holds for best; auto where no model fits"
+    declared = (
+        StrategyOption(
+            "top", 20, "how many configurations the model chooses at a time", minimum=1,
+            maximum=1000,
+        ),
+        StrategyOption(
+            "refit", YES, "fit the model again with their runs, and choose anew", (YES, NO)
+        ),
+    )  # fmt: skip
+
+
+class PrunedStrategy(PredictedStrategy):
+    """Asks the points of least predicted time, a number at a time, and refits in between.
+
+    To fit again is to correct the model by the errors that its choice showed: their logarithm is
+    taken for a smooth function of the settings.  The other strategy goes on when no point is
+    expected to gain anything, or when a whole choice of the corrected model was no better.
+    """
+
+    def __init__(self, inner: ModelStrategy, prediction: Prediction) -> None:
+        """Predict all points; see `PredictedStrategy`."""
+        super().__init__(inner, prediction)
+        self._top, self._refits = int(self.number("top")), self.options["refit"] == YES
+        self._batch: deque[Proposal] = deque()
+
+    @property
+    def least_patience(self) -> float:
+        """So much as two choices of the model need: the second may correct the first."""
+        choices = 2 if self._refits else 1
+        return self._inner.least_patience + (0 if self._is_over else choices * self._top)
+
+    def _most_promising(self) -> Proposal | None:
+        """Return the next point of the choice; a new choice is made when all runs are known."""
+        if not self._batch and not self._open and (self._refits or not self._was_asked):
+            best = sorted(self._worth_a_run(), key=lambda one: one.ratio)[: self._top]
+            self._batch.extend(map(self._proposal, best))
+        return self._batch.popleft() if self._batch else None
+
+    def _is_fruitless(self) -> bool:
+        return not self._batch and self._since_gain >= self._top

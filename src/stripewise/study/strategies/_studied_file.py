@@ -1,0 +1,313 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compares trials by the studied file's I/O time, and finds files to keep off the tier."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import inf, isfinite
+from statistics import median
+
+from stripewise.core import Measurement, ObservedFile, Trial, TrialState, Value
+from stripewise.evidence.facts import file_family
+from stripewise.present import plural, printable, size_text
+from stripewise.settings.formats import literal_glob, matches
+
+# Hybrid runs: large files on the burst buffer, small ones on the parallel file system.
+#
+# On a burst buffer the metadata of a small file that all ranks read can cost more time with more
+# nodes: 0.67 s on 2 and 36.6 s on 40 nodes.  Source: Markomanolis (KAUST), ExPBB, CUG 2017.
+
+SMALL_BYTES = 1 << 20
+LEAST_COST = 0.05
+_NEARLY_ALL = 0.9
+_LETTERS = re.compile(r"[A-Za-z]{2,}")
+
+
+@dataclass(frozen=True)
+class SmallFile:
+    """A small file that nearly all ranks share and that costs a real share of the run.
+
+    Attributes:
+        path: Its name.
+        size_bytes: Estimate: what a reader read of it, or all that was written.
+        sharers: Ranks that read or wrote it.
+        io_seconds: Of the slowest rank on it; elapsed_seconds: of the whole run.
+    """
+
+    path: str
+    size_bytes: int
+    sharers: int
+    io_seconds: float
+    elapsed_seconds: float
+
+    @property
+    def text(self) -> str:
+        """What it is and costs, for people."""
+        return (
+            f"{printable(self.path)}, {size_text(self.size_bytes)}, shared by "
+            f"{plural(self.sharers, 'rank')}, costs {self.io_seconds:.3g} of "
+            f"{self.elapsed_seconds:.3g} s"
+        )
+
+
+def estimated_bytes(file: ObservedFile) -> int:
+    """Return the likely size of a file: what was written, or what each of its readers read."""
+    return max(file.write_bytes, file.read_bytes // max(file.readers, 1))
+
+
+def last_run(trial: Trial | None) -> Measurement | None:
+    """Return the last run of a trial that did well and shows its files; None without one."""
+    runs = trial.measurements if trial else ()
+    return next((run for run in reversed(runs) if run.ok and run.files), None)
+
+
+def costly_small_file(
+    run: Measurement | None,
+    n_ranks: int,
+    small_bytes: int = SMALL_BYTES,
+    least_cost: float = LEAST_COST,
+) -> SmallFile | None:
+    """Return the small shared file that costs most of a run; None if none costs enough.
+
+    Args:
+        run: With its files.
+        n_ranks: Of the run; nine tenths of them must share the file.
+        small_bytes: Files of at most so many bytes are small.
+        least_cost: Share of the run's whole time, 0 to 1, above which a file is costly.
+    """
+    if run is None or n_ranks < 2:
+        return None
+    shared = [
+        file
+        for file in run.files
+        if estimated_bytes(file) <= small_bytes and _sharers(file) >= _NEARLY_ALL * n_ranks
+    ]
+    found = max(shared, key=lambda file: (file.io_seconds, file.path), default=None)
+    if found is None or found.io_seconds <= least_cost * run.elapsed_seconds:
+        return None
+    size = estimated_bytes(found)
+    return SmallFile(found.path, size, _sharers(found), found.io_seconds, run.elapsed_seconds)
+
+
+def _sharers(file: ObservedFile) -> int:
+    return max(file.readers, file.writers)
+
+
+def large_file_globs(run: Measurement | None, small_bytes: int = SMALL_BYTES) -> str:
+    """Return globs of the large files of a run, with commas between them; "" if there are none.
+
+    Numbers in names are generalised (`wrfout_d01_2007-04-03`: `wrfout*`) as far as no small file
+    of the run matches: these stay on the parallel file system.
+    """
+    files = run.files if run else ()
+    large = [file.path for file in files if estimated_bytes(file) > small_bytes]
+    small = [file.path for file in files if estimated_bytes(file) <= small_bytes]
+    globs = dict.fromkeys(_glob(name, small) for name in large)
+    return ",".join(glob for glob in globs if glob)
+
+
+def _glob(name: str, others: Sequence[str]) -> str:
+    """Return the most general glob that none of the others matches; "" if there is none."""
+    for glob in _candidates(name):
+        exact = matches(glob, name) and not any(matches(glob, other) for other in others)
+        if exact and glob.isprintable():
+            return glob
+    return ""
+
+
+def _candidates(name: str) -> Iterator[str]:
+    base = posixpath.basename(name)
+    general, letters = file_family(base), _LETTERS.match(base)
+    if general != literal_glob(base):
+        if letters:
+            yield f"{letters.group()}*"
+        yield _without_commas(general)
+        yield _without_commas(file_family(base, "[0-9]*"))
+    yield _without_commas(literal_glob(base))
+    yield _without_commas(literal_glob(name))
+
+
+def _without_commas(glob: str) -> str:
+    """Commas stand between globs, so that one in a name is any character."""
+    return glob.replace(",", "?")
+
+
+# Trials compared by the I/O time of the studied file and by the whole time, as ExPBB does.
+
+
+class Verdict(StrEnum):
+    """What a trial is against the best one so far."""
+
+    FASTER = "faster"
+    """The studied file is, and the whole run is no slower."""
+    IO_ONLY = "I/O faster, whole run slower"
+    EQUAL = "not faster by more than the tolerance"
+    SLOWER = "slower"
+    FAILED = "failed"
+    UNKNOWN = "not known"
+    """Its runs were ended from outside, or its output differed by chance."""
+
+
+_FAILURES = {
+    TrialState.LOST: "it says nothing of its settings",
+    TrialState.REJECTED: "the output differs from the baseline's",
+}
+_PROGRAM_FAILED = "the program failed"
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a trial gave.
+
+    Attributes:
+        settings: Of its point.
+        io_ratio / run_ratio: I/O time and whole time over those of the baseline beside it; inf
+            after a failure.
+        share: I/O time on the studied file over that on all files; None where no file was seen.
+        calls: System calls on the studied file; 0 where they are not known.
+        run: The last of its runs that shows files.
+        failure: Why it gave no times, for people; "" if it did.
+        is_lost: Whether that says nothing about its settings.
+    """
+
+    settings: Mapping[str, Value]
+    io_ratio: float = 1.0
+    run_ratio: float = 1.0
+    share: float | None = None
+    calls: int = 0
+    run: Measurement | None = None
+    failure: str = ""
+    is_lost: bool = False
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether it gave no times."""
+        return not isfinite(self.io_ratio)
+
+
+def without_times(trial: Trial) -> Score:
+    """Return the score of a trial that gave no times that count."""
+    failure = _FAILURES.get(trial.state, _PROGRAM_FAILED)
+    is_lost = trial.state is TrialState.LOST
+    return Score(trial.settings, inf, inf, failure=failure, is_lost=is_lost)
+
+
+class StudiedFile:
+    """The file with most I/O time among the large ones, and what trials made of its time.
+
+    Times are compared as ratios to the baseline run beside each trial, since the load of a
+    storage changes: that of the file is the trial's I/O ratio times the file's share of the I/O
+    time of the same run.  For people they are given in seconds at the load of the first trial.
+    """
+
+    def __init__(self, tolerance: float, small_bytes: int = SMALL_BYTES) -> None:
+        self.tolerance = tolerance
+        self.name = ""
+        self._small_bytes = small_bytes
+        self._share = 1.0
+        self._base_seconds: tuple[float, float] | None = None
+
+    def score(self, trial: Trial) -> Score:
+        """Return what a trial gave; the first one that shows files tells which is studied."""
+        if trial.state in _FAILURES or not isfinite(trial.io_ratio):
+            return without_times(trial)
+        run = last_run(trial)
+        self._learn((trial.io_ratio, trial.elapsed_ratio), run)
+        shares = [found for one in trial.measurements if (found := self._share_in(one))]
+        share = median(shares) if shares else None
+        ratios = trial.io_ratio, trial.elapsed_ratio
+        return Score(trial.settings, *ratios, share, self._calls_in(run), run)
+
+    def baseline(self, run: Measurement | None) -> Score:
+        """Return what the default gave.
+
+        Args:
+            run: Of the default; None: its files are not known, and the studied one is taken to
+                have the share of the I/O time that it has in the first trial.
+        """
+        if run is None or not run.ok or not run.files:
+            return Score({})
+        self._learn((1.0, 1.0), run)
+        share = self._share_in(run) or None
+        return Score({}, 1.0, 1.0, share, self._calls_in(run), run)
+
+    def example(self, score: Score) -> ObservedFile | None:
+        """Return one of the studied files of a trial."""
+        files = score.run.files if score.run else ()
+        return next((file for file in files if self._is_studied(file)), None)
+
+    def io(self, score: Score) -> float:
+        """Return the time on the studied file over the baseline's I/O time."""
+        return score.io_ratio * (self._share if score.share is None else score.share)
+
+    def judge(self, score: Score, best: Score, least_run: float) -> Verdict:
+        """Judge a trial against the best one.
+
+        Args:
+            score: Of the trial.
+            best: Of the best trial so far.
+            least_run: Least ratio of the whole time among those that were kept: several steps
+                together must not cost more than the tolerance either.
+        """
+        if score.is_failed:
+            return Verdict.UNKNOWN if score.is_lost else Verdict.FAILED
+        is_longer = score.run_ratio > least_run * (1 + self.tolerance)
+        if self.io(score) < self.io(best) * (1 - self.tolerance):
+            return Verdict.IO_ONLY if is_longer else Verdict.FASTER
+        is_slower = is_longer or self.io(score) > self.io(best) * (1 + self.tolerance)
+        return Verdict.SLOWER if is_slower else Verdict.EQUAL
+
+    def shortens_run(self, score: Score, best: Score, least_run: float) -> bool:
+        """Whether the whole run is shorter by the tolerance, and the studied file no slower."""
+        if score.is_failed or self.io(score) > self.io(best) * (1 + self.tolerance):
+            return False
+        return score.run_ratio < min(best.run_ratio, least_run) * (1 - self.tolerance)
+
+    def change(self, before: Score, after: Score) -> str:
+        """Say both times before and after: "I/O of btio.nc 12.1 -> 8.3 s, whole run ..."."""
+        if after.is_failed:
+            return after.failure or _PROGRAM_FAILED
+        of, unit = f" of {self.name}" if self.name else "", " of the baseline's"
+        io_base, run_base = 1.0, 1.0
+        if self._base_seconds is not None:
+            (io_base, run_base), unit = self._base_seconds, " s"
+        io = self.io(before) * io_base, self.io(after) * io_base
+        run = before.run_ratio * run_base, after.run_ratio * run_base
+        return f"I/O{of} {_arrow(*io)}{unit}, whole run {_arrow(*run)}{unit}"
+
+    def _learn(self, ratios: tuple[float, float], run: Measurement | None) -> None:
+        if self.name or run is None or not all(0 < ratio < inf for ratio in ratios):
+            return
+        families: dict[str, float] = {}
+        large = [file for file in run.files if estimated_bytes(file) > self._small_bytes]
+        for file in large or run.files[:1]:
+            family = _family(file)
+            families[family] = families.get(family, 0.0) + file.io_seconds
+        self.name = printable(max(families, key=lambda family: (families[family], family)))
+        self._share = self._share_in(run) or 1.0
+        if run.io_seconds > 0 and run.elapsed_seconds > 0:
+            self._base_seconds = run.io_seconds / ratios[0], run.elapsed_seconds / ratios[1]
+
+    def _calls_in(self, run: Measurement | None) -> int:
+        files = [file for file in (run.files if run else ()) if self._is_studied(file)]
+        return sum(file.system_writes + file.system_reads for file in files)
+
+    def _share_in(self, run: Measurement) -> float:
+        seconds = sum(file.io_seconds for file in run.files if self._is_studied(file))
+        return seconds / run.io_seconds if run.ok and run.io_seconds > 0 else 0.0
+
+    def _is_studied(self, file: ObservedFile) -> bool:
+        return bool(self.name) and printable(_family(file)) == self.name
+
+
+def _family(file: ObservedFile) -> str:
+    return file_family(posixpath.basename(file.path))
+
+
+def _arrow(before: float, after: float) -> str:
+    return f"{before:.3g} -> {after:.3g}"

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tree-structured Parzen estimators, by Optuna."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
+from random import Random
+from typing import Any
+
+from stripewise.core import Proposal, Trial, Value
+from stripewise.core.extras import missing, require
+from stripewise.settings.tunables import PointKey, is_valid, key_of
+from stripewise.study.strategies._base import Strategy, StrategyOption
+
+_SAMPLES = 6
+"""So many samples in a row that were tried or make no sense, and a random point is taken."""
+_FRUITLESS_DRAWS = 5000
+_SMALL_SPACE = 20_000
+"""Points that are counted through when draws find nothing."""
+_FAILED_RATIO = 100.0
+"""What a failure counts as; the estimators only look at the order."""
+
+
+class TpeStrategy(Strategy):
+    """Models where good and where bad configurations lie, and samples where good ones do.
+
+    All tunables are modelled together, as categories with the default among them.  The default's
+    own result is known at the start.
+
+    Source: Bergstra et al., NIPS 2011; Watanabe, arXiv 2304.11127 (multivariate).
+    """
+
+    name = "tpe"
+    summary = "tree-structured Parzen estimators (Optuna)"
+    declared = (
+        StrategyOption("startup", 10, "random points before the model is used", minimum=1),
+        StrategyOption("candidates", 24, "samples of which the best is proposed", minimum=1),
+    )
+
+    def begin(self) -> None:
+        """Make the model, which knows the default.
+
+        Raises:
+            RuntimeMissingError: Optuna is not installed.
+        """
+        require("tpe", "the strategy tpe")
+        import optuna  # takes long, and few studies want it
+
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        self._optuna: Any = optuna
+        self._random = Random(f"tpe:{self.seed}")
+        self._tried: set[PointKey] = {key_of({})}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # multivariate is marked experimental
+            sampler = optuna.samplers.TPESampler(
+                n_startup_trials=int(self.number("startup")),
+                n_ei_candidates=int(self.number("candidates")),
+                multivariate=True,
+                constant_liar=False,
+                seed=self.seed,
+            )
+        self._study: Any = optuna.create_study(direction="minimize", sampler=sampler)
+        self._distributions = {
+            d.tunable.name: optuna.distributions.CategoricalDistribution(
+                tuple(range(len(d.values) + 1))
+            )
+            for d in self.space.dimensions
+        }
+        self._n_learned = 0
+        self._finished = False
+        if self.space.dimensions:
+            self._learn({}, 1.0)
+
+    @classmethod
+    def problem(cls) -> str:
+        """Say how to get Optuna, if it is not there."""
+        return missing("tpe")
+
+    @property
+    def least_patience(self) -> float:
+        """The model must have had its say."""
+        return 2 * self.number("startup")
+
+    def prime(self, trials: Sequence[Trial]) -> None:
+        """Learn of trials of the space."""
+        for trial in trials:
+            if self.space.places(trial.settings) is not None:
+                self._tried.add(key_of(trial.settings))
+                self._learn(trial.settings, trial.io_ratio)
+
+    def ask(self, n: int) -> list[Proposal]:
+        """Sample; the model knows nothing of points in flight but that they were asked."""
+        asked: list[Proposal] = []
+        while len(asked) < n and (proposal := self._next()) is not None:
+            self._tried.add(key_of(proposal.settings))
+            asked.append(proposal)
+        self._finished = self._finished or len(asked) < n
+        return asked
+
+    def tell(self, trial: Trial) -> None:
+        """Learn."""
+        self._learn(trial.settings, trial.io_ratio)
+
+    @property
+    def finished_because(self) -> str:
+        """Why there is nothing more to ask."""
+        if not self._finished and self.space.size - 1 >= len(self._tried):
+            return ""
+        if self.space.size <= max(_SMALL_SPACE, len(self._tried)):
+            return "every valid point has been tried"
+        return (
+            f"no valid point was found in {_FRUITLESS_DRAWS} draws; narrow the space with --only"
+        )
+
+    def _next(self) -> Proposal | None:
+        if self.space.size - 1 < len(self._tried):
+            return None
+        if self._n_learned >= self.number("startup"):
+            for settings in self._samples():
+                if key_of(settings) not in self._tried and is_valid(settings, self.facts):
+                    return Proposal(settings, "where good ones are likely")
+        return self._drawn()
+
+    def _samples(self) -> Iterator[dict[str, Value]]:
+        """Sample a few points from the model; the study keeps none of them."""
+        self._study.ask()  # whose trial the samples are for: one that never runs
+        pending = self._study.get_trials(deepcopy=False)[-1]
+        self._study.tell(pending.number, state=self._optuna.trial.TrialState.FAIL)
+        for _ in range(_SAMPLES):
+            genes = self._study.sampler.sample_relative(self._study, pending, self._distributions)
+            yield self.space.at(genes[name] for name in self._distributions)
+
+    def _drawn(self) -> Proposal | None:
+        for number in self._numbers():
+            settings = self.space.point(number)
+            if key_of(settings) not in self._tried and is_valid(settings, self.facts):
+                return Proposal(settings, "drawn at random")
+        return None
+
+    def _numbers(self) -> Iterator[int]:
+        """Draw points; in a small space every point then comes up once."""
+        for _ in range(_FRUITLESS_DRAWS):
+            yield self._random.randrange(1, self.space.size)
+        if self.space.size <= _SMALL_SPACE:
+            yield from range(1, self.space.size)
+
+    def _learn(self, settings: Mapping[str, Value], ratio: float) -> None:
+        places = self.space.places(settings)
+        if places is None:
+            return
+        genes = dict(zip(self._distributions, places, strict=True))
+        trial = self._optuna.trial.create_trial(
+            params=genes,
+            distributions=self._distributions,
+            value=ratio if isfinite(ratio) else _FAILED_RATIO,
+        )
+        self._study.add_trial(trial)
+        self._n_learned += 1

@@ -1,0 +1,208 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shows a recorded surface in words, as JSON and as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from stripewise.core import RunStatus, to_json
+from stripewise.present import (
+    chart,
+    command_line,
+    format_ratio,
+    format_seconds,
+    format_value,
+    labelled,
+    line,
+    plural,
+    printable,
+)
+from stripewise.settings.tunables import format_settings
+from stripewise.study.report import facts_phrase, outside_lines
+from stripewise.study.surfaces._landscape import KnobEffect, Landscape, Spot
+from stripewise.study.surfaces._recording import RecordingAhead
+from stripewise.study.surfaces._surface import Surface, SurfaceRole
+
+_MACHINE = {
+    "cpu": "{}",
+    "cores": "{} cores",
+    "memory": "{}",
+    "filesystem": "{}",
+    "emulated": "emulated: {}",
+    "mpi": "{}",
+    "hdf5": "HDF5 {}",
+    "date": "{}",
+}
+
+
+def recording_ahead_json(plan: RecordingAhead) -> dict[str, Any]:
+    """Return what a recording would run as a JSON document."""
+    data: dict[str, Any] = {
+        "dry_run": True,
+        "command": list(plan.command),
+        "most_configurations": plan.most_configurations,
+        "repeats": plan.repeats,
+        "most_runs": plan.most_runs,
+        "done": plan.done,
+        "outside": [asdict(use) for use in plan.outside.uses],
+        "allow": plan.outside.remedy_text,
+        "warnings": list(plan.outside.warnings),
+    }
+    return data
+
+
+def recording_ahead_lines(plan: RecordingAhead) -> Iterator[str]:
+    """Yield the lines on what a recording would run."""
+    done = f", {plan.done} of them done" if plan.done else ""
+    yield line("command", command_line(plan.command))
+    yield line(
+        "configurations",
+        f"at most {plan.most_configurations}, each {plural(plan.repeats, 'time')}; those that "
+        "cannot act on the program are left out once a run was seen",
+    )
+    yield line("runs", f"at most {plan.most_runs}{done}")
+    outside = plan.outside
+    yield from outside_lines(outside.uses, outside.remedy_text, outside.warnings, "surface record")
+    yield " nothing was run"
+
+
+def surface_lines(surface: Surface, name: str) -> list[str]:
+    """Say what a surface shows, a fact a line."""
+    scene = Landscape(surface)
+    low, high = scene.gain_interval()
+    near = len(scene.near())
+    about = surface.provenance
+    machine = [text.format(about[key]) for key, text in _MACHINE.items() if key in about]
+    lines = [
+        line("surface", f"{printable(name)}   {_extent(surface, scene)}"),
+        line("command", command_line(surface.command)),
+        line("program", facts_phrase(surface.facts)),
+        line("machine", printable(", ".join(machine))),
+        line("default", _spot(scene.default)),
+        line("optimum", f"{_spot(scene.best)}   {format_settings(scene.best.settings) or '-'}"),
+        line(
+            "ratio",
+            f"{format_ratio(scene.gain)}x [{low:.2f}-{high:.2f}, 95 %, bootstrap]; "
+            f"{format_ratio(scene.fresh_gain())}x in rounds that did not choose",
+        ),
+        line("noise", f"CV {100 * scene.noise:.1f} % (median of the configurations)"),
+        line("within 5 %", f"{near} of {plural(len(scene.spots), 'configuration')}"),
+    ]
+    if not scene.enough_repeats:
+        lines.append(line("", "fewer than 5 runs of some configurations: no optimum to score by"))
+    for name, why in scene.inert.items():
+        lines.append(line("", f"{name} cannot act ({printable(why)}): not in the optimum"))
+    return lines + labelled("tunables", map(_effect, scene.effects()))
+
+
+def surface_to_json(surface: Surface) -> dict[str, Any]:
+    """Return everything that `surface_lines` says, and every configuration's median."""
+    scene = Landscape(surface)
+    return {
+        "command": list(surface.command),
+        "provenance": dict(surface.provenance),
+        "plan": dict(surface.plan),
+        "runs": len(surface.runs),
+        "failed": _failed(surface),
+        "configurations": len(scene.spots),
+        "enough_repeats": scene.enough_repeats,
+        "cannot_act": dict(scene.inert),
+        "default": _spot_json(scene.default),
+        "optimum": _spot_json(scene.best),
+        "ratio": scene.gain,
+        "ratio_interval": list(scene.gain_interval()),
+        "ratio_fresh_rounds": scene.fresh_gain(),
+        "noise_cv": scene.noise,
+        "within_5_percent": len(scene.near()),
+        "tunables": [
+            {
+                "name": effect.name,
+                "factor": effect.factor,
+                "ratios": [{"value": to_json(v), "ratio": r} for v, r in effect.ratios],
+            }
+            for effect in scene.effects()
+        ],
+        "spots": [_spot_json(spot) for spot in scene.spots],
+    }
+
+
+def _extent(surface: Surface, scene: Landscape) -> str:
+    counted = sum(run.role is not SurfaceRole.WARM_UP for run in surface.runs)
+    text = f"{plural(len(scene.spots), 'configuration')}, {plural(counted, 'run')}"
+    failed = _failed(surface)
+    return f"{text}, {failed} failed" if failed else text
+
+
+def _failed(surface: Surface) -> int:
+    return sum(run.status is not RunStatus.OK for run in surface.runs)
+
+
+def _spot(spot: Spot) -> str:
+    if not isfinite(spot.io_seconds):
+        return "failed"
+    return f"I/O {format_seconds(spot.io_seconds)}   median of {plural(len(spot.times), 'run')}"
+
+
+def _spot_json(spot: Spot) -> dict[str, Any]:
+    return {
+        "settings": to_json(spot.settings),
+        "io_seconds": spot.io_seconds,
+        "cv": spot.cv,
+        "runs": len(spot.runs),
+    }
+
+
+def _effect(effect: KnobEffect) -> str:
+    ratios = "  ".join(f"{format_value(value)}: {ratio:.2f}" for value, ratio in effect.ratios)
+    return f"{effect.name:<32} {effect.factor:5.2f}x   {ratios}"
+
+
+# A picture of a recorded surface: sorted medians with their spread.
+
+
+def draw_surface(surface: Surface, path: Path, title: str) -> None:
+    """Draw the configurations from the fastest to the slowest, with all their runs' range.
+
+    Raises:
+        UsageError: The suffix is of no picture.
+        StorageError: The file cannot be written.
+    """
+    scene = Landscape(surface)
+    spots = [spot for spot in scene.spots if isfinite(spot.io_seconds)]
+    rows = [
+        {
+            **{"place": place, "median": spot.io_seconds},
+            **{"low": min(spot.times), "high": max(spot.times)},
+        }
+        for place, spot in enumerate(spots, 1)
+    ]
+    best, default = scene.best.io_seconds, {"y": {"datum": scene.default.io_seconds}}
+    log = {"type": "log", "zero": False, "nice": False, "padding": 8}
+    y = chart.number("median", "I/O time, s", scale=log)
+    x = chart.number(
+        "place",
+        "configuration, from the fastest to the slowest",
+        scale={"domain": [0.5, max(len(rows), 1) + 0.5], "nice": False},
+        axis={"tickMinStep": 1, "format": "d"},
+    )
+    ranges = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
+    within = {"y": {"datum": best}, "y2": {"datum": 1.05 * best}}
+    spec = chart.layers(
+        rows,
+        chart.constant("rect", within, color=chart.BASELINE, opacity=0.15),
+        chart.layer("rule", ranges, color=chart.WARM_UP),
+        chart.layer("point", {"x": x, "y": y}, filled=True, color=chart.BASELINE),
+        chart.constant("rule", default, color=chart.TROUBLE, strokeDash=[5, 3]),
+        height=260,
+        title={
+            "text": title,
+            "subtitle": "dot: median; line: range of the runs; dashed: default; "
+            "band: within 5 % of the optimum",
+        },
+    )
+    chart.write_picture(chart.column(spec), path)

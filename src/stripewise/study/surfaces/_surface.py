@@ -1,0 +1,274 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A recorded surface: runs of one command under many settings, to be drawn from again.
+
+One JSON object a line.  The first is the header {"format": "stripewise-surface",
+"version": 1, command, facts, provenance, tunables, plan}; each further one is a run {settings,
+elapsed_seconds, io_seconds, read_bytes, write_bytes, status, role, round, sequence,
+started_unix_seconds, message}.  A last line without its end, which a kill tore, is no run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from stripewise.core import (
+    Figured,
+    ProgramFacts,
+    RunStatus,
+    Value,
+    append_durably,
+    from_json,
+    to_json,
+    write_file,
+)
+from stripewise.core.errors import StorageError, UsageError
+from stripewise.core.inputs import SURFACE, parse_json, read_input
+
+_FORMAT = "stripewise-surface"
+_VERSION = 1
+
+_SECONDS_DIGITS = 6
+_CLOCK_DIGITS = 3
+
+SettingsKey = tuple[tuple[str, str], ...]
+
+
+class SurfaceRole(StrEnum):
+    """Why a run was recorded."""
+
+    POINT = "point"
+    """Of a round: every configuration once, in random order."""
+    CONTROL = "control"
+    """Of the default in between, to see the machine drift."""
+    WARM_UP = "warm-up"
+    """The first run of a session: kept, and never counted."""
+
+
+@dataclass(frozen=True)
+class SurfaceRun(Figured):
+    """One recorded run.
+
+    Attributes:
+        settings: Tunable name to value; tunables not named were at their default.
+        elapsed_seconds: Whole time.
+        io_seconds: I/O time.
+        read_bytes / write_bytes: What the program asked to move.
+        status: How it ended.
+        role: Why it was made.
+        round: From 1; 0 where there are no rounds.
+        sequence: Place in the plan, from 1; 0 for a warm-up, and where there is no plan.
+        started_unix_seconds: When it started.
+        message: One line where it did not end well.
+        missing: Figures that are not known, or of which this is the least, and why.
+    """
+
+    settings: Mapping[str, Value]
+    elapsed_seconds: float
+    io_seconds: float
+    read_bytes: int = 0
+    write_bytes: int = 0
+    status: RunStatus = RunStatus.OK
+    role: SurfaceRole = SurfaceRole.POINT
+    round: int = 0
+    sequence: int = 0
+    started_unix_seconds: float = 0.0
+    message: str = ""
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RecordedTunable:
+    """A tunable of the surface: the values that were measured, and which one is the default.
+
+    Default None: the default is to leave the tunable alone, and was measured besides the values.
+    """
+
+    values: tuple[Value, ...] = ()
+    default: Value | None = None
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A recorded surface.
+
+    Attributes:
+        command: What was run.
+        facts: What the program's first run showed.
+        provenance: Machine, date, versions; text to text.
+        tunables: Tunable name to what was measured of it.
+        runs: All recorded runs; several of the same settings hold their noise.
+        plan: How it was recorded: repeats, seed, configurations, ...; numbers by name.
+    """
+
+    command: tuple[str, ...]
+    facts: ProgramFacts = field(default_factory=ProgramFacts)
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    tunables: Mapping[str, RecordedTunable] = field(default_factory=dict)
+    runs: tuple[SurfaceRun, ...] = ()
+    plan: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, path: Path) -> Surface:
+        """Read a surface.
+
+        Raises:
+            UsageError: The file is not there, or is not a surface.
+        """
+        try:
+            entries = _entries(read_input(path, SURFACE).decode())
+        except (OSError, ValueError) as error:
+            if isinstance(error, UsageError):
+                raise
+            why = (isinstance(error, OSError) and error.strerror) or error
+            raise UsageError(
+                f"cannot read the surface {path}: {why}; `stripewise surface record` makes one"
+            ) from error
+        if not entries or not isinstance(entries[0], dict) or entries[0].get("format") != _FORMAT:
+            raise UsageError(f"{path} is not a surface: its first line has no format {_FORMAT!r}")
+        if entries[0].get("version") != _VERSION:
+            raise UsageError(
+                f"{path} is a surface of version {entries[0].get('version')!r}; "
+                f"this Stripewise reads version {_VERSION}"
+            )
+        try:
+            runs = tuple(run_from_json(entry) for entry in entries[1:])
+            return replace(from_json(cls, entries[0]), runs=runs)
+        except ValueError as error:
+            raise UsageError(f"the surface {path} is damaged: {error}") from error
+
+    def header_line(self) -> str:
+        """Return the first line of the file."""
+        data = to_json(replace(self, runs=()))
+        left_out = {"runs"} if self.plan else {"runs", "plan"}
+        header = {name: value for name, value in data.items() if name not in left_out}
+        return compact({"format": _FORMAT, "version": _VERSION, **header})
+
+    def save(self, path: Path) -> None:
+        """Write the surface, all of it or nothing.
+
+        Raises:
+            StorageError: It cannot be written.
+        """
+        write_file(path, "".join((self.header_line(), *map(run_to_line, self.runs))))
+
+    def key(self, settings: Mapping[str, Value]) -> SettingsKey:
+        """Canonical form of settings: tunables at their default are left out."""
+        pairs = []
+        for name, value in settings.items():
+            knob = self.tunables.get(name)
+            if knob is None or knob.default is None or _text(knob.default) != _text(value):
+                pairs.append((name, _text(value)))
+        return tuple(sorted(pairs))
+
+    def by_settings(self) -> dict[SettingsKey, list[int]]:
+        """Indices of the runs of the same settings; warm-ups are left out."""
+        found: dict[SettingsKey, list[int]] = {}
+        for index, run in enumerate(self.runs):
+            if run.role is not SurfaceRole.WARM_UP:
+                found.setdefault(self.key(run.settings), []).append(index)
+        return found
+
+    def nearest(self, settings: Mapping[str, Value]) -> Mapping[str, Value]:
+        """Recorded settings that differ in the fewest tunables."""
+        wanted = set(self.key(settings))
+        return min(
+            (run.settings for run in self.runs),
+            key=lambda known: len(wanted ^ set(self.key(known))),
+            default={},
+        )
+
+
+class SurfaceWriter(AbstractContextManager["SurfaceWriter"]):
+    """Appends runs to a surface's file, each on the disk before the next begins."""
+
+    def __init__(self, path: Path, surface: Surface) -> None:
+        """Begin a file with the surface's header, or go on after the runs of an existing one.
+
+        Raises:
+            StorageError: It cannot be opened or written.
+        """
+        self._path = path
+        try:
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+            self._descriptor = os.open(path, flags, 0o644)
+            self._drop_torn_line()
+            if not os.fstat(self._descriptor).st_size:
+                append_durably(self._descriptor, surface.header_line().encode())
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def __exit__(self, *error: object) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+    def append(self, run: SurfaceRun) -> None:
+        """Write one run; it is on the disk when this returns.
+
+        Raises:
+            StorageError: The disk is full, or refuses.
+        """
+        try:
+            append_durably(self._descriptor, run_to_line(run).encode())
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def _drop_torn_line(self) -> None:
+        content = self._path.read_bytes()
+        os.ftruncate(self._descriptor, content.rfind(b"\n") + 1)
+
+    def _failed(self, error: OSError) -> StorageError:
+        why = error.strerror or error
+        return StorageError(f"cannot write {self._path}: {why}; make room, go on with --resume")
+
+
+def run_to_line(run: SurfaceRun) -> str:
+    """Return a run as a line; what has its usual value is left out."""
+    usual = SurfaceRun({}, 0.0, 0.0)
+    data: dict[str, Any] = {
+        "settings": dict(run.settings),
+        "elapsed_seconds": round(run.elapsed_seconds, _SECONDS_DIGITS),
+        "io_seconds": round(run.io_seconds, _SECONDS_DIGITS),
+    }
+    for name in ("read_bytes", "write_bytes", "status", "role", "round", "sequence", "message"):
+        if getattr(run, name) != getattr(usual, name):
+            data[name] = getattr(run, name)
+    if run.missing:
+        data["missing"] = dict(run.missing)
+    if run.started_unix_seconds:
+        data["started_unix_seconds"] = round(run.started_unix_seconds, _CLOCK_DIGITS)
+    return compact(data)
+
+
+def run_from_json(entry: Any) -> SurfaceRun:
+    """Restore a run.
+
+    Raises:
+        ValueError: It is none.
+    """
+    run = from_json(SurfaceRun, entry, "run")
+    if min(run.elapsed_seconds, run.io_seconds, run.read_bytes, run.write_bytes) < 0:
+        raise ValueError("run: a time or a size is negative")
+    return run
+
+
+def compact(data: Mapping[str, Any]) -> str:
+    """Return JSON on one line, without blanks, with its end."""
+    return json.dumps(data, separators=(",", ":")) + "\n"
+
+
+def _entries(text: str) -> list[Any]:
+    """Parse the lines; what follows the last end of line is torn, and the writer drops it."""
+    whole, _, _ = text.rpartition("\n")
+    return [parse_json(line) for line in whole.splitlines() if line.strip()]
+
+
+def _text(value: Value) -> str:
+    return json.dumps(list(value) if isinstance(value, tuple) else value)

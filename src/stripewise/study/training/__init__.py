@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trainings: our kernels run over a designed set of settings, to fit models to."""
+
+from typing import TYPE_CHECKING
+
+from stripewise.core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.study.training._evidence import Evidence as Evidence
+    from stripewise.study.training._evidence import find_evidence as find_evidence
+    from stripewise.study.training._evidence import read_evidence as read_evidence
+    from stripewise.study.training._kernels import kernel_program as kernel_program
+    from stripewise.study.training._kernels import kernel_words as kernel_words
+    from stripewise.study.training._kernels import sized as sized
+    from stripewise.study.training._models import Fits as Fits
+    from stripewise.study.training._models import fit_models as fit_models
+    from stripewise.study.training._models import keep_lessons as keep_lessons
+    from stripewise.study.training._models import lessons_of as lessons_of
+    from stripewise.study.training._plan import PATTERNS as PATTERNS
+    from stripewise.study.training._plan import SMALL_BYTES as SMALL_BYTES
+    from stripewise.study.training._plan import Cell as Cell
+    from stripewise.study.training._plan import Plan as Plan
+    from stripewise.study.training._plan import TrainingOptions as TrainingOptions
+    from stripewise.study.training._plan import Way as Way
+    from stripewise.study.training._report import cost_text as cost_text
+    from stripewise.study.training._report import fits_json as fits_json
+    from stripewise.study.training._report import fits_lines as fits_lines
+    from stripewise.study.training._report import training_json as training_json
+    from stripewise.study.training._report import training_lines as training_lines
+    from stripewise.study.training._train import Trained as Trained
+    from stripewise.study.training._train import TrainingObserver as TrainingObserver
+    from stripewise.study.training._train import spent_seconds as spent_seconds
+    from stripewise.study.training._train import train as train
+else:
+    __getattr__, __all__ = lazy_exports(__name__)

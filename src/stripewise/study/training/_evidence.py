@@ -1,0 +1,341 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads samples from recorded surfaces, study results and journals, and checks them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stripewise.core import (
+    BASELINE_ROLES,
+    ProgramFacts,
+    RunRole,
+    RunStatus,
+    Striping,
+    Value,
+    from_json,
+)
+from stripewise.core.errors import StripewiseError, UsageError
+from stripewise.core.inputs import RESULTS, parse_json, read_input
+from stripewise.evidence.patterns import pattern_of
+from stripewise.learning.performance import Ground, Sample
+from stripewise.run.runtime import program_name
+from stripewise.settings.tunables import get
+from stripewise.storage.machines import description_digest, find_storage
+from stripewise.storage.simulation import stack_of
+from stripewise.study.plan import parse_journal
+from stripewise.study.surfaces import Surface, SurfaceRole
+from stripewise.study.training._plan import Way
+
+_TIMED = frozenset({RunStatus.OK, RunStatus.TIMEOUT})
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Samples of one ground, out of one file.
+
+    Attributes:
+        path: Of the file.
+        ground: Where they were taken.
+        way: How.
+        samples: One for each configuration.
+        runs / run_seconds: What they cost.
+        program: What ran, of a surface; "" for a study.
+        storage: As the runs tell it, with the ranks of a node: "hopper@1/16, 2 ranks a node".
+    """
+
+    path: Path
+    ground: Ground
+    way: Way
+    samples: tuple[Sample, ...]
+    runs: int
+    run_seconds: float
+    program: str = ""
+    storage: str = ""
+
+
+def find_evidence(directory: Path) -> tuple[list[Evidence], list[str]]:
+    """Return what the surfaces and studies in a directory say, and why others there do not count.
+
+    Raises:
+        UsageError: There is no such directory, or nothing in it.
+    """
+    if directory.is_file():
+        return read_evidence([directory], directory)
+    if not directory.is_dir():
+        raise UsageError(
+            f"--from {directory}: there is no such directory; give one that holds surfaces or "
+            "studies"
+        )
+    files = sorted((*directory.rglob("*.jsonl"), *directory.rglob(RESULT)))
+    return read_evidence([one for one in files if not _is_told_better(one)], directory)
+
+
+def _is_told_better(path: Path) -> bool:
+    """Whether a file is the journal of a study whose result lies beside it."""
+    return path.name == JOURNAL and path.with_name(RESULT).exists()
+
+
+def read_evidence(paths: Iterable[Path], source: Path) -> tuple[list[Evidence], list[str]]:
+    """Return the samples of surfaces and studies; what cannot be used is said, a line each.
+
+    Raises:
+        UsageError: Not one of the files can be used.
+    """
+    found: list[Evidence] = []
+    refused: list[str] = []
+    for path in paths:
+        try:
+            found += _of_study(path) if path.name in (RESULT, JOURNAL) else _of_surface(path)
+        except StripewiseError as error:
+            refused.append(str(error))
+    if not found:
+        why = f" ({refused[0]})" if refused else ""
+        raise UsageError(
+            f"{source} holds no surface and no result of a study that a model could be made "
+            f"from{why}"
+        )
+    return found, refused
+
+
+def _of_surface(path: Path) -> Iterator[Evidence]:
+    surface = Surface.load(path)
+    check_facts(surface.facts, path)
+    ground, way = _ground(surface.provenance, surface.facts, path)
+    kernel, samples = _kernel_of(surface.command), []
+    for indices in surface.by_settings().values():
+        runs = [surface.runs[index] for index in indices]
+        times = tuple(map(_seconds, (r for r in runs if r.status in _TIMED)))
+        acting = dict(surface.key(runs[0].settings))
+        settings = {n: value for n, value in runs[0].settings.items() if n in acting}
+        if times and usable(settings):
+            samples.append(Sample(surface.facts, settings, times, kernel))
+    warm = sum(run.role is SurfaceRole.WARM_UP for run in surface.runs)
+    seconds = sum(run.elapsed_seconds for run in surface.runs)
+    if len(surface.runs) > warm:
+        yield Evidence(
+            path, ground, way, tuple(samples), len(surface.runs), seconds,
+            kernel or program_name(surface.command), surface.provenance.get(way.value, ""),
+        )  # fmt: skip
+
+
+def _kernel_of(command: Sequence[str]) -> str:
+    """Return the kernel that was run: its scales and sizes are one program; "" for others."""
+    for word, following in itertools.pairwise(command):
+        if word in (Way.SIMULATED, "--pattern"):
+            return following
+    return ""
+
+
+def _seconds(run: Any) -> float:
+    """Return the I/O seconds of a run; one that was cut off counts as all I/O until then."""
+    return float(run.io_seconds if run.status is RunStatus.OK else run.elapsed_seconds)
+
+
+def _of_study(path: Path) -> Iterator[Evidence]:
+    study = read_study(path)
+    share = len(study.facts)
+    for case, facts in study.facts.items():
+        ground, way = _ground(study.provenance, facts, path)
+        yield Evidence(
+            path, ground, way, tuple(study.samples(case)), study.n_runs // share,
+            study.run_seconds / share,
+        )  # fmt: skip
+
+
+def _ground(provenance: Any, facts: ProgramFacts, path: Path) -> tuple[Ground, Way]:
+    """Return where a file's runs were made, by what it says of that itself.
+
+    Raises:
+        UsageError: The storage was not the one that its name stands for.
+    """
+    for key, way in (("simulated", Way.SIMULATED), ("emulated", Way.EMULATED)):
+        if identity := provenance.get(key):
+            name, *variants = str(identity).split(", ")
+            odd = [one for one in variants if not one.endswith(("a node", "with noise"))]
+            if odd:
+                raise UsageError(f"{path}: {name} with {odd[0]} is another storage than {name}")
+            digest = str(provenance.get(f"{key} digest", ""))
+            stack = str(provenance.get("stack", "")) or stack_of(facts)
+            return Ground(name, digest, stack), way
+    described = str(provenance.get("described", ""))
+    digest = str(provenance.get("described digest", ""))
+    if described and not digest:
+        digest = description_digest(find_storage(described))
+    return Ground(described or facts.filesystem, digest, stack_of(facts)), Way.REAL
+
+
+# Runs of studies: of their results, and of the journals of those that have none yet.
+
+RESULT, JOURNAL = "result.json", "journal.jsonl"
+_TRIED = (RunRole.TRIAL, RunRole.PAIR_WINNER)
+_FIRST_LOOK = "first-look"
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """A run of a study that counts.
+
+    Attributes:
+        settings: Tunable name -> value, also for some files only.
+        io_seconds: Of it.
+        case: Of several.
+    """
+
+    settings: Mapping[str, Any]
+    io_seconds: float
+    case: str = ""
+
+
+@dataclass(frozen=True)
+class Studied:
+    """What a study saw.
+
+    Attributes:
+        provenance: Where it ran.
+        facts: By case.
+        runs: Those that count.
+        n_runs / run_seconds: All of them.
+    """
+
+    provenance: Mapping[str, Any]
+    facts: Mapping[str, ProgramFacts]
+    runs: tuple[StudyRun, ...]
+    n_runs: int
+    run_seconds: float
+
+    def samples(self, case: str) -> Iterator[Sample]:
+        """Yield a sample for each configuration of a case."""
+        times: dict[str, list[StudyRun]] = {}
+        for run in self.runs:
+            if run.case == case:
+                times.setdefault(repr(sorted(run.settings.items())), []).append(run)
+        for runs in times.values():
+            settings = {
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in runs[0].settings.items()
+            }
+            if usable(settings):
+                yield Sample(self.facts[case], settings, tuple(run.io_seconds for run in runs))
+
+
+def read_study(path: Path) -> Studied:
+    """Read a study's result, or its journal.
+
+    Raises:
+        UsageError: It is damaged, or the study did not come to its first look.
+    """
+    try:
+        content = read_input(path, RESULTS)
+        found = _of_result(content) if path.name == RESULT else _of_journal(content, path)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, StripewiseError):
+            raise
+        raise UsageError(f"the study in {path} is damaged: {error!r}") from error
+    for facts in found.facts.values():
+        check_facts(facts, path)
+    return found
+
+
+def _of_result(content: bytes) -> Studied:
+    data = parse_json(content)
+    tried = {one["number"]: one["settings"] for one in data["trials"]}
+    views = data["cases"] or [{**data, "name": ""}]
+    runs = data["runs"]
+    counted = (
+        StudyRun({} if is_base else tried[run["trial_number"]], run["io_seconds"], run["case"])
+        for run in runs
+        for is_base in [_is_base(run["role"], run["status"])]
+        if is_base is not None
+    )
+    return Studied(
+        dict(data["provenance"]),
+        {view["name"]: from_json(ProgramFacts, view["facts"]) for view in views},
+        tuple(counted),
+        len(runs),
+        sum(float(run["seconds"]) for run in runs),
+    )
+
+
+def _of_journal(content: bytes, path: Path) -> Studied:
+    records, _, _ = parse_journal(content, path)
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for record in records:
+        kinds.setdefault(record["kind"], []).append(record)
+    planned = {one["run_id"]: one for one in kinds.get("run-planned", ())}
+    runs = []
+    for record in kinds.get("run-finished", ()):
+        plan, seen = planned[record["run_id"]], record["measurement"]
+        is_base = _is_base(plan["role"], seen["status"])
+        if is_base is not None:
+            runs.append(StudyRun(plan["settings"], seen["io_seconds"], plan["case"]))
+    looks = [one for one in kinds.get("value", ()) if one["name"].endswith(_FIRST_LOOK)]
+    if not looks:
+        raise UsageError(f"{path}: the study ended before anything was seen of its program")
+    finished = [one["measurement"] for one in kinds.get("run-finished", ())]
+    return Studied(
+        dict(kinds["study"][0]["provenance"]),
+        {
+            one["name"].removesuffix(_FIRST_LOOK).removesuffix(":"): from_json(
+                ProgramFacts, one["value"]["facts"]
+            )
+            for one in looks
+        },
+        tuple(runs),
+        len(finished),
+        sum(float(one["elapsed_seconds"]) for one in finished),
+    )
+
+
+def _is_base(role: str, status: str) -> bool | None:
+    """Whether a run was made with nothing set; None: it does not count."""
+    kind = RunRole(role)
+    if status != RunStatus.OK.value or kind not in (*BASELINE_ROLES, *_TRIED):
+        return None
+    return kind in BASELINE_ROLES
+
+
+# What comes from elsewhere is data: facts and settings that no run could have had are refused.
+
+MOST_RANKS = 100_000_000
+CHOOSES_STACK = "mca.io"
+_MOST = 1 << 62
+
+
+def usable(settings: Mapping[str, Value]) -> bool:
+    """Whether a model can be told of settings: known ones, for all files, of the same stack."""
+    try:
+        for name, value in settings.items():
+            get(name).check(value)
+    except UsageError:
+        return False
+    return CHOOSES_STACK not in settings
+
+
+def check_facts(facts: ProgramFacts, path: Path) -> None:
+    """Refuse facts that no run could have shown: what comes from elsewhere is data.
+
+    Raises:
+        UsageError: There are such.
+    """
+    try:
+        for pattern in facts.patterns:
+            pattern_of(pattern, facts.n_ranks)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
+    striping = facts.striping or Striping(1)
+    sizes = [value for value in vars(facts).values() if isinstance(value, int | float)]
+    least = (facts.n_ranks, facts.n_hosts, striping.targets, striping.stripe_size)
+    if min(least) < 1 or striping.stripe_count < -1 or min(sizes) < 0:
+        raise UsageError(f"{path}: a size is negative, or there is no rank, no host or no target")
+    if (
+        max(facts.n_ranks, facts.n_hosts, facts.virtual_nodes) > MOST_RANKS
+        or max(*sizes, striping.targets, striping.stripe_count, striping.stripe_size) > _MOST
+    ):
+        raise UsageError(f"{path}: it tells of more ranks or bytes than any machine has")

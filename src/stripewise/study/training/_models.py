@@ -1,0 +1,224 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fits models to what was measured, and keeps the best settings as lessons."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+
+import stripewise
+from stripewise.core import to_json
+from stripewise.learning.adoption import make_tables, save_table
+from stripewise.learning.knowledge import (
+    Effect,
+    Lesson,
+    Machine,
+    Store,
+    Tried,
+    describe_case,
+    describe_machine,
+    own_store,
+)
+from stripewise.learning.performance import Ground, Model, Sample, Training, fit, save_model
+from stripewise.settings import load_policy
+from stripewise.study.training._evidence import Evidence
+from stripewise.study.training._plan import Way
+
+
+@dataclass(frozen=True)
+class Fits:
+    """What came of a training.
+
+    Attributes:
+        models: One for each storage, stack and class of patterns.
+        paths: Where they are kept.
+        evidence: What they were fitted to.
+        refused: Why other files do not count, a line each.
+        unfitted: Grounds with too few samples for a model.
+        tables: Where the tables for series of files are kept, one for each ground and MPI.
+    """
+
+    models: tuple[Model, ...]
+    paths: tuple[Path, ...]
+    evidence: tuple[Evidence, ...]
+    refused: tuple[str, ...] = ()
+    unfitted: tuple[Ground, ...] = ()
+    tables: tuple[Path, ...] = ()
+
+
+def fit_models(
+    evidence: Sequence[Evidence], refused: Sequence[str] = (), into: Path | None = None
+) -> Fits:
+    """Fit and keep models.
+
+    Args:
+        evidence: Of any storage and stack; each is fitted by itself.
+        refused: Handed on.
+        into: Directory of models; None: the user's own.
+
+    Raises:
+        StorageError: A model cannot be written.
+    """
+    models: list[Model] = []
+    unfitted = []
+    trainings = list(by_ground(evidence))
+    for training in trainings:
+        fitted = fit(training)
+        models += fitted
+        unfitted += [] if fitted else [training.ground]
+    paths = tuple(save_model(model, into) for model in models)
+    seen = [(one.ground, sample.facts) for one in trainings for sample in one.samples]
+    tables = tuple(save_table(one, into) for one in make_tables(models, seen, load_policy()))
+    return Fits(tuple(models), paths, tuple(evidence), tuple(refused), tuple(unfitted), tables)
+
+
+def by_ground(evidence: Sequence[Evidence]) -> list[Training]:
+    """Return the samples of each storage and stack, whatever files they come from.
+
+    A name that stands for the same description as another is the same storage.
+    """
+    found: dict[Ground, list[Evidence]] = {}
+    for one in evidence:
+        same = next((known for known in found if not known.why_not(one.ground)), one.ground)
+        found.setdefault(same, []).append(one)
+    return [_training(ground, parts) for ground, parts in found.items()]
+
+
+def _training(ground: Ground, parts: Sequence[Evidence]) -> Training:
+    ways: dict[str, int] = {}
+    for part in parts:
+        ways[part.way.value] = ways.get(part.way.value, 0) + len(part.samples)
+    training = Training(ground, (), way=max(ways, key=lambda way: ways[way]))
+    return replace(
+        training,
+        samples=tuple(sample for part in parts for sample in part.samples),
+        runs=sum(part.runs for part in parts),
+        run_seconds=sum(part.run_seconds for part in parts),
+    )
+
+
+# Pairs of a pattern and its best settings, out of what a training measured: like a study's.
+
+STRATEGY = "training"
+SIMPLER = 1.02
+"""Of configurations up to so many times as slow as the best, the one with fewest settings is kept
+(assumed: less than runs differ)."""
+_BEST, _OTHERS = 40, 80
+"""Configurations that are kept as tried: the best, and so many evenly out of the rest, which tell
+where a model that promises much of them is wrong."""
+
+
+def keep_lessons(evidence: Iterable[Evidence], store: Store | None = None) -> int:
+    """Keep the best settings of each pattern where studies are kept; return how many are new.
+
+    A surface that has grown since takes the place of what it said before.
+
+    Args:
+        evidence: Of surfaces; a study has left its own.
+        store: Of the user; None: the usual one.
+
+    Raises:
+        StorageError: The store cannot be written.
+    """
+    found = list(lessons_of(evidence))
+    if not found:
+        return 0
+    store = store or own_store()
+    programs = {lesson.case.fingerprint.program for lesson in found}
+    earlier = (one for program in programs for one in store.lessons(program=program, most=None))
+    runs = {one.study_id: one.n_runs for one in earlier}
+    grown = [one.study_id for one in found if runs.get(one.study_id, one.n_runs) < one.n_runs]
+    store.forget(grown)
+    return store.add(found)
+
+
+def lessons_of(evidence: Iterable[Evidence]) -> Iterator[Lesson]:
+    """Yield what each surface says like a study; nothing of one without the default."""
+    for one in evidence:
+        lesson = _lesson(one) if one.program else None
+        if lesson is not None:
+            yield lesson
+
+
+def _lesson(evidence: Evidence) -> Lesson | None:
+    default = next((one for one in evidence.samples if not one.settings), None)
+    if default is None or not default.facts.patterns:
+        return None
+    best = _best(evidence.samples)
+    effect = _effect(default, best)
+    usual = median(default.seconds)
+    ranked = sorted(evidence.samples, key=lambda one: median(one.seconds))
+    return Lesson(
+        study_id=_identity(evidence, default),
+        recorded_unix_seconds=time.time(),
+        case=describe_case(_machine(evidence), default.facts, program=evidence.program),
+        improved=bool(best.settings) and effect.low is not None and effect.low > 1,
+        candidate=dict(best.settings),
+        effect=effect if best.settings else None,
+        resolution=f"{evidence.way.value}: best of {len(evidence.samples)} configurations",
+        tried=tuple(
+            Tried(
+                dict(one.settings), io_ratio=median(one.seconds) / usual, n_runs=len(one.seconds)
+            )
+            for one in _told(ranked)
+        ),
+        n_runs=evidence.runs,
+        strategy=STRATEGY,
+        stripewise=stripewise.__version__,
+    )
+
+
+def _told(ranked: Sequence[Sample]) -> list[Sample]:
+    """Return the best configurations, and some of all the others."""
+    others = ranked[_BEST:]
+    step = max(-(-len(others) // _OTHERS), 1)
+    return [*ranked[:_BEST], *others[::step]]
+
+
+def _best(samples: Iterable[Sample]) -> Sample:
+    """Return the fastest configuration, or the simplest of those that are as good."""
+    known = list(samples)
+    least = min(median(one.seconds) for one in known)
+    good = [one for one in known if median(one.seconds) <= SIMPLER * least]
+    return min(good, key=lambda one: (len(one.settings), median(one.seconds)))
+
+
+def _effect(default: Sample, best: Sample) -> Effect:
+    """Return the ratio of the medians, and of the extremes as its bounds: no run is an outlier."""
+    return Effect(
+        median(default.seconds) / median(best.seconds),
+        min(default.seconds) / max(best.seconds),
+        max(default.seconds) / min(best.seconds),
+        min(len(default.seconds), len(best.seconds)),
+    )
+
+
+def _machine(evidence: Evidence) -> Machine:
+    """Return this host with the storage that was measured."""
+    here = describe_machine(Path.cwd())
+    if evidence.way is Way.REAL:
+        return replace(here, described=evidence.ground.storage if evidence.ground.digest else "")
+    filesystem = evidence.samples[0].facts.filesystem
+    return replace(
+        here, filesystem=filesystem, device="", storage=evidence.ground.digest,
+        emulated=evidence.storage, described="",
+    )  # fmt: skip
+
+
+def _identity(evidence: Evidence, default: Sample) -> str:
+    """Return the same identity for the same surface, so that it is kept once, however it grows.
+
+    No two surfaces begin with runs of the same length, but for simulated ones, which do not grow.
+    """
+    whole = [evidence.program, evidence.storage, *map(str, evidence.ground.__dict__.values())]
+    if evidence.way is Way.SIMULATED:
+        whole += [to_json(one) for one in evidence.samples]
+    else:
+        whole += [to_json(default.facts), repr(default.seconds[0])]
+    return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:32]

@@ -1,0 +1,487 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compares what a run wrote with the baseline's outputs, by bytes or by content.
+
+Two baselines tell first what can be compared at all: what differs between them is not
+verifiable.  Safe settings must leave every byte as it was; layout settings the content of
+outputs in a format that can be read, and every byte of all others.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.core import Verification, VerificationStatus
+from stripewise.evidence.readers import prints_of_mpi
+from stripewise.study.verify._adios import AdiosBp
+from stripewise.study.verify._base import WHOLE, ContentFormat, Pair
+from stripewise.study.verify._hdf5 import Hdf5
+from stripewise.study.verify._netcdf import ClassicNetcdf
+from stripewise.study.verify._written import Written
+from stripewise.study.workspace import OutputFile, OutputSet
+
+_MOST_UNSTABLE = 100_000
+"""Items that may differ between two baselines before their content counts as not comparable."""
+NO_FILE = "(all)"
+"""Stands for the outputs where there are none."""
+_OF_MPI = "a log in which MPI prints its settings and statistics, which settings change"
+_MOST_NOTES = 100
+"""Items of one output that are named as not verifiable."""
+
+
+@dataclass(frozen=True)
+class _Comparable:
+    """How an output can be compared, by what two baselines have in common.
+
+    Attributes:
+        by_bytes: Bytewise: the baselines are the same bit for bit.
+        ignore: Items of its content that differ between the baselines, with what differs.
+        reason: Why it cannot be compared at all; "" if it can.
+        no_reader: It could be, by content, if what reads it were installed.
+        bytes_lost: Of its bytes, how many cannot be compared.
+        holes: Items to their bytes that differ between the baselines and that no rank wrote.
+    """
+
+    by_bytes: bool = True
+    ignore: dict[str, str] = field(default_factory=dict)
+    reason: str = ""
+    no_reader: bool = False
+    bytes_lost: int = 0
+    holes: dict[str, int] = field(default_factory=dict)
+
+
+class Reference:
+    """Two baselines' outputs, compared with one another once, then with any candidate."""
+
+    def __init__(
+        self,
+        first: OutputSet,
+        second: OutputSet,
+        written: Callable[[], Mapping[str, Written]] = dict,
+    ) -> None:
+        """Compare the two baselines.
+
+        Args:
+            first: What a baseline run wrote.
+            second: What another wrote.
+            written: Tells what the program writes of each file, where that is known; asked
+                for only if something differs.
+        """
+        self._written = cache(written)
+        self._files = units_of(first)
+        others = units_of(second)
+        self._comparable = {
+            path: self._compare_baselines(file, others[path])
+            for path, file in self._files.items()
+            if path in others
+        }
+        self._unstable = sorted(self._files.keys() ^ others.keys())
+        self._unreadable: dict[str, dict[str, str]] = {}
+
+    def verify(self, candidate: OutputSet, *, layout: bool) -> Verification:
+        """Compare a candidate's outputs with the baselines'.
+
+        Args:
+            candidate: What the candidate's run wrote.
+            layout: Whether its settings may change how the same content is laid out.
+        """
+        files = units_of(candidate)
+        result = _Result()
+        for path in self._unstable:
+            result.not_verifiable[shown(path)] = "only one of the two baselines wrote it"
+        for path, comparable in self._comparable.items():
+            if path not in files:
+                result.differences[shown(path)] = "missing: the baseline wrote it"
+            else:
+                self._compare_file(files[path], comparable, layout, result)
+        patterns = {_pattern(path) for path in self._unstable}
+        for path in files.keys() - self._files.keys() - set(self._unstable):
+            if _pattern(path) in patterns:
+                result.not_verifiable[shown(path)] = "its name changes from run to run"
+            else:
+                result.differences[shown(path)] = "extra: the baseline did not write it"
+        return result.conclude(self._share_lost(result.bytes_lost))
+
+    def _compare_baselines(self, one: Unit, two: Unit) -> _Comparable:
+        different, holes = self._bytes_differ(one, two)
+        if not different and prints_of_mpi(one.place):
+            return _Comparable(reason=_OF_MPI)
+        if not different:
+            return _Comparable(holes=holes)
+        kind = format_of_units(one, two)
+        if kind is None or not kind.matches(two.place):
+            reason = f"two baselines differ: {different}"
+            return _Comparable(reason=reason, bytes_lost=one.size_bytes)
+        if problem := kind.problem():
+            return _Comparable(reason=problem, no_reader=True, bytes_lost=one.size_bytes)
+        return _by_content(kind, one, two, self._written().get(one.path))
+
+    def _bytes_differ(self, one: Unit, two: Unit) -> tuple[str, dict[str, int]]:
+        """Say how two outputs differ, but for bytes that no rank wrote: those, by item."""
+        different = unit_bytes_differ(one, two)
+        written = self._written().get(one.path) if different else None
+        if written is None or one.is_link or one.members or one.size_bytes != two.size_bytes:
+            return different, {}
+        try:
+            holes = _holes(written, one.place, two.place)
+            apart = bytes_apart(one.place, two.place)
+        except (OSError, ValueError):
+            return different, {}
+        return ("", holes) if sum(holes.values()) == apart else (different, {})
+
+    def _compare_file(
+        self, file: Unit, comparable: _Comparable, layout: bool, result: _Result
+    ) -> None:
+        name = shown(file.path)
+        known = self._files[file.path]
+        result.note(name, comparable.ignore)
+        if comparable.no_reader and layout:
+            different = comparable.reason
+        elif comparable.reason:
+            result.not_verifiable[name] = comparable.reason
+            if known.size_bytes and not file.size_bytes:
+                result.differences[name] = f"empty: the baseline wrote {known.size_bytes} bytes"
+            return
+        else:
+            different = self._contents_differ(known, file, comparable, layout, result)
+        if different:
+            result.differences[name] = different
+        else:
+            result.compared.append(name)
+
+    def _contents_differ(
+        self, known: Unit, file: Unit, comparable: _Comparable, layout: bool, result: _Result
+    ) -> str:
+        name = shown(file.path)
+        different, holes = "by content only", dict[str, int]()
+        if comparable.by_bytes:
+            different, holes = self._bytes_differ(known, file)
+        if not different:
+            result.note_holes(name, comparable.holes | holes)
+            return ""
+        kind = format_of_units(known, file)
+        if kind is None or (comparable.by_bytes and not layout):
+            return different + _content_hint(kind, known, file)
+        if not kind.matches(file.place):
+            return f"not {kind.noun}, the baseline's is"
+        if problem := kind.problem():
+            return problem
+        result.same_content = True
+        written = self._written().get(file.path)
+        pair = Pair(known.place, file.place, comparable.ignore, written=written)
+        content = kind.differences(pair)
+        result.note_holes(name, comparable.holes | content.holes)
+        if WHOLE in content.unknown and not content.differences:
+            return content.unknown[WHOLE]
+        never = self._never_readable(known, kind) if content.unknown else {}
+        notes = {item: why for item, why in content.unknown.items() if item in never}
+        result.note(name, notes)
+        lost = sum(content.bytes_of.get(item, 0) for item in notes)
+        result.bytes_lost += min(lost, known.size_bytes - comparable.bytes_lost)
+        damaged = {item: why for item, why in content.unknown.items() if item not in notes}
+        return _summary(content.differences | damaged)
+
+    def _never_readable(self, known: Unit, kind: ContentFormat) -> dict[str, str]:
+        """Items that cannot be read in the baseline either, with why."""
+        if known.path not in self._unreadable:
+            itself = kind.differences(Pair(known.place, known.place))
+            self._unreadable[known.path] = itself.unknown
+        return self._unreadable[known.path]
+
+    def _share_lost(self, lost: int) -> float:
+        """Share of the output's bytes that cannot be compared, some of this candidate's alone."""
+        total = sum(file.size_bytes for file in self._files.values())
+        lost += sum(comparable.bytes_lost for comparable in self._comparable.values())
+        lost += sum(self._files[path].size_bytes for path in self._unstable if path in self._files)
+        return min(1.0, lost / total) if total else 0.0
+
+
+@dataclass
+class _Result:
+    compared: list[str] = field(default_factory=list)
+    not_verifiable: dict[str, str] = field(default_factory=dict)
+    differences: dict[str, str] = field(default_factory=dict)
+    same_content: bool = False
+    bytes_lost: int = 0
+
+    def note(self, name: str, items: Mapping[str, str]) -> None:
+        """Name the items of an output that are not verifiable."""
+        for item, reason in islice(items.items(), _MOST_NOTES):
+            self.not_verifiable[f"{name} {item}"] = reason
+        if (more := len(items) - _MOST_NOTES) > 0:
+            self.not_verifiable[f"{name} (more)"] = f"{more} more items"
+
+    def note_holes(self, name: str, holes: Mapping[str, int]) -> None:
+        """Name the bytes that differ but that no rank wrote: the content is the same."""
+        self.same_content = self.same_content or bool(holes)
+        for item, size in islice(holes.items(), _MOST_NOTES):
+            where = f"{name} {item}" if item != WHOLE else name
+            self.not_verifiable[f"{where} (holes)"] = (
+                f"{size} bytes differ that no rank wrote; they do not count"
+            )
+
+    def conclude(self, share_lost: float) -> Verification:
+        """Outcome over all files."""
+        if self.differences:
+            status = VerificationStatus.DIFFERENT
+        elif not self.compared or share_lost > 0.5:
+            status = VerificationStatus.NOT_VERIFIABLE
+            if not self.not_verifiable:
+                self.not_verifiable[NO_FILE] = "the program wrote no file in its directory"
+        elif self.same_content:
+            status = VerificationStatus.SAME_CONTENT
+        else:
+            status = VerificationStatus.IDENTICAL
+        return Verification(
+            status, tuple(sorted(self.compared)), self.not_verifiable, self.differences
+        )
+
+
+def compare_outputs(
+    baseline_a: Path, baseline_b: Path, candidate: Path, *, layout: bool
+) -> Verification:
+    """Verify all that lies in one directory; use `Reference` for several candidates."""
+    first, second, third = map(OutputSet.of, (baseline_a, baseline_b, candidate))
+    return Reference(first, second).verify(third, layout=layout)
+
+
+def _holes(written: Written, first: Path, second: Path) -> dict[str, int]:
+    """Items to their bytes that differ between two files and that no rank wrote."""
+    if written.ranges is not None:
+        return {WHOLE: bytes_apart(first, second, written.ranges)}
+    kind = format_of(first)
+    if kind is None or kind.problem():
+        return {}
+    return kind.differences(Pair(first, second, written=written)).holes
+
+
+def _by_content(kind: ContentFormat, one: Unit, two: Unit, written: Written | None) -> _Comparable:
+    size = one.size_bytes
+    pair = Pair(one.place, two.place, most=_MOST_UNSTABLE, written=written)
+    content = kind.differences(pair)
+    reason = ""
+    if WHOLE in content.unknown:
+        reason = f"two baselines differ, and it {content.unknown[WHOLE]}"
+    elif WHOLE in content.differences:
+        reason = f"two baselines differ: {content.differences[WHOLE]}"
+    elif content.cut:
+        reason = f"two baselines differ in {_MOST_UNSTABLE} items or more"
+    if reason:
+        return _Comparable(by_bytes=False, reason=reason, bytes_lost=size)
+    ignore = {item: f"two baselines differ: {what}" for item, what in content.differences.items()}
+    ignore.update(content.unknown)
+    lost = sum(content.bytes_of.get(item, 0) for item in ignore)
+    return _Comparable(False, ignore, bytes_lost=min(lost, size), holes=content.holes)
+
+
+def _content_hint(kind: ContentFormat | None, known: Unit, file: Unit) -> str:
+    if kind is None or not kind.matches(file.place) or kind.problem():
+        return ""
+    content = kind.differences(Pair(known.place, file.place))
+    if content.differences:
+        return f" ({kind.title} content: {_summary(content.differences)})"
+    return "" if content.unknown else f" (the {kind.title} content is the same)"
+
+
+def _summary(differences: dict[str, str]) -> str:
+    shown_first = [f"{item}: {what}" for item, what in list(differences.items())[:3]]
+    more = len(differences) - len(shown_first)
+    return "; ".join(shown_first) + (f"; and {more} more" if more else "")
+
+
+def _pattern(path: str) -> str:
+    """A file name without the numbers in it (process ids, times, unique suffixes)."""
+    return re.sub(r"[0-9A-Fa-f]*\d[0-9A-Fa-f]*", "#", path)
+
+
+def shown(path: str) -> str:
+    """Show a path of any bytes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def unreadable(outputs: OutputSet) -> str:
+    """Say why one of the outputs cannot be compared by content here; "" if all can."""
+    for path, unit in units_of(outputs).items():
+        kind = format_of(unit.place)
+        if kind is not None and (problem := kind.problem()):
+            return f"{shown(path)} is {kind.noun}: {problem}"
+    return ""
+
+
+# Comparing outputs byte for byte.
+
+_BLOCK_BYTES = 8 << 20
+
+
+def bytes_differ(first: Path, second: Path) -> str:
+    """Say how two files differ, the first offset included; "" if they do not.
+
+    A file that cannot be read differs.
+    """
+    try:
+        sizes = first.stat().st_size, second.stat().st_size
+        offset = _first_difference(first, second)
+    except OSError as error:
+        return f"cannot be read: {error.strerror or error}"
+    if offset is None:
+        return ""
+    place = f"first at offset {offset}" if offset < min(sizes) else "otherwise the same"
+    if sizes[0] != sizes[1]:
+        return f"{sizes[0]} and {sizes[1]} bytes, {place}"
+    return f"bytes differ, {place}"
+
+
+def _first_difference(first: Path, second: Path) -> int | None:
+    """Offset of the first byte that differs, or that only one of the files has."""
+    for position, a, b in _blocks(first, second):
+        if a != b:
+            length = min(len(a), len(b))
+            unequal = np.frombuffer(a, np.uint8, length) != np.frombuffer(b, np.uint8, length)
+            return position + (int(unequal.argmax()) if unequal.any() else length)
+    return None
+
+
+def _blocks(first: Path, second: Path) -> Iterator[tuple[int, bytes, bytes]]:
+    """Read two files side by side, to the end of the longer one: offset, bytes of each."""
+    with first.open("rb") as one, second.open("rb") as two:
+        for position in itertools.count(0, _BLOCK_BYTES):
+            a, b = one.read(_BLOCK_BYTES), two.read(_BLOCK_BYTES)
+            if not a and not b:
+                return
+            yield position, a, b
+
+
+def bytes_apart(first: Path, second: Path, ranges: NDArray[np.int64] | None = None) -> int:
+    """Count the bytes in which two files of one length differ, outside of some ranges.
+
+    Args:
+        first: A file.
+        second: Another.
+        ranges: (n, 2) int64, begin and end, apart and ascending; None: none.
+
+    Raises:
+        OSError: One cannot be read.
+        ValueError: They are of different lengths.
+    """
+    number = 0
+    for position, a, b in _blocks(first, second):
+        if len(a) != len(b):
+            raise ValueError(f"{first} and {second} are of different lengths")
+        if a != b:
+            apart = np.frombuffer(a, np.uint8) != np.frombuffer(b, np.uint8)
+            places = position + np.flatnonzero(apart)
+            number += len(places) - (0 if ranges is None else _inside(places, ranges))
+    return number
+
+
+def _inside(places: NDArray[np.int64], ranges: NDArray[np.int64]) -> int:
+    before = np.searchsorted(ranges[:, 0], places, side="right") - 1
+    return int(((before >= 0) & (places < ranges[before, 1])).sum()) if len(ranges) else 0
+
+
+def directories_differ(
+    first: Path, second: Path, names: tuple[frozenset[str], frozenset[str]]
+) -> str:
+    """Say how two directories differ that are one output each; "" if they do not.
+
+    Args:
+        first: A directory.
+        second: Another.
+        names: Files of each that count, relative to it.
+    """
+    for name in sorted(names[0] ^ names[1]):
+        return f"{name} is {'missing' if name in names[0] else 'new'}"
+    for name in sorted(names[0]):
+        if different := bytes_differ(first / name, second / name):
+            return f"{name}: {different}"
+    return ""
+
+
+# All formats.
+
+FORMATS: tuple[ContentFormat, ...] = (AdiosBp(), ClassicNetcdf(), Hdf5())
+
+
+def format_of(path: Path) -> ContentFormat | None:
+    """The format that an output is in; None for all others."""
+    return next((one for one in FORMATS if one.matches(path)), None)
+
+
+# What is compared as one thing: a file, or a directory that a library writes as one output.
+
+_MARKS = {one.mark: one for one in FORMATS if one.mark}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One output.
+
+    Attributes:
+        path: Relative to the run's directory.
+        place: Where it lies.
+        size_bytes: Its length, of a directory that of all its members.
+        is_link: A symbolic link, compared by its target.
+        members: Of a directory, the names of its files that do not differ from run to run.
+    """
+
+    path: str
+    place: Path
+    size_bytes: int
+    is_link: bool = False
+    members: frozenset[str] = frozenset()
+
+
+def units_of(outputs: OutputSet) -> dict[str, Unit]:
+    """Path to output, for the outputs of a run.
+
+    A directory stands for the files in it that its library makes; others in it are their own.
+    """
+    kinds = _directories(file.path for file in outputs.files)
+    grouped: dict[str, list[OutputFile]] = {path: [] for path in kinds}
+    units = {}
+    for file in outputs.files:
+        owner, name = os.path.split(file.path)
+        if owner in kinds and kinds[owner].members.fullmatch(name):
+            grouped[owner].append(file)
+        else:
+            place = outputs.directory / file.path
+            units[file.path] = Unit(file.path, place, file.size_bytes, file.is_link)
+    for path, files in grouped.items():
+        names = {os.path.basename(file.path) for file in files}
+        members = frozenset(names - kinds[path].volatile)
+        size = sum(file.size_bytes for file in files)
+        units[path] = Unit(path, outputs.directory / path, size, members=members)
+    return units
+
+
+def format_of_units(one: Unit, two: Unit) -> ContentFormat | None:
+    """Return the format of an output and of what it is compared with; a link has none."""
+    return None if one.is_link or two.is_link else format_of(one.place)
+
+
+def unit_bytes_differ(one: Unit, two: Unit) -> str:
+    """Say how two outputs differ, byte for byte; "" if they do not."""
+    if one.is_link or two.is_link:
+        same = one.is_link == two.is_link and os.readlink(one.place) == os.readlink(two.place)
+        return "" if same else "a link with another target"
+    if bool(one.members) != bool(two.members):
+        return "a directory and a file"
+    if one.members:
+        return directories_differ(one.place, two.place, (one.members, two.members))
+    return bytes_differ(one.place, two.place)
+
+
+def _directories(paths: Iterable[str]) -> dict[str, ContentFormat]:
+    """Directories that hold a mark, with its format; the run's own directory is none."""
+    found = (os.path.split(path) for path in paths)
+    return {folder: _MARKS[name] for folder, name in found if folder and name in _MARKS}
