@@ -18,12 +18,12 @@ from typing import Any
 
 import click
 
-from stripewise.bench import Suite, exchange_schema, find_suite, suite_names
+from stripewise.bench import exchange_schema, find_suite, suite_names
 from stripewise.cli import main as root
 from stripewise.fleet import create_engine
 from stripewise.machines import FIGURES, KINDS, Dimension, find_storage, preset_names
 from stripewise.monitor import metrics
-from stripewise.text import plural, size_text
+from stripewise.text import size_text
 from stripewise.tunables import Layer, Tunable, all_tunables
 from stripewise.web import create_app
 
@@ -36,12 +36,25 @@ def cli_markdown() -> str:
     lines = [
         "# Commands",
         "",
-        "Generated from the program; `stripewise COMMAND --help` prints the same.",
+        "Generated from the program: usage, purpose and options of each command.",
+        "`stripewise COMMAND --help` prints the whole description, with examples.",
     ]
     for path, text in helps(root, ("stripewise",)):
         lines += ["", f"{'#' * min(len(path) + 1, 3)} `{' '.join(path)}`", ""]
-        lines += ["```text", text.rstrip(), "```"]
+        lines += ["```text", _tight(text, has_list=len(path) == 1), "```"]
     return "\n".join(lines) + "\n"
+
+
+def _tight(text: str, *, has_list: bool) -> str:
+    """Return usage, purpose and options of a help text; `has_list`: and the list of commands."""
+    usage, purpose, *others = text.rstrip().split("\n\n")
+    kept = [usage, purpose]
+    for part in others:
+        lines = [line for line in part.split("\n") if not line.startswith("  -h, --help")]
+        has_options = any(line.startswith("  -") for line in lines)
+        if has_options or (has_list and lines[0] == "Commands:"):
+            kept.append("\n".join(lines))
+    return "\n\n".join(kept)
 
 
 def helps(
@@ -73,14 +86,12 @@ def tunables_markdown() -> str:
         "Classes: *safe* cannot change what is written; *layout* gives the same content in other",
         "bytes of the file; *contract* is right only if the program meets a condition, and is",
         "tried only on request. A tunable that can act on a program is searched only if there is",
-        "a value worth trying.",
+        "a value worth trying. `stripewise tunables NAME` prints where a description comes from.",
     ]
     for layer in Layer:
         lines += ["", f"## {layer.settings} (`{layer}`)", ""]
-        lines += [
-            "| tunable | values | default | class | acts at | stacks | what it does | source |"
-        ]
-        lines += ["|---|---|---|---|---|---|---|---|"]
+        lines += ["| tunable | what it does | values; default | class, acts at, stacks |"]
+        lines += ["|---|---|---|---|"]
         lines += [row(knob) for knob in all_tunables() if knob.layer is layer]
     return "\n".join(lines) + "\n"
 
@@ -89,13 +100,9 @@ def row(knob: Tunable) -> str:
     """Return a tunable's row of its table."""
     cells = (
         f"`{knob.key}`",
-        knob.domain.words,
-        knob.domain.default,
-        knob.safety.value,
-        knob.acts_at.value,
-        ", ".join(knob.stacks),
         knob.summary,
-        knob.source,
+        f"{knob.domain.words}; {knob.domain.default}",
+        ", ".join((knob.safety.value, knob.acts_at.value, *knob.stacks)),
     )
     return "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in cells) + " |"
 
@@ -211,25 +218,13 @@ def suites_markdown() -> str:
         rows.append(f"| {' | '.join(cells)} |")
     lines = [_SUITES + "\n".join(rows)]
     for one in suites:
-        lines += ["", f"## {one.name}", "", *one.about.strip().splitlines(), ""]
-        lines += ["| line | program | what |", "|---|---|---|"]
-        lines += [_series_row(one, name) for name in one.series]
+        lines += ["", f"## {one.name}", "", _first_sentence(one.about), ""]
+        lines += [f"Lines: {', '.join(one.series)}."]
     return "\n".join(lines) + "\n"
 
 
-def _series_row(suite: Suite, series: str) -> str:
-    """Return what all cases of a line have in common, and how many there are."""
-    cases = [case for case in suite.cases if case.series == series]
-    one = cases[0]
-    words = [one.operation]
-    if one.operation != "metadata":
-        words += [one.backend, f"{one.layout} files" if one.layout != "shared" else "shared file"]
-        words += [one.mode] if one.mode != "independent" else []
-        words += [one.pattern]
-    else:
-        words += [f"{one.sharing} directories" if one.sharing == "own" else "shared directory"]
-    words += [f"beside {one.beside}"] if one.beside else []
-    return f"| {series} | `{one.runner}` | {plural(len(cases), 'case')}: {', '.join(words)} |"
+def _first_sentence(text: str) -> str:
+    return " ".join(text.split()).split(". ")[0].rstrip(".") + "."
 
 
 _API = """# The portal's API
@@ -261,23 +256,19 @@ def api_markdown() -> str:
     for name, model in sorted(api["components"]["schemas"].items()):
         if not name.startswith(("HTTP", "Validation")):
             lines += [f"## {name}", "", model.get("description", ""), ""]
-            lines += ["| field | type | |", "|---|---|---|"]
-            lines += [
-                f"| `{field}` | {_kind(of)} | {of.get('description', '')} |"
-                for field, of in model["properties"].items()
-            ]
+            lines += [_item(field, of, of) for field, of in model["properties"].items()]
             lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _parameters(given: list[dict[str, Any]]) -> list[str]:
-    if not given:
-        return []
-    rows = [
-        f"| `{one['name']}` | {_kind(one['schema'])} | {one.get('description', '')} |"
-        for one in given
-    ]
-    return ["| parameter | type | |", "|---|---|---|", *rows, ""]
+    return [*(_item(one["name"], one["schema"], one) for one in given), ""] if given else []
+
+
+def _item(name: str, schema: dict[str, Any], told: dict[str, Any]) -> str:
+    """Return the line of a parameter or a field."""
+    line = f"* `{name}` ({_kind(schema)})"
+    return f"{line}: {told['description']}" if told.get("description") else line
 
 
 def _kind(schema: dict[str, Any]) -> str:
@@ -319,12 +310,12 @@ def metrics_markdown() -> str:
     """Return the page of all metrics: a table for each kind of storage."""
     lines = [_METRICS.rstrip()]
     for title, members in _GROUPS:
-        lines += ["", f"## {title}", "", "| metric | kind | unit | labels | what it is | series |"]
-        lines += ["|---|---|---|---|---|---|"]
+        lines += ["", f"## {title}", "", "| metric | what it is | kind, unit, labels, series |"]
+        lines += ["|---|---|---|"]
         for one in members:
-            labels = ", ".join(f"`{label}`" for label in one.labels)
-            series = f"`{one.series}`" if one.series else ""
-            cells = (f"`{one.prometheus_name}`", one.kind, one.unit, labels, one.summary, series)
+            told = [one.kind, one.unit, " ".join(f"`{label}`" for label in one.labels)]
+            told += [f"series `{one.series}`"] if one.series else []
+            cells = (f"`{one.prometheus_name}`", one.summary, "; ".join(filter(None, told)))
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
