@@ -21,7 +21,7 @@ import click
 from stripewise.bench import exchange_schema, find_suite, suite_names
 from stripewise.cli import main as root
 from stripewise.fleet import create_engine
-from stripewise.machines import FIGURES, KINDS, Dimension, find_storage, preset_names
+from stripewise.machines import FIGURES, KINDS, find_storage, preset_names
 from stripewise.monitor import metrics
 from stripewise.text import size_text
 from stripewise.tunables import Layer, Tunable, all_tunables
@@ -41,18 +41,18 @@ def cli_markdown() -> str:
     ]
     for path, text in helps(root, ("stripewise",)):
         lines += ["", f"{'#' * min(len(path) + 1, 3)} `{' '.join(path)}`", ""]
-        lines += ["```text", _tight(text, has_list=len(path) == 1), "```"]
+        lines += ["```text", _tight(text), "```"]
     return "\n".join(lines) + "\n"
 
 
-def _tight(text: str, *, has_list: bool) -> str:
-    """Return usage, purpose and options of a help text; `has_list`: and the list of commands."""
+def _tight(text: str) -> str:
+    """Return purpose, options and, if there are arguments, usage of a help text."""
     usage, purpose, *others = text.rstrip().split("\n\n")
-    kept = [usage, purpose]
+    plain = usage.endswith(("[OPTIONS]", "[OPTIONS] COMMAND [ARGS]..."))
+    kept = [purpose] if plain else [usage, purpose]
     for part in others:
         lines = [line for line in part.split("\n") if not line.startswith("  -h, --help")]
-        has_options = any(line.startswith("  -") for line in lines)
-        if has_options or (has_list and lines[0] == "Commands:"):
+        if any(line.startswith("  -") for line in lines):
             kept.append("\n".join(lines))
     return "\n\n".join(kept)
 
@@ -171,11 +171,10 @@ def machines_markdown() -> str:
     """Return the page of descriptions: the form, all figures, the presets."""
     kinds = ", ".join(f"`{kind}`" for kind in KINDS)
     lines = [_MACHINES.replace("KINDS", kinds)]
-    lines += ["| figure | measured in | what it is | left out |", "|---|---|---|---|"]
+    lines += ["| figure | what it is | unit; left out |", "|---|---|---|"]
     for spec in FIGURES:
-        unit = "" if spec.dimension in (Dimension.COUNT, Dimension.RATIO) else ", with unit"
         meaning = spec.meaning.replace("*", "\\*")
-        lines.append(f"| `{spec.name}` | {spec.dimension}{unit} | {meaning} | {spec.absence} |")
+        lines.append(f"| `{spec.name}` | {meaning} | {spec.dimension}; {spec.absence} |")
     lines += [_TRANSPORTS.rstrip()]
     for name in preset_names():
         one = find_storage(name)
@@ -187,9 +186,10 @@ def machines_markdown() -> str:
 _SUITES = """\
 # Suites of benchmarks
 
-Generated from the suites themselves; `stripewise bench list` and `stripewise bench show SUITE`
-print the same. A suite is a file: `stripewise bench show SUITE --toml > mine.toml` gives one to
-change, and [Write a suite](../how-to/write-a-suite.md) says what it can hold.
+Generated from the suites themselves; `stripewise bench list` prints the same, and
+`stripewise bench show SUITE` what a suite tells and all of its cases. A suite is a file:
+`stripewise bench show SUITE --toml > mine.toml` gives one to change, and
+[Write a suite](../how-to/write-a-suite.md) says what it can hold.
 
 *Runs* are those of all cases with their repeats. *Written* is the most that they write one after
 another; each run's files are removed before the next. `--nodes`, `--ranks-per-node` and `--repeat`
@@ -201,13 +201,13 @@ fit a suite to a machine, and `--quick` takes its short run instead.
 
 
 def suites_markdown() -> str:
-    """Return the page of the suites: a table, and what each tells."""
+    """Return the page of the suites: a table."""
     suites = [find_suite(name) for name in suite_names()]
     rows = []
     for one in suites:
         short = one.shortened()
         cells = (
-            f"[{one.name}](#{one.name})",
+            f"`{one.name}`",
             one.title,
             f"{len(one.cases):,}",
             f"{one.n_runs:,}",
@@ -216,15 +216,7 @@ def suites_markdown() -> str:
             f"{short.n_runs} runs, {size_text(short.bytes)}",
         )
         rows.append(f"| {' | '.join(cells)} |")
-    lines = [_SUITES + "\n".join(rows)]
-    for one in suites:
-        lines += ["", f"## {one.name}", "", _first_sentence(one.about), ""]
-        lines += [f"Lines: {', '.join(one.series)}."]
-    return "\n".join(lines) + "\n"
-
-
-def _first_sentence(text: str) -> str:
-    return " ".join(text.split()).split(". ")[0].rstrip(".") + "."
+    return _SUITES + "\n".join(rows) + "\n"
 
 
 _API = """# The portal's API
