@@ -18,14 +18,14 @@ from typing import Any
 
 import click
 
-from stripewise.bench.campaign import Suite, exchange_schema, find_suite, suite_names
-from stripewise.centre.database import create_engine
-from stripewise.centre.monitor import metrics
-from stripewise.centre.portal import create_app
+from stripewise.bench import exchange_schema, find_suite, suite_names
 from stripewise.cli import main as root
-from stripewise.present import plural, size_text
-from stripewise.settings.tunables import Layer, Tunable, all_tunables
-from stripewise.storage.machines import FIGURES, KINDS, Dimension, find_storage, preset_names
+from stripewise.fleet import create_engine
+from stripewise.machines import FIGURES, KINDS, find_storage, preset_names
+from stripewise.monitor import metrics
+from stripewise.text import size_text
+from stripewise.tunables import Layer, Tunable, all_tunables
+from stripewise.web import create_app
 
 REFERENCE = Path(__file__).parent / "reference"
 WIDTH = 92
@@ -36,12 +36,25 @@ def cli_markdown() -> str:
     lines = [
         "# Commands",
         "",
-        "Generated from the program; `stripewise COMMAND --help` prints the same.",
+        "Generated from the program: usage, purpose and options of each command.",
+        "`stripewise COMMAND --help` prints the whole description, with examples.",
     ]
     for path, text in helps(root, ("stripewise",)):
         lines += ["", f"{'#' * min(len(path) + 1, 3)} `{' '.join(path)}`", ""]
-        lines += ["```text", text.rstrip(), "```"]
+        lines += ["```text", _tight(text), "```"]
     return "\n".join(lines) + "\n"
+
+
+def _tight(text: str) -> str:
+    """Return purpose, options and, if there are arguments, usage of a help text."""
+    usage, purpose, *others = text.rstrip().split("\n\n")
+    plain = usage.endswith(("[OPTIONS]", "[OPTIONS] COMMAND [ARGS]..."))
+    kept = [purpose] if plain else [usage, purpose]
+    for part in others:
+        lines = [line for line in part.split("\n") if not line.startswith("  -h, --help")]
+        if any(line.startswith("  -") for line in lines):
+            kept.append("\n".join(lines))
+    return "\n\n".join(kept)
 
 
 def helps(
@@ -73,14 +86,12 @@ def tunables_markdown() -> str:
         "Classes: *safe* cannot change what is written; *layout* gives the same content in other",
         "bytes of the file; *contract* is right only if the program meets a condition, and is",
         "tried only on request. A tunable that can act on a program is searched only if there is",
-        "a value worth trying.",
+        "a value worth trying. `stripewise tunables NAME` prints where a description comes from.",
     ]
     for layer in Layer:
         lines += ["", f"## {layer.settings} (`{layer}`)", ""]
-        lines += [
-            "| tunable | values | default | class | acts at | stacks | what it does | source |"
-        ]
-        lines += ["|---|---|---|---|---|---|---|---|"]
+        lines += ["| tunable | what it does | values; default | class, acts at, stacks |"]
+        lines += ["|---|---|---|---|"]
         lines += [row(knob) for knob in all_tunables() if knob.layer is layer]
     return "\n".join(lines) + "\n"
 
@@ -89,13 +100,9 @@ def row(knob: Tunable) -> str:
     """Return a tunable's row of its table."""
     cells = (
         f"`{knob.key}`",
-        knob.domain.words,
-        knob.domain.default,
-        knob.safety.value,
-        knob.acts_at.value,
-        ", ".join(knob.stacks),
         knob.summary,
-        knob.source,
+        f"{knob.domain.words}; {knob.domain.default}",
+        ", ".join((knob.safety.value, knob.acts_at.value, *knob.stacks)),
     )
     return "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in cells) + " |"
 
@@ -164,11 +171,10 @@ def machines_markdown() -> str:
     """Return the page of descriptions: the form, all figures, the presets."""
     kinds = ", ".join(f"`{kind}`" for kind in KINDS)
     lines = [_MACHINES.replace("KINDS", kinds)]
-    lines += ["| figure | measured in | what it is | left out |", "|---|---|---|---|"]
+    lines += ["| figure | what it is | unit; left out |", "|---|---|---|"]
     for spec in FIGURES:
-        unit = "" if spec.dimension in (Dimension.COUNT, Dimension.RATIO) else ", with unit"
         meaning = spec.meaning.replace("*", "\\*")
-        lines.append(f"| `{spec.name}` | {spec.dimension}{unit} | {meaning} | {spec.absence} |")
+        lines.append(f"| `{spec.name}` | {meaning} | {spec.dimension}; {spec.absence} |")
     lines += [_TRANSPORTS.rstrip()]
     for name in preset_names():
         one = find_storage(name)
@@ -180,9 +186,10 @@ def machines_markdown() -> str:
 _SUITES = """\
 # Suites of benchmarks
 
-Generated from the suites themselves; `stripewise bench list` and `stripewise bench show SUITE`
-print the same. A suite is a file: `stripewise bench show SUITE --toml > mine.toml` gives one to
-change, and [Write a suite](../how-to/write-a-suite.md) says what it can hold.
+Generated from the suites themselves; `stripewise bench list` prints the same, and
+`stripewise bench show SUITE` what a suite tells and all of its cases. A suite is a file:
+`stripewise bench show SUITE --toml > mine.toml` gives one to change, and
+[Write a suite](../how-to/write-a-suite.md) says what it can hold.
 
 *Runs* are those of all cases with their repeats. *Written* is the most that they write one after
 another; each run's files are removed before the next. `--nodes`, `--ranks-per-node` and `--repeat`
@@ -194,13 +201,13 @@ fit a suite to a machine, and `--quick` takes its short run instead.
 
 
 def suites_markdown() -> str:
-    """Return the page of the suites: a table, and what each tells."""
+    """Return the page of the suites: a table."""
     suites = [find_suite(name) for name in suite_names()]
     rows = []
     for one in suites:
         short = one.shortened()
         cells = (
-            f"[{one.name}](#{one.name})",
+            f"`{one.name}`",
             one.title,
             f"{len(one.cases):,}",
             f"{one.n_runs:,}",
@@ -209,27 +216,7 @@ def suites_markdown() -> str:
             f"{short.n_runs} runs, {size_text(short.bytes)}",
         )
         rows.append(f"| {' | '.join(cells)} |")
-    lines = [_SUITES + "\n".join(rows)]
-    for one in suites:
-        lines += ["", f"## {one.name}", "", *one.about.strip().splitlines(), ""]
-        lines += ["| line | program | what |", "|---|---|---|"]
-        lines += [_series_row(one, name) for name in one.series]
-    return "\n".join(lines) + "\n"
-
-
-def _series_row(suite: Suite, series: str) -> str:
-    """Return what all cases of a line have in common, and how many there are."""
-    cases = [case for case in suite.cases if case.series == series]
-    one = cases[0]
-    words = [one.operation]
-    if one.operation != "metadata":
-        words += [one.backend, f"{one.layout} files" if one.layout != "shared" else "shared file"]
-        words += [one.mode] if one.mode != "independent" else []
-        words += [one.pattern]
-    else:
-        words += [f"{one.sharing} directories" if one.sharing == "own" else "shared directory"]
-    words += [f"beside {one.beside}"] if one.beside else []
-    return f"| {series} | `{one.runner}` | {plural(len(cases), 'case')}: {', '.join(words)} |"
+    return _SUITES + "\n".join(rows) + "\n"
 
 
 _API = """# The portal's API
@@ -261,23 +248,19 @@ def api_markdown() -> str:
     for name, model in sorted(api["components"]["schemas"].items()):
         if not name.startswith(("HTTP", "Validation")):
             lines += [f"## {name}", "", model.get("description", ""), ""]
-            lines += ["| field | type | |", "|---|---|---|"]
-            lines += [
-                f"| `{field}` | {_kind(of)} | {of.get('description', '')} |"
-                for field, of in model["properties"].items()
-            ]
+            lines += [_item(field, of, of) for field, of in model["properties"].items()]
             lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _parameters(given: list[dict[str, Any]]) -> list[str]:
-    if not given:
-        return []
-    rows = [
-        f"| `{one['name']}` | {_kind(one['schema'])} | {one.get('description', '')} |"
-        for one in given
-    ]
-    return ["| parameter | type | |", "|---|---|---|", *rows, ""]
+    return [*(_item(one["name"], one["schema"], one) for one in given), ""] if given else []
+
+
+def _item(name: str, schema: dict[str, Any], told: dict[str, Any]) -> str:
+    """Return the line of a parameter or a field."""
+    line = f"* `{name}` ({_kind(schema)})"
+    return f"{line}: {told['description']}" if told.get("description") else line
 
 
 def _kind(schema: dict[str, Any]) -> str:
@@ -319,12 +302,12 @@ def metrics_markdown() -> str:
     """Return the page of all metrics: a table for each kind of storage."""
     lines = [_METRICS.rstrip()]
     for title, members in _GROUPS:
-        lines += ["", f"## {title}", "", "| metric | kind | unit | labels | what it is | series |"]
-        lines += ["|---|---|---|---|---|---|"]
+        lines += ["", f"## {title}", "", "| metric | what it is | kind, unit, labels, series |"]
+        lines += ["|---|---|---|"]
         for one in members:
-            labels = ", ".join(f"`{label}`" for label in one.labels)
-            series = f"`{one.series}`" if one.series else ""
-            cells = (f"`{one.prometheus_name}`", one.kind, one.unit, labels, one.summary, series)
+            told = [one.kind, one.unit, " ".join(f"`{label}`" for label in one.labels)]
+            told += [f"series `{one.series}`"] if one.series else []
+            cells = (f"`{one.prometheus_name}`", one.summary, "; ".join(filter(None, told)))
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
