@@ -18,14 +18,14 @@ from typing import Any
 
 import click
 
-from stripewise.bench import exchange_schema, find_suite, suite_names
+from stripewise.bench.campaign import exchange_schema, find_suite, suite_names
+from stripewise.centre.database import create_engine
+from stripewise.centre.monitor import metrics
+from stripewise.centre.portal import create_app
 from stripewise.cli import main as root
-from stripewise.fleet import create_engine
-from stripewise.machines import FIGURES, KINDS, find_storage, preset_names
-from stripewise.monitor import metrics
-from stripewise.text import size_text
-from stripewise.tunables import Layer, Tunable, all_tunables
-from stripewise.web import create_app
+from stripewise.present import size_text
+from stripewise.settings.tunables import Layer, Tunable, all_tunables
+from stripewise.storage.machines import FIGURES, KINDS, find_storage, preset_names
 
 REFERENCE = Path(__file__).parent / "reference"
 WIDTH = 92
