@@ -156,7 +156,7 @@ def test_the_settings_of_the_store_that_are_shown_are_valid():
 
 
 def test_the_cases_that_are_shown_are_valid(tmp_path):
-    from stripewise.study.procedure.plan import read_cases
+    from stripewise.study.plan import read_cases
 
     page = (DOCS / "how-to/ensembles.md").read_text("utf-8")
     block = re.search(r"```toml\n(.*?)```", page, re.S)
