@@ -112,23 +112,23 @@ bench: setup ## what the library and the analysis cost; figures side by side fro
 
 bench-strategies: setup ## compare the search strategies on the recorded surfaces; minutes
 	@tools/bootstrap.sh venv dev
-	$(BIN)/python benchmarks/strategies.py --into docs/results.md
-	$(BIN)/python benchmarks/strategies.py --part emulated --into docs/results.md
+	$(BIN)/python benchmarks/strategies.py
+	$(BIN)/python benchmarks/strategies.py --part emulated
 
 bench-findings: setup ## apply the remedies of findings, compare claims with gains; 20 minutes, quiet machine
 	@tools/bootstrap.sh venv dev
-	$(BIN)/python benchmarks/bench_findings.py --into docs/results.md
+	$(BIN)/python benchmarks/bench_findings.py
 
 bench-effects: setup ## published effects, by real programs on emulated storage; needs lustre-mpi; minutes
 	@tools/bootstrap.sh venv dev
-	$(BIN)/python benchmarks/effects.py --into docs/results.md
+	$(BIN)/python benchmarks/effects.py
 
 bench-jobs: setup ## tune job scripts on test clusters, submit what is left; half an hour, quiet machine
 	@tools/bootstrap.sh system slurm
 	@tools/bootstrap.sh venv dev
-	$(BIN)/python benchmarks/job_scripts.py --into docs/results.md
+	$(BIN)/python benchmarks/job_scripts.py
 
-gallery: setup ## docs/gallery: campaigns as counterparts of published tables and figures; half an hour
+gallery: setup ## build/gallery/page: campaigns as counterparts of published tables and figures; half an hour
 	@tools/bootstrap.sh venv dev
 	$(BIN)/python benchmarks/gallery.py
 

@@ -4,7 +4,6 @@
 
     python benchmarks/bench_findings.py                          # all programs of the catalogue
     python benchmarks/bench_findings.py --only sync --pairs 6    # those of which a word matches
-    python benchmarks/bench_findings.py --into docs/results.md   # replace a marked part
 
 Each program of `findings/catalogue.toml` is traced and diagnosed as it is; then it and its remedy
 run in pairs, in random order, without any library, and the whole times are compared.  A claim is
@@ -15,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import random
 import shlex
@@ -29,7 +27,7 @@ import tomllib
 from collections import defaultdict
 from pathlib import Path
 
-from findings_output import into_page, markdown
+from findings_output import markdown
 
 from stripewise.evidence.diagnosis import diagnose
 from stripewise.evidence.patterns import find_patterns
@@ -39,7 +37,6 @@ from stripewise.storage.machines import keep_storage, probe_storage
 
 RANKS = "RANKS"
 HERE = Path(__file__).resolve().parent / "findings"
-JSON = Path(__file__).resolve().parent / "results" / "findings.json"
 
 
 def main() -> None:
@@ -75,10 +72,6 @@ def main() -> None:
         **_scores(rows),
     }
     print(markdown(document))
-    if given.into:
-        JSON.parent.mkdir(exist_ok=True)
-        JSON.write_text(json.dumps(document, indent=1) + "\n")
-        into_page(given.into, document)
 
 
 def _arguments() -> argparse.Namespace:
@@ -86,7 +79,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--pairs", type=int, default=6)
     parser.add_argument("--repeats", type=int, default=20, help="of one program of each rule")
     parser.add_argument("--only", default="", metavar="WORD")
-    parser.add_argument("--into", type=Path, metavar="FILE", help="page whose part is replaced")
     parser.add_argument("--scratch", type=Path, default=Path.cwd(), help="on the file system")
     return parser.parse_args()
 

@@ -4,7 +4,6 @@
 
     python benchmarks/effects.py                          # all; two or three minutes
     python benchmarks/effects.py requests metadata
-    python benchmarks/effects.py --into docs/results.md
 
 Each run is a kernel under `stripewise run --on`, under MPICH with ROMIO's Lustre driver (`make
 lustre-mpi`), whose generic driver acts on burst buffers.  Figures are those of the storage at
@@ -26,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from effects_cases import EFFECTS, Case, Effect
-from effects_output import markdown, replace_marked, table
+from effects_output import table
 from record_surfaces import LUSTRE, environment, family, launcher
 
 from stripewise.storage.machines import Storage, find_storage
@@ -64,7 +63,7 @@ class Figure:
 def main() -> int:
     """Run, simulate, print; 1 if an effect does not show."""
     given = _arguments()
-    found, missing = [], 0
+    missing = 0
     for effect in EFFECTS:
         if given.names and effect.name not in given.names:
             continue
@@ -73,12 +72,9 @@ def main() -> int:
         except Lost as lost:
             print(f"{effect.name}: {lost}", flush=True)
             return 1
-        found.append((effect, figures))
         shown = shows(effect, figures)
         missing += not shown
         print(table(effect, figures, shown), flush=True)
-    if given.into:
-        replace_marked(given.into, markdown(found))
     return 1 if missing else 0
 
 
@@ -206,7 +202,6 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     names = [effect.name for effect in EFFECTS]
     parser.add_argument("names", nargs="*", metavar="EFFECT", help=f"of {', '.join(names)}")
-    parser.add_argument("--into", type=Path, metavar="PAGE", help="put the table into this page")
     given = parser.parse_args()
     for name in given.names:
         if name not in names:

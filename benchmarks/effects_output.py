@@ -1,17 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The published effects as tables for a terminal and for a Markdown page."""
+"""The published effects as tables for a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Protocol
 
 from effects_cases import Effect
 
-BEGIN = "<!-- effects: begin (python benchmarks/effects.py --into THIS FILE) -->"
-END = "<!-- effects: end -->"
 HEADER = ("effect", "setting", "published", "emulated", "simulated", "system writes")
 
 
@@ -52,31 +49,6 @@ def table(effect: Effect, figures: Sequence[Figure], shown: bool) -> str:
     lines = ["", f"{effect.title} ({effect.source}) -> {'shown' if shown else 'NOT SHOWN'}"]
     lines += ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in body]
     return "\n".join(lines)
-
-
-def markdown(found: Sequence[tuple[Effect, Sequence[Figure]]]) -> str:
-    """Return all effects as a part of a Markdown page."""
-    lines = [f"| {' | '.join(HEADER)} |", "|---|---|--:|--:|--:|--:|"]
-    for effect, figures in found:
-        lines += [f"| {' | '.join(row)} |" for row in rows(effect, figures)]
-    lines += [""]
-    lines += [f"- *{effect.name}*: {effect.title} ({effect.source})" for effect, _ in found]
-    return "\n".join(lines) + "\n"
-
-
-def replace_marked(page: Path, part: str) -> None:
-    """Put a part between the marks of a page; at its end if it has none."""
-    replace_between(page, part, BEGIN, END)
-
-
-def replace_between(page: Path, part: str, begin: str, end: str) -> None:
-    """Put a part between two marks of a page; at its end if it has none."""
-    text = page.read_text(encoding="utf-8")
-    if begin not in text or end not in text:
-        text = f"{text.rstrip()}\n\n{begin}\n{end}\n"
-    before, _, rest = text.partition(begin)
-    after = rest.partition(end)[2]
-    page.write_text(f"{before}{begin}\n{part}{end}{after}", encoding="utf-8")
 
 
 def _figure(value: float | None, *, small: bool) -> str:

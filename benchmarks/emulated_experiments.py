@@ -3,7 +3,7 @@
 """The experiments of pattern_experiments.py with real programs, on emulated storage.
 
     python benchmarks/emulated_experiments.py                  # an hour
-    python benchmarks/emulated_experiments.py hopper --into docs/results.md
+    python benchmarks/emulated_experiments.py hopper
 
 Kernels of VPIC, VORPAL and GCRM, of as many bytes a rank as the programs as in the publication,
 train models and knowledge of an emulated Hopper and Edison, by
@@ -31,7 +31,6 @@ from statistics import median
 from typing import Any
 
 from record_surfaces import CASES, LUSTRE, SURFACES, environment, launcher, program
-from strategies_output import replace_marked
 
 from stripewise.core import OwnedDirectory, Value
 from stripewise.storage.emulation import EmulationOptions
@@ -39,7 +38,7 @@ from stripewise.study.plan import StudyOptions, speedup_of
 from stripewise.study.procedure import SingleRuns
 from stripewise.study.surfaces import Landscape, Surface
 
-PART, FOLDER = "emulated-experiments", "set-aside"
+FOLDER = "set-aside"
 RESULTS = Path(__file__).resolve().parent / "results" / "experiments"
 MACHINES, PROGRAMS = ("hopper", "edison"), ("ior", "vorpal-like", "flash-io")
 TRAINING = (
@@ -63,7 +62,6 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", action="store_true", help="run nothing, print what is known")
-    parser.add_argument("--into", type=Path, metavar="PAGE", help="page whose part is replaced")
     given = parser.parse_args()
     kept = RESULTS / "rows.json"
     done = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
@@ -75,10 +73,7 @@ def main() -> int:
             kept.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
             print(_line(row(f"{machine}-{name}", done[f"{machine}-{name}"])), flush=True)
     lines = [COLUMNS, ["---"] * len(COLUMNS), *(row(name, done[name]) for name in done)]
-    text = "".join(f"{_line(line)}\n" for line in lines)
-    print(text)
-    if given.into:
-        replace_marked(given.into, PART, text, "emulated_experiments.py")
+    print("\n".join(map(_line, lines)))
     return 0
 
 

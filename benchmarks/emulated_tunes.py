@@ -4,7 +4,6 @@
 
     python benchmarks/emulated_tunes.py                        # all cases; a minute each
     python benchmarks/emulated_tunes.py vpic gcrm --trials 8
-    python benchmarks/emulated_tunes.py --into docs/results.md # replace the marked part of a page
 
 The cases are those of benchmarks/cases/emulated, their optima those of the surfaces of the same
 names.
@@ -29,7 +28,6 @@ from pathlib import Path
 from typing import Any
 
 from record_surfaces import CASES, SURFACES, environment, family, launcher
-from strategies_output import replace_marked
 
 from stripewise.core import OwnedDirectory, Value
 from stripewise.storage.emulation import EmulationOptions
@@ -38,7 +36,6 @@ from stripewise.study.procedure import SingleRuns
 from stripewise.study.surfaces import Landscape, Surface
 
 RESULTS = Path(__file__).resolve().parent / "results" / "emulated-tunes.json"
-PART = "emulated-tunes"
 FOLDER = "emulated"
 STRIPEWISE = (sys.executable, "-c", "from stripewise.cli import main; main()")
 COLUMNS = (
@@ -56,7 +53,6 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", action="store_true", help="run nothing, print what is known")
-    parser.add_argument("--into", type=Path, metavar="FILE", help="page whose part is replaced")
     given = parser.parse_args()
     done = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     os.environ.update(environment("lustre-mpi"))
@@ -65,11 +61,8 @@ def main() -> int:
         RESULTS.parent.mkdir(exist_ok=True)
         RESULTS.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
         print(_line(row(name, done[name])), flush=True)
-    text = "\n".join([_line(COLUMNS), _line(["---"] * len(COLUMNS))])
-    text += "".join(f"\n{_line(row(name, done[name]))}" for name in sorted(done)) + "\n"
-    print(text)
-    if given.into:
-        replace_marked(given.into, PART, text, "emulated_tunes.py")
+    lines = [COLUMNS, ["---"] * len(COLUMNS), *(row(name, done[name]) for name in sorted(done))]
+    print("\n".join(map(_line, lines)))
     return 0
 
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -19,23 +19,3 @@ def table(rows: Sequence[Any]) -> str:
             share = speed / row.optimum
             lines.append(f"    {way:22}{level:9}{speed:8.3f}{share:7.1%}  {sentence}")
     return "\n".join(lines)
-
-
-def markdown(rows: Sequence[Any]) -> str:
-    """Return the same for a page: a line for each program, a column for each way."""
-    return "\n".join(_lines(rows)) + "\n"
-
-
-def _lines(rows: Sequence[Any]) -> Iterator[str]:
-    ways = list(rows[0].adopted)
-    yield "| program | on | cores | default | best | " + " | ".join(ways) + " |"
-    yield "|---|---|---|---|---|" + "---|" * len(ways)
-    for row in rows:
-        cells = [
-            f"{speed:.3g} ({speed / row.optimum:.0%}, {level})".replace("%", " %")
-            for level, speed, _ in row.adopted.values()
-        ]
-        yield (
-            f"| {row.program} | {row.machine} | {row.cores:,} | {row.default:.3g} "
-            f"| {row.optimum:.3g} | {' | '.join(cells)} |"
-        )

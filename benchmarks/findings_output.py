@@ -1,13 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The results of `bench_findings.py` as a part of a page."""
+"""The results of `bench_findings.py` as a table in Markdown."""
 
 from __future__ import annotations
-
-from pathlib import Path
-
-BEGIN = "<!-- findings: begin (python benchmarks/bench_findings.py --into THIS FILE) -->"
-END = "<!-- findings: end -->"
 
 
 def markdown(document: dict) -> str:
@@ -41,11 +36,3 @@ def _row(row: dict) -> str:
         f"| {name} | {title} | {row['before']:.2f} s | {claim:.2f} s ({low:.2f} to {high:.2f}) | "
         f"{gain:.2f} s ({least:.2f} to {most:.2f}) | {'yes' if row['right'] else 'no'} | {again} |"
     )
-
-
-def into_page(page: Path, document: dict) -> None:
-    """Replace the marked part of a page."""
-    text = page.read_text("utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    page.write_text(f"{before}{BEGIN}\n\n{markdown(document)}\n\n{END}{after}", "utf-8")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fit the presets to the marked cells of the published tables, and write the figures into them.
 
-python benchmarks/fit_presets.py [NAME ...]; afterwards `python benchmarks/validation.py --into
-docs/validation.md` writes the page anew.
+python benchmarks/fit_presets.py [NAME ...]; afterwards `python benchmarks/validation.py
+--scores` prints the figures of docs/validation.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from published import PLANS, fit_published
 
 from stripewise.storage.machines import FIGURES, Dimension, Figure, load_description
 
-PRESETS = Path(__file__).parents[1] / "src" / "stripewise" / "machines" / "presets"
+PRESETS = Path(__file__).parents[1] / "src" / "stripewise" / "storage" / "machines" / "presets"
 DIGITS = 3
 
 

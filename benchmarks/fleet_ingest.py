@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How many Darshan logs one core takes in a second, beside PyDarshan's job_stats on the same logs.
 
-python benchmarks/fleet_ingest.py [--copies 40] [--json] [--into docs/results.md]
+python benchmarks/fleet_ingest.py [--copies 40] [--json]
 
 The logs are those that PyDarshan carries, each copied with its own library as of so many other
 jobs.  Both programs have the same single core.  job_stats adds up the records of one module
@@ -26,7 +26,6 @@ from typing import Any
 
 import numpy as np
 from sqlalchemy import Engine, func, select
-from strategies_output import replace_marked
 
 from stripewise.centre.database import create_engine, initialise
 from stripewise.centre.database.ingest import IngestOptions, ingest
@@ -40,7 +39,6 @@ GOAL = 20.0
 """Median logs a second and core."""
 STARTS = 5
 """Passes that tell how long it takes to begin, which does not count for single logs."""
-PART, PROGRAM = "fleet-ingest", "fleet_ingest.py"
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ class Row:
 
 
 def main() -> None:
-    """Measure, print the table, and put it into a page if asked."""
+    """Measure, and print the tables."""
     options = _options()
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory(prefix="fleet-ingest-") as name:
@@ -73,8 +71,6 @@ def main() -> None:
         whole = _whole(top, trees)
     document = {"copies": options.copies, "rows": [asdict(row) for row in rows], "whole": whole}
     print(json.dumps(document, indent=2) if options.json else markdown(document))
-    if options.into:
-        replace_marked(options.into, PART, f"\n{markdown(document)}\n\n", PROGRAM)
 
 
 def markdown(document: dict[str, Any]) -> str:
@@ -186,7 +182,6 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--copies", type=int, default=40, help="of each log")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the tables")
-    parser.add_argument("--into", type=Path, metavar="PAGE", help="replace the tables in a page")
     return parser.parse_args()
 
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How large the statistics database is, and how fast its lists and pages, at a centre's size.
 
-python benchmarks/fleet_scale.py [--jobs 1000000] [--directory DIR] [--into docs/results.md]
+python benchmarks/fleet_scale.py [--jobs 1000000] [--directory DIR]
 
 The rows are synthetic (`fleet_scale_data.py`).  Every search is asked with every sort, on the
 first page and on one far behind, by a user, by one with very many jobs, by a manager and by an
@@ -28,7 +28,6 @@ from pathlib import Path
 import numpy as np
 from fleet_scale_data import FIRST_AT, FORMS, LASTS, fill
 from sqlalchemy import Connection, Engine, func, select, text
-from strategies_output import replace_marked
 
 from stripewise.centre.database import create_engine, initialise
 from stripewise.centre.database.queries import (
@@ -52,7 +51,6 @@ PAGES = 300
 _DEEP_PAGES, _DEEP_ROWS = 4, 500
 _DEEP = ("all", "program", "finding", "no profile")
 _SETTINGS = ("shared_buffers=1GB", "maintenance_work_mem=256MB", "max_wal_size=8GB")
-PART, PROGRAM = "fleet-scale", "fleet_scale.py"
 VIEWERS = {
     "user": Viewer("user0500", Role.USER, 500),
     "user with very many jobs": Viewer("user0001", Role.USER, 1),
@@ -103,7 +101,7 @@ class Row:
 
 
 def main() -> None:
-    """Build, measure, print the table, and put it into a page if asked."""
+    """Build, measure, and print the tables."""
     options = _options()
     rows, sizes = [], {}
     with _directory(options.directory) as directory:
@@ -120,8 +118,6 @@ def main() -> None:
             engine.dispose()
     document = {"jobs": options.jobs, "sizes": sizes, "rows": [asdict(row) for row in rows]}
     print(json.dumps(document, indent=2) if options.json else markdown(document))
-    if options.into:
-        replace_marked(options.into, PART, f"\n{markdown(document)}\n\n", PROGRAM)
 
 
 def measured(name: str, engine: Engine) -> Iterator[Row]:
@@ -255,7 +251,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1_000_000, help="jobs in the database")
     parser.add_argument("--directory", type=Path, help="where the databases are made for a time")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the tables")
-    parser.add_argument("--into", type=Path, metavar="PAGE", help="replace the tables in a page")
     return parser.parse_args()
 
 

@@ -6,7 +6,8 @@
     python benchmarks/gallery.py --talk archer2 --work /scratch/me/gallery
 
 Campaigns and the mapping are in gallery.toml.  What is simulated takes seconds, what is emulated
-or measured here takes minutes.  Writes docs/gallery/index.md and its pictures.
+or measured here takes minutes.  Writes a page with the command of each campaign, and its pictures,
+into build/gallery/page.  docs/gallery has the pictures too, with a shorter page.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ _HEAD = [
     "",
     "Two talks show what users want to know of a storage. Here is every table and figure of them, "
     "with its counterpart from a built-in campaign: the command, the picture, and what it says. "
-    "The figures are those of the [descriptions of storage](../reference/machines.md), or of the "
+    "The figures are those of the descriptions of storage, or of the "
     "machine that built these pages, never those of the talks. `make gallery` makes all anew.",
     "",
 ]
@@ -165,7 +166,7 @@ def main() -> None:
     """Make the campaigns that are missing, and the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "gallery")
-    parser.add_argument("--into", type=Path, default=ROOT / "docs" / "gallery")
+    parser.add_argument("--into", type=Path, default=ROOT / "build" / "gallery" / "page")
     parser.add_argument("--talk", action="append", default=[])
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,6 @@
 
     python benchmarks/job_scripts.py                       # all; half an hour on an idle machine
     python benchmarks/job_scripts.py btio-auto wrf-expbb
-    python benchmarks/job_scripts.py --into docs/results.md
 
 Each study has a cluster of its own (tools/cluster): a real Slurm with its DataWarp plugin, and
 Shaheen II's Lustre and DataWarp emulated in slow motion.  Afterwards the user's script and
@@ -24,15 +23,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from effects_output import replace_between
-
 from stripewise.run.runtime import find_runtime
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools" / "cluster"))
 from cluster import Cluster
 
-BEGIN = "<!-- job-scripts: begin (python benchmarks/job_scripts.py --into THIS FILE) -->"
-END = "<!-- job-scripts: end -->"
 MAIN = "from stripewise.cli import main; main()"
 STRATEGIES = ("expbb", "auto")
 PAIRS = 3
@@ -73,22 +68,19 @@ PROGRAMS = (
 
 
 def main() -> int:
-    """Run the studies; print a column for each, and put the table into a page."""
+    """Run the studies, and print what each found."""
     given = _arguments()
-    columns: dict[str, dict[str, str]] = {}
     for program in PROGRAMS:
         for strategy in STRATEGIES:
             name = f"{program.name}-{strategy}"
             if not given.names or name in given.names:
-                columns[name] = measure(program, strategy)
-                print(f"\n{name}", *(f"  {k}: {v}" for k, v in columns[name].items()), sep="\n")
-    if given.into:
-        replace_between(given.into, markdown(columns), BEGIN, END)
+                found = measure(program, strategy)
+                print(f"\n{name}", *(f"  {k}: {v}" for k, v in found.items()), sep="\n")
     return 0
 
 
 def measure(program: Program, strategy: str) -> dict[str, str]:
-    """Tune a program on a cluster of its own; return rows for the table."""
+    """Tune a program on a cluster of its own; return what was found, by name."""
     top = Path(tempfile.mkdtemp(prefix="sw-jobs-"))
     top.chmod(0o755)
     options: dict[str, int | bool] = {"slowdown": program.slowdown, "bb_nodes": program.pool}
@@ -151,21 +143,11 @@ def _submitted(cluster: Cluster, work: Path) -> str:
     return f"{before:.2f} s, {after:.2f} s: {before / after:.2f}x"
 
 
-def markdown(columns: Mapping[str, Mapping[str, str]]) -> str:
-    """Return the studies as a table, one a column."""
-    names = list(columns)
-    lines = [f"| | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-    for row in next(iter(columns.values())):
-        lines.append(f"| {row} | {' | '.join(columns[name][row] for name in names)} |")
-    return "\n".join(lines) + "\n"
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "names", nargs="*", metavar="STUDY", help="of btio and wrf, -expbb and -auto"
     )
-    parser.add_argument("--into", type=Path, metavar="PAGE", help="put the table into this page")
     return parser.parse_args()
 
 

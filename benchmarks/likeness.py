@@ -4,7 +4,6 @@
 
     python benchmarks/likeness.py                                # outcomes (minutes), fit, table
     python benchmarks/likeness.py --outcomes likeness.json       # the fit of kept outcomes
-    python benchmarks/likeness.py --into docs/design/memory.md   # the marked part of a page
 
 The best settings of one case are used for another one.  What is lost is the logarithm to base 2
 of its time over its best time, at most 1: an octave.  A distance is a sum of differences with
@@ -24,14 +23,12 @@ from typing import Any
 
 import numpy as np
 from likeness_outcomes import families, outcomes
-from likeness_output import markdown, table
+from likeness_output import markdown
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 from scipy.stats import spearmanr
-from strategies_output import replace_marked
 
 HERE = Path(__file__).resolve().parent
-PART = "likeness"
 PATTERN = (
     "distribution", "run", "size", "ranks", "dimensions", "direction", "collective", "element",
 )  # fmt: skip
@@ -112,13 +109,12 @@ class Weights:
 
 
 def main() -> int:
-    """Simulate or read the outcomes, fit, print, write."""
+    """Simulate or read the outcomes, fit, and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--families", type=int, default=160)
     parser.add_argument("--members", type=int, default=6)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--outcomes", type=Path, help="kept outcomes: read, or written first")
-    parser.add_argument("--into", type=Path, metavar="PAGE")
     given = parser.parse_args()
     if given.outcomes and given.outcomes.exists():
         rows = json.loads(given.outcomes.read_text())
@@ -127,9 +123,7 @@ def main() -> int:
         if given.outcomes:
             given.outcomes.write_text(json.dumps(rows))
     document = fitted(Pairs(rows))
-    print(table(document))
-    if given.into:
-        replace_marked(given.into, PART, markdown(document), "likeness.py")
+    print(markdown(document))
     return 0
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of the fit of likeness."""
+"""Tables of the fit of likeness, in Markdown."""
 
 from __future__ import annotations
 
@@ -15,16 +15,8 @@ _WORDS = {
 }  # fmt: skip
 
 
-def table(document: dict[str, Any]) -> str:
-    """Return what was found, for a terminal."""
-    lines = [f"{name:24}{weight:7.3f}  {low:.2f} to {high:.2f}" for name, weight, low, high in
-             _weights(document)]  # fmt: skip
-    lines += [f"{from_:.2f} to {to:.2f}: {rest}" for from_, to, rest in _tenths(document)]
-    return "\n".join([*lines, _errors(document)])
-
-
 def markdown(document: dict[str, Any]) -> str:
-    """Return the same for a page."""
+    """Return weights, errors, and what settings at each distance gave."""
     lines = ["| difference | weight | 90 % interval |", "|---|---|---|"]
     lines += [
         f"| {_WORDS.get(name, name)} | {weight:.2f} | {low:.2f} to {high:.2f} |"
@@ -41,21 +33,12 @@ def markdown(document: dict[str, Any]) -> str:
         f"| {one['slower']:.0%} | {one['gain']:.1f}x |"
         for one in document["tenths"]
     ]
-    return "\n".join(lines).replace(" %", "%").replace("%", " %") + "\n"
+    return "\n".join(lines).replace(" %", "%").replace("%", " %")
 
 
 def _weights(document: dict[str, Any]) -> Iterator[tuple[str, float, float, float]]:
     for name, weight in document["weights"].items():
         yield (name, weight, *document["intervals"][name])
-
-
-def _tenths(document: dict[str, Any]) -> Iterator[tuple[float, float, str]]:
-    for one in document["tenths"]:
-        yield (
-            one["from"], one["to"],
-            f"{one['median']:.2f} of the best, {one['ninety']:.2f} above 0.9, "
-            f"{one['slower']:.2f} slower than the default, {one['gain']:.1f}x",
-        )  # fmt: skip
 
 
 def _errors(document: dict[str, Any]) -> str:

@@ -25,7 +25,6 @@ from pathlib import Path
 
 import numpy as np
 from scipy.stats import binom
-from strategies_output import replace_marked
 
 from stripewise.core.errors import StripewiseError
 from stripewise.run.runtime import built_program, find_launcher, find_runtime, mpiexec_words
@@ -35,7 +34,6 @@ RANKS = (2, 4)
 SHARING = ("shared", "own")
 OPERATIONS = {"creation": "create", "stat": "stat", "read": "read-file", "removal": "remove"}
 GOAL = 0.95
-PART, PROGRAM = "metadata-peers", "metadata_peers.py"
 _ROW = re.compile(r"^\s+File (creation|stat|read|removal)\s+([0-9.]+)", re.MULTILINE)
 
 Rates = dict[str, float]
@@ -63,7 +61,7 @@ class Row:
 
 
 def main() -> None:
-    """Measure, print the table, and put it into a page if asked."""
+    """Measure, and print the table."""
     options = _options()
     mdtest = _mdtest()
     if mdtest is None:
@@ -91,14 +89,11 @@ def main() -> None:
         "rows": [asdict(row) for row in rows],
     }
     print(json.dumps(document, indent=2) if options.json else markdown(document))
-    if options.into:
-        replace_marked(options.into, PART, f"\n{markdown(document)}\n\n", PROGRAM)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
-    parser.add_argument("--into", type=Path, metavar="PAGE", help="replace the table in a page")
     parser.add_argument("--pairs", type=int, default=20, help="pairs of each set-up")
     parser.add_argument("--files", type=int, default=10_000, help="files of each rank")
     parser.add_argument(

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""How well trained models predict programs that they were not trained with; into docs/models.md.
+"""Say how well trained models predict programs that they were not trained with.
 
-python benchmarks/models.py --into docs/models.md      # several minutes
+python benchmarks/models.py      # several minutes
 
 Trainings are simulated: kernels at random points of the published ladders, three repeats each,
 with the storage's noise.  The storage is as its description says, or other than that: each of its
@@ -25,7 +25,7 @@ from random import Random
 from statistics import median
 
 import numpy as np
-from models_output import BEGIN, END, Row, Terms, page
+from models_output import Row, Terms, tables
 
 from stripewise.core import ProgramFacts, Value
 from stripewise.learning.performance import (
@@ -109,9 +109,8 @@ class Case:
 
 
 def main() -> None:
-    """Train, leave out, predict, and write the page."""
+    """Train, leave out, predict, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--into", type=Path, help="page whose tables are written anew")
     parser.add_argument(
         "--surfaces",
         type=Path,
@@ -124,12 +123,7 @@ def main() -> None:
         parts = pool.starmap(simulated_rows, itertools.product(STORAGES, (False, True)), 1)
     rows = [row for part in parts for row in part]
     rows += [row for place in given.surfaces for row in recorded_rows(place)]
-    text = page(published_terms(), rows)
-    print(text)
-    if given.into:
-        before, _, rest = given.into.read_text(encoding="utf-8").partition(BEGIN)
-        after = rest.partition(END)[2]
-        given.into.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+    print(tables(published_terms(), rows))
 
 
 def cases_of(

@@ -1,14 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables of docs/models.md."""
+"""The tables of models.py, in Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-BEGIN = "<!-- models: begin (python benchmarks/models.py --into THIS FILE) -->"
-END = "<!-- models: end -->"
 HEADER = (
     "storage", "model", "cases", "refused", "error", "rho", "worst rho", "best within five",
     "runs", "hours",
@@ -50,8 +48,8 @@ class Terms:
     samples: int
 
 
-def page(terms: Terms, rows: Sequence[Row]) -> str:
-    """Return the generated part of the page."""
+def tables(terms: Terms, rows: Sequence[Row]) -> str:
+    """Return the terms, a row for each storage and kind, and totals."""
     return "\n".join([*_terms(terms), "", *_rows(rows), "", *_totals(rows)])
 
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the agent that watches storage costs on a large server of Lustre.
 
-python benchmarks/monitor_agent.py [--seconds 300] [--only WORD] [--json] [--into docs/results.md]
+python benchmarks/monitor_agent.py [--seconds 300] [--only WORD] [--json]
 
 The real `stripewise monitor` runs over a server of 100 OSTs with 10,000 entries of jobs, 100 on
 each, behind a stub that stands for lctl.  Counters grow every 15 s: those of all jobs, or of one
@@ -31,7 +31,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from monitor_agent_server import Server
-from strategies_output import replace_marked
 
 from stripewise.centre.database import create_engine, initialise
 from stripewise.centre.monitor.collectors import JobStatsReader
@@ -40,7 +39,6 @@ ROOT = Path(__file__).resolve().parents[1]
 AGENT = [sys.executable, "-c", "from stripewise.cli import main; main()", "monitor", "--config"]
 STEP_SECONDS = 15.0
 WARM_UP_SECONDS = 120.0
-PART, PROGRAM = "monitor-agent", "monitor_agent.py"
 _ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "131072"}
 """As in the unit of systemd."""
 _AS_PROMETHEUS = {"Accept": "application/openmetrics-text", "Accept-Encoding": "gzip"}
@@ -117,10 +115,7 @@ def main() -> None:
     if options.json:
         print(json.dumps({"reader": reader, "rows": [asdict(row) for row in rows]}, indent=1))
         return
-    text = "\n".join([*_HEAD, *map(_line, rows), "", *_reader_lines(reader)])
-    print(text)
-    if options.into:
-        replace_marked(options.into, PART, text, PROGRAM)
+    print("\n".join([*_HEAD, *map(_line, rows), "", *_reader_lines(reader)]))
 
 
 def _options() -> argparse.Namespace:
@@ -129,7 +124,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", default="", help="cases with this in their name")
     parser.add_argument("--quick", action="store_true", help="60 s of the first two cases")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    parser.add_argument("--into", type=Path, help="file whose marked part is replaced")
     found = parser.parse_args()
     if found.quick:
         found.seconds, found.only = 60.0, found.only or "1 60"

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What it takes to keep the counters of a storage server in the statistics database.
 
-python benchmarks/monitor_store.py [--hours 24] [--json] [--into docs/results.md]
+python benchmarks/monitor_store.py [--hours 24] [--json]
 
 Rounds of a synthetic server, a minute each, are given to the sink as the agent gives them; the
 time between them is left out.  Each world runs in a process of its own.
@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import func, select, text
-from strategies_output import replace_marked
 
 from stripewise.centre.database import create_engine, initialise
 from stripewise.centre.database.tables import JobLoad, MonitorState, Rollup, Sample
@@ -31,7 +30,6 @@ from stripewise.centre.monitor.sinks._store import StoreSettings, StoreSink
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.monitor_day import Day
 
-PART, PROGRAM = "monitor-store", "monitor_store.py"
 YEAR_DAYS = 365
 KEPT = {"sample": 14, "rollup 60": 90, "rollup 3600": 365, "rollup 86400": 365,
         "job": KEPT_LOAD_DAYS}  # fmt: skip
@@ -103,7 +101,7 @@ def _sizes(engine: Any, day: Day) -> dict[str, Any]:
 
 
 def table(hours: float, found: dict[str, dict[str, Any]]) -> str:
-    """Return the section as Markdown."""
+    """Return the table as Markdown."""
     lines = [
         f"{hours:g} hours of rounds, a minute each; SQLite.", "",
         "| server | rows of jobs | bytes a row | series, MiB a target and year | "
@@ -121,11 +119,10 @@ def table(hours: float, found: dict[str, dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Measure, and print or write what was found."""
+    """Measure, and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hours", type=float, default=24.0)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--into", type=Path)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--database", type=Path, help=argparse.SUPPRESS)
     words = parser.parse_args()
@@ -142,9 +139,6 @@ def main() -> None:
             found[name] = json.loads(done.stdout)
     if words.json:
         print(json.dumps(found, indent=2))
-    elif words.into:
-        part = table(words.hours, found)
-        replace_marked(words.into, PART, f"\n{part}\n\n", f"{PROGRAM} --hours {words.hours:g}")
     else:
         print(table(words.hours, found))
 

@@ -3,7 +3,6 @@
 """Settings for programs that nobody tuned, from patterns that were: three published experiments.
 
     python benchmarks/pattern_experiments.py                       # Hopper and Edison, simulated
-    python benchmarks/pattern_experiments.py --into docs/results.md
 
 Trained with VPIC-IO, VORPAL-IO and GCRM-IO alone, as `stripewise train` does it.  Then IOR (the
 pattern of VPIC-IO), blocks like VORPAL-IO's, and FLASH-IO (a pattern of its own) are asked for, as
@@ -25,8 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from experiments_output import markdown, table
-from strategies_output import replace_marked
+from experiments_output import table
 
 from stripewise.core import ProgramFacts, Value
 from stripewise.learning import adoption
@@ -43,7 +41,6 @@ from stripewise.storage.stacks import Workload
 from stripewise.study.procedure import simulated_workload
 from stripewise.study.training import Evidence, find_evidence, lessons_of
 
-PART = "pattern-experiments"
 MACHINES, CORES, TRAINED = ("hopper", "edison"), (512, 4096), (512, 1024, 2048)
 RANKS_PER_NODE = 16
 KERNELS = (
@@ -184,9 +181,8 @@ def _ladder(cores: int) -> Iterator[Settings]:
 
 
 def main() -> int:
-    """Run the experiments, print, write."""
+    """Run the experiments, or read kept ones, and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--into", type=Path, metavar="PAGE")
     parser.add_argument("--rows", type=Path, help="kept results: read, or written first")
     given = parser.parse_args()
     if given.rows and given.rows.exists():
@@ -196,8 +192,6 @@ def main() -> int:
         if given.rows:
             given.rows.write_text(json.dumps([asdict(row) for row in rows]))
     print(table(rows))
-    if given.into:
-        replace_marked(given.into, PART, markdown(rows), "pattern_experiments.py")
     return 0
 
 

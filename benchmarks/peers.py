@@ -5,7 +5,6 @@
     STRIPEWISE_PEERS=DIRECTORY make peers               # once: build them from source archives
     python benchmarks/peers.py                          # in memory: what the programs cost
     python benchmarks/peers.py --directory /scratch --fsync --mpi mpich
-    python benchmarks/peers.py --into docs/results.md
 
 Each pair is one run of each program, ours first in every other pair; each run writes (and reads)
 once with two ranks.  The figure is the median of the pairs' ratios of bandwidth, ours over the
@@ -42,8 +41,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from peers_output import Figure, markdown, table
-from strategies_output import replace_marked
+from peers_output import Figure, table
 
 from stripewise.run.runtime import built_program, find_runtime
 
@@ -52,7 +50,6 @@ MIB = 1 << 20
 SIDE = 192  # of a rank's block of benchio: 54 MiB
 RESAMPLES = 2000
 SEED = 1
-PART = "peers"
 MISSING = "peers: IOR and benchio are not built; run: STRIPEWISE_PEERS=DIRECTORY make peers"
 
 
@@ -242,8 +239,6 @@ def main() -> int:
     note += f"; load before: {load:.1f} on {os.cpu_count()} processors"
     if given.json:
         print(json.dumps({"note": note, "figures": [asdict(one) for one in figures]}, indent=2))
-    if given.into:
-        replace_marked(given.into, PART, markdown(figures, note), "peers.py")
     return 0
 
 
@@ -256,7 +251,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--pairs", type=int, default=31, help="of runs, per case")
     parser.add_argument("--block", type=int, default=64, help="MiB a rank, of IOR's cases")
     parser.add_argument("--only", default="", help="cases whose name has this")
-    parser.add_argument("--into", type=Path, metavar="PAGE", help="page whose part is replaced")
     return parser.parse_args()
 
 

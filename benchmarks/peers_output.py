@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The comparison with IOR and benchio as tables for a terminal and for a Markdown page."""
+"""The comparison with IOR and benchio as a table for a terminal."""
 
 from __future__ import annotations
 
@@ -59,16 +59,3 @@ def table(figures: Sequence[Figure], *, header: bool) -> str:
     lines = [list(HEADER)] if header else []
     lines += [row(one) for one in figures]
     return "\n".join("  ".join(map(str.ljust, line, _WIDTHS)).rstrip() for line in lines)
-
-
-def markdown(figures: Sequence[Figure], note: str) -> str:
-    """Return a part of a Markdown page."""
-    pairs = max((one.pairs for one in figures), default=0)
-    lines = [
-        f"Medians of {pairs} pairs of runs of 2 ranks ({note}).",
-        "",
-        f"| {' | '.join(HEADER)} |",
-        "|---|---|---|---|--:|--:|--:|--:|--:|---|",
-    ]
-    lines += [f"| {' | '.join(row(one))} |" for one in figures]
-    return "\n".join(lines) + "\n"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compare the search strategies on the recorded surfaces: runs to within 5 %, and regret.
 
-    python benchmarks/strategies.py                             # table; JSON and picture too
+    python benchmarks/strategies.py                             # table; JSON and picture in
+                                                                # benchmarks/results
     python benchmarks/strategies.py --seeds 10 --strategies auto,random
-    python benchmarks/strategies.py --into docs/results.md      # replace the marked part of a page
     python benchmarks/strategies.py --part emulated             # the surfaces in that folder
     python benchmarks/strategies.py --strategies model,model:top=5,auto+trained
 
@@ -28,7 +28,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from strategies_output import draw, markdown, replace_marked, table
+from strategies_output import draw, table
 from trained import models_for
 
 from stripewise.core.errors import UsageError
@@ -111,12 +111,6 @@ def main() -> int:
     given.results.mkdir(parents=True, exist_ok=True)
     (given.results / f"{given.part}.json").write_text(json.dumps(document, indent=1) + "\n")
     draw(document, given.results / f"{given.part}.svg")
-    if given.into:
-        picture = Path("images", f"{given.part}.svg")
-        (given.into.parent / picture.parent).mkdir(exist_ok=True)
-        draw(document, given.into.parent / picture)
-        program = "strategies.py" + ("" if given.part == PART else f" --part {given.part}")
-        replace_marked(given.into, given.part, markdown(document, str(picture)), program)
     return 0
 
 
@@ -219,8 +213,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--strategies", default=",".join(STRATEGIES), metavar="A,B")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="DIR")
-    parser.add_argument("--into", type=Path, metavar="FILE", help="page whose part is replaced")
-    parser.add_argument("--part", default=PART, metavar="NAME", help="of the page; a folder")
+    parser.add_argument("--part", default=PART, metavar="NAME", help="folder of the surfaces")
     given = parser.parse_args()
     given.strategies = given.strategies.split(",")
     for name in given.strategies:

@@ -1,14 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The comparison of strategies as a table, a Markdown page's part, and a picture."""
+"""The comparison of strategies as a table and a picture."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-BEGIN = "<!-- {part}: begin (python benchmarks/{program} --into THIS FILE) -->"
-END = "<!-- {part}: end -->"
 _SHOWN = ("5", "10", "20", "40", "80")
 _COLOURS = {
     "auto": "#3465a4",
@@ -82,51 +80,6 @@ def table(document: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def markdown(document: dict[str, Any], picture: str) -> str:
-    """Return the comparison as a part of a Markdown page that shows a picture."""
-    lines = [
-        f"![share of the seeds within 5 %, and median regret, over the runs]({picture})",
-        "",
-        f"{document['seeds']} seeds each, at most {document['runs']} runs.  *runs to 5 %*: every "
-        "run counted (warm-up, baselines, repeats), after which the search's choice is within 5 % "
-        "of the optimum in 90 % of the seeds.  *at end*: share of the seeds at its end.  "
-        "*after N*: regret after N runs, median and 90 % quantile, in per cent.  These columns "
-        "and the picture show what the search chose, which pairs have not confirmed.  The last "
-        "three are finished studies with the options that users get: runs with the pairs, median "
-        "regret of what the pairs confirmed (the default where they confirm nothing), share of "
-        "the seeds in which that is within 5 %.  *luck, exact*: draws without repetition and "
-        "without noise, one run each (mean regret).  *model* and *auto+trained* find models that "
-        "were trained on that storage without this surface, where it is emulated (on a local disk "
-        "no model fits); *auto* finds none.",
-    ]
-    for surface in document["surfaces"]:
-        lines += ["", f"**{surface}**: {about(document, surface)}", ""]
-        lines += [_line(header()), _line(["---", *["--:"] * (len(header()) - 1)])]
-        lines += [_line(row) for row in rows(document, surface)]
-    return "\n".join(lines) + "\n"
-
-
-def replace_marked(page: Path, name: str, part: str, program: str) -> None:
-    """Put a part between the marks of its name in a page; at its end if it has none.
-
-    Args:
-        page: Its file.
-        name: Of the part.
-        part: Its text.
-        program: That writes the part, with its options.
-    """
-    text = page.read_text(encoding="utf-8")
-    begin, end = BEGIN.format(part=name, program=program), END.format(part=name)
-    marked = f"{begin}\n{part}{end}\n"
-    if begin in text and end in text:
-        before, _, rest = text.partition(begin)
-        after = rest.partition(end)[2].lstrip("\n")
-        text = before + marked + (f"\n{after}" if after else "")
-    else:
-        text = f"{text.rstrip()}\n\n{marked}"
-    page.write_text(text, encoding="utf-8")
-
-
 def draw(document: dict[str, Any], path: Path) -> None:
     """Draw over the runs, a row a surface: share of the seeds within 5 %, and median regret."""
     import vl_convert
@@ -174,10 +127,6 @@ def _panels(document: dict[str, Any], name: str) -> dict[str, Any]:
 def _aligned(row: list[str], widths: list[int]) -> list[str]:
     first, *rest = row
     return [first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(rest, widths[1:], strict=True))]
-
-
-def _line(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _runs(number: int | None, most: int) -> str:

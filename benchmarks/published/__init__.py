@@ -3,7 +3,7 @@
 """Published measurements of others, and what the descriptions of their machines predict."""
 
 from published._fit import fit_published
-from published._page import scores_of, validation_json, validation_lines, validation_page
+from published._page import scores_of, validation_json, validation_lines, validation_scores
 from published._picture import draw_validation
 from published._plans import PLANS
 from published._repeats import repeats
@@ -29,5 +29,5 @@ __all__ = [
     "validate",
     "validation_json",
     "validation_lines",
-    "validation_page",
+    "validation_scores",
 ]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published tables against predictions: lines, JSON, a page in Markdown."""
+"""Published tables against predictions: lines, JSON, scores in Markdown."""
 
 from __future__ import annotations
 
@@ -71,6 +71,8 @@ def validation_lines(found: Sequence[Validation]) -> Iterator[str]:
         table = one.table
         yield f"{table.name}: {table.title}"
         yield f"  on {table.machine}, {table.unit}; * is marked for the fit; {table.source}"
+        yield f"  marked by rule: {table.rule}"
+        yield from (f"  assumed: {one}" for one in table.assumed)
         if not one.cells:
             yield "  not predicted: its software stack is not there"
         for cell in one.cells:
@@ -121,33 +123,25 @@ def sets_of(found: Sequence[Validation]) -> list[tuple[str, list[Validation]]]:
     return [(name, members) for name, members in sets if members]
 
 
-# ---- a page ----------------------------------------------------------------------------------
+# ---- scores ----------------------------------------------------------------------------------
 
 
-def validation_page(
-    found: Sequence[Validation],
-    heading: str,
-    picture: str,
-    simpler: Sequence[Sequence[Validation]] = (),
+def validation_scores(
+    found: Sequence[Validation], simpler: Sequence[Sequence[Validation]] = ()
 ) -> str:
-    """Return the page: scores, then each table with its rule, what is assumed, and its cells.
+    """Return the scores of sets and tables, in Markdown.
 
     Args:
-        found: All tables.
-        heading: What stands before the numbers, in Markdown.
-        picture: Path of the picture, as the page names it.
-        simpler: Tables, predicted by a simpler model instead.
+        found: The tables.
+        simpler: Some of them, predicted by a simpler model instead.
     """
-    lines = [heading.rstrip(), "", f"![Predicted against measured]({picture})", ""]
-    lines += ["## Sets", "", *_score_rows(sets_of(found)), ""]
+    lines = ["## Sets", "", *_score_rows(sets_of(found)), ""]
     if simpler:
         lines += ["## Against a soft minimum of three limits", ""]
         lines += [*_score_rows(_beside(found, simpler)), ""]
     lines += _repeat_rows(found)
-    lines += ["## Tables", "", *_score_rows([(one.table.name, [one]) for one in found]), ""]
-    for one in found:
-        lines += ["", *_table_part(one)]
-    return "\n".join(lines).rstrip() + "\n"
+    lines += ["## Tables", "", *_score_rows([(one.table.name, [one]) for one in found])]
+    return "\n".join(lines)
 
 
 def _beside(
@@ -197,35 +191,6 @@ def _score_cells(one: Score, with_rho: bool) -> str:
     error = f"{one.error:.1%}" if one.number else "–"
     rho = (f" | {one.rho:.3f}" if isfinite(one.rho) else " | –") if with_rho else ""
     return f"{one.number} | {error}{rho}"
-
-
-def _table_part(found: Validation) -> Iterator[str]:
-    table = found.table
-    yield f"### {table.name}"
-    yield ""
-    yield f"{table.title}; {table.statistic}. Source: {table.source}"
-    yield ""
-    yield f"Marked for the fit by rule: {table.rule}"
-    if table.assumed:
-        yield f"Assumed: {' '.join(table.assumed)}"
-    yield ""
-    yield f"| cell | measured, {table.unit} | predicted | by measured | |"
-    yield "|---|---|---|---|---|"
-    yield from ("| " + " | ".join(row).rstrip() + " |" for row in cell_rows(found))
-
-
-def cell_rows(found: Validation) -> Iterator[tuple[str, str, str, str, str]]:
-    """Yield of each cell: what it is, measured, predicted, their ratio, whether it is marked."""
-    unit = UNITS[found.table.unit]
-    for one in found.cells:
-        bound = f"{one.cell.bound} " if one.cell.bound else ""
-        yield (
-            label(one),
-            f"{bound}{one.cell.value / unit:.4g}",
-            f"{one.predicted / unit:.4g}",
-            f"{one.ratio:.2f}",
-            "marked" if one.cell.calibrate else "",
-        )
 
 
 def scores_of(page: str) -> Mapping[str, tuple[str, ...]]:

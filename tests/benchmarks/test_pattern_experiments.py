@@ -34,4 +34,4 @@ def test_without_anything_known_nothing_is_adopted_and_the_best_is_the_best(monk
     assert all(speed == pytest.approx(row.default) for _, speed, _ in row.adopted.values())
     assert row.optimum > 2 * row.default
     assert row.configurations == 10 * 2 * 2 * 2
-    assert "(100 %" not in experiments.markdown([row])
+    assert "100.0%" not in experiments.table([row])

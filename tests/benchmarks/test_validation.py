@@ -28,7 +28,7 @@ from published import (
     validate,
     validation_json,
     validation_lines,
-    validation_page,
+    validation_scores,
 )
 from published._cases import case_of
 from published._tables import parse_table
@@ -45,7 +45,7 @@ def quick():
 
 def test_the_page_has_the_numbers_of_the_code(quick):
     page = scores_of(PAGE.read_text("utf-8"))
-    ours = scores_of(validation_page(quick, "", ""))
+    ours = scores_of(validation_scores(quick))
     assert len(ours) == len(QUICK) + len(quick)
     for name in ours:
         assert agree(page.get(name, ()), ours[name]), name
@@ -95,7 +95,7 @@ def test_what_was_published_twice_says_how_well_it_can_be_predicted():
 @pytest.mark.parametrize("name", SEARCHED)
 def test_the_page_has_the_numbers_of_searched_tables(name):
     page = scores_of(PAGE.read_text("utf-8"))
-    ours = scores_of(validation_page(validate(names_of((name,))), "", ""))
+    ours = scores_of(validation_scores(validate(names_of((name,)))))
     for key in ours:
         assert agree(page.get(key, ()), ours[key]), key
 
@@ -123,14 +123,6 @@ def test_the_laws_predict_better_than_a_soft_minimum_of_three_limits(quick, name
     assert simpler.error < 0.3  # it was fitted, and not to these
     assert ours.error < simpler.error
     assert ours.rho > simpler.rho
-
-
-def test_the_page_begins_with_words_and_ends_with_numbers():
-    words, sign, numbers = PAGE.read_text("utf-8").partition("<!-- what follows is generated -->")
-    assert sign
-    assert "only predicted" in words
-    assert "| archer2-shared-file |" in numbers
-    assert (PAGE.parent / "images" / "validation.svg").is_file()
 
 
 def test_lines_and_json_have_every_cell(quick):

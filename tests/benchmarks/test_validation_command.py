@@ -28,6 +28,11 @@ def test_json_has_bytes_a_second(tmp_path, capsys):
     assert picture.is_file()
 
 
+def test_scores_are_tables_in_markdown(capsys):
+    validation.main(["--set", "archer-file-per-process", "--scores"])
+    assert "| archer-file-per-process | 2 | 7.0% | 5 | 5.9% |" in capsys.readouterr().out
+
+
 def test_an_unknown_set_is_refused(capsys):
     with pytest.raises(SystemExit) as ended:
         validation.main(["--set", "nothing"])
