@@ -199,18 +199,19 @@ struct sw_backend {
     bool closes_after_failure;
     /* Open the file; the first open of a writing pass creates it. */
     int (*open)(struct sw_session *session, bool create);
-    /* Make ready what one step needs: groups, datasets.  Counts as open. */
+    /* Make ready what one step needs: groups, datasets.  Counts as open.  NULL: nothing. */
     int (*prepare)(struct sw_session *session, int64_t step);
-    /* `buffer`: share->memory_bytes; variable `v` begins at variables[v].memory, box `b` of its
+    /* Write or read one step, as session->writing says; a pass that writes changes nothing in
+     * `buffer`: share->memory_bytes; variable `v` begins at variables[v].memory, box `b` of its
      * domain at element boxes[b].memory from there. */
-    int (*write)(struct sw_session *session, int64_t step, const char *buffer);
-    int (*read)(struct sw_session *session, int64_t step, char *buffer);
+    int (*move)(struct sw_session *session, int64_t step, char *buffer);
     int (*sync)(struct sw_session *session);
     int (*close)(struct sw_session *session);
     /* Remove session->path before a writing pass and after the run; on the ranks that own a
      * file.  NULL: it is a regular file. */
     int (*remove)(struct sw_session *session);
-    void (*library)(char *text, size_t bytes); /* name and version, "" if none */
+    /* Name and version.  NULL: it has no library but MPI, whose version is always reported. */
+    void (*library)(char *text, size_t bytes);
 };
 
 extern const struct sw_pattern *const sw_patterns[]; /* NULL at the end */
@@ -238,7 +239,7 @@ bool sw_options_parse(int argc, char **argv, struct sw_options *options, char *t
                       size_t bytes);
 bool sw_options_check(const struct sw_options *options, int rank, int n_ranks, char *trouble,
                       size_t bytes);
-/* Whether the calls of a rank suit --direct (posix_groups.c). */
+/* Whether the calls of a rank suit --direct (backends/posix.c). */
 bool sw_direct_check(const struct sw_options *options, const struct sw_share *share, int rank,
                      char *trouble, size_t bytes);
 void sw_help_print(void);

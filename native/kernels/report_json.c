@@ -271,7 +271,7 @@ static void put_provenance(struct sw_json *json, const struct sw_options *option
                            const struct sw_result *result, int argc, char **argv)
 {
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    char hdf5[64] = "";
+    char io_library[64] = "";
     char when[64] = "";
     char standard[16];
     int length = 0;
@@ -283,14 +283,15 @@ static void put_provenance(struct sw_json *json, const struct sw_options *option
     MPI_Get_version(&major, &minor);
     snprintf(standard, sizeof standard, "%d.%d", major, minor);
     library[strcspn(library, "\n")] = '\0';
-    options->backend->library(hdf5, sizeof hdf5);
+    if (options->backend->library != NULL)
+        options->backend->library(io_library, sizeof io_library);
     if (gmtime_r(&seconds, &broken) != NULL)
         strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &broken);
     sw_json_begin(json, "provenance", '{');
     sw_json_text(json, "version", SW_KERNEL_VERSION);
     sw_json_text(json, "mpi_library", library);
     sw_json_text(json, "mpi_standard", standard);
-    sw_json_text(json, "io_library", hdf5[0] != '\0' ? hdf5 : NULL);
+    sw_json_text(json, "io_library", io_library[0] != '\0' ? io_library : NULL);
     sw_json_text(json, "compiler", __VERSION__);
     sw_json_text(json, "host", result->host);
     sw_json_text(json, "started", when);

@@ -239,7 +239,7 @@ static adios2_error select_slab(adios2_variable *variable, const struct sw_slab 
 }
 
 /* Deferred: what is put has to stay where it is until the end of the step. */
-static void put_variable(struct sw_session *session, int v, const char *buffer)
+static void put_variable(struct sw_session *session, int v, char *buffer)
 {
     const struct adios2_state *state = session->state;
     const struct sw_variable *variable = &session->share->variables[v];
@@ -251,7 +251,7 @@ static void put_variable(struct sw_session *session, int v, const char *buffer)
     adios2_error error = adios2_error_none;
     while (sw_slabs_next(&slabs, &slab) && error == adios2_error_none) {
         if (packed != NULL)
-            sw_slab_pack(&slab, bytes, buffer + variable->memory, packed);
+            sw_slab_copy(&slab, bytes, buffer + variable->memory, packed, SW_PACK);
         error = select_slab(state->variables[v], &slab);
         if (error == adios2_error_none)
             error = adios2_put(state->engine, state->variables[v], from, adios2_mode_deferred);
@@ -262,10 +262,9 @@ static void put_variable(struct sw_session *session, int v, const char *buffer)
         fail_adios2(session, "adios2_put", error);
 }
 
-static int write_step(struct sw_session *session, int64_t step, const char *buffer)
+static int write_step(struct sw_session *session, char *buffer)
 {
     const struct adios2_state *state = session->state;
-    (void)step;
     for (int v = 0; v < session->share->n_variables; v++)
         put_variable(session, v, buffer);
     adios2_error error = adios2_end_step(state->engine);
@@ -299,9 +298,10 @@ static void unpack_variable(const struct sw_session *session, int v, char *buffe
     const struct sw_variable *variable = &session->share->variables[v];
     struct sw_slabs slabs = {.domain = variable->domain, .strides = false};
     struct sw_slab slab;
-    const char *packed = state->packed + variable->packed;
+    char *packed = state->packed + variable->packed;
     while (sw_slabs_next(&slabs, &slab)) {
-        sw_slab_unpack(&slab, session->share->element_bytes, packed, buffer + variable->memory);
+        sw_slab_copy(&slab, session->share->element_bytes, buffer + variable->memory, packed,
+                     SW_UNPACK);
         packed += slab.elements * session->share->element_bytes;
     }
 }
@@ -317,6 +317,11 @@ static int read_step(struct sw_session *session, int64_t step, char *buffer)
     for (int v = 0; v < session->share->n_variables && state->packed != NULL; v++)
         unpack_variable(session, v, buffer);
     return session->failure->failed ? -1 : 0;
+}
+
+static int move_step(struct sw_session *session, int64_t step, char *buffer)
+{
+    return session->writing ? write_step(session, buffer) : read_step(session, step, buffer);
 }
 
 /* ---- the rest ------------------------------------------------------------------------------ */
@@ -375,41 +380,26 @@ static void library(char *text, size_t bytes)
     snprintf(text, bytes, "ADIOS2 %s", ADIOS2_VERSION_STR);
 }
 
+#endif
+
 const struct sw_backend sw_backend_adios2 = {
     .name = "adios2",
-    .summary = "ADIOS2, engine BP5 or BP4: a directory, a variable each, a step a step",
-    .missing = NULL,
     .suffix = ".bp",
     .stores = true,
     .engines = true,
     .closes_after_failure = false,
+#ifdef SW_HAVE_ADIOS2
+    .summary = "ADIOS2, engine BP5 or BP4: a directory, a variable each, a step a step",
     .open = open_file,
     .prepare = prepare,
-    .write = write_step,
-    .read = read_step,
+    .move = move_step,
     .sync = sync_file,
     .close = close_file,
     .remove = remove_output,
     .library = library,
-};
-
 #else
-
-static void library(char *text, size_t bytes)
-{
-    if (bytes > 0)
-        text[0] = '\0';
-}
-
-const struct sw_backend sw_backend_adios2 = {
-    .name = "adios2",
     .summary = "ADIOS2, engines BP4 and BP5 (not in this build)",
     .missing = "this kernel was built without ADIOS2; install it (Debian 13: libadios2-mpi-c-dev, "
                "Open MPI only) or set ADIOS2_DIR, and run \"stripewise runtime build\"",
-    .suffix = ".bp",
-    .stores = true,
-    .engines = true,
-    .library = library,
-};
-
 #endif
+};

@@ -240,26 +240,8 @@ static void place_in_file(const struct sw_slab *slab, int64_t step, size_t *star
     }
 }
 
-static int put_slab(struct sw_session *session, int64_t step, int v, const struct sw_slab *slab,
-                    const char *memory)
-{
-    const struct netcdf4_state *state = session->state;
-    size_t start[FILE_DIMS];
-    size_t count[FILE_DIMS];
-    ptrdiff_t stride[FILE_DIMS];
-    int64_t bytes = session->share->element_bytes;
-    const char *from = memory + sw_slab_first(slab) * bytes;
-    place_in_file(slab, step, start, count, stride);
-    if (!sw_slab_dense(slab)) {
-        sw_slab_pack(slab, bytes, memory, state->packed);
-        from = state->packed;
-    }
-    int code = nc_put_vars(state->file, state->variables[v], start, count, stride, from);
-    return code == NC_NOERR ? 0 : fail_netcdf(session, "nc_put_vars", code);
-}
-
-static int get_slab(struct sw_session *session, int64_t step, int v, const struct sw_slab *slab,
-                    char *memory)
+static void move_slab(struct sw_session *session, int64_t step, int v, const struct sw_slab *slab,
+                      char *memory)
 {
     const struct netcdf4_state *state = session->state;
     size_t start[FILE_DIMS];
@@ -267,12 +249,17 @@ static int get_slab(struct sw_session *session, int64_t step, int v, const struc
     ptrdiff_t stride[FILE_DIMS];
     int64_t bytes = session->share->element_bytes;
     bool dense = sw_slab_dense(slab);
-    char *to = dense ? memory + sw_slab_first(slab) * bytes : state->packed;
+    char *place = dense ? memory + sw_slab_first(slab) * bytes : state->packed;
+    int variable = state->variables[v];
     place_in_file(slab, step, start, count, stride);
-    int code = nc_get_vars(state->file, state->variables[v], start, count, stride, to);
-    if (code == NC_NOERR && !dense)
-        sw_slab_unpack(slab, bytes, state->packed, memory);
-    return code == NC_NOERR ? 0 : fail_netcdf(session, "nc_get_vars", code);
+    if (!dense && session->writing)
+        sw_slab_copy(slab, bytes, memory, state->packed, SW_PACK);
+    int code = session->writing ? nc_put_vars(state->file, variable, start, count, stride, place)
+                                : nc_get_vars(state->file, variable, start, count, stride, place);
+    if (code != NC_NOERR)
+        fail_netcdf(session, session->writing ? "nc_put_vars" : "nc_get_vars", code);
+    else if (!dense && !session->writing)
+        sw_slab_copy(slab, bytes, memory, state->packed, SW_UNPACK);
 }
 
 /* The next slab; an empty one for a rank that has fewer than others, when all have to call. */
@@ -287,38 +274,19 @@ static bool next_slab(const struct sw_session *session, int v, int64_t call,
     return session->options->mode == SW_MODE_COLLECTIVE && call < state->calls[variable->shape];
 }
 
-static int write_step(struct sw_session *session, int64_t step, const char *buffer)
+static int move_step(struct sw_session *session, int64_t step, char *buffer)
 {
     for (int v = 0; v < session->share->n_variables; v++) {
         const struct sw_variable *variable = &session->share->variables[v];
         struct sw_slabs slabs = {.domain = variable->domain, .strides = true};
         struct sw_slab slab;
         for (int64_t call = 0; next_slab(session, v, call, &slabs, &slab); call++)
-            put_slab(session, step, v, &slab, buffer + variable->memory);
-    }
-    return session->failure->failed ? -1 : 0;
-}
-
-static int read_step(struct sw_session *session, int64_t step, char *buffer)
-{
-    for (int v = 0; v < session->share->n_variables; v++) {
-        const struct sw_variable *variable = &session->share->variables[v];
-        struct sw_slabs slabs = {.domain = variable->domain, .strides = true};
-        struct sw_slab slab;
-        for (int64_t call = 0; next_slab(session, v, call, &slabs, &slab); call++)
-            get_slab(session, step, v, &slab, buffer + variable->memory);
+            move_slab(session, step, v, &slab, buffer + variable->memory);
     }
     return session->failure->failed ? -1 : 0;
 }
 
 /* ---- the rest ------------------------------------------------------------------------------ */
-
-static int prepare(struct sw_session *session, int64_t step)
-{
-    (void)session;
-    (void)step;
-    return 0;
-}
 
 static int sync_file(struct sw_session *session)
 {
@@ -348,43 +316,26 @@ static void library(char *text, size_t bytes)
     snprintf(text, bytes, "NetCDF %.*s", length, version);
 }
 
+#endif
+
 const struct sw_backend sw_backend_netcdf4 = {
     .name = "netcdf4",
-    .summary = "parallel NetCDF-4: a variable each, with a leading dimension step",
-    .missing = NULL,
     .suffix = ".nc",
     .stores = true,
     .hints = true,
     .collective = true,
     .closes_after_failure = false,
+#ifdef SW_HAVE_NETCDF4
+    .summary = "parallel NetCDF-4: a variable each, with a leading dimension step",
     .open = open_file,
-    .prepare = prepare,
-    .write = write_step,
-    .read = read_step,
+    .move = move_step,
     .sync = sync_file,
     .close = close_file,
     .library = library,
-};
-
 #else
-
-static void library(char *text, size_t bytes)
-{
-    if (bytes > 0)
-        text[0] = '\0';
-}
-
-const struct sw_backend sw_backend_netcdf4 = {
-    .name = "netcdf4",
     .summary = "parallel NetCDF-4 (not in this build)",
     .missing = "this kernel was built without parallel NetCDF; install one for this MPI (Debian: "
                "libnetcdf-mpi-dev, Open MPI only) or set NETCDF_DIR, and run \"stripewise runtime "
                "build\"",
-    .suffix = ".nc",
-    .stores = true,
-    .hints = true,
-    .collective = true,
-    .library = library,
-};
-
 #endif
+};

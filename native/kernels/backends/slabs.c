@@ -118,20 +118,14 @@ static int64_t row_place(const struct sw_slab *slab, int64_t row)
     return slab->memory + place;
 }
 
-void sw_slab_pack(const struct sw_slab *slab, int64_t element_bytes, const char *variable,
-                  char *packed)
+void sw_slab_copy(const struct sw_slab *slab, int64_t element_bytes, char *variable, char *packed,
+                  enum sw_direction direction)
 {
     int64_t length = slab->count[slab->n_dims - 1];
-    for (int64_t row = 0; row < slab->elements / length; row++)
-        memcpy(packed + row * length * element_bytes,
-               variable + row_place(slab, row) * element_bytes, (size_t)(length * element_bytes));
-}
-
-void sw_slab_unpack(const struct sw_slab *slab, int64_t element_bytes, const char *packed,
-                    char *variable)
-{
-    int64_t length = slab->count[slab->n_dims - 1];
-    for (int64_t row = 0; row < slab->elements / length; row++)
-        memcpy(variable + row_place(slab, row) * element_bytes,
-               packed + row * length * element_bytes, (size_t)(length * element_bytes));
+    for (int64_t row = 0; row < slab->elements / length; row++) {
+        char *place = variable + row_place(slab, row) * element_bytes;
+        char *next = packed + row * length * element_bytes;
+        memcpy(direction == SW_PACK ? next : place, direction == SW_PACK ? place : next,
+               (size_t)(length * element_bytes));
+    }
 }

@@ -46,10 +46,9 @@ int64_t sw_slab_first(const struct sw_slab *slab);
 bool sw_slab_dense(const struct sw_slab *slab);
 /* True if all slabs (without strides) follow each other in memory, from its beginning on. */
 bool sw_domain_dense(const struct sw_domain *domain);
-/* Copy a slab from a variable's buffer to `packed`, and back. */
-void sw_slab_pack(const struct sw_slab *slab, int64_t element_bytes, const char *variable,
-                  char *packed);
-void sw_slab_unpack(const struct sw_slab *slab, int64_t element_bytes, const char *packed,
-                    char *variable);
+enum sw_direction { SW_PACK, SW_UNPACK };
+/* Copy a slab from a variable's buffer to `packed`, or back. */
+void sw_slab_copy(const struct sw_slab *slab, int64_t element_bytes, char *variable, char *packed,
+                  enum sw_direction direction);
 
 #endif

@@ -33,26 +33,15 @@ static int64_t next_piece(struct sw_slices *slices, int64_t count, int64_t *memo
     return left;
 }
 
-void sw_slice_gather(struct sw_slices *slices, const char *memory, int64_t count, char *stage)
+void sw_slices_copy(struct sw_slices *slices, char *memory, int64_t count, char *stage,
+                    bool gather)
 {
     while (count > 0) {
         int64_t place = 0;
         int64_t n = next_piece(slices, count, &place);
         if (stage != NULL) {
-            memcpy(stage, memory + place, (size_t)(n * slices->element_bytes));
-            stage += n * slices->element_bytes;
-        }
-        count -= n;
-    }
-}
-
-void sw_slice_scatter(struct sw_slices *slices, char *memory, int64_t count, const char *stage)
-{
-    while (count > 0) {
-        int64_t place = 0;
-        int64_t n = next_piece(slices, count, &place);
-        if (stage != NULL) {
-            memcpy(memory + place, stage, (size_t)(n * slices->element_bytes));
+            memcpy(gather ? stage : memory + place, gather ? memory + place : stage,
+                   (size_t)(n * slices->element_bytes));
             stage += n * slices->element_bytes;
         }
         count -= n;

@@ -19,8 +19,8 @@ struct sw_slices {
 
 /* Where the next `count` elements lie in `memory`; NULL if in several places.  Does not move. */
 char *sw_slice_place(const struct sw_slices *slices, char *memory, int64_t count);
-/* Go on by `count` elements; copy them to `stage`, or from it, unless that is NULL. */
-void sw_slice_gather(struct sw_slices *slices, const char *memory, int64_t count, char *stage);
-void sw_slice_scatter(struct sw_slices *slices, char *memory, int64_t count, const char *stage);
+/* Go on by `count` elements; copy them to `stage` (`gather`) or from it, unless that is NULL. */
+void sw_slices_copy(struct sw_slices *slices, char *memory, int64_t count, char *stage,
+                    bool gather);
 
 #endif
