@@ -5,18 +5,6 @@
 
 #include <stdio.h>
 
-static void print_options(void)
-{
-    printf("\nOptions:\n");
-    for (size_t i = 0; sw_option_rows[i].name != NULL; i++) {
-        const struct sw_option_row *row = &sw_option_rows[i];
-        char left[64];
-        snprintf(left, sizeof left, "--%s%s%s", row->name, row->argument != NULL ? " " : "",
-                 row->argument != NULL ? row->argument : "");
-        printf("  %-22s %s\n", left, row->help);
-    }
-}
-
 void sw_help_print(void)
 {
     printf("Usage: mpiexec -n RANKS stripewise-kernel [OPTION]...\n"
@@ -30,7 +18,7 @@ void sw_help_print(void)
     printf("\nBack ends (--backend):\n");
     for (size_t i = 0; sw_backends[i] != NULL; i++)
         printf("  %-8s %s\n", sw_backends[i]->name, sw_backends[i]->summary);
-    print_options();
+    sw_command_print(sw_option_rows, 22);
     printf(
         "\nExit code: 0 all went well; 1 a call failed or an element is wrong; 2 the request is\n"
         "impossible.\n"

@@ -28,6 +28,7 @@
 #ifndef STRIPEWISE_KERNEL_H
 #define STRIPEWISE_KERNEL_H
 
+#include "command.h"
 #include "meeting.h"
 #include "share.h"
 #include "wall.h"
@@ -226,12 +227,6 @@ const struct sw_backend *sw_backend_find(const char *name);
 
 /* ---- options.c, check.c, help.c ------------------------------------------------------ */
 
-struct sw_option_row {
-    const char *name;
-    const char *argument; /* NULL: takes none */
-    const char *help;
-    bool (*apply)(struct sw_options *options, const char *value, char *trouble, size_t bytes);
-};
 extern const struct sw_option_row sw_option_rows[]; /* name NULL at the end */
 
 /* False with one line (what, value, remedy) in `trouble`. */

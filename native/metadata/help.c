@@ -14,14 +14,7 @@ void sw_help_print(void)
                sw_operation_rows[o].is_default              ? " (*)"
                : o == SW_CREATE_TREE || o == SW_REMOVE_TREE ? " (with --depth)"
                                                             : "");
-    printf("\nOptions:\n");
-    for (size_t i = 0; sw_option_rows[i].name != NULL; i++) {
-        const struct sw_option_row *row = &sw_option_rows[i];
-        char left[64];
-        snprintf(left, sizeof left, "--%s%s%s", row->name, row->argument != NULL ? " " : "",
-                 row->argument != NULL ? row->argument : "");
-        printf("  %-20s %s\n", left, row->help);
-    }
+    sw_command_print(sw_option_rows, 20);
     printf("\nAll files lie in a new directory stripewise-metadata-HEX, which is removed at the "
            "end.\n"
            "\nExit code: 0 all went well; 1 an operation failed; 2 the request is impossible; "

@@ -33,6 +33,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "command.h"
 #include "histogram.h"
 #include "meeting.h"
 
@@ -82,14 +83,8 @@ struct sw_options {
     bool help, version;
 };
 
-/* ---- options.c, take.c, help.c ------------------------------------------------------------- */
+/* ---- options.c, help.c ---------------------------------------------------------------------- */
 
-struct sw_option_row {
-    const char *name;
-    const char *argument; /* NULL: takes none */
-    const char *help;
-    bool (*apply)(struct sw_options *options, const char *value, char *trouble, size_t bytes);
-};
 extern const struct sw_option_row sw_option_rows[]; /* name NULL at the end */
 
 /* False with one line (what, value, remedy) in `trouble`. */
@@ -97,13 +92,6 @@ bool sw_options_parse(int argc, char **argv, struct sw_options *options, char *t
                       size_t bytes);
 bool sw_options_check(const struct sw_options *options, char *trouble, size_t bytes);
 void sw_help_print(void);
-/* take.c: "4 KiB", "2.5 s", "create,stat". */
-bool sw_take_size(const char *name, const char *text, int64_t most, int64_t *size, char *trouble,
-                  size_t bytes);
-bool sw_take_seconds(const char *name, const char *text, double *seconds, char *trouble,
-                     size_t bytes);
-bool sw_take_operations(const char *name, const char *text, bool *wanted, char *trouble,
-                        size_t bytes);
 
 /* All ranks of this application (meeting.h). */
 extern MPI_Comm sw_ranks;
