@@ -33,6 +33,8 @@
 #include "share.h"
 #include "wall.h"
 
+#include <stdio.h>
+
 #ifndef SW_KERNEL_VERSION
 #define SW_KERNEL_VERSION "0.1.0"
 #endif
@@ -225,7 +227,7 @@ extern const struct sw_backend sw_backend_null, sw_backend_posix, sw_backend_mpi
 const struct sw_pattern *sw_pattern_find(const char *name);
 const struct sw_backend *sw_backend_find(const char *name);
 
-/* ---- options.c, check.c, help.c ------------------------------------------------------ */
+/* ---- options.c, check.c --------------------------------------------------------------- */
 
 extern const struct sw_option_row sw_option_rows[]; /* name NULL at the end */
 
@@ -237,7 +239,6 @@ bool sw_options_check(const struct sw_options *options, int rank, int n_ranks, c
 /* Whether the calls of a rank suit --direct (backends/posix.c). */
 bool sw_direct_check(const struct sw_options *options, const struct sw_share *share, int rank,
                      char *trouble, size_t bytes);
-void sw_help_print(void);
 
 /* ---- files.c ---------------------------------------------------------------------------- */
 
@@ -385,5 +386,13 @@ void sw_statistics_mismatch(struct sw_result *result, MPI_Comm comm,
 int64_t sw_statistics_bytes(const struct sw_result *result, bool writing);
 /* "step 0, variable unk01, element (3, 0, 5): expected 7, found 0 (rank 2); 4 wrong" */
 void sw_mismatch_text(const struct sw_result *result, char *text, size_t bytes);
+
+/* ---- report_table.c, report_json.c ------------------------------------------------------- */
+
+/* What rank 0 tells about a run. */
+void sw_report_table(FILE *stream, const struct sw_options *options,
+                     const struct sw_result *result);
+void sw_report_json(FILE *stream, const struct sw_options *options, const struct sw_result *result,
+                    int argc, char **argv);
 
 #endif

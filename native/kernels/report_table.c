@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "report.h"
+#include "kernel.h"
 
 #include <string.h>
 

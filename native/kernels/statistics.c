@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /* From figures of each rank to figures of the run, on rank 0. */
 #include "kernel.h"
+#include "program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,8 +126,10 @@ bool sw_statistics_spread(MPI_Comm comm, double seconds, struct sw_spread *sprea
 }
 
 /* "rank 3: pwrite(out.dat): No space left on device" */
-static void tell(struct sw_result *result, int rank, const struct sw_failure *failure)
+static void tell(void *data, int rank, const void *record)
 {
+    struct sw_result *result = data;
+    const struct sw_failure *failure = record;
     size_t room = sizeof result->failures / sizeof result->failures[0];
     result->n_failures++;
     if ((size_t)result->n_failures_told >= room)
@@ -138,28 +141,7 @@ static void tell(struct sw_result *result, int rank, const struct sw_failure *fa
 void sw_statistics_failures(struct sw_result *result, MPI_Comm comm,
                             const struct sw_failure *failure)
 {
-    int rank = 0;
-    int size = 0;
-    int failed = failure->failed;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-    int *all = rank == 0 ? calloc((size_t)size, sizeof *all) : NULL;
-    int enough = rank != 0 || all != NULL;
-    MPI_Bcast(&enough, 1, MPI_INT, 0, comm);
-    if (!enough)
-        return;
-    MPI_Gather(&failed, 1, MPI_INT, all, 1, MPI_INT, 0, comm);
-    if (rank != 0 && failed)
-        MPI_Send(failure, (int)sizeof *failure, MPI_BYTE, 0, 1, comm);
-    for (int r = 0; rank == 0 && r < size; r++) {
-        struct sw_failure other = *failure;
-        if (!all[r])
-            continue;
-        if (r != 0)
-            MPI_Recv(&other, (int)sizeof other, MPI_BYTE, r, 1, comm, MPI_STATUS_IGNORE);
-        tell(result, r, &other);
-    }
-    free(all);
+    sw_failures_gather(comm, failure, failure->failed, sizeof *failure, tell, result);
 }
 
 /* In the order of the file: step, variable, element. */

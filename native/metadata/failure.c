@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /* Failed calls are kept, not acted on; ranks agree before anybody stops. */
 #include "metadata.h"
+#include "program.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -57,8 +58,10 @@ bool sw_agree(const struct sw_failure *failure)
 }
 
 /* "rank 3: open(/scratch/...): No space left on device; free some ..." */
-static void tell(struct sw_result *result, int rank, const struct sw_failure *failure)
+static void tell(void *data, int rank, const void *record)
 {
+    struct sw_result *result = data;
+    const struct sw_failure *failure = record;
     size_t room = sizeof result->failures / sizeof result->failures[0];
     result->n_failures++;
     if ((size_t)result->n_failures_told < room)
@@ -66,24 +69,7 @@ static void tell(struct sw_result *result, int rank, const struct sw_failure *fa
                  "rank %d: %s(%s): %s", rank, failure->call, failure->path, failure->text);
 }
 
-void sw_failures_collect(struct sw_result *result, const struct sw_job *job,
-                         const struct sw_failure *failure)
+void sw_failures_collect(struct sw_result *result, const struct sw_failure *failure)
 {
-    int *all = job->rank == 0 ? calloc((size_t)job->n_ranks, sizeof *all) : NULL;
-    int enough = job->rank != 0 || all != NULL;
-    MPI_Bcast(&enough, 1, MPI_INT, 0, sw_ranks);
-    if (!enough)
-        return;
-    MPI_Gather(&failure->failed, 1, MPI_INT, all, 1, MPI_INT, 0, sw_ranks);
-    if (job->rank != 0 && failure->failed)
-        MPI_Send(failure, (int)sizeof *failure, MPI_BYTE, 0, 3, sw_ranks);
-    for (int r = 0; job->rank == 0 && r < job->n_ranks; r++) {
-        struct sw_failure other = *failure;
-        if (!all[r])
-            continue;
-        if (r != 0)
-            MPI_Recv(&other, (int)sizeof other, MPI_BYTE, r, 3, sw_ranks, MPI_STATUS_IGNORE);
-        tell(result, r, &other);
-    }
-    free(all);
+    sw_failures_gather(sw_ranks, failure, failure->failed, sizeof *failure, tell, result);
 }

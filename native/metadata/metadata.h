@@ -83,7 +83,8 @@ struct sw_options {
     bool help, version;
 };
 
-/* ---- options.c, help.c ---------------------------------------------------------------------- */
+/* ---- options.c -------------------------------------------------------------------------------
+ */
 
 extern const struct sw_option_row sw_option_rows[]; /* name NULL at the end */
 
@@ -91,7 +92,6 @@ extern const struct sw_option_row sw_option_rows[]; /* name NULL at the end */
 bool sw_options_parse(int argc, char **argv, struct sw_options *options, char *trouble,
                       size_t bytes);
 bool sw_options_check(const struct sw_options *options, char *trouble, size_t bytes);
-void sw_help_print(void);
 
 /* All ranks of this application (meeting.h). */
 extern MPI_Comm sw_ranks;
@@ -128,8 +128,7 @@ void sw_job_end(const struct sw_job *job, struct sw_failure *failure);
 bool sw_agree(const struct sw_failure *failure);
 /* Tell what ranks failed with, on rank 0.  Collective. */
 struct sw_result;
-void sw_failures_collect(struct sw_result *result, const struct sw_job *job,
-                         const struct sw_failure *failure);
+void sw_failures_collect(struct sw_result *result, const struct sw_failure *failure);
 /* -1; `number` is an errno, 0: `text` says all. */
 int sw_fail(struct sw_failure *failure, const char *call, const char *path, int number,
             const char *text);

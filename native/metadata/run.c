@@ -64,12 +64,11 @@ static bool make_room(const struct sw_options *options, const struct sw_job *job
     return sw_agree(failure);
 }
 
-static int end_of(struct sw_result *result, const struct sw_job *job,
-                  const struct sw_failure *failure)
+static int end_of(struct sw_result *result, const struct sw_failure *failure)
 {
     bool good = sw_agree(failure);
     result->signal = (int)sw_stopped;
-    sw_failures_collect(result, job, failure);
+    sw_failures_collect(result, failure);
     if (result->signal != 0)
         return 128 + result->signal;
     return good ? SW_EXIT_OK : SW_EXIT_FAILED;
@@ -100,5 +99,5 @@ int sw_run(const struct sw_options *options, struct sw_job *job, struct sw_meeti
     }
     sw_meeting_at(meeting, SW_MEET_END); /* also of what failed before */
     result->elapsed_seconds = MPI_Wtime() - start;
-    return end_of(result, job, &failure);
+    return end_of(result, &failure);
 }
