@@ -107,13 +107,7 @@ struct sw_options {
 
 /* ---- patterns ---------------------------------------------------------------------- */
 
-struct sw_variable_row {
-    const char *name;
-    unsigned dims; /* bit d: it has the pattern's dimension d; 0: it has all */
-};
-
-/* A pattern: patterns/NAME.c, registered in registry.c.  Mostly a table; share.c makes the boxes
- * from the distribution. */
+/* A pattern (patterns.c).  Mostly a table; share.c makes the boxes from the distribution. */
 struct sw_pattern {
     const char *name;
     const char *summary;
@@ -130,7 +124,9 @@ struct sw_pattern {
      * which computes an offset.  (ROMIO locks what it writes through a view with gaps.) */
     bool plain_view;
     int n_variables;
-    const struct sw_variable_row *variables;
+    int n_partial;                /* the last of them do not have all dimensions, but */
+    unsigned partial_dims;        /* bit d: the pattern's dimension d */
+    const char *const *variables; /* names */
     /* NULL, or: the pattern deals out boxes by itself and takes neither --grid nor
      * --distribution.  Both are pure. */
     void (*grid)(int n_ranks, int64_t *grid);
@@ -173,7 +169,7 @@ struct sw_session {
 };
 
 /*
- * A back end: backends/NAME.c, registered in registry.c; backends/null.c is the template.
+ * A back end: backends/NAME.c, registered in options.c; backends/null.c is the template.
  *
  * Functions return 0, or -1 after sw_fail*().  All are called on all ranks, in the same order.
  * A rank that failed goes on with the collective calls of the function it is in; the caller
@@ -219,13 +215,9 @@ struct sw_backend {
 
 extern const struct sw_pattern *const sw_patterns[]; /* NULL at the end */
 extern const struct sw_backend *const sw_backends[];
-extern const struct sw_pattern sw_pattern_array3d, sw_pattern_flash, sw_pattern_flash_io,
-    sw_pattern_btio, sw_pattern_vpic, sw_pattern_vorpal, sw_pattern_gcrm, sw_pattern_wrf,
-    sw_pattern_blocks;
 extern const struct sw_backend sw_backend_null, sw_backend_posix, sw_backend_mpiio,
     sw_backend_hdf5, sw_backend_netcdf4, sw_backend_pnetcdf, sw_backend_adios2;
 const struct sw_pattern *sw_pattern_find(const char *name);
-const struct sw_backend *sw_backend_find(const char *name);
 
 /* ---- options.c, check.c --------------------------------------------------------------- */
 

@@ -158,12 +158,13 @@ static int shape_of(const struct sw_options *options, struct sw_share *share, un
 static bool make_variables(const struct sw_options *options, struct sw_share *share)
 {
     for (int v = 0; v < share->n_variables; v++) {
-        const struct sw_variable_row *row = &options->pattern->variables[v];
-        int shape = shape_of(options, share, row->dims);
+        const struct sw_pattern *pattern = options->pattern;
+        bool partial = v >= pattern->n_variables - pattern->n_partial;
+        int shape = shape_of(options, share, partial ? pattern->partial_dims : 0);
         if (shape < 0)
             return false;
         share->variables[v] = (struct sw_variable){
-            .name = row->name,
+            .name = pattern->variables[v],
             .shape = shape,
             .domain = &share->domains[shape],
             .region = share->step_elements,
