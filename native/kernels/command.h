@@ -7,6 +7,10 @@
 #ifndef STRIPEWISE_KERNEL_COMMAND_H
 #define STRIPEWISE_KERNEL_COMMAND_H
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
