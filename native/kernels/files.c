@@ -1,13 +1,15 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Which file a rank uses, where its part lies in it, and who removes it. */
+/* Which file a rank uses, where its part lies in it, who removes it, and the room for it. */
 #include "kernel.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* What each rank tells the others about files per node. */
@@ -106,4 +108,33 @@ void sw_files_remove(struct sw_session *session, bool mine)
         backend->remove(session);
     else if (sw_file_remove(session->path) != 0)
         sw_fail_errno(session, "unlink");
+}
+
+void sw_room_directory(const struct sw_session *session, char *directory)
+{
+    snprintf(directory, SW_PATH_BYTES, "%s", session->path);
+    char *slash = strrchr(directory, '/');
+    if (slash == NULL)
+        snprintf(directory, SW_PATH_BYTES, ".");
+    else
+        slash[slash == directory ? 1 : 0] = '\0';
+}
+
+bool sw_room_check(struct sw_session *session, const char *call)
+{
+    char directory[SW_PATH_BYTES];
+    struct statvfs status;
+    int64_t need = session->share->step_bytes * session->options->steps;
+    int64_t room = INT64_MAX;
+    sw_room_directory(session, directory);
+    /* A file system without blocks (some network and user-space ones) does not tell. */
+    if (session->rank == 0 && statvfs(directory, &status) == 0 && status.f_blocks != 0 &&
+        __builtin_mul_overflow(status.f_bavail, status.f_frsize, &room))
+        room = INT64_MAX;
+    MPI_Bcast(&room, 1, MPI_INT64_T, 0, session->comm);
+    if (need > room)
+        sw_fail(session, call,
+                "no space left on device: %lld bytes are to be written, %lld are free",
+                (long long)need, (long long)room);
+    return need <= room;
 }

@@ -24,7 +24,7 @@
 
 struct sw_options;
 
-/* ---- element types (type.c) --------------------------------------------------------- */
+/* ---- element types (share.c) -------------------------------------------------------- */
 
 enum sw_type { SW_TYPE_INT64, SW_TYPE_DOUBLE, SW_TYPE_FLOAT, SW_TYPE_COUNT };
 

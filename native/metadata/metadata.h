@@ -132,8 +132,6 @@ void sw_failures_collect(struct sw_result *result, const struct sw_failure *fail
 /* -1; `number` is an errno, 0: `text` says all. */
 int sw_fail(struct sw_failure *failure, const char *call, const char *path, int number,
             const char *text);
-/* clock.c: offset_ns and clock_uncertainty.  Collective. */
-void sw_clocks_compare(struct sw_job *job);
 
 static inline uint64_t sw_now_ns(void)
 {

@@ -9,13 +9,12 @@
  * distances (CYCLIC) there is one put_vars a box instead.
  * Memory is told by MPI datatypes, so halos are not copied by the kernel.  CDF-5 is big-endian:
  * on other machines the library swaps every element, which is part of the transfer's time.
- * Whether there is room for the file is looked at beforehand: see room.h.
+ * Whether there is room for the file is looked at beforehand: see sw_room_check.
  */
 #include "../kernel.h"
 
 #ifdef SW_HAVE_PNETCDF
 
-#include "room.h"
 #include "slabs.h"
 
 #include <limits.h>
@@ -23,8 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define FILE_DIMS (SW_MAX_DIMS + 1) /* with `step` */
 
 /* What the calls for one variable need: the same for all variables of a shape. */
 struct shape {
@@ -42,26 +39,17 @@ struct shape {
     int n_types;
 };
 
-struct pnetcdf_state {
+struct state {
     int file;
     int *variables; /* their numbers in the file */
     struct shape *shapes;
 };
 
-static int fail_pnetcdf(struct sw_session *session, const char *call, int code)
-{
-    return sw_fail(session, call, "%s", ncmpi_strerror(code));
-}
+#define NC(verb) ncmpi_##verb
+#define NC_NAME(verb) "ncmpi_" #verb
+#define NC_LENGTH MPI_Offset
 
-static nc_type type_of(const struct sw_share *share)
-{
-    static const nc_type types[SW_TYPE_COUNT] = {
-        [SW_TYPE_INT64] = NC_INT64,
-        [SW_TYPE_DOUBLE] = NC_DOUBLE,
-        [SW_TYPE_FLOAT] = NC_FLOAT,
-    };
-    return types[share->type];
-}
+#include "netcdf_variables.h"
 
 /* ---- a rank's part of a shape ----------------------------------------------------------------
  */
@@ -197,7 +185,7 @@ static void free_shape(struct shape *shape)
     free(shape->memory);
 }
 
-static void release(struct pnetcdf_state *state, const struct sw_share *share)
+static void release(struct state *state, const struct sw_share *share)
 {
     if (state == NULL)
         return;
@@ -209,82 +197,6 @@ static void release(struct pnetcdf_state *state, const struct sw_share *share)
 }
 
 /* ---- open ---------------------------------------------------------------------------------- */
-
-/* A dimension by its name, made if it is not there: `step`, or place and length as d0_64. */
-static int define_dimension(struct sw_session *session, const char *name, int64_t length)
-{
-    const struct pnetcdf_state *state = session->state;
-    int number = 0;
-    if (ncmpi_inq_dimid(state->file, name, &number) == NC_NOERR)
-        return number;
-    int code = ncmpi_def_dim(state->file, name, length, &number);
-    if (code != NC_NOERR)
-        fail_pnetcdf(session, "ncmpi_def_dim", code);
-    return number;
-}
-
-/* PnetCDF fills nothing unless told to. */
-static void define_variables(struct sw_session *session)
-{
-    struct pnetcdf_state *state = session->state;
-    const struct sw_share *share = session->share;
-    for (int v = 0; v < share->n_variables; v++) {
-        const struct sw_domain *domain = share->variables[v].domain;
-        int dims[FILE_DIMS];
-        char name[64];
-        dims[0] = define_dimension(session, "step", session->options->steps);
-        for (int d = 0; d < domain->n_dims; d++) {
-            snprintf(name, sizeof name, "d%d_%lld", d, (long long)domain->extent[d]);
-            dims[d + 1] = define_dimension(session, name, domain->extent[d]);
-        }
-        int code = ncmpi_def_var(state->file, share->variables[v].name, type_of(share),
-                                 domain->n_dims + 1, dims, &state->variables[v]);
-        if (code != NC_NOERR)
-            fail_pnetcdf(session, "ncmpi_def_var", code);
-    }
-    int code = ncmpi_enddef(state->file);
-    if (code != NC_NOERR)
-        fail_pnetcdf(session, "ncmpi_enddef", code);
-}
-
-/* Another shape or type would be converted, or read in part. */
-static bool is_as_asked(struct sw_session *session, int variable)
-{
-    const struct pnetcdf_state *state = session->state;
-    const struct sw_domain *domain = session->share->variables[variable].domain;
-    int number = state->variables[variable];
-    int dims[FILE_DIMS];
-    int n_dims = 0;
-    nc_type type = NC_NAT;
-    MPI_Offset length = 0;
-    if (ncmpi_inq_varndims(state->file, number, &n_dims) != NC_NOERR ||
-        n_dims != domain->n_dims + 1 ||
-        ncmpi_inq_var(state->file, number, NULL, &type, NULL, dims, NULL) != NC_NOERR ||
-        type != type_of(session->share) ||
-        ncmpi_inq_dimlen(state->file, dims[0], &length) != NC_NOERR ||
-        length < session->options->steps)
-        return false;
-    for (int d = 0; d < domain->n_dims; d++)
-        if (ncmpi_inq_dimlen(state->file, dims[d + 1], &length) != NC_NOERR ||
-            length != domain->extent[d])
-            return false;
-    return true;
-}
-
-static void find_variables(struct sw_session *session)
-{
-    struct pnetcdf_state *state = session->state;
-    for (int v = 0; v < session->share->n_variables; v++) {
-        const char *name = session->share->variables[v].name;
-        int code = ncmpi_inq_varid(state->file, name, &state->variables[v]);
-        if (code != NC_NOERR)
-            sw_fail(session, "ncmpi_inq_varid", "variable %s: %s", name, ncmpi_strerror(code));
-        else if (!is_as_asked(session, v))
-            sw_fail(session, "ncmpi_inq_var",
-                    "variable %s has another shape or type than --size, --steps and --type say",
-                    name);
-    }
-}
 
 /* Every rank has to call: the number of the file, or -1. */
 static int open_number(struct sw_session *session, bool create)
@@ -303,7 +215,7 @@ static int open_number(struct sw_session *session, bool create)
         MPI_Info_free(&info);
     if (code == NC_NOERR)
         return file;
-    fail_pnetcdf(session, create ? "ncmpi_create" : "ncmpi_open", code);
+    fail_nc(session, create ? "ncmpi_create" : "ncmpi_open", code);
     return -1;
 }
 
@@ -320,7 +232,7 @@ static int open_file(struct sw_session *session, bool create)
 {
     if (create && !sw_room_check(session, "ncmpi_create"))
         return -1;
-    struct pnetcdf_state *state = calloc(1, sizeof *state);
+    struct state *state = calloc(1, sizeof *state);
     const struct sw_share *share = session->share;
     if (state != NULL) {
         state->variables = calloc((size_t)share->n_variables, sizeof *state->variables);
@@ -339,7 +251,7 @@ static int open_file(struct sw_session *session, bool create)
     if (!open)
         return -1;
     if (create)
-        define_variables(session);
+        define_variables(session); /* PnetCDF fills nothing unless told to */
     else
         find_variables(session);
     for (int d = 0; d < share->n_domains; d++)
@@ -362,7 +274,7 @@ struct call {
 
 static struct call call_at(const struct sw_session *session, int64_t step, int v, int64_t index)
 {
-    const struct pnetcdf_state *state = session->state;
+    const struct state *state = session->state;
     const struct shape *shape = &state->shapes[session->share->variables[v].shape];
     bool some = index < shape->n_types;
     size_t row = some ? (size_t)index : (size_t)shape->n_slabs; /* the last one is all zeros */
@@ -389,7 +301,7 @@ static struct call call_at(const struct sw_session *session, int64_t step, int v
 /* One write or read, of the kind that all ranks agreed on. */
 static void move(struct sw_session *session, bool strided, const struct call *c, char *memory)
 {
-    const struct pnetcdf_state *state = session->state;
+    const struct state *state = session->state;
     bool all = session->options->mode == SW_MODE_COLLECTIVE;
     int code = NC_NOERR;
     if (session->writing && strided)
@@ -411,12 +323,12 @@ static void move(struct sw_session *session, bool strided, const struct call *c,
         code = (all ? ncmpi_get_varn_all : ncmpi_get_varn)(
             state->file, c->number, c->slabs, c->starts, c->counts, memory, c->n_types, c->type);
     if (code != NC_NOERR)
-        fail_pnetcdf(session, session->writing ? "ncmpi_put" : "ncmpi_get", code);
+        fail_nc(session, session->writing ? "ncmpi_put" : "ncmpi_get", code);
 }
 
 static void move_variables(struct sw_session *session, int64_t step, char *buffer)
 {
-    const struct pnetcdf_state *state = session->state;
+    const struct state *state = session->state;
     for (int v = 0; v < session->share->n_variables; v++) {
         const struct sw_variable *variable = &session->share->variables[v];
         const struct shape *shape = &state->shapes[variable->shape];
@@ -431,43 +343,34 @@ static void move_variables(struct sw_session *session, int64_t step, char *buffe
 /* A file is in collective mode unless told otherwise; both changes are collective. */
 static int move_step(struct sw_session *session, int64_t step, char *buffer)
 {
-    const struct pnetcdf_state *state = session->state;
+    const struct state *state = session->state;
     bool alone = session->options->mode == SW_MODE_INDEPENDENT;
     int code = alone ? ncmpi_begin_indep_data(state->file) : NC_NOERR;
     if (code != NC_NOERR)
-        fail_pnetcdf(session, "ncmpi_begin_indep_data", code);
+        fail_nc(session, "ncmpi_begin_indep_data", code);
     move_variables(session, step, buffer);
     code = alone ? ncmpi_end_indep_data(state->file) : NC_NOERR;
     if (code != NC_NOERR)
-        fail_pnetcdf(session, "ncmpi_end_indep_data", code);
+        fail_nc(session, "ncmpi_end_indep_data", code);
     return session->failure->failed ? -1 : 0;
 }
 
 /* ---- the rest ------------------------------------------------------------------------------ */
 
-static int sync_file(struct sw_session *session)
-{
-    const struct pnetcdf_state *state = session->state;
-    int code = ncmpi_sync(state->file);
-    return code == NC_NOERR ? 0 : fail_pnetcdf(session, "ncmpi_sync", code);
-}
-
 static int close_file(struct sw_session *session)
 {
-    struct pnetcdf_state *state = session->state;
+    struct state *state = session->state;
     if (state == NULL)
         return 0;
     int code = ncmpi_close(state->file);
     release(state, session->share);
     session->state = NULL;
-    return code == NC_NOERR ? 0 : fail_pnetcdf(session, "ncmpi_close", code);
+    return code == NC_NOERR ? 0 : fail_nc(session, "ncmpi_close", code);
 }
 
-/* "1.12.3 of 30 Sep 2022" */
 static void library(char *text, size_t bytes)
 {
-    const char *version = ncmpi_inq_libvers();
-    snprintf(text, bytes, "PnetCDF %.*s", (int)strcspn(version, " "), version);
+    put_version("PnetCDF", text, bytes);
 }
 
 #endif
