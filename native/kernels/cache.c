@@ -57,9 +57,8 @@ static int64_t resident(int fd, int64_t start, int64_t end)
 static int64_t cached(const struct sw_session *session, int fd)
 {
     struct stat status;
-    int n_ranks = 1;
     int64_t rank = session->as_rank;
-    MPI_Comm_size(session->comm, &n_ranks);
+    int n_ranks = sw_size_of(session->comm);
     if (fd < 0 || fstat(fd, &status) != 0 || access(session->path, W_OK) != 0)
         return -1;
     if (session->options->files == SW_FILES_PER_PROCESS)

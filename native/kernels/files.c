@@ -50,10 +50,8 @@ static void place_in(const struct member *all, int n_ranks, int of_rank, struct 
 static bool place_per_node(const struct sw_options *options, MPI_Comm comm, int of_rank,
                            int64_t owned_bytes, struct sw_place *place)
 {
-    int rank = 0;
-    int n_ranks = 0;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &n_ranks);
+    int rank = sw_rank_in(comm);
+    int n_ranks = sw_size_of(comm);
     struct member own = {leader_of(options, comm, rank), of_rank, owned_bytes};
     struct member *all = calloc((size_t)n_ranks, sizeof *all);
     int enough = all != NULL;

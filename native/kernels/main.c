@@ -15,10 +15,8 @@ static struct sw_result result;
 static bool understand(int argc, char **argv, MPI_Comm comm, struct sw_request *request,
                        char *trouble, size_t bytes)
 {
-    int rank = 0;
-    int size = 1;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
+    int rank = sw_rank_in(comm);
+    int size = sw_size_of(comm);
     bool good = sw_options_parse(argc, argv, &options, trouble, bytes);
     *request = (struct sw_request){
         .help = options.help,
@@ -92,8 +90,7 @@ static void tell_errors(void)
 /* MPI_Finalize would close what cannot be closed. */
 static void end(MPI_Comm comm, int code)
 {
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
+    int rank = sw_rank_in(comm);
     if (result.abandoned && rank == 0) {
         /* MPICH's launcher loses what is on its way when ranks abort. */
         nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);

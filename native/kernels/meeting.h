@@ -18,6 +18,20 @@
 /* Exit codes of these programs, the same on every rank. */
 enum sw_exit { SW_EXIT_OK = 0, SW_EXIT_FAILED = 1, SW_EXIT_USAGE = 2 };
 
+static inline int sw_rank_in(MPI_Comm comm)
+{
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+static inline int sw_size_of(MPI_Comm comm)
+{
+    int size = 0;
+    MPI_Comm_size(comm, &size);
+    return size;
+}
+
 /* The applications of one MPI job; with one of them, nothing here communicates. */
 struct sw_meeting {
     MPI_Comm comm; /* of this application; MPI_COMM_WORLD if it is alone */

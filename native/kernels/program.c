@@ -11,10 +11,8 @@
 static int tell_trouble(const struct sw_program *program, MPI_Comm comm, bool good,
                         const char *trouble)
 {
-    int rank = 0;
-    int size = 1;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
+    int rank = sw_rank_in(comm);
+    int size = sw_size_of(comm);
     int first = good ? size : rank;
     MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm);
     if (first == rank)
@@ -86,8 +84,7 @@ static int run(const struct sw_program *program, const char *json_path, struct s
                int argc, char **argv)
 {
     FILE *json = NULL;
-    int rank = 0;
-    MPI_Comm_rank(meeting->comm, &rank);
+    int rank = sw_rank_in(meeting->comm);
     int code = open_json(program, json_path, rank, meeting, &json);
     if (code != SW_EXIT_OK)
         return code;
@@ -116,11 +113,10 @@ int sw_program_main(const struct sw_program *program, int argc, char **argv)
 {
     struct sw_meeting meeting;
     struct sw_request request = {0};
-    int rank = 0;
     sw_meeting_before_init();
     MPI_Init(&argc, &argv);
     sw_meeting_make(&meeting);
-    MPI_Comm_rank(meeting.comm, &rank);
+    int rank = sw_rank_in(meeting.comm);
     char **given = copy_of(argc, argv);
     int code = understand(program, argc, argv, &meeting, &request);
     if (code == SW_EXIT_OK && runs(&request))
@@ -140,11 +136,9 @@ int sw_program_main(const struct sw_program *program, int argc, char **argv)
 void sw_failures_gather(MPI_Comm comm, const void *failure, bool failed, size_t bytes,
                         void (*tell)(void *result, int rank, const void *failure), void *result)
 {
-    int rank = 0;
-    int size = 0;
     int own = failed;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
+    int rank = sw_rank_in(comm);
+    int size = sw_size_of(comm);
     int *all = rank == 0 ? calloc((size_t)size, sizeof *all) : NULL;
     char *other = rank == 0 ? malloc(bytes) : NULL;
     int enough = rank != 0 || (all != NULL && other != NULL);

@@ -321,8 +321,7 @@ static bool run_pass(const struct sw_options *options, MPI_Comm comm, enum pass_
                      struct sw_meeting *meeting, struct sw_result *result,
                      struct sw_failure *failure, struct sw_mismatch *mismatch)
 {
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
+    int rank = sw_rank_in(comm);
     struct pass pass = {
         .options = options,
         .session = {.options = options,
@@ -377,8 +376,7 @@ static void clean_up(const struct sw_options *options, MPI_Comm comm, struct sw_
 {
     char path[SW_PATH_BYTES];
     struct sw_place place;
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
+    int rank = sw_rank_in(comm);
     struct sw_session session = {
         .options = options, .comm = comm, .rank = rank, .path = path, .failure = failure};
     if (options->keep || result->verdict == SW_VERDICT_WRONG)

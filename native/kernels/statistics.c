@@ -76,13 +76,12 @@ static bool make_room(struct sw_result *result, MPI_Comm comm, int rank, int64_t
 bool sw_statistics_add(struct sw_result *result, MPI_Comm comm, bool writing, int64_t n_rows,
                        const double *seconds, int64_t last_bytes)
 {
-    int rank = 0;
     double *gathered = NULL;
     double own = sum_of(seconds, n_rows * SW_PHASE_COUNT);
     double unsynced = own;
     for (int64_t row = 0; row < n_rows; row++)
         unsynced -= seconds[row * SW_PHASE_COUNT + SW_PHASE_SYNC];
-    MPI_Comm_rank(comm, &rank);
+    int rank = sw_rank_in(comm);
     if (!make_room(result, comm, rank, n_rows, &gathered)) {
         free(gathered);
         return false;
@@ -109,10 +108,8 @@ bool sw_statistics_add(struct sw_result *result, MPI_Comm comm, bool writing, in
 
 bool sw_statistics_spread(MPI_Comm comm, double seconds, struct sw_spread *spread)
 {
-    int rank = 0;
-    int n_ranks = 0;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &n_ranks);
+    int rank = sw_rank_in(comm);
+    int n_ranks = sw_size_of(comm);
     double *all = rank == 0 ? malloc((size_t)n_ranks * sizeof *all) : NULL;
     int good = rank != 0 || all != NULL;
     MPI_Bcast(&good, 1, MPI_INT, 0, comm);
@@ -157,10 +154,9 @@ static bool before(const struct sw_mismatch *a, const struct sw_mismatch *b)
 void sw_statistics_mismatch(struct sw_result *result, MPI_Comm comm,
                             const struct sw_mismatch *mismatch)
 {
-    int rank = 0;
     int64_t wrong = 0;
     struct sw_mismatch own = *mismatch;
-    MPI_Comm_rank(comm, &rank);
+    int rank = sw_rank_in(comm);
     own.rank = rank;
     MPI_Allreduce(&own.wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, comm);
     result->verdict = wrong == 0 ? SW_VERDICT_RIGHT : SW_VERDICT_WRONG;

@@ -93,12 +93,11 @@ static void compare_clocks(struct sw_job *job)
 {
     MPI_Comm node;
     int first = job->rank;
-    int on_node = 0;
     job->offset_ns = 0;
     job->clock_uncertainty = 0;
     MPI_Comm_split(sw_ranks, job->node, job->rank, &node);
     MPI_Bcast(&first, 1, MPI_INT, 0, node);
-    MPI_Comm_rank(node, &on_node);
+    int on_node = sw_rank_in(node);
     for (int n = 1; n < job->n_nodes; n++) {
         int other = job->node == n && on_node == 0 ? job->rank : 0;
         MPI_Allreduce(MPI_IN_PLACE, &other, 1, MPI_INT, MPI_MAX, sw_ranks);

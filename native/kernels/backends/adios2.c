@@ -464,10 +464,9 @@ static int move_step(struct sw_session *session, int64_t step, char *buffer)
 static int sync_file(struct sw_session *session)
 {
     MPI_Comm node = MPI_COMM_NULL;
-    int rank = 0;
     MPI_Barrier(session->comm);
     MPI_Comm_split_type(session->comm, MPI_COMM_TYPE_SHARED, session->rank, MPI_INFO_NULL, &node);
-    MPI_Comm_rank(node, &rank);
+    int rank = sw_rank_in(node);
     MPI_Comm_free(&node);
     if (rank == 0 && !bp_sync(session->path))
         return sw_fail_errno(session, "fsync");
