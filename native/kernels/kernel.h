@@ -387,9 +387,8 @@ int64_t sw_statistics_bytes(const struct sw_result *result, bool writing);
 /* "step 0, variable unk01, element (3, 0, 5): expected 7, found 0 (rank 2); 4 wrong" */
 void sw_mismatch_text(const struct sw_result *result, char *text, size_t bytes);
 
-/* ---- report_table.c, report_json.c ------------------------------------------------------- */
+/* ---- report.c: what rank 0 tells about a run -------------------------------------------- */
 
-/* What rank 0 tells about a run. */
 void sw_report_table(FILE *stream, const struct sw_options *options,
                      const struct sw_result *result);
 void sw_report_json(FILE *stream, const struct sw_options *options, const struct sw_result *result,

@@ -96,7 +96,7 @@ bool sw_options_check(const struct sw_options *options, char *trouble, size_t by
 /* All ranks of this application (meeting.h). */
 extern MPI_Comm sw_ranks;
 
-/* ---- job.c, failure.c: ranks, nodes, clocks, the directory
+/* ---- job.c, run.c: ranks, nodes, clocks, the directory, failures
  * ---------------------------------------------- */
 
 struct sw_job {
@@ -126,9 +126,6 @@ bool sw_job_begin(const struct sw_options *options, struct sw_job *job,
 void sw_job_end(const struct sw_job *job, struct sw_failure *failure);
 /* True if no rank has failed, and none has got a signal.  Collective. */
 bool sw_agree(const struct sw_failure *failure);
-/* Tell what ranks failed with, on rank 0.  Collective. */
-struct sw_result;
-void sw_failures_collect(struct sw_result *result, const struct sw_failure *failure);
 /* -1; `number` is an errno, 0: `text` says all. */
 int sw_fail(struct sw_failure *failure, const char *call, const char *path, int number,
             const char *text);
