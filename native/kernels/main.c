@@ -15,8 +15,6 @@ static struct sw_result result;
 static bool understand(int argc, char **argv, MPI_Comm comm, struct sw_request *request,
                        char *trouble, size_t bytes)
 {
-    int rank = sw_rank_in(comm);
-    int size = sw_size_of(comm);
     bool good = sw_options_parse(argc, argv, &options, trouble, bytes);
     *request = (struct sw_request){
         .help = options.help,
@@ -25,7 +23,7 @@ static bool understand(int argc, char **argv, MPI_Comm comm, struct sw_request *
     };
     if (!good || options.help || options.version)
         return good;
-    return sw_options_check(&options, rank, size, trouble, bytes);
+    return sw_options_check(&options, sw_rank_in(comm), sw_size_of(comm), trouble, bytes);
 }
 
 /* --help, made from the tables. */

@@ -5,6 +5,7 @@
 
 #include "json.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -120,18 +121,14 @@ void sw_report_table(FILE *stream, const struct sw_options *options,
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
+/* No bandwidth of no time: not finite, which JSON has as null. */
 static void put_rate(struct sw_json *json, int64_t bytes, double seconds)
 {
-    double rate = seconds > 0.0 ? (double)bytes / seconds : -1.0;
+    double bandwidth = seconds > 0.0 ? (double)bytes / seconds : NAN;
     sw_json_integer(json, "bytes", bytes);
     sw_json_number(json, "seconds", seconds);
-    if (rate < 0.0) {
-        sw_json_null(json, "bandwidth_bytes_per_second");
-        sw_json_null(json, "mib_per_second");
-        return;
-    }
-    sw_json_number(json, "bandwidth_bytes_per_second", rate);
-    sw_json_number(json, "mib_per_second", rate / MEBIBYTE);
+    sw_json_number(json, "bandwidth_bytes_per_second", bandwidth);
+    sw_json_number(json, "mib_per_second", bandwidth / MEBIBYTE);
 }
 
 static void put_variables(struct sw_json *json, const struct sw_share *share)
