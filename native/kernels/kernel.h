@@ -263,8 +263,6 @@ bool sw_room_check(struct sw_session *session, const char *call);
 /* The directory of session->path, in SW_PATH_BYTES. */
 void sw_room_directory(const struct sw_session *session, char *directory);
 
-/* ---- cache.c ----------------------------------------------------------------------------- */
-
 /* Drop the session's file from memory, and `own_path`, which this rank wrote.  The bytes that are
  * still there on all ranks; -1: not known.  Collective. */
 int64_t sw_cache_drop(struct sw_session *session, const char *own_path);

@@ -32,7 +32,7 @@ const char *sw_type_name(enum sw_type type); /* "int64", "double", "float" */
 int64_t sw_type_bytes(enum sw_type type);
 MPI_Datatype sw_type_mpi(enum sw_type type);
 
-/* ---- distributions (distribution.c) --------------------------------------------------- */
+/* ---- distributions (domain.c) --------------------------------------------------------- */
 
 enum sw_part_kind {
     SW_PART_WHOLE,       /* *: not cut */

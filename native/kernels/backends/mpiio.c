@@ -8,7 +8,7 @@
  */
 #include "../wall.h"
 #include "mpiio_types.h"
-#include "slices.h"
+#include "slabs.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
  */
 #include "../wall.h"
 #include "posix.h"
-#include "slices.h"
+#include "slabs.h"
 
 #include <errno.h>
 #include <fcntl.h>

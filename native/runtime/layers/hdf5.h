@@ -21,6 +21,7 @@ _Static_assert(sizeof(size_t) == 8, "size_t stands in for hsize_t");
  * from a larger variable set to 0 before, so that an hbool_t of any size does.
  * Source: H5*public.h of HDF5 1.10, 1.14, 2.0 and 2.2 (documented API).
  */
+
 /* The `*_async` names are macros in hdf5.h: the functions take the caller's place first. */
 #define SW_H5_PLACE const char *, const char *, unsigned
 
