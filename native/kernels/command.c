@@ -101,6 +101,15 @@ bool sw_apply_word(const struct sw_option_row *row, void *options, const char *v
     return sw_option_word(row, value, member_of(options, row->member), trouble, bytes);
 }
 
+bool sw_apply_either(const struct sw_option_row *row, void *options, const char *value,
+                     char *trouble, size_t bytes)
+{
+    int which = 0;
+    bool good = sw_option_word(row, value, &which, trouble, bytes);
+    *(bool *)member_of(options, row->member) = which == row->least;
+    return good;
+}
+
 bool sw_apply_text(const struct sw_option_row *row, void *options, const char *value,
                    char *trouble, size_t bytes)
 {

@@ -42,10 +42,12 @@ struct sw_option_row {
 #define SW_NUMBERS(name, n_name) /* int64_t[SW_MAX_DIMS] */                                       \
     .apply = sw_apply_numbers, SW_MEMBER(name), .count = offsetof(struct sw_options, n_name)
 #define SW_WORD(name, known) .apply = sw_apply_word, SW_MEMBER(name), .words = (known) /* enum */
+#define SW_EITHER(name, known, number) /* bool: whether it is the word of this number */          \
+    .apply = sw_apply_either, SW_MEMBER(name), .words = (known), .least = (number)
 #define SW_TEXT(name, room) .apply = sw_apply_text, SW_MEMBER(name), .most = (room)
 
 sw_apply sw_apply_true, sw_apply_false, sw_apply_number, sw_apply_numbers, sw_apply_word,
-    sw_apply_text;
+    sw_apply_either, sw_apply_text;
 /* One of the row's words; *which tells which. */
 bool sw_option_word(const struct sw_option_row *row, const char *value, int *which, char *trouble,
                     size_t bytes);

@@ -22,18 +22,6 @@ struct member {
     int64_t owned_bytes; /* of of_rank */
 };
 
-static int64_t leader_of(const struct sw_options *options, MPI_Comm comm, int rank)
-{
-    MPI_Comm node = MPI_COMM_NULL;
-    int leader = rank;
-    if (options->node_ranks > 0)
-        return rank / options->node_ranks * options->node_ranks;
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-    MPI_Bcast(&leader, 1, MPI_INT, 0, node);
-    MPI_Comm_free(&node);
-    return leader;
-}
-
 /* Nodes are numbered by their lowest ranks, and a file holds its ranks in ascending order. */
 static void place_in(const struct member *all, int n_ranks, int of_rank, struct sw_place *place)
 {
@@ -53,9 +41,8 @@ static void place_in(const struct member *all, int n_ranks, int of_rank, struct 
 static bool place_per_node(const struct sw_options *options, MPI_Comm comm, int of_rank,
                            int64_t owned_bytes, struct sw_place *place)
 {
-    int rank = sw_rank_in(comm);
     int n_ranks = sw_size_of(comm);
-    struct member own = {leader_of(options, comm, rank), of_rank, owned_bytes};
+    struct member own = {sw_node_leader(comm, options->node_ranks), of_rank, owned_bytes};
     struct member *all = calloc((size_t)n_ranks, sizeof *all);
     int enough = all != NULL;
     MPI_Allreduce(MPI_IN_PLACE, &enough, 1, MPI_INT, MPI_MIN, comm);

@@ -8,6 +8,18 @@
 
 #define PATH_BYTES 4096
 
+int sw_node_leader(MPI_Comm comm, int64_t node_ranks)
+{
+    MPI_Comm node = MPI_COMM_NULL;
+    int leader = sw_rank_in(comm);
+    if (node_ranks > 0)
+        return (int)(leader / node_ranks * node_ranks);
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, leader, MPI_INFO_NULL, &node);
+    MPI_Bcast(&leader, 1, MPI_INT, 0, node);
+    MPI_Comm_free(&node);
+    return leader;
+}
+
 /* A plan as it is sent. */
 struct sent {
     int writes;

@@ -17,19 +17,6 @@
 /* ---- nodes ------------------------------------------------------------------------------------
  */
 
-/* The first rank of this rank's node. */
-static int leader_of(const struct sw_options *options, int rank)
-{
-    MPI_Comm node;
-    int first = rank;
-    if (options->node_ranks > 0)
-        return (int)(rank / options->node_ranks * options->node_ranks);
-    MPI_Comm_split_type(sw_ranks, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, node);
-    MPI_Comm_free(&node);
-    return first;
-}
-
 /* The least shift with which every rank asks for files of another node; none: by a node. */
 static int another_node(const int *leaders, int n_ranks, int most_node_ranks)
 {
@@ -117,7 +104,7 @@ void sw_job_find(const struct sw_options *options, struct sw_job *job)
     MPI_Comm_rank(sw_ranks, &job->rank);
     MPI_Comm_size(sw_ranks, &job->n_ranks);
     gethostname(job->host, sizeof job->host - 1);
-    int own = leader_of(options, job->rank);
+    int own = sw_node_leader(sw_ranks, options->node_ranks);
     int *leaders = calloc(2 * (size_t)job->n_ranks, sizeof *leaders);
     if (leaders == NULL)
         MPI_Abort(MPI_COMM_WORLD, SW_EXIT_FAILED); /* nothing can be agreed on */

@@ -13,26 +13,6 @@ static const char *const spreads[] = {"all", "leaves", NULL};
 
 /* ---- values that only this program has ----------------------------------------------------- */
 
-static bool set_sharing(const struct sw_option_row *row, void *options, const char *value,
-                        char *trouble, size_t bytes)
-{
-    struct sw_options *o = options;
-    int which = 0;
-    bool good = sw_option_word(row, value, &which, trouble, bytes);
-    o->shared = which == 0;
-    return good;
-}
-
-static bool set_spread(const struct sw_option_row *row, void *options, const char *value,
-                       char *trouble, size_t bytes)
-{
-    struct sw_options *o = options;
-    int which = 0;
-    bool good = sw_option_word(row, value, &which, trouble, bytes);
-    o->leaves = which == 1;
-    return good;
-}
-
 /* A number and the word behind it; false: there is no number. */
 static bool split(const char *text, double *number, const char **unit)
 {
@@ -129,13 +109,13 @@ const struct sw_option_row sw_option_rows[] = {
      .most = INT64_C(1) << 30},
     {"fsync", NULL, "call fsync before a file is closed", SW_SETS(fsync)},
     {"sharing", "HOW", "shared: one tree for all ranks; own: one for each  [default: shared]",
-     .apply = set_sharing, .words = sharings},
+     SW_EITHER(shared, sharings, 0)},
     {"depth", "N", "levels of directories below the tree's root  [default: 0]",
      SW_NUMBER(depth, 0, 100)},
     {"width", "N", "directories in each directory of the tree  [default: 2 with --depth]",
      SW_NUMBER(width, 0, SW_MOST_DIRECTORIES)},
     {"spread", "HOW", "all: files lie in every directory of the tree; leaves: in the last level",
-     .apply = set_spread, .words = spreads},
+     SW_EITHER(leaves, spreads, 1)},
     {"shift", "N", "rank r uses what rank r + N made  [default: another node's; 0 on one node]",
      SW_NUMBER(shift, 0, INT_MAX)},
     {"node-ranks", "N", "successive ranks that count as a node  [default: what shares memory]",
