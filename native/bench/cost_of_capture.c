@@ -22,8 +22,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 #ifdef WITH_MPI
 #include <mpi.h>
 #endif
@@ -37,13 +38,6 @@ static char *data;
 static size_t bytes;
 static size_t slots;
 static int random_order;
-
-static double now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 static size_t next_slot(void)
 {

@@ -21,8 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 #define SETTLES_US 30000 /* libraries measure clocks in the beginning */
 
@@ -47,13 +48,6 @@ static struct {
     int made; /* files to unlink */
     int gone;
 } world;
-
-static double now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 static void die(const char *what)
 {

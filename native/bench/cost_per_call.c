@@ -24,19 +24,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 #define REGION_BYTES (1 << 20) /* written over and over: stays in the page cache */
 
 typedef ssize_t (*pwrite_function)(int, const void *, size_t, off_t);
-
-static double now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 static void *return_at_once(void *argument)
 {

@@ -1,13 +1,18 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Which file a rank uses, where its part lies in it, and who removes it. */
+/* Which file a rank uses, where its part lies in it, who removes it, the room for it, and how it
+ * is dropped from memory. */
 #include "kernel.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* What each rank tells the others about files per node. */
@@ -16,18 +21,6 @@ struct member {
     int64_t of_rank;
     int64_t owned_bytes; /* of of_rank */
 };
-
-static int64_t leader_of(const struct sw_options *options, MPI_Comm comm, int rank)
-{
-    MPI_Comm node = MPI_COMM_NULL;
-    int leader = rank;
-    if (options->node_ranks > 0)
-        return rank / options->node_ranks * options->node_ranks;
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-    MPI_Bcast(&leader, 1, MPI_INT, 0, node);
-    MPI_Comm_free(&node);
-    return leader;
-}
 
 /* Nodes are numbered by their lowest ranks, and a file holds its ranks in ascending order. */
 static void place_in(const struct member *all, int n_ranks, int of_rank, struct sw_place *place)
@@ -48,11 +41,8 @@ static void place_in(const struct member *all, int n_ranks, int of_rank, struct 
 static bool place_per_node(const struct sw_options *options, MPI_Comm comm, int of_rank,
                            int64_t owned_bytes, struct sw_place *place)
 {
-    int rank = 0;
-    int n_ranks = 0;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &n_ranks);
-    struct member own = {leader_of(options, comm, rank), of_rank, owned_bytes};
+    int n_ranks = sw_size_of(comm);
+    struct member own = {sw_node_leader(comm, options->node_ranks), of_rank, owned_bytes};
     struct member *all = calloc((size_t)n_ranks, sizeof *all);
     int enough = all != NULL;
     MPI_Allreduce(MPI_IN_PLACE, &enough, 1, MPI_INT, MPI_MIN, comm);
@@ -106,4 +96,117 @@ void sw_files_remove(struct sw_session *session, bool mine)
         backend->remove(session);
     else if (sw_file_remove(session->path) != 0)
         sw_fail_errno(session, "unlink");
+}
+
+void sw_room_directory(const struct sw_session *session, char *directory)
+{
+    snprintf(directory, SW_PATH_BYTES, "%s", session->path);
+    char *slash = strrchr(directory, '/');
+    if (slash == NULL)
+        snprintf(directory, SW_PATH_BYTES, ".");
+    else
+        slash[slash == directory ? 1 : 0] = '\0';
+}
+
+bool sw_room_check(struct sw_session *session, const char *call)
+{
+    char directory[SW_PATH_BYTES];
+    struct statvfs status;
+    int64_t need = session->share->step_bytes * session->options->steps;
+    int64_t room = INT64_MAX;
+    sw_room_directory(session, directory);
+    /* A file system without blocks (some network and user-space ones) does not tell. */
+    if (session->rank == 0 && statvfs(directory, &status) == 0 && status.f_blocks != 0 &&
+        __builtin_mul_overflow(status.f_bavail, status.f_frsize, &room))
+        room = INT64_MAX;
+    MPI_Bcast(&room, 1, MPI_INT64_T, 0, session->comm);
+    if (need > room)
+        sw_fail(session, call,
+                "no space left on device: %lld bytes are to be written, %lld are free",
+                (long long)need, (long long)room);
+    return need <= room;
+}
+
+/* ---- caches ------------------------------------------------------------------------------- */
+
+/*
+ * --drop-caches: before a file is read, each rank writes back what its node has of it in memory
+ * and has the pages dropped.  How much stays is counted: on a file system in memory, all.
+ */
+#define WINDOW_BYTES ((int64_t)1 << 30)
+
+static int sync_one(struct sw_session *session, const char *path, int *fd)
+{
+    *fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (*fd < 0)
+        return sw_fail_errno(session, "open");
+    return fsync(*fd) == 0 ? 0 : sw_fail_errno(session, "fsync");
+}
+
+static void drop_one(struct sw_session *session, int fd)
+{
+    int code = fd < 0 ? 0 : posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    if (code != 0)
+        sw_fail(session, "posix_fadvise", "%s", strerror(code));
+}
+
+/* Pages in memory of [start, end); -1: not known. */
+static int64_t resident(int fd, int64_t start, int64_t end)
+{
+    const int64_t page = sysconf(_SC_PAGESIZE);
+    unsigned char *pages = malloc((size_t)(WINDOW_BYTES / page));
+    int64_t found = 0;
+    start = start / page * page;
+    for (; pages != NULL && found >= 0 && start < end; start += WINDOW_BYTES) {
+        int64_t bytes = end - start < WINDOW_BYTES ? end - start : WINDOW_BYTES;
+        void *place = mmap(NULL, (size_t)bytes, PROT_READ, MAP_SHARED, fd, (off_t)start);
+        if (place == MAP_FAILED)
+            found = -1;
+        else if (mincore(place, (size_t)bytes, pages) != 0)
+            found = -1;
+        for (int64_t p = 0; found >= 0 && p < (bytes + page - 1) / page; p++)
+            found += (pages[p] & 1U) * page;
+        if (place != MAP_FAILED)
+            munmap(place, (size_t)bytes);
+    }
+    free(pages);
+    return pages != NULL ? found : -1;
+}
+
+/* Of the file to be read: this rank's part of it.  Linux tells owners alone. */
+static int64_t cached(const struct sw_session *session, int fd)
+{
+    struct stat status;
+    int64_t rank = session->as_rank;
+    int n_ranks = sw_size_of(session->comm);
+    if (fd < 0 || fstat(fd, &status) != 0 || access(session->path, W_OK) != 0)
+        return -1;
+    if (session->options->files == SW_FILES_PER_PROCESS)
+        return resident(fd, 0, status.st_size);
+    if (session->options->files == SW_FILES_PER_NODE)
+        return resident(fd, session->file_before,
+                        session->file_before + session->share->owned_bytes);
+    return resident(fd, status.st_size / n_ranks * rank,
+                    rank == n_ranks - 1 ? status.st_size : status.st_size / n_ranks * (rank + 1));
+}
+
+int64_t sw_cache_drop(struct sw_session *session, const char *own_path)
+{
+    int fd = -1;
+    int own = -1;
+    sync_one(session, session->path, &fd);
+    if (strcmp(own_path, session->path) != 0 && access(own_path, F_OK) == 0)
+        sync_one(session, own_path, &own);
+    MPI_Barrier(session->comm); /* nobody's pages are dirty any more */
+    drop_one(session, fd);
+    drop_one(session, own);
+    MPI_Barrier(session->comm);
+    int64_t both[2] = {cached(session, fd), 0};
+    both[1] = both[0] < 0;
+    MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT64_T, MPI_SUM, session->comm);
+    if (fd >= 0)
+        close(fd);
+    if (own >= 0)
+        close(own);
+    return both[1] > 0 ? -1 : both[0];
 }

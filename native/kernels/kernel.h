@@ -28,9 +28,12 @@
 #ifndef STRIPEWISE_KERNEL_H
 #define STRIPEWISE_KERNEL_H
 
+#include "command.h"
 #include "meeting.h"
 #include "share.h"
 #include "wall.h"
+
+#include <stdio.h>
 
 #ifndef SW_KERNEL_VERSION
 #define SW_KERNEL_VERSION "0.1.0"
@@ -104,13 +107,7 @@ struct sw_options {
 
 /* ---- patterns ---------------------------------------------------------------------- */
 
-struct sw_variable_row {
-    const char *name;
-    unsigned dims; /* bit d: it has the pattern's dimension d; 0: it has all */
-};
-
-/* A pattern: patterns/NAME.c, registered in registry.c.  Mostly a table; share.c makes the boxes
- * from the distribution. */
+/* A pattern (patterns.c).  Mostly a table; share.c makes the boxes from the distribution. */
 struct sw_pattern {
     const char *name;
     const char *summary;
@@ -127,7 +124,9 @@ struct sw_pattern {
      * which computes an offset.  (ROMIO locks what it writes through a view with gaps.) */
     bool plain_view;
     int n_variables;
-    const struct sw_variable_row *variables;
+    int n_partial;                /* the last of them do not have all dimensions, but */
+    unsigned partial_dims;        /* bit d: the pattern's dimension d */
+    const char *const *variables; /* names */
     /* NULL, or: the pattern deals out boxes by itself and takes neither --grid nor
      * --distribution.  Both are pure. */
     void (*grid)(int n_ranks, int64_t *grid);
@@ -170,7 +169,7 @@ struct sw_session {
 };
 
 /*
- * A back end: backends/NAME.c, registered in registry.c; backends/null.c is the template.
+ * A back end: backends/NAME.c, registered in options.c; backends/null.c is the template.
  *
  * Functions return 0, or -1 after sw_fail*().  All are called on all ranks, in the same order.
  * A rank that failed goes on with the collective calls of the function it is in; the caller
@@ -199,38 +198,29 @@ struct sw_backend {
     bool closes_after_failure;
     /* Open the file; the first open of a writing pass creates it. */
     int (*open)(struct sw_session *session, bool create);
-    /* Make ready what one step needs: groups, datasets.  Counts as open. */
+    /* Make ready what one step needs: groups, datasets.  Counts as open.  NULL: nothing. */
     int (*prepare)(struct sw_session *session, int64_t step);
-    /* `buffer`: share->memory_bytes; variable `v` begins at variables[v].memory, box `b` of its
+    /* Write or read one step, as session->writing says; a pass that writes changes nothing in
+     * `buffer`: share->memory_bytes; variable `v` begins at variables[v].memory, box `b` of its
      * domain at element boxes[b].memory from there. */
-    int (*write)(struct sw_session *session, int64_t step, const char *buffer);
-    int (*read)(struct sw_session *session, int64_t step, char *buffer);
+    int (*move)(struct sw_session *session, int64_t step, char *buffer);
     int (*sync)(struct sw_session *session);
     int (*close)(struct sw_session *session);
     /* Remove session->path before a writing pass and after the run; on the ranks that own a
      * file.  NULL: it is a regular file. */
     int (*remove)(struct sw_session *session);
-    void (*library)(char *text, size_t bytes); /* name and version, "" if none */
+    /* Name and version.  NULL: it has no library but MPI, whose version is always reported. */
+    void (*library)(char *text, size_t bytes);
 };
 
 extern const struct sw_pattern *const sw_patterns[]; /* NULL at the end */
 extern const struct sw_backend *const sw_backends[];
-extern const struct sw_pattern sw_pattern_array3d, sw_pattern_flash, sw_pattern_flash_io,
-    sw_pattern_btio, sw_pattern_vpic, sw_pattern_vorpal, sw_pattern_gcrm, sw_pattern_wrf,
-    sw_pattern_blocks;
 extern const struct sw_backend sw_backend_null, sw_backend_posix, sw_backend_mpiio,
     sw_backend_hdf5, sw_backend_netcdf4, sw_backend_pnetcdf, sw_backend_adios2;
 const struct sw_pattern *sw_pattern_find(const char *name);
-const struct sw_backend *sw_backend_find(const char *name);
 
-/* ---- options.c, check.c, help.c ------------------------------------------------------ */
+/* ---- options.c, check.c --------------------------------------------------------------- */
 
-struct sw_option_row {
-    const char *name;
-    const char *argument; /* NULL: takes none */
-    const char *help;
-    bool (*apply)(struct sw_options *options, const char *value, char *trouble, size_t bytes);
-};
 extern const struct sw_option_row sw_option_rows[]; /* name NULL at the end */
 
 /* False with one line (what, value, remedy) in `trouble`. */
@@ -238,10 +228,9 @@ bool sw_options_parse(int argc, char **argv, struct sw_options *options, char *t
                       size_t bytes);
 bool sw_options_check(const struct sw_options *options, int rank, int n_ranks, char *trouble,
                       size_t bytes);
-/* Whether the calls of a rank suit --direct (posix_groups.c). */
+/* Whether the calls of a rank suit --direct (backends/posix.c). */
 bool sw_direct_check(const struct sw_options *options, const struct sw_share *share, int rank,
                      char *trouble, size_t bytes);
-void sw_help_print(void);
 
 /* ---- files.c ---------------------------------------------------------------------------- */
 
@@ -263,7 +252,16 @@ int sw_file_remove(const char *path);
 /* Remove the session's file if it is `mine`, once all ranks are here.  Collective. */
 void sw_files_remove(struct sw_session *session, bool mine);
 
-/* ---- cache.c ----------------------------------------------------------------------------- */
+/*
+ * For libraries that a full disk makes hang or lie: false with sw_fail on all ranks where the
+ * file system has less room than the whole run writes.  Collective; before the file is made.
+ *
+ * Source, measured: BP5 of ADIOS2 2.12 waits for ever for the rank whose write failed; PnetCDF
+ * 1.12 over the OMPIO of Open MPI 4.1 reports success for what was not written.
+ */
+bool sw_room_check(struct sw_session *session, const char *call);
+/* The directory of session->path, in SW_PATH_BYTES. */
+void sw_room_directory(const struct sw_session *session, char *directory);
 
 /* Drop the session's file from memory, and `own_path`, which this rank wrote.  The bytes that are
  * still there on all ranks; -1: not known.  Collective. */
@@ -304,7 +302,7 @@ void sw_data_check(const struct sw_options *options, const struct sw_share *shar
 /* Memory that begins at a page, for free(); NULL if there is none. */
 char *sw_memory(int64_t bytes);
 
-/* ---- failure.c ---------------------------------------------------------------------------- */
+/* ---- session.c ---------------------------------------------------------------------------- */
 
 int sw_fail(struct sw_session *session, const char *call, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -312,9 +310,6 @@ int sw_fail_errno(struct sw_session *session, const char *call);
 int sw_fail_mpi(struct sw_session *session, const char *call, int code);
 /* True if no rank has failed.  Collective. */
 bool sw_agree(MPI_Comm comm, const struct sw_failure *failure);
-
-/* ---- info.c ----------------------------------------------------------------------------------
- */
 
 /* MPI_INFO_NULL without hints.  MPI_SUCCESS or an MPI error code. */
 int sw_info_make(const struct sw_options *options, MPI_Info *info);
@@ -389,5 +384,12 @@ void sw_statistics_mismatch(struct sw_result *result, MPI_Comm comm,
 int64_t sw_statistics_bytes(const struct sw_result *result, bool writing);
 /* "step 0, variable unk01, element (3, 0, 5): expected 7, found 0 (rank 2); 4 wrong" */
 void sw_mismatch_text(const struct sw_result *result, char *text, size_t bytes);
+
+/* ---- report.c: what rank 0 tells about a run -------------------------------------------- */
+
+void sw_report_table(FILE *stream, const struct sw_options *options,
+                     const struct sw_result *result);
+void sw_report_json(FILE *stream, const struct sw_options *options, const struct sw_result *result,
+                    int argc, char **argv);
 
 #endif

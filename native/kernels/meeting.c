@@ -8,6 +8,18 @@
 
 #define PATH_BYTES 4096
 
+int sw_node_leader(MPI_Comm comm, int64_t node_ranks)
+{
+    MPI_Comm node = MPI_COMM_NULL;
+    int leader = sw_rank_in(comm);
+    if (node_ranks > 0)
+        return (int)(leader / node_ranks * node_ranks);
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, leader, MPI_INFO_NULL, &node);
+    MPI_Bcast(&leader, 1, MPI_INT, 0, node);
+    MPI_Comm_free(&node);
+    return leader;
+}
+
 /* A plan as it is sent. */
 struct sent {
     int writes;
@@ -35,9 +47,8 @@ void sw_meeting_make(struct sw_meeting *meeting)
 {
     int own = application_of_rank();
     int ends[2] = {own, -own}; /* the largest number, and the smallest one, negative */
-    int rank = 0;
     *meeting = (struct sw_meeting){.comm = MPI_COMM_WORLD, .n_applications = 1};
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    int rank = sw_rank_in(MPI_COMM_WORLD);
     MPI_Comm_size(MPI_COMM_WORLD, &meeting->n_world_ranks);
     MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (ends[0] == -ends[1])
@@ -90,13 +101,11 @@ bool sw_meeting_check(const struct sw_meeting *meeting, const struct sw_plan *pl
                       size_t bytes)
 {
     static struct sent own, other;
-    int rank = 0;
-    int world_rank = 0;
     bool good = true;
     if (meeting->n_applications == 1)
         return true;
-    MPI_Comm_rank(meeting->comm, &rank);
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    int rank = sw_rank_in(meeting->comm);
+    int world_rank = sw_rank_in(MPI_COMM_WORLD);
     own.writes = plan->writes;
     snprintf(own.file, sizeof own.file, "%s", plan->file);
     snprintf(own.json, sizeof own.json, "%s", plan->json != NULL ? plan->json : "");

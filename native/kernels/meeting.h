@@ -14,9 +14,28 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Exit codes of these programs, the same on every rank. */
 enum sw_exit { SW_EXIT_OK = 0, SW_EXIT_FAILED = 1, SW_EXIT_USAGE = 2 };
+
+static inline int sw_rank_in(MPI_Comm comm)
+{
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+static inline int sw_size_of(MPI_Comm comm)
+{
+    int size = 0;
+    MPI_Comm_size(comm, &size);
+    return size;
+}
+
+/* The lowest rank of this rank's node: of so many successive ranks, or (0) of those that share its
+ * memory.  Collective. */
+int sw_node_leader(MPI_Comm comm, int64_t node_ranks);
 
 /* The applications of one MPI job; with one of them, nothing here communicates. */
 struct sw_meeting {

@@ -73,14 +73,12 @@ void sw_namelist_use(const struct sw_options *options, MPI_Comm comm, struct sw_
                      struct sw_spread *spread)
 {
     char path[SW_PATH_BYTES];
-    int rank = 0;
     struct sw_session session = {
         .options = options, .comm = comm, .path = path, .failure = failure};
     if (!used(options))
         return;
     path_of(options, path);
-    MPI_Comm_rank(comm, &rank);
-    if (rank == 0)
+    if (sw_rank_in(comm) == 0)
         make(&session);
     if (!sw_agree(comm, failure))
         return;
@@ -94,13 +92,10 @@ void sw_namelist_remove(const struct sw_options *options, MPI_Comm comm,
                         struct sw_failure *failure)
 {
     char path[SW_PATH_BYTES];
-    int rank = 0;
-    struct sw_session session = {
-        .options = options, .comm = comm, .path = path, .failure = failure};
-    if (!used(options))
+    struct sw_session session = {.path = path, .failure = failure};
+    if (!used(options) || sw_rank_in(comm) != 0)
         return;
     path_of(options, path);
-    MPI_Comm_rank(comm, &rank);
-    if (rank == 0 && sw_file_remove(path) != 0)
+    if (sw_file_remove(path) != 0)
         sw_fail_errno(&session, "unlink");
 }

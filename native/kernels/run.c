@@ -87,7 +87,8 @@ static bool phase_open(struct pass *pass, int64_t step, double *seconds)
         }
     }
     double start = MPI_Wtime();
-    backend->prepare(session, step);
+    if (backend->prepare != NULL)
+        backend->prepare(session, step);
     seconds[SW_PHASE_OPEN] += MPI_Wtime() - start;
     if (sw_agree(session->comm, session->failure))
         return true;
@@ -99,12 +100,8 @@ static bool phase_open(struct pass *pass, int64_t step, double *seconds)
 static bool phase_transfer(struct pass *pass, int64_t step, double *seconds)
 {
     struct sw_session *session = &pass->session;
-    const struct sw_backend *backend = pass->options->backend;
     double start = MPI_Wtime();
-    if (session->writing)
-        backend->write(session, step, pass->buffer);
-    else
-        backend->read(session, step, pass->buffer);
+    pass->options->backend->move(session, step, pass->buffer);
     seconds[SW_PHASE_TRANSFER] += MPI_Wtime() - start - pass->wall.waited;
     return sw_agree(session->comm, session->failure);
 }
@@ -324,8 +321,7 @@ static bool run_pass(const struct sw_options *options, MPI_Comm comm, enum pass_
                      struct sw_meeting *meeting, struct sw_result *result,
                      struct sw_failure *failure, struct sw_mismatch *mismatch)
 {
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
+    int rank = sw_rank_in(comm);
     struct pass pass = {
         .options = options,
         .session = {.options = options,
@@ -380,8 +376,7 @@ static void clean_up(const struct sw_options *options, MPI_Comm comm, struct sw_
 {
     char path[SW_PATH_BYTES];
     struct sw_place place;
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
+    int rank = sw_rank_in(comm);
     struct sw_session session = {
         .options = options, .comm = comm, .rank = rank, .path = path, .failure = failure};
     if (options->keep || result->verdict == SW_VERDICT_WRONG)

@@ -8,6 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *sw_type_name(enum sw_type type)
+{
+    static const char *const names[SW_TYPE_COUNT] = {
+        [SW_TYPE_INT64] = "int64",
+        [SW_TYPE_DOUBLE] = "double",
+        [SW_TYPE_FLOAT] = "float",
+    };
+    return names[type];
+}
+
+int64_t sw_type_bytes(enum sw_type type)
+{
+    return type == SW_TYPE_FLOAT ? 4 : 8;
+}
+
+MPI_Datatype sw_type_mpi(enum sw_type type)
+{
+    if (type == SW_TYPE_INT64)
+        return MPI_INT64_T;
+    return type == SW_TYPE_DOUBLE ? MPI_DOUBLE : MPI_FLOAT;
+}
+
 /* ---- the global side: the same on every rank ------------------------------------------ */
 
 static bool check_grid(const struct sw_options *options, int n_ranks, struct sw_share *share,
@@ -158,12 +180,13 @@ static int shape_of(const struct sw_options *options, struct sw_share *share, un
 static bool make_variables(const struct sw_options *options, struct sw_share *share)
 {
     for (int v = 0; v < share->n_variables; v++) {
-        const struct sw_variable_row *row = &options->pattern->variables[v];
-        int shape = shape_of(options, share, row->dims);
+        const struct sw_pattern *pattern = options->pattern;
+        bool partial = v >= pattern->n_variables - pattern->n_partial;
+        int shape = shape_of(options, share, partial ? pattern->partial_dims : 0);
         if (shape < 0)
             return false;
         share->variables[v] = (struct sw_variable){
-            .name = row->name,
+            .name = pattern->variables[v],
             .shape = shape,
             .domain = &share->domains[shape],
             .region = share->step_elements,

@@ -24,7 +24,7 @@
 
 struct sw_options;
 
-/* ---- element types (type.c) --------------------------------------------------------- */
+/* ---- element types (share.c) -------------------------------------------------------- */
 
 enum sw_type { SW_TYPE_INT64, SW_TYPE_DOUBLE, SW_TYPE_FLOAT, SW_TYPE_COUNT };
 
@@ -32,7 +32,7 @@ const char *sw_type_name(enum sw_type type); /* "int64", "double", "float" */
 int64_t sw_type_bytes(enum sw_type type);
 MPI_Datatype sw_type_mpi(enum sw_type type);
 
-/* ---- distributions (distribution.c) --------------------------------------------------- */
+/* ---- distributions (domain.c) --------------------------------------------------------- */
 
 enum sw_part_kind {
     SW_PART_WHOLE,       /* *: not cut */

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /* From figures of each rank to figures of the run, on rank 0. */
 #include "kernel.h"
+#include "program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,13 +76,12 @@ static bool make_room(struct sw_result *result, MPI_Comm comm, int rank, int64_t
 bool sw_statistics_add(struct sw_result *result, MPI_Comm comm, bool writing, int64_t n_rows,
                        const double *seconds, int64_t last_bytes)
 {
-    int rank = 0;
     double *gathered = NULL;
     double own = sum_of(seconds, n_rows * SW_PHASE_COUNT);
     double unsynced = own;
     for (int64_t row = 0; row < n_rows; row++)
         unsynced -= seconds[row * SW_PHASE_COUNT + SW_PHASE_SYNC];
-    MPI_Comm_rank(comm, &rank);
+    int rank = sw_rank_in(comm);
     if (!make_room(result, comm, rank, n_rows, &gathered)) {
         free(gathered);
         return false;
@@ -108,10 +108,8 @@ bool sw_statistics_add(struct sw_result *result, MPI_Comm comm, bool writing, in
 
 bool sw_statistics_spread(MPI_Comm comm, double seconds, struct sw_spread *spread)
 {
-    int rank = 0;
-    int n_ranks = 0;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &n_ranks);
+    int rank = sw_rank_in(comm);
+    int n_ranks = sw_size_of(comm);
     double *all = rank == 0 ? malloc((size_t)n_ranks * sizeof *all) : NULL;
     int good = rank != 0 || all != NULL;
     MPI_Bcast(&good, 1, MPI_INT, 0, comm);
@@ -125,8 +123,10 @@ bool sw_statistics_spread(MPI_Comm comm, double seconds, struct sw_spread *sprea
 }
 
 /* "rank 3: pwrite(out.dat): No space left on device" */
-static void tell(struct sw_result *result, int rank, const struct sw_failure *failure)
+static void tell(void *data, int rank, const void *record)
 {
+    struct sw_result *result = data;
+    const struct sw_failure *failure = record;
     size_t room = sizeof result->failures / sizeof result->failures[0];
     result->n_failures++;
     if ((size_t)result->n_failures_told >= room)
@@ -138,28 +138,7 @@ static void tell(struct sw_result *result, int rank, const struct sw_failure *fa
 void sw_statistics_failures(struct sw_result *result, MPI_Comm comm,
                             const struct sw_failure *failure)
 {
-    int rank = 0;
-    int size = 0;
-    int failed = failure->failed;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-    int *all = rank == 0 ? calloc((size_t)size, sizeof *all) : NULL;
-    int enough = rank != 0 || all != NULL;
-    MPI_Bcast(&enough, 1, MPI_INT, 0, comm);
-    if (!enough)
-        return;
-    MPI_Gather(&failed, 1, MPI_INT, all, 1, MPI_INT, 0, comm);
-    if (rank != 0 && failed)
-        MPI_Send(failure, (int)sizeof *failure, MPI_BYTE, 0, 1, comm);
-    for (int r = 0; rank == 0 && r < size; r++) {
-        struct sw_failure other = *failure;
-        if (!all[r])
-            continue;
-        if (r != 0)
-            MPI_Recv(&other, (int)sizeof other, MPI_BYTE, r, 1, comm, MPI_STATUS_IGNORE);
-        tell(result, r, &other);
-    }
-    free(all);
+    sw_failures_gather(comm, failure, failure->failed, sizeof *failure, tell, result);
 }
 
 /* In the order of the file: step, variable, element. */
@@ -175,10 +154,9 @@ static bool before(const struct sw_mismatch *a, const struct sw_mismatch *b)
 void sw_statistics_mismatch(struct sw_result *result, MPI_Comm comm,
                             const struct sw_mismatch *mismatch)
 {
-    int rank = 0;
     int64_t wrong = 0;
     struct sw_mismatch own = *mismatch;
-    MPI_Comm_rank(comm, &rank);
+    int rank = sw_rank_in(comm);
     own.rank = rank;
     MPI_Allreduce(&own.wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, comm);
     result->verdict = wrong == 0 ? SW_VERDICT_RIGHT : SW_VERDICT_WRONG;

@@ -17,19 +17,6 @@
 /* ---- nodes ------------------------------------------------------------------------------------
  */
 
-/* The first rank of this rank's node. */
-static int leader_of(const struct sw_options *options, int rank)
-{
-    MPI_Comm node;
-    int first = rank;
-    if (options->node_ranks > 0)
-        return (int)(rank / options->node_ranks * options->node_ranks);
-    MPI_Comm_split_type(sw_ranks, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, node);
-    MPI_Comm_free(&node);
-    return first;
-}
-
 /* The least shift with which every rank asks for files of another node; none: by a node. */
 static int another_node(const int *leaders, int n_ranks, int most_node_ranks)
 {
@@ -56,13 +43,68 @@ static void count_nodes(int *leaders, struct sw_job *job)
     }
 }
 
+/* Clocks of nodes against each other: the first rank of each node asks rank 0 for the time. */
+#define ROUNDS 32
+
+/* Rank 0 answers a node's questions. */
+static void answer(int other)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t now = 0;
+        MPI_Recv(NULL, 0, MPI_BYTE, other, 1, sw_ranks, MPI_STATUS_IGNORE);
+        now = sw_now_ns();
+        MPI_Send(&now, 1, MPI_UINT64_T, other, 2, sw_ranks);
+    }
+}
+
+/* The round with the shortest way tells best.  Source: D. Mills, RFC 5905, section 8. */
+static void ask(struct sw_job *job)
+{
+    uint64_t shortest = UINT64_MAX;
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t there = 0;
+        uint64_t begin = sw_now_ns();
+        MPI_Send(NULL, 0, MPI_BYTE, 0, 1, sw_ranks);
+        MPI_Recv(&there, 1, MPI_UINT64_T, 0, 2, sw_ranks, MPI_STATUS_IGNORE);
+        uint64_t end = sw_now_ns();
+        if (end - begin < shortest) {
+            shortest = end - begin;
+            job->offset_ns = (int64_t)(begin + shortest / 2) - (int64_t)there;
+        }
+    }
+    job->clock_uncertainty = (double)shortest / 2e9;
+}
+
+/* offset_ns and clock_uncertainty.  Collective. */
+static void compare_clocks(struct sw_job *job)
+{
+    MPI_Comm node;
+    int first = job->rank;
+    job->offset_ns = 0;
+    job->clock_uncertainty = 0;
+    MPI_Comm_split(sw_ranks, job->node, job->rank, &node);
+    MPI_Bcast(&first, 1, MPI_INT, 0, node);
+    int on_node = sw_rank_in(node);
+    for (int n = 1; n < job->n_nodes; n++) {
+        int other = job->node == n && on_node == 0 ? job->rank : 0;
+        MPI_Allreduce(MPI_IN_PLACE, &other, 1, MPI_INT, MPI_MAX, sw_ranks);
+        if (job->rank == 0)
+            answer(other);
+        else if (job->rank == other)
+            ask(job);
+    }
+    MPI_Bcast(&job->offset_ns, 1, MPI_INT64_T, 0, node);
+    MPI_Allreduce(MPI_IN_PLACE, &job->clock_uncertainty, 1, MPI_DOUBLE, MPI_MAX, sw_ranks);
+    MPI_Comm_free(&node);
+}
+
 void sw_job_find(const struct sw_options *options, struct sw_job *job)
 {
     *job = (struct sw_job){0};
     MPI_Comm_rank(sw_ranks, &job->rank);
     MPI_Comm_size(sw_ranks, &job->n_ranks);
     gethostname(job->host, sizeof job->host - 1);
-    int own = leader_of(options, job->rank);
+    int own = sw_node_leader(sw_ranks, options->node_ranks);
     int *leaders = calloc(2 * (size_t)job->n_ranks, sizeof *leaders);
     if (leaders == NULL)
         MPI_Abort(MPI_COMM_WORLD, SW_EXIT_FAILED); /* nothing can be agreed on */
@@ -73,7 +115,7 @@ void sw_job_find(const struct sw_options *options, struct sw_job *job)
     else if (job->n_nodes > 1)
         job->shift = another_node(leaders, job->n_ranks, job->most_node_ranks);
     free(leaders);
-    sw_clocks_compare(job);
+    compare_clocks(job);
 }
 
 /* ---- the directory ----------------------------------------------------------------------------

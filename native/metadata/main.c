@@ -1,155 +1,107 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* stripewise-metadata: parse, run, report; the same exit code on every rank. */
+/* stripewise-metadata: parse, run, report (../kernels/program.h). */
 #include "metadata.h"
+#include "program.h"
 #include "stripewise/say.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PROGRAM "stripewise-metadata"
 
 MPI_Comm sw_ranks;
+static struct sw_options options;
+static struct sw_job job;
+static struct sw_result result;
 
-/* False: nothing is to be measured. */
-static bool runs(const struct sw_options *options)
+static bool understand(int argc, char **argv, MPI_Comm comm, struct sw_request *request,
+                       char *trouble, size_t bytes)
 {
-    return !options->help && !options->version;
+    sw_ranks = comm;
+    bool good = sw_options_parse(argc, argv, &options, trouble, bytes);
+    *request = (struct sw_request){
+        .help = options.help,
+        .version = options.version,
+        .plan = {false, "", options.json},
+    };
+    if (!good || options.help || options.version)
+        return good;
+    return sw_options_check(&options, trouble, bytes);
 }
 
-/* Options on all ranks; the lowest rank with trouble tells it. */
-static int understand(int argc, char **argv, struct sw_options *options)
+/* --help, made from the tables. */
+static void print_help(void)
 {
-    char trouble[512] = "";
-    int rank = 0;
-    int size = 1;
-    MPI_Comm_rank(sw_ranks, &rank);
-    MPI_Comm_size(sw_ranks, &size);
-    bool good = sw_options_parse(argc, argv, options, trouble, sizeof trouble);
-    if (good && runs(options))
-        good = sw_options_check(options, trouble, sizeof trouble);
-    int first = good ? size : rank;
-    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, sw_ranks);
-    if (first == rank)
-        sw_say(PROGRAM ": %s", trouble);
-    return first == size ? SW_EXIT_OK : SW_EXIT_USAGE;
+    printf("Usage: mpiexec -n RANKS stripewise-metadata [OPTION]...\n"
+           "\n"
+           "Time operations on names, each by itself: how many a second, and how long they take.\n"
+           "\nOperations (--phases), in their order; (*): by default:\n");
+    for (int o = 0; o < SW_OPERATIONS; o++)
+        printf("  %-17s %s%s\n", sw_operation_rows[o].name, sw_operation_rows[o].summary,
+               sw_operation_rows[o].is_default              ? " (*)"
+               : o == SW_CREATE_TREE || o == SW_REMOVE_TREE ? " (with --depth)"
+                                                            : "");
+    sw_command_print(sw_option_rows, 20);
+    printf("\nAll files lie in a new directory stripewise-metadata-HEX, which is removed at the "
+           "end.\n"
+           "\nExit code: 0 all went well; 1 an operation failed; 2 the request is impossible; "
+           "128 and\nmore: a signal ended it.\n"
+           "\nExamples:\n"
+           "  mpiexec -n 4 stripewise-metadata --directory /scratch/me --files 10000\n"
+           "  mpiexec -n 4 stripewise-metadata --sharing own --file-bytes 3901 --fsync\n"
+           "  mpiexec -n 4 stripewise-metadata --depth 3 --width 4 --spread leaves --random\n"
+           "  mpiexec -n 4 stripewise-metadata --files 1000000 --stonewall 30 --json out.json\n");
 }
 
-/* That the applications do not use each other's files; on all ranks of all. */
-static int check_meeting(const struct sw_meeting *meeting, const struct sw_options *options,
-                         int rank)
+static int run(struct sw_meeting *meeting)
 {
-    char trouble[512] = "";
-    struct sw_plan plan = {false, "", options->json};
-    bool good = sw_meeting_check(meeting, &plan, trouble, sizeof trouble);
-    if (!good && rank == 0)
-        sw_say(PROGRAM ": %s", trouble);
-    return sw_meeting_agree(meeting, good ? SW_EXIT_OK : SW_EXIT_USAGE, true);
+    sw_job_find(&options, &job);
+    return sw_run(&options, &job, meeting, &result);
 }
 
-/* Opened before the run, so that a bad path costs no time.  Agreed on by all ranks of all. */
-static int open_json(const struct sw_options *options, int rank, const struct sw_meeting *meeting,
-                     FILE **stream)
+static void print_table(FILE *stream)
 {
-    int code = SW_EXIT_OK;
-    if (rank == 0 && options->json != NULL) {
-        *stream = strcmp(options->json, "-") == 0 ? stdout : fopen(options->json, "w");
-        if (*stream == NULL) {
-            sw_say(PROGRAM ": --json: cannot write %s: %s; give another path", options->json,
-                   strerror(errno));
-            code = SW_EXIT_FAILED;
-        }
-    }
-    MPI_Bcast(&code, 1, MPI_INT, 0, sw_ranks);
-    return sw_meeting_agree(meeting, code, true);
+    if (!options.quiet)
+        sw_report_table(stream, &options, &job, &result);
 }
 
-static void tell_errors(const struct sw_job *job, const struct sw_result *result)
+static void print_json(FILE *stream, int argc, char **argv)
 {
-    for (int f = 0; f < result->n_failures_told; f++)
-        sw_say(PROGRAM ": %s", result->failures[f]);
-    if (result->n_failures > result->n_failures_told)
-        sw_say(PROGRAM ": and %d rank(s) more", result->n_failures - result->n_failures_told);
-    if (result->signal != 0)
-        sw_say(PROGRAM ": ended by signal %d (%s)", result->signal, strsignal(result->signal));
-    if (result->left)
-        sw_say(PROGRAM ": files are left in %s: remove that directory", job->directory);
+    sw_report_json(stream, &options, &job, &result, argc, argv);
 }
 
-static bool report(const struct sw_options *options, const struct sw_job *job,
-                   const struct sw_result *result, FILE *json, int argc, char **argv)
+static void tell_errors(void)
 {
-    bool good = true;
-    if (json != stdout && !options->quiet)
-        sw_report_table(stdout, options, job, result);
-    if (json != NULL)
-        sw_report_json(json, options, job, result, argc, argv);
-    if (json != NULL && json != stdout)
-        good = fclose(json) == 0;
-    good = fflush(stdout) == 0 && good;
-    if (!good)
-        sw_say(PROGRAM ": the result could not be written: %s", strerror(errno));
-    tell_errors(job, result);
-    return good;
+    for (int f = 0; f < result.n_failures_told; f++)
+        sw_say(PROGRAM ": %s", result.failures[f]);
+    if (result.n_failures > result.n_failures_told)
+        sw_say(PROGRAM ": and %d rank(s) more", result.n_failures - result.n_failures_told);
+    if (result.signal != 0)
+        sw_say(PROGRAM ": ended by signal %d (%s)", result.signal, strsignal(result.signal));
+    if (result.left)
+        sw_say(PROGRAM ": files are left in %s: remove that directory", job.directory);
 }
 
-static int run(const struct sw_options *options, struct sw_meeting *meeting, int argc, char **argv)
+static void end(MPI_Comm comm, int code)
 {
-    static struct sw_job job;
-    struct sw_result result;
-    FILE *json = NULL;
-    sw_job_find(options, &job);
-    int code = open_json(options, job.rank, meeting, &json);
-    if (code != SW_EXIT_OK)
-        return code;
-    code = sw_run(options, &job, meeting, &result);
-    for (int application = 0; application < meeting->n_applications; application++) {
-        if (application == meeting->number && job.rank == 0 &&
-            !report(options, &job, &result, json, argc, argv) && code == SW_EXIT_OK)
-            code = SW_EXIT_FAILED;
-        sw_meeting_said(meeting);
-    }
-    MPI_Bcast(&code, 1, MPI_INT, 0, sw_ranks);
+    (void)comm, (void)code;
     free(result.phases);
-    return code;
-}
-
-/* getopt reorders its array; the report shows the arguments as given. */
-static char **copy_of(int argc, char **argv)
-{
-    char **copy = calloc((size_t)argc + 1, sizeof *copy);
-    for (int a = 0; copy != NULL && a < argc; a++)
-        copy[a] = argv[a];
-    return copy;
 }
 
 int main(int argc, char **argv)
 {
-    struct sw_options options;
-    struct sw_meeting meeting;
-    int rank = 0;
-    sw_meeting_before_init();
-    MPI_Init(&argc, &argv);
-    sw_meeting_make(&meeting);
-    sw_ranks = meeting.comm;
-    MPI_Comm_rank(sw_ranks, &rank);
-    char **given = copy_of(argc, argv);
-    int code = understand(argc, argv, &options);
-    code = sw_meeting_agree(&meeting, code, runs(&options));
-    if (code == SW_EXIT_OK && runs(&options))
-        code = check_meeting(&meeting, &options, rank);
-    if (code == SW_EXIT_OK && options.help) {
-        if (rank == 0)
-            sw_help_print();
-    } else if (code == SW_EXIT_OK && options.version) {
-        if (rank == 0)
-            printf(PROGRAM " %s\n", SW_METADATA_VERSION);
-    } else if (code == SW_EXIT_OK) {
-        code = run(&options, &meeting, given != NULL ? argc : 0, given);
-    }
-    free(given);
-    sw_meeting_free(&meeting);
-    MPI_Finalize();
-    return code;
+    static const struct sw_program program = {
+        .name = PROGRAM,
+        .version = SW_METADATA_VERSION,
+        .json_remedy = "; give another path",
+        .understand = understand,
+        .print_help = print_help,
+        .run = run,
+        .print_table = print_table,
+        .print_json = print_json,
+        .tell_errors = tell_errors,
+        .end = end,
+    };
+    return sw_program_main(&program, argc, argv);
 }

@@ -33,6 +33,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "command.h"
 #include "histogram.h"
 #include "meeting.h"
 
@@ -82,33 +83,20 @@ struct sw_options {
     bool help, version;
 };
 
-/* ---- options.c, take.c, help.c ------------------------------------------------------------- */
+/* ---- options.c -------------------------------------------------------------------------------
+ */
 
-struct sw_option_row {
-    const char *name;
-    const char *argument; /* NULL: takes none */
-    const char *help;
-    bool (*apply)(struct sw_options *options, const char *value, char *trouble, size_t bytes);
-};
 extern const struct sw_option_row sw_option_rows[]; /* name NULL at the end */
 
 /* False with one line (what, value, remedy) in `trouble`. */
 bool sw_options_parse(int argc, char **argv, struct sw_options *options, char *trouble,
                       size_t bytes);
 bool sw_options_check(const struct sw_options *options, char *trouble, size_t bytes);
-void sw_help_print(void);
-/* take.c: "4 KiB", "2.5 s", "create,stat". */
-bool sw_take_size(const char *name, const char *text, int64_t most, int64_t *size, char *trouble,
-                  size_t bytes);
-bool sw_take_seconds(const char *name, const char *text, double *seconds, char *trouble,
-                     size_t bytes);
-bool sw_take_operations(const char *name, const char *text, bool *wanted, char *trouble,
-                        size_t bytes);
 
 /* All ranks of this application (meeting.h). */
 extern MPI_Comm sw_ranks;
 
-/* ---- job.c, failure.c: ranks, nodes, clocks, the directory
+/* ---- job.c, run.c: ranks, nodes, clocks, the directory, failures
  * ---------------------------------------------- */
 
 struct sw_job {
@@ -138,15 +126,9 @@ bool sw_job_begin(const struct sw_options *options, struct sw_job *job,
 void sw_job_end(const struct sw_job *job, struct sw_failure *failure);
 /* True if no rank has failed, and none has got a signal.  Collective. */
 bool sw_agree(const struct sw_failure *failure);
-/* Tell what ranks failed with, on rank 0.  Collective. */
-struct sw_result;
-void sw_failures_collect(struct sw_result *result, const struct sw_job *job,
-                         const struct sw_failure *failure);
 /* -1; `number` is an errno, 0: `text` says all. */
 int sw_fail(struct sw_failure *failure, const char *call, const char *path, int number,
             const char *text);
-/* clock.c: offset_ns and clock_uncertainty.  Collective. */
-void sw_clocks_compare(struct sw_job *job);
 
 static inline uint64_t sw_now_ns(void)
 {

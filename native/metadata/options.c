@@ -1,181 +1,138 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* The options: one table row each; getopt's table and --help are made from it. */
+/* The options: one table row each (../kernels/command.h). */
 #include "metadata.h"
 
-#include "../kernels/values.h"
-
-#include <getopt.h>
 #include <limits.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define MAX_ROWS 32
+static const char *const sharings[] = {"shared", "own", NULL};
+static const char *const spreads[] = {"all", "leaves", NULL};
 
-static bool set_files(struct sw_options *o, const char *value, char *trouble, size_t bytes)
-{
-    return sw_take_number("files", value, 1, SW_MOST_FILES, &o->files, trouble, bytes);
-}
+/* ---- values that only this program has ----------------------------------------------------- */
 
-static bool set_file_bytes(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+/* A number and the word behind it; false: there is no number. */
+static bool split(const char *text, double *number, const char **unit)
 {
-    return sw_take_size("file-bytes", value, INT64_C(1) << 30, &o->file_bytes, trouble, bytes);
-}
-
-static bool set_directory(struct sw_options *o, const char *value, char *trouble, size_t bytes)
-{
-    return sw_take_text("directory", value, SW_PATH_BYTES / 2, &o->directory, trouble, bytes);
-}
-
-static bool set_sharing(struct sw_options *o, const char *value, char *trouble, size_t bytes)
-{
-    static const char *const names[] = {"shared", "own", NULL};
-    int which = 0;
-    bool good = sw_take_word("sharing", value, names, &which, trouble, bytes);
-    o->shared = which == 0;
-    return good;
-}
-
-static bool set_depth(struct sw_options *o, const char *value, char *trouble, size_t bytes)
-{
-    return sw_take_number("depth", value, 0, 100, &o->depth, trouble, bytes);
-}
-
-static bool set_width(struct sw_options *o, const char *value, char *trouble, size_t bytes)
-{
-    return sw_take_number("width", value, 0, SW_MOST_DIRECTORIES, &o->width, trouble, bytes);
-}
-
-static bool set_spread(struct sw_options *o, const char *value, char *trouble, size_t bytes)
-{
-    static const char *const names[] = {"all", "leaves", NULL};
-    int which = 0;
-    bool good = sw_take_word("spread", value, names, &which, trouble, bytes);
-    o->leaves = which == 1;
-    return good;
-}
-
-static bool set_shift(struct sw_options *o, const char *value, char *trouble, size_t bytes)
-{
-    return sw_take_number("shift", value, 0, INT_MAX, &o->shift, trouble, bytes);
-}
-
-static bool set_node_ranks(struct sw_options *o, const char *value, char *trouble, size_t bytes)
-{
-    return sw_take_number("node-ranks", value, 1, INT_MAX, &o->node_ranks, trouble, bytes);
-}
-
-static bool set_phases(struct sw_options *o, const char *value, char *trouble, size_t bytes)
-{
-    return sw_take_operations("phases", value, o->wanted, trouble, bytes);
-}
-
-static bool set_repeats(struct sw_options *o, const char *value, char *trouble, size_t bytes)
-{
-    return sw_take_number("repeats", value, 1, 1000, &o->repeats, trouble, bytes);
-}
-
-static bool set_stonewall(struct sw_options *o, const char *value, char *trouble, size_t bytes)
-{
-    return sw_take_seconds("stonewall", value, &o->stonewall_seconds, trouble, bytes);
-}
-
-static bool set_random(struct sw_options *o, const char *value, char *trouble, size_t bytes)
-{
-    (void)value, (void)trouble, (void)bytes;
-    o->random = true;
+    char *end = NULL;
+    *number = strtod(text, &end);
+    if (end == text || !isfinite(*number) || *number < 0)
+        return false;
+    while (*end == ' ')
+        end++;
+    *unit = end;
     return true;
 }
 
-static bool set_seed(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+/* "4 KiB" */
+static bool set_file_bytes(const struct sw_option_row *row, void *options, const char *value,
+                           char *trouble, size_t bytes)
 {
-    return sw_take_number("seed", value, 0, INT64_C(1) << 62, &o->seed, trouble, bytes);
+    struct sw_options *o = options;
+    static const struct {
+        const char *unit;
+        double bytes;
+    } units[] = {{"", 1},      {"B", 1},    {"KiB", 1024},         {"MiB", 1048576}, {"KB", 1000},
+                 {"kB", 1000}, {"MB", 1e6}, {"GiB", 1073741824.0}, {"GB", 1e9}};
+    double number = 0;
+    const char *unit = NULL;
+    bool good = split(value, &number, &unit);
+    for (size_t u = 0; u < sizeof units / sizeof units[0] && good; u++) {
+        double all = number * units[u].bytes;
+        if (strcmp(unit, units[u].unit) == 0 && all <= (double)row->most && all == floor(all)) {
+            o->file_bytes = (int64_t)all;
+            return true;
+        }
+    }
+    snprintf(trouble, bytes, "--%s '%.80s': give a size of 0 to %lld bytes, as 3901 or '4 KiB'",
+             row->name, value, (long long)row->most);
+    return false;
 }
 
-static bool set_fsync(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+/* "2.5 s" */
+static bool set_stonewall(const struct sw_option_row *row, void *options, const char *value,
+                          char *trouble, size_t bytes)
 {
-    (void)value, (void)trouble, (void)bytes;
-    o->fsync = true;
-    return true;
+    double *seconds = &((struct sw_options *)options)->stonewall_seconds;
+    const char *unit = NULL;
+    if (split(value, seconds, &unit) && *seconds < 1e6) {
+        if (strcmp(unit, "min") == 0)
+            *seconds *= 60;
+        if (strcmp(unit, "") == 0 || strcmp(unit, "s") == 0 || strcmp(unit, "min") == 0)
+            return true;
+    }
+    snprintf(trouble, bytes, "--%s '%.80s': give seconds, as 30, '2.5 s' or '5 min'", row->name,
+             value);
+    return false;
 }
 
-static bool set_json(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+static bool name_all(const char *name, const char *text, char *trouble, size_t bytes)
 {
-    return sw_take_text("json", value, SW_PATH_BYTES, &o->json, trouble, bytes);
+    int used = snprintf(trouble, bytes, "--%s '%.80s' is not known; give some of", name, text);
+    for (int o = 0; o < SW_OPERATIONS && used > 0 && (size_t)used < bytes; o++)
+        if (o != SW_CREATE_TREE && o != SW_REMOVE_TREE)
+            used +=
+                snprintf(trouble + used, bytes - (size_t)used, " %s", sw_operation_rows[o].name);
+    return false;
 }
 
-static bool set_quiet(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+/* "create,stat" */
+static bool set_phases(const struct sw_option_row *row, void *options, const char *value,
+                       char *trouble, size_t bytes)
 {
-    (void)value, (void)trouble, (void)bytes;
-    o->quiet = true;
-    return true;
-}
-
-static bool set_version(struct sw_options *o, const char *value, char *trouble, size_t bytes)
-{
-    (void)value, (void)trouble, (void)bytes;
-    o->version = true;
-    return true;
-}
-
-static bool set_help(struct sw_options *o, const char *value, char *trouble, size_t bytes)
-{
-    (void)value, (void)trouble, (void)bytes;
-    o->help = true;
+    bool *wanted = ((struct sw_options *)options)->wanted;
+    char copy[256];
+    char *rest = copy;
+    memset(wanted, 0, SW_OPERATIONS * sizeof *wanted);
+    if ((size_t)snprintf(copy, sizeof copy, "%s", value) >= sizeof copy)
+        return name_all(row->name, value, trouble, bytes);
+    while (rest != NULL) {
+        char *word = strsep(&rest, ",");
+        int found = 0;
+        while (found < SW_OPERATIONS && strcmp(word, sw_operation_rows[found].name) != 0)
+            found++;
+        if (found == SW_OPERATIONS || found == SW_CREATE_TREE || found == SW_REMOVE_TREE)
+            return name_all(row->name, word, trouble, bytes);
+        wanted[found] = true;
+    }
     return true;
 }
 
 const struct sw_option_row sw_option_rows[] = {
-    {"directory", "DIR", "where a directory is made for the files  [default: .]", set_directory},
-    {"files", "N", "files, and directories, of each rank  [default: 1000]", set_files},
-    {"file-bytes", "SIZE", "written to each file, and read  [default: 0]", set_file_bytes},
-    {"fsync", NULL, "call fsync before a file is closed", set_fsync},
+    {"directory", "DIR", "where a directory is made for the files  [default: .]",
+     SW_TEXT(directory, SW_PATH_BYTES / 2)},
+    {"files", "N", "files, and directories, of each rank  [default: 1000]",
+     SW_NUMBER(files, 1, SW_MOST_FILES)},
+    {"file-bytes", "SIZE", "written to each file, and read  [default: 0]", .apply = set_file_bytes,
+     .most = INT64_C(1) << 30},
+    {"fsync", NULL, "call fsync before a file is closed", SW_SETS(fsync)},
     {"sharing", "HOW", "shared: one tree for all ranks; own: one for each  [default: shared]",
-     set_sharing},
-    {"depth", "N", "levels of directories below the tree's root  [default: 0]", set_depth},
+     SW_EITHER(shared, sharings, 0)},
+    {"depth", "N", "levels of directories below the tree's root  [default: 0]",
+     SW_NUMBER(depth, 0, 100)},
     {"width", "N", "directories in each directory of the tree  [default: 2 with --depth]",
-     set_width},
+     SW_NUMBER(width, 0, SW_MOST_DIRECTORIES)},
     {"spread", "HOW", "all: files lie in every directory of the tree; leaves: in the last level",
-     set_spread},
+     SW_EITHER(leaves, spreads, 1)},
     {"shift", "N", "rank r uses what rank r + N made  [default: another node's; 0 on one node]",
-     set_shift},
+     SW_NUMBER(shift, 0, INT_MAX)},
     {"node-ranks", "N", "successive ranks that count as a node  [default: what shares memory]",
-     set_node_ranks},
-    {"phases", "LIST", "operations to time, separated by commas", set_phases},
-    {"repeats", "N", "repeats of all phases  [default: 1]", set_repeats},
+     SW_NUMBER(node_ranks, 1, INT_MAX)},
+    {"phases", "LIST", "operations to time, separated by commas", .apply = set_phases},
+    {"repeats", "N", "repeats of all phases  [default: 1]", SW_NUMBER(repeats, 1, 1000)},
     {"stonewall", "SECONDS", "end creating after that; then all ranks make as many as the fastest",
-     set_stonewall},
-    {"random", NULL, "stat and read in an order that is drawn", set_random},
-    {"seed", "N", "of that order  [default: 0]", set_seed},
-    {"json", "PATH", "write the result as JSON; -: instead of the table", set_json},
-    {"quiet", NULL, "print no table", set_quiet},
-    {"version", NULL, "print the version", set_version},
-    {"help", NULL, "print this", set_help},
-    {NULL, NULL, NULL, NULL},
+     .apply = set_stonewall},
+    {"random", NULL, "stat and read in an order that is drawn", SW_SETS(random)},
+    {"seed", "N", "of that order  [default: 0]", SW_NUMBER(seed, 0, INT64_C(1) << 62)},
+    {"json", "PATH", "write the result as JSON; -: instead of the table",
+     SW_TEXT(json, SW_PATH_BYTES)},
+    {"quiet", NULL, "print no table", SW_SETS(quiet)},
+    {"version", NULL, "print the version", SW_SETS(version)},
+    {"help", NULL, "print this", SW_SETS(help)},
+    {.name = NULL},
 };
-
-/* ---- the command line -------------------------------------------------------------------------
- */
-
-static void make_getopt_table(struct option *table)
-{
-    int n = 0;
-    for (; sw_option_rows[n].name != NULL && n < MAX_ROWS; n++)
-        table[n] = (struct option){
-            .name = sw_option_rows[n].name,
-            .has_arg = sw_option_rows[n].argument != NULL ? required_argument : no_argument,
-            .val = 256 + n,
-        };
-    table[n] = (struct option){.name = NULL};
-}
-
-static bool bad_option(int found, char **argv, char *trouble, size_t bytes)
-{
-    snprintf(trouble, bytes,
-             found == ':' ? "option %.80s needs a value; see --help"
-                          : "option %.80s is not known, ambiguous, or takes no value; see --help",
-             argv[optind - 1]);
-    return false;
-}
 
 static void set_defaults(struct sw_options *options)
 {
@@ -191,9 +148,6 @@ static void set_defaults(struct sw_options *options)
 bool sw_options_parse(int argc, char **argv, struct sw_options *options, char *trouble,
                       size_t bytes)
 {
-    struct option table[MAX_ROWS + 1];
-    int found = 0;
-    make_getopt_table(table);
     *options = (struct sw_options){
         .files = 1000,
         .shift = -1,
@@ -201,19 +155,8 @@ bool sw_options_parse(int argc, char **argv, struct sw_options *options, char *t
         .shared = true,
         .directory = ".",
     };
-    opterr = 0;
-    while ((found = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
-        if (found == 'h')
-            options->help = true;
-        else if (found < 256)
-            return bad_option(found, argv, trouble, bytes);
-        else if (!sw_option_rows[found - 256].apply(options, optarg, trouble, bytes))
-            return false;
-    }
-    if (optind < argc) {
-        snprintf(trouble, bytes, "argument '%.80s' is not an option; see --help", argv[optind]);
+    if (!sw_command_parse(argc, argv, sw_option_rows, options, trouble, bytes))
         return false;
-    }
     set_defaults(options);
     return true;
 }

@@ -1,12 +1,34 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Files, groups, datasets and attributes of HDF5. */
-#include "hdf5_state.h"
+/*
+ * Files, groups, datasets, attributes, selections and data of HDF5; a buffer with holes (a halo)
+ * has them here too.
+ */
+#include "replay.h"
 
 #if defined(SW_HAVE_HDF5)
 
+#include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct dataset {
+    hid_t id;
+    int64_t uses; /* 0: not open */
+    hsize_t extents[SW_REPLAY_DIMS];
+};
+
+struct open_file {
+    hid_t file;
+    bool parallel;
+    struct dataset *datasets; /* by number of the object */
+    int64_t n_attributes;
+};
+
+static struct open_file *state_of(const struct sw_replay_now *now)
+{
+    return sw_replay_handle(now, SW_HDF5)->state;
+}
 
 /* ---- errors ------------------------------------------------------------------------------ */
 
@@ -26,7 +48,8 @@ static void reason(char *text)
         snprintf(text, 256, "no reason given");
 }
 
-hid_t sw_hdf5_check(const struct sw_replay_now *now, const char *call, hid_t result)
+/* The result, unless it is a failure: then the run ends. */
+static hid_t check(const struct sw_replay_now *now, const char *call, hid_t result)
 {
     char text[256] = "";
     if (result >= 0)
@@ -39,12 +62,12 @@ hid_t sw_hdf5_check(const struct sw_replay_now *now, const char *call, hid_t res
 
 static hid_t access_list(const struct sw_replay_run *run, const struct sw_replay_now *now)
 {
-    hid_t list = sw_hdf5_check(now, "H5Pcreate", H5Pcreate(H5P_FILE_ACCESS));
+    hid_t list = check(now, "H5Pcreate", H5Pcreate(H5P_FILE_ACCESS));
     if (now->call->group < 0)
         return list; /* the program opened it without MPI-IO */
 #ifdef H5_HAVE_PARALLEL
     MPI_Info info = sw_replay_info(now);
-    sw_hdf5_check(now, "H5Pset_fapl_mpio", H5Pset_fapl_mpio(list, sw_replay_comm(run, now), info));
+    check(now, "H5Pset_fapl_mpio", H5Pset_fapl_mpio(list, sw_replay_comm(run, now), info));
     if (info != MPI_INFO_NULL)
         MPI_Info_free(&info);
 #else
@@ -56,7 +79,7 @@ static hid_t access_list(const struct sw_replay_run *run, const struct sw_replay
 
 static void opened(struct sw_replay_run *run, const struct sw_replay_now *now, hid_t file)
 {
-    struct sw_hdf5_file *state = sw_replay_memory(sizeof *state);
+    struct open_file *state = sw_replay_memory(sizeof *state);
     state->file = file;
     state->parallel = now->call->group >= 0;
     state->datasets =
@@ -69,7 +92,7 @@ static void create_file(struct sw_replay_run *run, const struct sw_replay_now *n
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     hid_t list = access_list(run, now);
     hid_t file = H5Fcreate(now->file->path, H5F_ACC_TRUNC, H5P_DEFAULT, list);
-    opened(run, now, sw_hdf5_check(now, "H5Fcreate", file));
+    opened(run, now, check(now, "H5Fcreate", file));
     H5Pclose(list);
 }
 
@@ -79,17 +102,17 @@ static void open_file(struct sw_replay_run *run, const struct sw_replay_now *now
     hid_t list = access_list(run, now);
     bool writes = now->offset > 0 && (now->offset & SW_OPEN_WRITE) != 0;
     hid_t file = H5Fopen(now->file->path, writes ? H5F_ACC_RDWR : H5F_ACC_RDONLY, list);
-    opened(run, now, sw_hdf5_check(now, "H5Fopen", file));
+    opened(run, now, check(now, "H5Fopen", file));
     H5Pclose(list);
 }
 
 static void close_file(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
-    struct sw_hdf5_file *state = sw_hdf5_state(now);
+    struct open_file *state = state_of(now);
     for (int64_t i = 0; i < run->plan->n_objects; i++)
         if (state->datasets[i].uses > 0)
             H5Dclose(state->datasets[i].id); /* the program let the file's close do it */
-    sw_hdf5_check(now, "H5Fclose", H5Fclose(state->file));
+    check(now, "H5Fclose", H5Fclose(state->file));
     free(state->datasets);
     free(state);
     sw_replay_pop(now, SW_HDF5);
@@ -98,12 +121,13 @@ static void close_file(struct sw_replay_run *run, const struct sw_replay_now *no
 static void flush_file(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
     (void)run;
-    sw_hdf5_check(now, "H5Fflush", H5Fflush(sw_hdf5_state(now)->file, H5F_SCOPE_GLOBAL));
+    check(now, "H5Fflush", H5Fflush(state_of(now)->file, H5F_SCOPE_GLOBAL));
 }
 
 /* ---- datasets ------------------------------------------------------------------------------ */
 
-hid_t sw_hdf5_type(enum sw_replay_class type_class, int64_t bytes)
+/* A type of the class and size, to be closed. */
+static hid_t type_of(enum sw_replay_class type_class, int64_t bytes)
 {
     static const int64_t sizes[] = {1, 2, 4, 8};
     const hid_t integers[] = {H5T_NATIVE_INT8, H5T_NATIVE_INT16, H5T_NATIVE_INT32,
@@ -141,7 +165,7 @@ static hid_t creation_list(const struct sw_replay_object *object, const hsize_t 
     return list;
 }
 
-hid_t sw_hdf5_create_dataset(hid_t file, const struct sw_replay_object *object, bool filled)
+static hid_t make_dataset(hid_t file, const struct sw_replay_object *object, bool filled)
 {
     hsize_t extents[SW_REPLAY_DIMS], maximum[SW_REPLAY_DIMS], chunk[SW_REPLAY_DIMS];
     for (int d = 0; d < object->n_dims; d++) {
@@ -152,7 +176,7 @@ hid_t sw_hdf5_create_dataset(hid_t file, const struct sw_replay_object *object, 
     }
     hid_t space = object->n_dims > 0 ? H5Screate_simple(object->n_dims, extents, maximum)
                                      : H5Screate(H5S_SCALAR);
-    hid_t type = sw_hdf5_type(object->type_class, object->element_bytes);
+    hid_t type = type_of(object->type_class, object->element_bytes);
     hid_t links = H5Pcreate(H5P_LINK_CREATE);
     hid_t creation = creation_list(object, chunk, filled);
     H5Pset_create_intermediate_group(links, 1);
@@ -164,15 +188,16 @@ hid_t sw_hdf5_create_dataset(hid_t file, const struct sw_replay_object *object, 
     return dataset;
 }
 
-struct sw_hdf5_dataset *sw_hdf5_dataset(struct sw_replay_run *run, const struct sw_replay_now *now)
+/* NULL: the trace does not tell the dataset. */
+static struct dataset *dataset_of(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
-    struct sw_hdf5_file *state = sw_hdf5_state(now);
+    struct open_file *state = state_of(now);
     if (now->object == NULL)
         return NULL;
     return &state->datasets[now->object - run->plan->objects];
 }
 
-static void used(struct sw_hdf5_dataset *dataset, hid_t id)
+static void used(struct dataset *dataset, hid_t id)
 {
     hid_t space = H5Dget_space(id);
     H5Sget_simple_extent_dims(space, dataset->extents, NULL);
@@ -181,53 +206,250 @@ static void used(struct sw_hdf5_dataset *dataset, hid_t id)
     dataset->uses = 1;
 }
 
-void sw_hdf5_open_dataset(struct sw_replay_run *run, const struct sw_replay_now *now)
+static void open_dataset(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
-    struct sw_hdf5_dataset *dataset = sw_hdf5_dataset(run, now);
+    struct dataset *dataset = dataset_of(run, now);
     if (dataset == NULL)
         return;
     if (dataset->uses > 0) {
         dataset->uses++;
         return;
     }
-    hid_t id = H5Dopen2(sw_hdf5_state(now)->file, now->object->name, H5P_DEFAULT);
-    used(dataset, sw_hdf5_check(now, "H5Dopen2", id));
+    hid_t id = H5Dopen2(state_of(now)->file, now->object->name, H5P_DEFAULT);
+    used(dataset, check(now, "H5Dopen2", id));
 }
 
 static void create_dataset(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
-    struct sw_hdf5_dataset *dataset = sw_hdf5_dataset(run, now);
+    struct dataset *dataset = dataset_of(run, now);
     if (dataset == NULL) {
         sw_replay_miss(run, now, "H5Dcreate2", "the trace does not tell the dataset");
         return;
     }
     bool filled = now->object->kind == 'f';
-    hid_t id = sw_hdf5_create_dataset(sw_hdf5_state(now)->file, now->object, filled);
-    used(dataset, sw_hdf5_check(now, "H5Dcreate2", id));
+    hid_t id = make_dataset(state_of(now)->file, now->object, filled);
+    used(dataset, check(now, "H5Dcreate2", id));
 }
 
 static void close_dataset(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
     if (now->file == NULL || now->file->handle[SW_HDF5] == NULL)
         return; /* closed after its file */
-    struct sw_hdf5_dataset *dataset = sw_hdf5_dataset(run, now);
+    struct dataset *dataset = dataset_of(run, now);
     if (dataset != NULL && dataset->uses > 0 && --dataset->uses == 0)
-        sw_hdf5_check(now, "H5Dclose", H5Dclose(dataset->id));
+        check(now, "H5Dclose", H5Dclose(dataset->id));
 }
 
 static void extend(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
-    struct sw_hdf5_dataset *dataset = sw_hdf5_dataset(run, now);
+    struct dataset *dataset = dataset_of(run, now);
     if (dataset == NULL || now->shape == NULL)
         return;
     if (dataset->uses == 0)
-        sw_hdf5_open_dataset(run, now);
+        open_dataset(run, now);
     for (int d = 0; d < now->shape->n_dims; d++)
         if (now->shape->extents[d] > 0)
             dataset->extents[d] = (hsize_t)now->shape->extents[d];
     if (now->shape->n_dims > 0 && now->shape->extents[0] == 0 && now->offset >= 0)
         dataset->extents[0] = (hsize_t)now->offset; /* the dimension that grows */
-    sw_hdf5_check(now, "H5Dset_extent", H5Dset_extent(dataset->id, dataset->extents));
+    check(now, "H5Dset_extent", H5Dset_extent(dataset->id, dataset->extents));
+}
+
+/* ---- data ---------------------------------------------------------------------------------- */
+
+struct transfer {
+    struct dataset *dataset;
+    hid_t type;
+    hid_t memory;
+    hid_t space;
+    hid_t list;
+};
+
+static void select_regular(hid_t space, const struct sw_replay_shape *shape, const hsize_t *start)
+{
+    hsize_t stride[SW_REPLAY_DIMS], count[SW_REPLAY_DIMS], block[SW_REPLAY_DIMS];
+    for (int d = 0; d < shape->n_dims; d++) {
+        stride[d] = (hsize_t)shape->numbers[d];
+        count[d] = (hsize_t)shape->numbers[shape->n_dims + d];
+        block[d] = (hsize_t)shape->numbers[2 * shape->n_dims + d];
+    }
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, count, block);
+}
+
+static void select_boxes(hid_t space, const struct sw_replay_shape *shape, const hsize_t *start)
+{
+    H5Sselect_none(space);
+    for (int64_t b = 0; b < shape->n_boxes; b++) {
+        const int64_t *first = shape->numbers + 2 * b * shape->n_dims;
+        const int64_t *last = first + shape->n_dims;
+        hsize_t from[SW_REPLAY_DIMS], count[SW_REPLAY_DIMS];
+        for (int d = 0; d < shape->n_dims; d++) {
+            from[d] = start[d] + (hsize_t)first[d];
+            count[d] = (hsize_t)(last[d] - first[d] + 1);
+        }
+        H5Sselect_hyperslab(space, b == 0 ? H5S_SELECT_SET : H5S_SELECT_OR, from, NULL, count,
+                            NULL);
+    }
+}
+
+static void select_points(hid_t space, const struct sw_replay_shape *shape, const hsize_t *start)
+{
+    size_t n = (size_t)shape->n_boxes;
+    hsize_t *points = sw_replay_memory((n * (size_t)shape->n_dims + 1) * sizeof *points);
+    for (size_t p = 0; p < n; p++)
+        for (int d = 0; d < shape->n_dims; d++)
+            points[p * (size_t)shape->n_dims + (size_t)d] =
+                start[d] + (hsize_t)shape->numbers[2 * p * (size_t)shape->n_dims + (size_t)d];
+    H5Sselect_elements(space, H5S_SELECT_SET, n, points);
+    free(points);
+}
+
+/* The program has extended the dataset without a call that the trace knows. */
+static void grow(const struct sw_replay_now *now, struct dataset *dataset)
+{
+    bool grows = false;
+    for (int d = 0; d < now->shape->n_dims; d++)
+        if ((hsize_t)now->shape->extents[d] > dataset->extents[d]) {
+            dataset->extents[d] = (hsize_t)now->shape->extents[d];
+            grows = true;
+        }
+    if (grows)
+        check(now, "H5Dset_extent", H5Dset_extent(dataset->id, dataset->extents));
+}
+
+/* The buffer's shape where it has holes; where they begin is not told, and of no matter. */
+static const struct sw_replay_shape *memory_shape(const struct sw_replay_run *run,
+                                                  const struct sw_replay_now *now)
+{
+    const struct sw_replay_shape *shape = now->shape;
+    if (shape == NULL || shape->memory < 0)
+        return NULL;
+    const struct sw_replay_shape *memory = &run->plan->shapes[shape->memory];
+    return memory->kind == SW_REGULAR && memory->elements == shape->elements ? memory : NULL;
+}
+
+static hid_t memory_space(const struct sw_replay_shape *memory, int64_t n_elements)
+{
+    hsize_t elements = (hsize_t)(n_elements > 0 ? n_elements : 1);
+    hsize_t extents[SW_REPLAY_DIMS];
+    const hsize_t start[SW_REPLAY_DIMS] = {0};
+    if (memory == NULL)
+        return H5Screate_simple(1, &elements, NULL);
+    for (int d = 0; d < memory->n_dims; d++)
+        extents[d] = (hsize_t)memory->extents[d];
+    hid_t space = H5Screate_simple(memory->n_dims, extents, NULL);
+    select_regular(space, memory, start);
+    return space;
+}
+
+static void choose(const struct sw_replay_run *run, const struct sw_replay_now *now,
+                   struct transfer *transfer)
+{
+    const struct sw_replay_shape *shape = now->shape;
+    const struct sw_replay_shape *memory = memory_shape(run, now);
+    int64_t index[SW_REPLAY_DIMS];
+    hsize_t start[SW_REPLAY_DIMS];
+    transfer->space = H5S_ALL;
+    transfer->memory = H5S_ALL;
+    if (memory != NULL || (shape != NULL && shape->kind != SW_ALL))
+        transfer->memory = memory_space(memory, shape->elements);
+    if (shape == NULL || shape->kind == SW_ALL)
+        return;
+    transfer->space = H5Dget_space(transfer->dataset->id);
+    sw_replay_unravel(now->offset > 0 ? now->offset : 0, shape->n_dims, shape->extents, index);
+    for (int d = 0; d < shape->n_dims; d++)
+        start[d] = (hsize_t)index[d];
+    if (shape->kind == SW_REGULAR)
+        select_regular(transfer->space, shape, start);
+    else if (shape->kind == SW_BOXES)
+        select_boxes(transfer->space, shape, start);
+    else if (shape->kind == SW_POINTS)
+        select_points(transfer->space, shape, start);
+    if (shape->kind == SW_NONE || shape->elements == 0) {
+        H5Sselect_none(transfer->space);
+        H5Sselect_none(transfer->memory);
+    }
+}
+
+static hid_t transfer_list(const struct sw_replay_now *now, bool parallel)
+{
+    hid_t list = H5Pcreate(H5P_DATASET_XFER);
+#ifdef H5_HAVE_PARALLEL
+    if (parallel && sw_replay_collective(now->call))
+        check(now, "H5Pset_dxpl_mpio", H5Pset_dxpl_mpio(list, H5FD_MPIO_COLLECTIVE));
+#else
+    (void)now;
+    (void)parallel;
+#endif
+    return list;
+}
+
+/* The memory's type: of the size that the program moved for each element. */
+static hid_t memory_type(const struct sw_replay_now *now)
+{
+    const struct sw_replay_object *object = now->object;
+    int64_t elements = now->shape != NULL ? now->shape->elements : 0;
+    int64_t bytes = elements > 0 ? now->call->bytes / elements : object->element_bytes;
+    bool converted = bytes != object->element_bytes;
+    bool number = object->type_class == SW_CLASS_INTEGER || object->type_class == SW_CLASS_FLOAT;
+    return type_of(object->type_class, converted && number ? bytes : object->element_bytes);
+}
+
+/* What the selection takes in memory may be more than the program's: a compound of which it moved
+ * some members is opaque here. */
+static void make_room(struct sw_replay_run *run, struct transfer *transfer)
+{
+    hid_t space =
+        transfer->space != H5S_ALL ? transfer->space : H5Dget_space(transfer->dataset->id);
+    hssize_t points = transfer->memory != H5S_ALL ? H5Sget_simple_extent_npoints(transfer->memory)
+                                                  : H5Sget_select_npoints(space);
+    if (points > 0)
+        sw_replay_room(run, (size_t)points * H5Tget_size(transfer->type));
+    if (space != transfer->space)
+        H5Sclose(space);
+}
+
+static bool begin(struct sw_replay_run *run, const struct sw_replay_now *now,
+                  struct transfer *transfer)
+{
+    transfer->dataset = dataset_of(run, now);
+    if (transfer->dataset == NULL) {
+        sw_replay_miss(run, now, now->verb->name, "the trace does not tell the dataset");
+        return false;
+    }
+    if (transfer->dataset->uses == 0)
+        open_dataset(run, now);
+    if (now->shape != NULL && now->verb->phase == SW_PHASE_WRITE)
+        grow(now, transfer->dataset);
+    choose(run, now, transfer);
+    transfer->type = memory_type(now);
+    make_room(run, transfer);
+    transfer->list = transfer_list(now, state_of(now)->parallel);
+    return true;
+}
+
+static void end(struct transfer *transfer)
+{
+    H5Pclose(transfer->list);
+    H5Tclose(transfer->type);
+    if (transfer->space != H5S_ALL)
+        H5Sclose(transfer->space);
+    if (transfer->memory != H5S_ALL)
+        H5Sclose(transfer->memory);
+}
+
+static void move(struct sw_replay_run *run, const struct sw_replay_now *now)
+{
+    struct transfer t;
+    if (!begin(run, now, &t))
+        return;
+    if (now->verb->phase == SW_PHASE_WRITE)
+        check(now, "H5Dwrite",
+              H5Dwrite(t.dataset->id, t.type, t.memory, t.space, t.list, run->noise));
+    else
+        check(now, "H5Dread",
+              H5Dread(t.dataset->id, t.type, t.memory, t.space, t.list, run->sink));
+    end(&t);
 }
 
 /* ---- groups and attributes --------------------------------------------------------------------
@@ -235,7 +457,7 @@ static void extend(struct sw_replay_run *run, const struct sw_replay_now *now)
 
 static void create_group(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
-    struct sw_hdf5_file *state = sw_hdf5_state(now);
+    struct open_file *state = state_of(now);
     hid_t links = H5Pcreate(H5P_LINK_CREATE);
     H5Pset_create_intermediate_group(links, 1);
     const char *name = now->object != NULL ? now->object->name : "/group";
@@ -250,14 +472,14 @@ static void create_group(struct sw_replay_run *run, const struct sw_replay_now *
 /* Of the dataset if it is known and open, otherwise of the file. */
 static hid_t owner(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
-    struct sw_hdf5_dataset *dataset = sw_hdf5_dataset(run, now);
-    return dataset != NULL && dataset->uses > 0 ? dataset->id : sw_hdf5_state(now)->file;
+    struct dataset *dataset = dataset_of(run, now);
+    return dataset != NULL && dataset->uses > 0 ? dataset->id : state_of(now)->file;
 }
 
 /* Names and types of attributes are not in a trace: bytes, under a name that counts up. */
 static void write_attribute(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
-    struct sw_hdf5_file *state = sw_hdf5_state(now);
+    struct open_file *state = state_of(now);
     char name[64];
     hsize_t bytes = now->call->bytes > 0 ? (hsize_t)now->call->bytes : 8;
     char eight[8] = {0};
@@ -275,7 +497,7 @@ static void write_attribute(struct sw_replay_run *run, const struct sw_replay_no
 /* One that the replay wrote itself; others are not there. */
 static void read_attribute(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
-    struct sw_hdf5_file *state = sw_hdf5_state(now);
+    struct open_file *state = state_of(now);
     char name[64];
     char eight[8];
     snprintf(name, sizeof name, "attribute-%lld", (long long)state->n_attributes - 1);
@@ -295,19 +517,46 @@ const struct sw_replay_verb sw_replay_hdf5[] = {
     {"hdf5.fclose", SW_PHASE_CLOSE, close_file},
     {"hdf5.fflush", SW_PHASE_SYNC, flush_file},
     {"hdf5.dcreate", SW_PHASE_META, create_dataset},
-    {"hdf5.dopen", SW_PHASE_META, sw_hdf5_open_dataset},
+    {"hdf5.dopen", SW_PHASE_META, open_dataset},
     {"hdf5.dclose", SW_PHASE_META, close_dataset},
     {"hdf5.dset_extent", SW_PHASE_META, extend},
     {"hdf5.gcreate", SW_PHASE_META, create_group},
     {"hdf5.awrite", SW_PHASE_META, write_attribute},
     {"hdf5.aread", SW_PHASE_META, read_attribute},
-    {"hdf5.read", SW_PHASE_READ, sw_hdf5_read},
-    {"hdf5.write", SW_PHASE_WRITE, sw_hdf5_write},
+    {"hdf5.read", SW_PHASE_READ, move},
+    {"hdf5.write", SW_PHASE_WRITE, move},
     {NULL, 0, NULL},
 };
+
+/* ---- inputs -------------------------------------------------------------------------------- */
+
+bool sw_replay_make_hdf5(const struct sw_replay_plan *plan, const struct sw_replay_input *input,
+                         char *trouble, size_t room)
+{
+    const char *path = plan->files[input->file].path;
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    bool good = file >= 0;
+    for (int64_t i = 0; i < input->n_objects && good; i++) {
+        hid_t dataset = make_dataset(file, &plan->objects[input->objects[i]], true);
+        good = dataset >= 0 && H5Dclose(dataset) >= 0;
+    }
+    if (file >= 0)
+        good = H5Fclose(file) >= 0 && good;
+    if (!good)
+        snprintf(trouble, room, "cannot make the input %s with HDF5", path);
+    return good;
+}
 
 #else
 
 const struct sw_replay_verb sw_replay_hdf5[] = {{NULL, 0, NULL}};
+
+bool sw_replay_make_hdf5(const struct sw_replay_plan *plan, const struct sw_replay_input *input,
+                         char *trouble, size_t room)
+{
+    snprintf(trouble, room, "cannot make %s: built without HDF5", plan->files[input->file].path);
+    return false;
+}
 
 #endif

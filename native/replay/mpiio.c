@@ -99,6 +99,120 @@ static void delete_file(struct sw_replay_run *run, const struct sw_replay_now *n
         sw_replay_miss(run, now, "MPI_File_delete", "the file is not there");
 }
 
+/* ---- types of views ------------------------------------------------------------------------ */
+
+/* A file view is made from its folded pieces, vectors of vectors, so that it stays as small as
+ * they. */
+
+/* `bytes` in a row, of elementary types where they fit. */
+static MPI_Datatype row_of(int64_t bytes, MPI_Datatype etype, int64_t etype_bytes)
+{
+    MPI_Datatype row;
+    bool fits = bytes % etype_bytes == 0 && bytes / etype_bytes <= INT_MAX;
+    if (fits)
+        MPI_Type_contiguous((int)(bytes / etype_bytes), etype, &row);
+    else
+        MPI_Type_contiguous((int)bytes, MPI_BYTE, &row);
+    return row;
+}
+
+/* `count` of a type at a distance; takes the type. */
+static MPI_Datatype vector_of(MPI_Datatype type, int64_t count, int64_t distance)
+{
+    MPI_Datatype vector;
+    if (count == 1)
+        return type;
+    MPI_Type_create_hvector((int)count, 1, (MPI_Aint)distance, type, &vector);
+    MPI_Type_free(&type);
+    return vector;
+}
+
+/* The first `count` of the pieces that an entry stands for, as one type. */
+static MPI_Datatype pieces_of(const struct sw_replay_piece *piece, int64_t count,
+                              MPI_Datatype etype, int64_t etype_bytes)
+{
+    int64_t first = piece->inner[0] > 0 && piece->inner[0] < count ? piece->inner[0] : count;
+    int64_t turns = count / first;
+    int64_t second = piece->inner[1] > 0 && piece->inner[1] < turns ? piece->inner[1] : turns;
+    MPI_Datatype type = row_of(piece->bytes, etype, etype_bytes);
+    type = vector_of(type, first, piece->stride[0]);
+    type = vector_of(type, second, piece->stride[1]);
+    return vector_of(type, turns / second, piece->stride[2]);
+}
+
+/* How many of `count` pieces make whole turns of all levels. */
+static int64_t whole_turns(const struct sw_replay_piece *piece, int64_t count)
+{
+    int64_t first = piece->inner[0] > 0 ? piece->inner[0] : count;
+    int64_t second = piece->inner[1] > 0 ? piece->inner[1] : 1;
+    if (count >= first * second)
+        return count / (first * second) * (first * second);
+    return count >= first ? count / first * first : count;
+}
+
+static int64_t place_of(const struct sw_replay_piece *piece, int64_t k)
+{
+    int64_t first = piece->inner[0] > 0 ? piece->inner[0] : INT64_MAX;
+    int64_t second = piece->inner[1] > 0 ? piece->inner[1] : INT64_MAX;
+    int64_t outer = k / first;
+    return k % first * piece->stride[0] + outer % second * piece->stride[1] +
+           outer / second * piece->stride[2];
+}
+
+/* With those bounds; takes the type, whose pieces are as seen from the lower one.  A type resized
+ * to begin elsewhere than at 0 is shifted twice by ROMIO (MPICH 4.0, Open MPI 4.1): this one is
+ * resized at 0, and then put where it belongs. */
+static MPI_Datatype bounded(MPI_Datatype type, int64_t lower, int64_t extent)
+{
+    const int once = 1;
+    const MPI_Aint place = (MPI_Aint)lower;
+    MPI_Datatype at_zero;
+    MPI_Datatype placed;
+    MPI_Type_create_resized(type, 0, (MPI_Aint)extent, &at_zero);
+    MPI_Type_free(&type);
+    if (lower == 0)
+        return at_zero;
+    MPI_Type_create_hindexed(1, &once, &place, at_zero, &placed);
+    MPI_Type_free(&at_zero);
+    return placed;
+}
+
+/* The filetype of a view, committed, and its elementary type. */
+static void view_types(const struct sw_replay_view *view, MPI_Datatype *etype,
+                       MPI_Datatype *filetype)
+{
+    /* An entry has at most three parts: whole turns, whole rows, the rest. */
+    size_t room = 3 * (size_t)view->n_pieces + 1;
+    int *lengths = sw_replay_memory(room * sizeof *lengths);
+    MPI_Aint *places = sw_replay_memory(room * sizeof *places);
+    MPI_Datatype *types = sw_replay_memory(room * sizeof(MPI_Datatype));
+    MPI_Datatype joined;
+    int n = 0;
+    *etype = MPI_BYTE;
+    if (view->etype_bytes > 1) {
+        MPI_Type_contiguous((int)view->etype_bytes, MPI_BYTE, etype);
+        MPI_Type_commit(etype);
+    }
+    for (int64_t p = 0; p < view->n_pieces; p++) {
+        const struct sw_replay_piece *piece = &view->pieces[p];
+        for (int64_t done = 0; done < piece->count && (size_t)n < room;) {
+            int64_t count = whole_turns(piece, piece->count - done);
+            lengths[n] = 1;
+            places[n] = (MPI_Aint)(piece->offset + place_of(piece, done) - view->lower);
+            types[n++] = pieces_of(piece, count, *etype, view->etype_bytes);
+            done += count;
+        }
+    }
+    MPI_Type_create_struct(n, lengths, places, types, &joined);
+    *filetype = bounded(joined, view->lower, view->extent);
+    MPI_Type_commit(filetype);
+    for (int i = 0; i < n; i++)
+        MPI_Type_free(&types[i]);
+    free(lengths);
+    free(places);
+    free(types);
+}
+
 /* ---- view, size, pointers ------------------------------------------------------------------ */
 
 static void set_view(struct sw_replay_run *run, const struct sw_replay_now *now)
@@ -113,7 +227,7 @@ static void set_view(struct sw_replay_run *run, const struct sw_replay_now *now)
     handle->unit = 1;
     if (number >= 0 && number < run->plan->n_views) {
         const struct sw_replay_view *view = &run->plan->views[number];
-        sw_replay_view_types(view, &etype, &filetype);
+        view_types(view, &etype, &filetype);
         displacement = view->displacement;
         handle->unit = view->etype_bytes;
     }
@@ -129,42 +243,6 @@ static void set_view(struct sw_replay_run *run, const struct sw_replay_now *now)
     handle->position = 0;
 }
 
-static void set_size(struct sw_replay_run *run, const struct sw_replay_now *now)
-{
-    (void)run;
-    sw_replay_check_mpi(now, "MPI_File_set_size",
-                        MPI_File_set_size(state_of(now)->file, now->offset));
-}
-
-static void preallocate(struct sw_replay_run *run, const struct sw_replay_now *now)
-{
-    (void)run;
-    sw_replay_check_mpi(now, "MPI_File_preallocate",
-                        MPI_File_preallocate(state_of(now)->file, now->offset));
-}
-
-static void get_size(struct sw_replay_run *run, const struct sw_replay_now *now)
-{
-    MPI_Offset size = 0;
-    (void)run;
-    sw_replay_check_mpi(now, "MPI_File_get_size", MPI_File_get_size(state_of(now)->file, &size));
-}
-
-static void get_shared(struct sw_replay_run *run, const struct sw_replay_now *now)
-{
-    MPI_Offset position = 0;
-    (void)run;
-    sw_replay_check_mpi(now, "MPI_File_get_position_shared",
-                        MPI_File_get_position_shared(state_of(now)->file, &position));
-}
-
-/* The pointer is put to its place where it is used. */
-static void seek(struct sw_replay_run *run, const struct sw_replay_now *now)
-{
-    (void)run;
-    sw_replay_check_mpi(now, "MPI_File_seek", MPI_File_seek(state_of(now)->file, 0, MPI_SEEK_CUR));
-}
-
 static void seek_shared(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
     (void)run;
@@ -172,6 +250,19 @@ static void seek_shared(struct sw_replay_run *run, const struct sw_replay_now *n
     sw_replay_check_mpi(now, "MPI_File_seek_shared",
                         MPI_File_seek_shared(state_of(now)->file, offset, MPI_SEEK_SET));
 }
+
+#define SIMPLE(function, name, ...)                                                               \
+    static void function(struct sw_replay_run *run, const struct sw_replay_now *now)              \
+    {                                                                                             \
+        (void)run;                                                                                \
+        sw_replay_check_mpi(now, #name, name(state_of(now)->file, __VA_ARGS__));                  \
+    }
+SIMPLE(set_size, MPI_File_set_size, now->offset)
+SIMPLE(preallocate, MPI_File_preallocate, now->offset)
+/* The pointer is put to its place where it is used. */
+SIMPLE(seek, MPI_File_seek, 0, MPI_SEEK_CUR)
+SIMPLE(get_size, MPI_File_get_size, &(MPI_Offset){0})
+SIMPLE(get_position_shared, MPI_File_get_position_shared, &(MPI_Offset){0})
 
 static void sync_file(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
@@ -216,7 +307,7 @@ static struct memory buffer_of(const struct sw_replay_run *run, const struct sw_
     MPI_Datatype byte;
     if (layout == NULL)
         return memory_of(call->bytes);
-    sw_replay_view_types(layout, &byte, &memory.type);
+    view_types(layout, &byte, &memory.type);
     memory.count = (int)(call->bytes / layout->filetype_bytes);
     return memory;
 }
@@ -252,59 +343,61 @@ static MPI_Request *request(const struct sw_replay_now *now)
     return &state->requests[state->n_requests++];
 }
 
-#define BEGIN_DATA                                                                                \
-    struct open_file *state = state_of(now);                                                      \
-    struct memory memory = buffer_of(run, now->call)
-#define END_DATA(name, result)                                                                    \
-    sw_replay_check_mpi(now, name, result);                                                       \
-    forget(&memory)
+#define NOWHERE (void)0
+#define SINK run->sink, memory.count, memory.type
+#define NOISE run->noise, memory.count, memory.type
 
-#define AT(verb, buffer)                                                                          \
+/* X(verb, phase, before the call, arguments after the file...) */
+#define CALLS(X)                                                                                  \
+    X(read_at, READ, NOWHERE, now->offset, SINK, MPI_STATUS_IGNORE)                               \
+    X(write_at, WRITE, NOWHERE, now->offset, NOISE, MPI_STATUS_IGNORE)                            \
+    X(read_at_all, READ, NOWHERE, now->offset, SINK, MPI_STATUS_IGNORE)                           \
+    X(write_at_all, WRITE, NOWHERE, now->offset, NOISE, MPI_STATUS_IGNORE)                        \
+    X(iread_at, READ, NOWHERE, now->offset, SINK, request(now))                                   \
+    X(iwrite_at, WRITE, NOWHERE, now->offset, NOISE, request(now))                                \
+    X(iread_at_all, READ, NOWHERE, now->offset, SINK, request(now))                               \
+    X(iwrite_at_all, WRITE, NOWHERE, now->offset, NOISE, request(now))                            \
+    X(read, READ, point(now), SINK, MPI_STATUS_IGNORE)                                            \
+    X(write, WRITE, point(now), NOISE, MPI_STATUS_IGNORE)                                         \
+    X(read_all, READ, point(now), SINK, MPI_STATUS_IGNORE)                                        \
+    X(write_all, WRITE, point(now), NOISE, MPI_STATUS_IGNORE)                                     \
+    X(read_shared, READ, NOWHERE, SINK, MPI_STATUS_IGNORE)                                        \
+    X(write_shared, WRITE, NOWHERE, NOISE, MPI_STATUS_IGNORE)                                     \
+    X(read_ordered, READ, NOWHERE, SINK, MPI_STATUS_IGNORE)                                       \
+    X(write_ordered, WRITE, NOWHERE, NOISE, MPI_STATUS_IGNORE)                                    \
+    X(iread, READ, point(now), SINK, request(now))                                                \
+    X(iwrite, WRITE, point(now), NOISE, request(now))                                             \
+    X(iread_all, READ, point(now), SINK, request(now))                                            \
+    X(iwrite_all, WRITE, point(now), NOISE, request(now))                                         \
+    X(iread_shared, READ, NOWHERE, SINK, request(now))                                            \
+    X(iwrite_shared, WRITE, NOWHERE, NOISE, request(now))                                         \
+    X(read_at_all_begin, READ, NOWHERE, now->offset, SINK)                                        \
+    X(write_at_all_begin, WRITE, NOWHERE, now->offset, NOISE)                                     \
+    X(read_all_begin, READ, point(now), SINK)                                                     \
+    X(write_all_begin, WRITE, point(now), NOISE)                                                  \
+    X(read_ordered_begin, READ, NOWHERE, SINK)                                                    \
+    X(write_ordered_begin, WRITE, NOWHERE, NOISE)
+
+#define CALL(verb, phase, place, ...)                                                             \
     static void verb(struct sw_replay_run *run, const struct sw_replay_now *now)                  \
     {                                                                                             \
-        BEGIN_DATA;                                                                               \
-        END_DATA("MPI_File_" #verb,                                                               \
-                 MPI_File_##verb(state->file, now->offset, run->buffer, memory.count,             \
-                                 memory.type, MPI_STATUS_IGNORE));                                \
-    }
-#define POST_AT(verb, buffer)                                                                     \
-    static void verb(struct sw_replay_run *run, const struct sw_replay_now *now)                  \
-    {                                                                                             \
-        BEGIN_DATA;                                                                               \
-        END_DATA("MPI_File_" #verb, MPI_File_##verb(state->file, now->offset, run->buffer,        \
-                                                    memory.count, memory.type, request(now)));    \
-    }
-#define PLAIN(verb, buffer, place)                                                                \
-    static void verb(struct sw_replay_run *run, const struct sw_replay_now *now)                  \
-    {                                                                                             \
-        BEGIN_DATA;                                                                               \
+        struct open_file *state = state_of(now);                                                  \
+        struct memory memory = buffer_of(run, now->call);                                         \
         place;                                                                                    \
-        END_DATA("MPI_File_" #verb, MPI_File_##verb(state->file, run->buffer, memory.count,       \
-                                                    memory.type, MPI_STATUS_IGNORE));             \
+        sw_replay_check_mpi(now, "MPI_File_" #verb, MPI_File_##verb(state->file, __VA_ARGS__));   \
+        forget(&memory);                                                                          \
     }
-#define POST(verb, buffer, place)                                                                 \
-    static void verb(struct sw_replay_run *run, const struct sw_replay_now *now)                  \
-    {                                                                                             \
-        BEGIN_DATA;                                                                               \
-        place;                                                                                    \
-        END_DATA("MPI_File_" #verb, MPI_File_##verb(state->file, run->buffer, memory.count,       \
-                                                    memory.type, request(now)));                  \
-    }
-#define BEGIN_AT(verb, buffer)                                                                    \
-    static void verb(struct sw_replay_run *run, const struct sw_replay_now *now)                  \
-    {                                                                                             \
-        BEGIN_DATA;                                                                               \
-        END_DATA("MPI_File_" #verb, MPI_File_##verb(state->file, now->offset, run->buffer,        \
-                                                    memory.count, memory.type));                  \
-    }
-#define BEGIN(verb, buffer, place)                                                                \
-    static void verb(struct sw_replay_run *run, const struct sw_replay_now *now)                  \
-    {                                                                                             \
-        BEGIN_DATA;                                                                               \
-        place;                                                                                    \
-        END_DATA("MPI_File_" #verb,                                                               \
-                 MPI_File_##verb(state->file, run->buffer, memory.count, memory.type));           \
-    }
+CALLS(CALL)
+
+/* X(verb, buffer): the ends of split calls */
+#define ENDS(X)                                                                                   \
+    X(read_at_all_end, sink)                                                                      \
+    X(write_at_all_end, noise)                                                                    \
+    X(read_all_end, sink)                                                                         \
+    X(write_all_end, noise)                                                                       \
+    X(read_ordered_end, sink)                                                                     \
+    X(write_ordered_end, noise)
+
 #define END(verb, buffer)                                                                         \
     static void verb(struct sw_replay_run *run, const struct sw_replay_now *now)                  \
     {                                                                                             \
@@ -312,94 +405,28 @@ static MPI_Request *request(const struct sw_replay_now *now)
             now, "MPI_File_" #verb,                                                               \
             MPI_File_##verb(state_of(now)->file, run->buffer, MPI_STATUS_IGNORE));                \
     }
+ENDS(END)
 
-#define NOWHERE (void)0
-AT(read_at, sink)
-AT(write_at, noise)
-AT(read_at_all, sink)
-AT(write_at_all, noise)
-POST_AT(iread_at, sink)
-POST_AT(iwrite_at, noise)
-POST_AT(iread_at_all, sink)
-POST_AT(iwrite_at_all, noise)
-PLAIN(read, sink, point(now))
-PLAIN(write, noise, point(now))
-PLAIN(read_all, sink, point(now))
-PLAIN(write_all, noise, point(now))
-PLAIN(read_shared, sink, NOWHERE)
-PLAIN(write_shared, noise, NOWHERE)
-PLAIN(read_ordered, sink, NOWHERE)
-PLAIN(write_ordered, noise, NOWHERE)
-POST(iread, sink, point(now))
-POST(iwrite, noise, point(now))
-POST(iread_all, sink, point(now))
-POST(iwrite_all, noise, point(now))
-POST(iread_shared, sink, NOWHERE)
-POST(iwrite_shared, noise, NOWHERE)
-BEGIN_AT(read_at_all_begin, sink)
-BEGIN_AT(write_at_all_begin, noise)
-BEGIN(read_all_begin, sink, point(now))
-BEGIN(write_all_begin, noise, point(now))
-BEGIN(read_ordered_begin, sink, NOWHERE)
-BEGIN(write_ordered_begin, noise, NOWHERE)
-END(read_at_all_end, sink)
-END(write_at_all_end, noise)
-END(read_all_end, sink)
-END(write_all_end, noise)
-END(read_ordered_end, sink)
-END(write_ordered_end, noise)
-
-#define READ(verb) {"mpiio." #verb, SW_PHASE_READ, verb}
-#define WRITE(verb) {"mpiio." #verb, SW_PHASE_WRITE, verb}
-#define META(verb) {"mpiio." #verb, SW_PHASE_META, verb}
+#define ROW(verb, phase, ...) {"mpiio." #verb, SW_PHASE_##phase, verb},
+#define END_ROW(verb, buffer) ROW(verb, META)
 
 const struct sw_replay_verb sw_replay_mpiio[] = {
     {"mpiio.open", SW_PHASE_OPEN, open_file},
     {"mpiio.close", SW_PHASE_CLOSE, close_file},
     {"mpiio.delete", SW_PHASE_META, delete_file},
     {"mpiio.sync", SW_PHASE_SYNC, sync_file},
-    {"mpiio.get_position_shared", SW_PHASE_META, get_shared},
     {"mpiio.wait", SW_PHASE_META, wait_one},
     {"mpiio.waitall", SW_PHASE_META, wait_all},
-    META(set_view),
-    META(set_size),
-    META(preallocate),
-    META(get_size),
-    META(seek),
-    META(seek_shared),
-    READ(read_at),
-    WRITE(write_at),
-    READ(read_at_all),
-    WRITE(write_at_all),
-    READ(iread_at),
-    WRITE(iwrite_at),
-    READ(iread_at_all),
-    WRITE(iwrite_at_all),
-    READ(read),
-    WRITE(write),
-    READ(read_all),
-    WRITE(write_all),
-    READ(read_shared),
-    WRITE(write_shared),
-    READ(read_ordered),
-    WRITE(write_ordered),
-    READ(iread),
-    WRITE(iwrite),
-    READ(iread_all),
-    WRITE(iwrite_all),
-    READ(iread_shared),
-    WRITE(iwrite_shared),
-    READ(read_at_all_begin),
-    WRITE(write_at_all_begin),
-    READ(read_all_begin),
-    WRITE(write_all_begin),
-    READ(read_ordered_begin),
-    WRITE(write_ordered_begin),
-    META(read_at_all_end),
-    META(write_at_all_end),
-    META(read_all_end),
-    META(write_all_end),
-    META(read_ordered_end),
-    META(write_ordered_end),
+    /* clang-format off */
+    ROW(get_position_shared, META)
+    ROW(set_view, META)
+    ROW(set_size, META)
+    ROW(preallocate, META)
+    ROW(get_size, META)
+    ROW(seek, META)
+    ROW(seek_shared, META)
+    CALLS(ROW)
+    ENDS(END_ROW)
+    /* clang-format on */
     {NULL, 0, NULL},
 };

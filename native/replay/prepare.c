@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /* Makes what the program read: noise of the right size, and datasets of the right shape. */
 #define _GNU_SOURCE
-#include "hdf5_state.h"
+#include "replay.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,37 +52,6 @@ static bool make_bytes(const char *path, int64_t bytes, char *trouble, size_t ro
         snprintf(trouble, room, "cannot make the input %s: %s", path, strerror(errno));
     return good;
 }
-
-#if defined(SW_HAVE_HDF5)
-
-bool sw_replay_make_hdf5(const struct sw_replay_plan *plan, const struct sw_replay_input *input,
-                         char *trouble, size_t room)
-{
-    const char *path = plan->files[input->file].path;
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    bool good = file >= 0;
-    for (int64_t i = 0; i < input->n_objects && good; i++) {
-        hid_t dataset = sw_hdf5_create_dataset(file, &plan->objects[input->objects[i]], true);
-        good = dataset >= 0 && H5Dclose(dataset) >= 0;
-    }
-    if (file >= 0)
-        good = H5Fclose(file) >= 0 && good;
-    if (!good)
-        snprintf(trouble, room, "cannot make the input %s with HDF5", path);
-    return good;
-}
-
-#else
-
-bool sw_replay_make_hdf5(const struct sw_replay_plan *plan, const struct sw_replay_input *input,
-                         char *trouble, size_t room)
-{
-    snprintf(trouble, room, "cannot make %s: built without HDF5", plan->files[input->file].path);
-    return false;
-}
-
-#endif
 
 bool sw_replay_prepare(const struct sw_replay_plan *plan, const char *directory, char *trouble,
                        size_t room)

@@ -254,10 +254,6 @@ void sw_replay_check_mpi(const struct sw_replay_now *now, const char *call, int 
 /* Layout of the buffer of a call of MPI-IO, NULL: contiguous. */
 const struct sw_replay_view *sw_replay_layout(const struct sw_replay_plan *plan,
                                               const struct sw_replay_call *call);
-/* The filetype of a view, committed, and its elementary type. */
-void sw_replay_view_types(const struct sw_replay_view *view, MPI_Datatype *etype,
-                          MPI_Datatype *filetype);
-
 /* C order index -> one number per dimension. */
 void sw_replay_unravel(int64_t index, int n_dims, const int64_t *extents, int64_t *start);
 

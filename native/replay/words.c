@@ -1,8 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "words.h"
-
-#include "replay.h"
+#include "plan.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -56,7 +56,7 @@ static void check_rank(const struct sw_options *options, int n_ranks, int rank, 
     }
     REQUIRE(owned == domain.owned);
     REQUIRE((int64_t)domain.n_boxes <= domain.most_boxes);
-    if (same_boxes && options->pattern == &sw_pattern_btio)
+    if (same_boxes && options->pattern == sw_pattern_find("btio"))
         for (int d = 0; d < 3; d++)
             REQUIRE(slabs_are_even(&share, d));
     *n_boxes = domain.n_boxes;
@@ -88,7 +88,7 @@ static void check(const struct sw_options *options, int n_ranks, bool same_boxes
 static void check_large(enum sw_part_kind kind, int64_t length)
 {
     const struct sw_options large = {
-        .pattern = &sw_pattern_array3d,
+        .pattern = sw_pattern_find("array3d"),
         .n_size = 3,
         .size = {1, 3, INT64_C(5000000000)},
         .n_grid = 3,
@@ -129,15 +129,15 @@ int main(int argc, char **argv)
         for (int halo = 0; halo < 3; halo += 2) {
             struct sw_options options = {
                 .n_size = 3, .size = {27, 29, 26}, .steps = 1, .halo = halo};
-            options.pattern = &sw_pattern_btio;
+            options.pattern = sw_pattern_find("btio");
             check(&options, n_ranks, true);
-            options.pattern = &sw_pattern_array3d;
+            options.pattern = sw_pattern_find("array3d");
             check(&options, n_ranks, true);
             options.size[0] = 2; /* fewer planes than parts: some ranks own nothing */
             check(&options, n_ranks, false);
-            options.pattern = &sw_pattern_btio;
+            options.pattern = sw_pattern_find("btio");
             check(&options, n_ranks, false);
-            options.pattern = &sw_pattern_flash;
+            options.pattern = sw_pattern_find("flash");
             options.n_size = 4;
             options.size[0] = 11;
             options.size[3] = 3;

@@ -4,7 +4,7 @@
  * Many runs of the kernel in one start of mpiexec: kernel_batch FILE, a line of options a run.
  * Rank 0 prints "CODE VERDICT OPTIONS", and what went wrong.
  */
-#include "../../native/kernels/report.h"
+#include "../../native/kernels/kernel.h"
 
 #include <getopt.h>
 #include <stdlib.h>

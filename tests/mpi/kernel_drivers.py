@@ -82,6 +82,7 @@ def compile_drivers(family: str) -> Drivers | None:
     flags = hdf5_flags(family)
     sources = [str(path) for path in sorted(KERNELS.rglob("*.c")) if path.name != "main.c"]
     define = ["-DSW_HAVE_HDF5"] if flags else []
-    words = [wrapper, *WARNINGS, "-fsanitize=undefined", *define, "-c", *sources]
+    words = [wrapper, *WARNINGS, "-fsanitize=undefined", *define, f"-I{NATIVE / 'include'}"]
+    words += ["-c", *sources]
     command = [*words, *(f for f in flags if not f.startswith("-l"))]
     return Drivers(family, built(f"drivers-{family}", [NATIVE], command), bool(flags))

@@ -21,7 +21,7 @@ import pytest
 from kernel_builds import KERNELS, PATIENCE_SECONDS, WARNINGS
 
 METADATA = KERNELS.parent / "metadata"
-_SHARED = (KERNELS / "json.c", KERNELS / "meeting.c", KERNELS / "values.c")
+_SHARED = tuple(KERNELS / f"{name}.c" for name in ("command", "json", "meeting", "program"))
 _CHECKED = ("-fsanitize=undefined", "-fno-sanitize-recover=all")
 
 

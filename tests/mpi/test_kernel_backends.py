@@ -49,11 +49,13 @@ class Request:
 
 def shapes_of_wrf() -> Shapes:
     """16 variables of the volume and 28 of the plane, as the pattern's table has them."""
-    rows = re.findall(
-        r'{\.name = "(\w+)"(, \.dims = PLANE)?}', (KERNELS / "patterns/wrf.c").read_text()
+    table = re.search(
+        r"wrf_variables\[\] = {(.*?)};", (KERNELS / "patterns.c").read_text(), re.DOTALL
     )
-    assert len(rows) == 44
-    return {name: (11, 13) if plane else (3, 11, 13) for name, plane in rows}
+    assert table is not None
+    names = re.findall(r'"(\w+)"', table[1])
+    assert len(names) == 44
+    return {name: (3, 11, 13) if n < 16 else (11, 13) for n, name in enumerate(names)}
 
 
 FLASH = {f"unknown{n:02d}": (7, 3, 2, 5) for n in range(1, 25)}

@@ -65,5 +65,5 @@ def test_the_program_is_where_the_runtime_is(tmp_path: Path) -> None:
     assert task_program(runtime) == tmp_path / "bin/stripewise-task"
     assert (
         f"SW_TASK_BYTES (1 << {MOST_BYTES.bit_length() - 1})"
-        in (NATIVE / "task/task.h").read_text()
+        in (NATIVE / "task/main.c").read_text()
     )

@@ -15,16 +15,19 @@
 
 #define ADIOS2_USE_MPI 1
 
-#include "bp_directory.h"
-#include "room.h"
 #include "slabs.h"
 
 #include <adios2_c.h>
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct adios2_state {
     adios2_adios *adios;
@@ -51,6 +54,137 @@ static adios2_type type_of(const struct sw_share *share)
         [SW_TYPE_FLOAT] = adios2_type_float,
     };
     return types[share->type];
+}
+
+/* ---- the directory that an output is ------------------------------------------------------- */
+
+/*
+ * Source: ADIOS2 2.12, the comments at the end of BP5Engine.h and GetBPSubStreamName of the BP4
+ * format name the files: md.idx, md.N, mmd.N, data.N; profiling.json and active come and go.
+ * md.idx is there from the open on, with both: a directory without it is no output.
+ */
+#define INDEX "md.idx"
+
+/* "md." and digits, for one. */
+static bool is_numbered(const char *name, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    if (strncmp(name, prefix, length) != 0 || name[length] == '\0')
+        return false;
+    for (const char *c = name + length; *c != '\0'; c++)
+        if (!isdigit((unsigned char)*c))
+            return false;
+    return true;
+}
+
+static bool is_ours(int directory, const char *name)
+{
+    struct stat status;
+    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    return strcmp(name, INDEX) == 0 || strcmp(name, "profiling.json") == 0 ||
+           strcmp(name, "active") == 0 || is_numbered(name, "md.") || is_numbered(name, "mmd.") ||
+           is_numbered(name, "data.");
+}
+
+static bool is_dots(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* The directory behind a path, opened; NULL with errno. */
+static DIR *open_directory(const char *path)
+{
+    int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *directory = descriptor >= 0 ? fdopendir(descriptor) : NULL;
+    if (directory == NULL && descriptor >= 0)
+        close(descriptor);
+    return directory;
+}
+
+/* The next entry but the dots; NULL at the end, or with errno set. */
+static const struct dirent *next_entry(DIR *directory)
+{
+    const struct dirent *entry = NULL;
+    do {
+        errno = 0;
+        entry = readdir(directory);
+    } while (entry != NULL && is_dots(entry->d_name));
+    return entry;
+}
+
+static bool is_output(DIR *directory, char *stranger, size_t bytes)
+{
+    const struct dirent *entry = NULL;
+    while ((entry = next_entry(directory)) != NULL) {
+        if (is_ours(dirfd(directory), entry->d_name))
+            continue;
+        snprintf(stranger, bytes, "%s", entry->d_name);
+        errno = ENOTEMPTY;
+        return false;
+    }
+    if (errno != 0)
+        return false;
+    if (is_ours(dirfd(directory), INDEX))
+        return true;
+    errno = EEXIST;
+    return false;
+}
+
+/* What came since the first look, and is not ours, is left to rmdir to refuse.  The index goes
+ * last: what an interruption leaves is still known for an output. */
+static bool remove_entries(DIR *directory)
+{
+    const struct dirent *entry = NULL;
+    rewinddir(directory);
+    while ((entry = next_entry(directory)) != NULL)
+        if (strcmp(entry->d_name, INDEX) != 0 && is_ours(dirfd(directory), entry->d_name) &&
+            unlinkat(dirfd(directory), entry->d_name, 0) != 0)
+            return false;
+    return errno == 0 && unlinkat(dirfd(directory), INDEX, 0) == 0;
+}
+
+/* Remove an output: a directory that holds its index and nothing but the files of one.  Nothing is
+ * removed otherwise, nor through symbolic links inside; what is not there is no error.  False with
+ * errno; ENOTEMPTY: `stranger` is the name of a file that no output has; EEXIST: no index. */
+static bool bp_remove(const char *path, char *stranger, size_t bytes)
+{
+    char target[PATH_MAX];
+    stranger[0] = '\0';
+    if (realpath(path, target) == NULL)
+        return errno == ENOENT;
+    DIR *directory = open_directory(target);
+    if (directory == NULL)
+        return errno == ENOENT;
+    bool done = is_output(directory, stranger, bytes) && remove_entries(directory);
+    int error = errno;
+    closedir(directory);
+    errno = error;
+    return done && rmdir(target) == 0;
+}
+
+/* Ask the system to store the data of all its files.  False with errno. */
+static bool bp_sync(const char *path)
+{
+    char target[PATH_MAX];
+    const struct dirent *entry = NULL;
+    DIR *directory = realpath(path, target) != NULL ? open_directory(target) : NULL;
+    int error = directory == NULL ? errno : 0;
+    while (error == 0 && (entry = next_entry(directory)) != NULL) {
+        int file = openat(dirfd(directory), entry->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        if (file < 0 || fsync(file) != 0)
+            error = errno;
+        if (file >= 0)
+            close(file);
+    }
+    if (error == 0)
+        error = errno; /* of the last entry */
+    if (directory != NULL && error == 0 && fsync(dirfd(directory)) != 0)
+        error = errno;
+    if (directory != NULL)
+        closedir(directory);
+    errno = error;
+    return error == 0;
 }
 
 /* ---- open ---------------------------------------------------------------------------------- */
@@ -239,7 +373,7 @@ static adios2_error select_slab(adios2_variable *variable, const struct sw_slab 
 }
 
 /* Deferred: what is put has to stay where it is until the end of the step. */
-static void put_variable(struct sw_session *session, int v, const char *buffer)
+static void put_variable(struct sw_session *session, int v, char *buffer)
 {
     const struct adios2_state *state = session->state;
     const struct sw_variable *variable = &session->share->variables[v];
@@ -251,7 +385,7 @@ static void put_variable(struct sw_session *session, int v, const char *buffer)
     adios2_error error = adios2_error_none;
     while (sw_slabs_next(&slabs, &slab) && error == adios2_error_none) {
         if (packed != NULL)
-            sw_slab_pack(&slab, bytes, buffer + variable->memory, packed);
+            sw_slab_copy(&slab, bytes, buffer + variable->memory, packed, SW_PACK);
         error = select_slab(state->variables[v], &slab);
         if (error == adios2_error_none)
             error = adios2_put(state->engine, state->variables[v], from, adios2_mode_deferred);
@@ -262,10 +396,9 @@ static void put_variable(struct sw_session *session, int v, const char *buffer)
         fail_adios2(session, "adios2_put", error);
 }
 
-static int write_step(struct sw_session *session, int64_t step, const char *buffer)
+static int write_step(struct sw_session *session, char *buffer)
 {
     const struct adios2_state *state = session->state;
-    (void)step;
     for (int v = 0; v < session->share->n_variables; v++)
         put_variable(session, v, buffer);
     adios2_error error = adios2_end_step(state->engine);
@@ -299,9 +432,10 @@ static void unpack_variable(const struct sw_session *session, int v, char *buffe
     const struct sw_variable *variable = &session->share->variables[v];
     struct sw_slabs slabs = {.domain = variable->domain, .strides = false};
     struct sw_slab slab;
-    const char *packed = state->packed + variable->packed;
+    char *packed = state->packed + variable->packed;
     while (sw_slabs_next(&slabs, &slab)) {
-        sw_slab_unpack(&slab, session->share->element_bytes, packed, buffer + variable->memory);
+        sw_slab_copy(&slab, session->share->element_bytes, buffer + variable->memory, packed,
+                     SW_UNPACK);
         packed += slab.elements * session->share->element_bytes;
     }
 }
@@ -319,18 +453,22 @@ static int read_step(struct sw_session *session, int64_t step, char *buffer)
     return session->failure->failed ? -1 : 0;
 }
 
+static int move_step(struct sw_session *session, int64_t step, char *buffer)
+{
+    return session->writing ? write_step(session, buffer) : read_step(session, step, buffer);
+}
+
 /* ---- the rest ------------------------------------------------------------------------------ */
 
 /* One rank of each node, for the data may lie in the memory of the node that wrote it. */
 static int sync_file(struct sw_session *session)
 {
     MPI_Comm node = MPI_COMM_NULL;
-    int rank = 0;
     MPI_Barrier(session->comm);
     MPI_Comm_split_type(session->comm, MPI_COMM_TYPE_SHARED, session->rank, MPI_INFO_NULL, &node);
-    MPI_Comm_rank(node, &rank);
+    int rank = sw_rank_in(node);
     MPI_Comm_free(&node);
-    if (rank == 0 && !sw_bp_sync(session->path))
+    if (rank == 0 && !bp_sync(session->path))
         return sw_fail_errno(session, "fsync");
     return 0;
 }
@@ -354,7 +492,7 @@ static int close_file(struct sw_session *session)
 static int remove_output(struct sw_session *session)
 {
     char stranger[256];
-    if (sw_bp_remove(session->path, stranger, sizeof stranger))
+    if (bp_remove(session->path, stranger, sizeof stranger))
         return 0;
     if (errno == ENOTDIR)
         return sw_file_remove(session->path) == 0 ? 0 : sw_fail_errno(session, "unlink");
@@ -375,41 +513,26 @@ static void library(char *text, size_t bytes)
     snprintf(text, bytes, "ADIOS2 %s", ADIOS2_VERSION_STR);
 }
 
+#endif
+
 const struct sw_backend sw_backend_adios2 = {
     .name = "adios2",
-    .summary = "ADIOS2, engine BP5 or BP4: a directory, a variable each, a step a step",
-    .missing = NULL,
     .suffix = ".bp",
     .stores = true,
     .engines = true,
     .closes_after_failure = false,
+#ifdef SW_HAVE_ADIOS2
+    .summary = "ADIOS2, engine BP5 or BP4: a directory, a variable each, a step a step",
     .open = open_file,
     .prepare = prepare,
-    .write = write_step,
-    .read = read_step,
+    .move = move_step,
     .sync = sync_file,
     .close = close_file,
     .remove = remove_output,
     .library = library,
-};
-
 #else
-
-static void library(char *text, size_t bytes)
-{
-    if (bytes > 0)
-        text[0] = '\0';
-}
-
-const struct sw_backend sw_backend_adios2 = {
-    .name = "adios2",
     .summary = "ADIOS2, engines BP4 and BP5 (not in this build)",
     .missing = "this kernel was built without ADIOS2; install it (Debian 13: libadios2-mpi-c-dev, "
                "Open MPI only) or set ADIOS2_DIR, and run \"stripewise runtime build\"",
-    .suffix = ".bp",
-    .stores = true,
-    .engines = true,
-    .library = library,
-};
-
 #endif
+};

@@ -361,8 +361,9 @@ static void move_box(struct sw_session *session, int v, const struct sw_box *box
     release(&selection);
 }
 
-static int move_step(struct sw_session *session, char *buffer)
+static int move_step(struct sw_session *session, int64_t step, char *buffer)
 {
+    (void)step;
     const struct hdf5_state *state = session->state;
     const bool counted = session->options->transfer_bytes > 0;
     const bool all = session->options->mode == SW_MODE_COLLECTIVE;
@@ -383,18 +384,6 @@ static int move_step(struct sw_session *session, char *buffer)
             sw_wall_section(session);
     }
     return session->failure->failed ? -1 : 0;
-}
-
-static int write_step(struct sw_session *session, int64_t step, const char *buffer)
-{
-    (void)step;
-    return move_step(session, (char *)buffer); /* a pass that writes changes nothing */
-}
-
-static int read_step(struct sw_session *session, int64_t step, char *buffer)
-{
-    (void)step;
-    return move_step(session, buffer);
 }
 
 static int sync_file(struct sw_session *session)
@@ -428,63 +417,28 @@ static void library(char *text, size_t bytes)
     snprintf(text, bytes, "HDF5 %u.%u.%u", major, minor, release);
 }
 
+#endif
+
 const struct sw_backend sw_backend_hdf5 = {
     .name = "hdf5",
-    .summary = "parallel HDF5: a group a step, a dataset a variable",
-    .missing = NULL,
     .suffix = ".h5",
     .stores = true,
     .hints = true,
     .collective = true,
     .transfers = true,
     .most_transfer_dims = 1,
-    .serial = false,
-    .per_process = false,
-    .per_node = false,
-    .removes_view = false,
     .closes_after_failure = false,
+#if defined(SW_HAVE_HDF5) && defined(H5_HAVE_PARALLEL)
+    .summary = "parallel HDF5: a group a step, a dataset a variable",
     .open = open_file,
     .prepare = prepare,
-    .write = write_step,
-    .read = read_step,
+    .move = move_step,
     .sync = sync_file,
     .close = close_file,
-    .remove = NULL,
     .library = library,
-};
-
 #else
-
-static void library(char *text, size_t bytes)
-{
-    if (bytes > 0)
-        text[0] = '\0';
-}
-
-const struct sw_backend sw_backend_hdf5 = {
-    .name = "hdf5",
     .summary = "parallel HDF5 (not in this build)",
     .missing = "this kernel was built without parallel HDF5; install HDF5 for this MPI and run "
                "\"stripewise runtime build\"",
-    .suffix = ".h5",
-    .stores = true,
-    .hints = true,
-    .collective = true,
-    .transfers = true,
-    .most_transfer_dims = 1,
-    .serial = false,
-    .per_process = false,
-    .per_node = false,
-    .removes_view = false,
-    .closes_after_failure = false,
-    .open = NULL,
-    .prepare = NULL,
-    .write = NULL,
-    .read = NULL,
-    .sync = NULL,
-    .close = NULL,
-    .remove = NULL,
-    .library = library,
-};
-
 #endif
+};

@@ -8,7 +8,7 @@
  */
 #include "../wall.h"
 #include "mpiio_types.h"
-#include "slices.h"
+#include "slabs.h"
 
 #include <stdlib.h>
 
@@ -186,10 +186,10 @@ static int move_slice(struct sw_session *session, struct sw_slices *slices, char
     char *stage = place == NULL ? state->stage : NULL;
     MPI_Datatype type = sw_type_mpi(session->share->type);
     if (session->writing)
-        sw_slice_gather(slices, memory, count, stage);
+        sw_slices_copy(slices, memory, count, stage, true);
     int code = call(session, done, place != NULL ? place : stage, (int)count, type, count);
     if (!session->writing && code == 0)
-        sw_slice_scatter(slices, memory, count, stage);
+        sw_slices_copy(slices, memory, count, stage, false);
     return code;
 }
 
@@ -271,16 +271,6 @@ static int move_step(struct sw_session *session, int64_t step, char *buffer)
     return session->failure->failed ? -1 : 0;
 }
 
-static int write_step(struct sw_session *session, int64_t step, const char *buffer)
-{
-    return move_step(session, step, (char *)buffer); /* a pass that writes changes nothing */
-}
-
-static int read_step(struct sw_session *session, int64_t step, char *buffer)
-{
-    return move_step(session, step, buffer);
-}
-
 static int sync_file(struct sw_session *session)
 {
     const struct mpiio_state *state = session->state;
@@ -304,32 +294,19 @@ static int close_file(struct sw_session *session)
     return code == MPI_SUCCESS ? 0 : sw_fail_mpi(session, "MPI_File_close", code);
 }
 
-static void library(char *text, size_t bytes)
-{
-    if (bytes > 0)
-        text[0] = '\0'; /* part of MPI, whose version is always reported */
-}
-
 const struct sw_backend sw_backend_mpiio = {
     .name = "mpiio",
     .summary = "MPI-IO into one shared file, through file views",
-    .missing = NULL,
     .suffix = ".dat",
     .stores = true,
     .hints = true,
     .collective = true,
     .transfers = true,
-    .serial = false,
-    .per_process = false,
-    .per_node = false,
     .removes_view = true,
     .closes_after_failure = true,
     .open = open_file,
     .prepare = prepare,
-    .write = write_step,
-    .read = read_step,
+    .move = move_step,
     .sync = sync_file,
     .close = close_file,
-    .remove = NULL,
-    .library = library,
 };

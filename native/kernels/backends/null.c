@@ -13,22 +13,7 @@ static int open_file(struct sw_session *session, bool create)
     return 0;
 }
 
-static int prepare(struct sw_session *session, int64_t step)
-{
-    (void)session;
-    (void)step;
-    return 0;
-}
-
-static int write_step(struct sw_session *session, int64_t step, const char *buffer)
-{
-    (void)session;
-    (void)step;
-    (void)buffer;
-    return 0;
-}
-
-static int read_step(struct sw_session *session, int64_t step, char *buffer)
+static int move_step(struct sw_session *session, int64_t step, char *buffer)
 {
     (void)session;
     (void)step;
@@ -48,12 +33,6 @@ static int close_file(struct sw_session *session)
     return 0;
 }
 
-static void library(char *text, size_t bytes)
-{
-    if (bytes > 0)
-        text[0] = '\0';
-}
-
 const struct sw_backend sw_backend_null = {
     .name = "null",
     .summary = "moves nothing: what the measurement itself costs",
@@ -68,11 +47,10 @@ const struct sw_backend sw_backend_null = {
     .removes_view = false,
     .closes_after_failure = true,
     .open = open_file,
-    .prepare = prepare,
-    .write = write_step,
-    .read = read_step,
+    .prepare = NULL,
+    .move = move_step,
     .sync = sync_file,
     .close = close_file,
     .remove = NULL,
-    .library = library,
+    .library = NULL,
 };

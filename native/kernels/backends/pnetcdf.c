@@ -9,131 +9,194 @@
  * distances (CYCLIC) there is one put_vars a box instead.
  * Memory is told by MPI datatypes, so halos are not copied by the kernel.  CDF-5 is big-endian:
  * on other machines the library swaps every element, which is part of the transfer's time.
- * Whether there is room for the file is looked at beforehand: see room.h.
+ * Whether there is room for the file is looked at beforehand: see sw_room_check.
  */
 #include "../kernel.h"
 
 #ifdef SW_HAVE_PNETCDF
 
-#include "pnetcdf_shape.h"
-#include "room.h"
+#include "slabs.h"
 
+#include <limits.h>
 #include <pnetcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_DIMS (SW_MAX_DIMS + 1) /* with `step` */
-
-struct pnetcdf_state {
-    int file;
-    int *variables; /* their numbers in the file */
-    struct sw_pnetcdf_shape *shapes;
+/* What the calls for one variable need: the same for all variables of a shape. */
+struct shape {
+    int64_t calls;      /* the most over all ranks */
+    bool strided;       /* a call per slab, with strides; false: one call for all slabs */
+    bool several;       /* some rank has more than one slab in that call */
+    int n_slabs;        /* of this rank */
+    int dims;           /* in the file */
+    MPI_Offset *starts; /* (n_slabs + 1, dims); the last row is all zeros */
+    MPI_Offset *counts;
+    MPI_Offset *strides;
+    MPI_Offset **start_rows; /* rows of the above, as varn wants them; at least one */
+    MPI_Offset **count_rows;
+    MPI_Datatype *memory; /* from the variable's buffer on: one per slab, or one of all slabs */
+    int n_types;
 };
 
-static int fail_pnetcdf(struct sw_session *session, const char *call, int code)
+struct state {
+    int file;
+    int *variables; /* their numbers in the file */
+    struct shape *shapes;
+};
+
+#define NC(verb) ncmpi_##verb
+#define NC_NAME(verb) "ncmpi_" #verb
+#define NC_LENGTH MPI_Offset
+
+#include "netcdf_variables.h"
+
+/* ---- a rank's part of a shape ----------------------------------------------------------------
+ */
+
+static bool allocate_shape(struct shape *shape)
 {
-    return sw_fail(session, call, "%s", ncmpi_strerror(code));
+    size_t n = (size_t)shape->n_slabs + 1;
+    size_t dims = (size_t)shape->dims;
+    shape->starts = calloc(n * dims, sizeof *shape->starts);
+    shape->counts = calloc(n * dims, sizeof *shape->counts);
+    shape->strides = calloc(n * dims, sizeof *shape->strides);
+    shape->start_rows = calloc(n, sizeof *shape->start_rows);
+    shape->count_rows = calloc(n, sizeof *shape->count_rows);
+    shape->memory = calloc(n, sizeof(MPI_Datatype));
+    return shape->starts != NULL && shape->counts != NULL && shape->strides != NULL &&
+           shape->start_rows != NULL && shape->count_rows != NULL && shape->memory != NULL;
 }
 
-static nc_type type_of(const struct sw_share *share)
+/* PnetCDF takes no MPI_INT64_T. */
+static MPI_Datatype element_type(enum sw_type type)
 {
-    static const nc_type types[SW_TYPE_COUNT] = {
-        [SW_TYPE_INT64] = NC_INT64,
-        [SW_TYPE_DOUBLE] = NC_DOUBLE,
-        [SW_TYPE_FLOAT] = NC_FLOAT,
-    };
-    return types[share->type];
+    return type == SW_TYPE_INT64 ? MPI_LONG_LONG_INT : sw_type_mpi(type);
 }
 
-static void release(struct pnetcdf_state *state, const struct sw_share *share)
+/* A slab's elements from the start of the variable's buffer. */
+static int memory_type(const struct sw_share *share, const struct sw_slab *slab,
+                       MPI_Datatype *type)
+{
+    int sizes[SW_MAX_DIMS];
+    int lengths[SW_MAX_DIMS];
+    int offsets[SW_MAX_DIMS];
+    int one = 1;
+    MPI_Aint place = (MPI_Aint)(slab->memory * share->element_bytes);
+    MPI_Datatype inner = MPI_DATATYPE_NULL;
+    for (int d = 0; d < slab->n_dims; d++) {
+        sizes[d] = (int)slab->allocated[d];
+        lengths[d] = (int)slab->count[d];
+        offsets[d] = (int)slab->offset[d];
+    }
+    int code = MPI_Type_create_subarray(slab->n_dims, sizes, lengths, offsets, MPI_ORDER_C,
+                                        element_type(share->type), &inner);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = MPI_Type_create_hindexed(1, &one, &place, inner, type);
+    MPI_Type_free(&inner);
+    return code == MPI_SUCCESS ? MPI_Type_commit(type) : code;
+}
+
+/* All slabs as one type, in place of theirs. */
+static int join_types(struct shape *shape)
+{
+    MPI_Datatype joined = MPI_DATATYPE_NULL;
+    MPI_Aint *places = calloc((size_t)shape->n_types, sizeof *places);
+    int *ones = calloc((size_t)shape->n_types, sizeof *ones);
+    int code = MPI_ERR_NO_MEM;
+    for (int i = 0; ones != NULL && i < shape->n_types; i++)
+        ones[i] = 1;
+    if (places != NULL && ones != NULL)
+        code = MPI_Type_create_struct(shape->n_types, ones, places, shape->memory, &joined);
+    free(places);
+    free(ones);
+    if (code != MPI_SUCCESS)
+        return code;
+    for (int i = 0; i < shape->n_types; i++)
+        MPI_Type_free(&shape->memory[i]);
+    shape->n_types = 1;
+    shape->memory[0] = joined;
+    return MPI_Type_commit(&shape->memory[0]);
+}
+
+static int fill_shape(const struct sw_share *share, const struct sw_domain *domain,
+                      struct shape *shape)
+{
+    struct sw_slabs slabs = {.domain = domain, .strides = shape->strided};
+    struct sw_slab slab;
+    int code = MPI_SUCCESS;
+    shape->start_rows[0] = shape->starts; /* all zeros for a rank without slabs */
+    shape->count_rows[0] = shape->counts;
+    for (int i = 0; sw_slabs_next(&slabs, &slab); i++) {
+        size_t row = (size_t)i * (size_t)shape->dims;
+        shape->start_rows[i] = shape->starts + row;
+        shape->count_rows[i] = shape->counts + row;
+        shape->counts[row] = 1;
+        shape->strides[row] = 1;
+        for (int d = 0; d < slab.n_dims; d++) {
+            shape->starts[row + (size_t)d + 1] = slab.start[d];
+            shape->counts[row + (size_t)d + 1] = slab.count[d];
+            shape->strides[row + (size_t)d + 1] = slab.stride[d];
+        }
+        code = memory_type(share, &slab, &shape->memory[i]);
+        if (code != MPI_SUCCESS)
+            return code;
+        shape->n_types++;
+    }
+    return !shape->strided && shape->n_types > 1 ? join_types(shape) : MPI_SUCCESS;
+}
+
+/* Whether any rank has strides, and the most calls of any: all ranks must do alike.  Collective;
+ * sw_fail where it cannot be made. */
+static void make_shape(struct sw_session *session, const struct sw_domain *domain,
+                       struct shape *shape)
+{
+    int64_t strided = sw_slabs_strided(domain);
+    MPI_Allreduce(MPI_IN_PLACE, &strided, 1, MPI_INT64_T, MPI_MAX, session->comm);
+    int64_t own = sw_slabs_count(domain, strided != 0);
+    int64_t most = own;
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, session->comm);
+    shape->strided = strided != 0;
+    shape->calls = shape->strided ? most : 1;
+    shape->several = !shape->strided && most > 1;
+    shape->dims = domain->n_dims + 1;
+    shape->n_slabs = own < INT_MAX ? (int)own : 0;
+    if (own >= INT_MAX || !allocate_shape(shape)) {
+        sw_fail(session, "malloc", "out of memory for the description of %lld blocks",
+                (long long)own);
+        return;
+    }
+    int code = fill_shape(session->share, domain, shape);
+    if (code != MPI_SUCCESS)
+        sw_fail_mpi(session, "MPI_Type_create_subarray", code);
+}
+
+/* All zeros can be freed. */
+static void free_shape(struct shape *shape)
+{
+    for (int i = 0; i < shape->n_types; i++)
+        MPI_Type_free(&shape->memory[i]);
+    free(shape->starts);
+    free(shape->counts);
+    free(shape->strides);
+    free(shape->start_rows);
+    free(shape->count_rows);
+    free(shape->memory);
+}
+
+static void release(struct state *state, const struct sw_share *share)
 {
     if (state == NULL)
         return;
     for (int s = 0; state->shapes != NULL && s < share->n_domains; s++)
-        sw_pnetcdf_shape_free(&state->shapes[s]);
+        free_shape(&state->shapes[s]);
     free(state->shapes);
     free(state->variables);
     free(state);
 }
 
 /* ---- open ---------------------------------------------------------------------------------- */
-
-/* A dimension by its name, made if it is not there: `step`, or place and length as d0_64. */
-static int define_dimension(struct sw_session *session, const char *name, int64_t length)
-{
-    const struct pnetcdf_state *state = session->state;
-    int number = 0;
-    if (ncmpi_inq_dimid(state->file, name, &number) == NC_NOERR)
-        return number;
-    int code = ncmpi_def_dim(state->file, name, length, &number);
-    if (code != NC_NOERR)
-        fail_pnetcdf(session, "ncmpi_def_dim", code);
-    return number;
-}
-
-/* PnetCDF fills nothing unless told to. */
-static void define_variables(struct sw_session *session)
-{
-    struct pnetcdf_state *state = session->state;
-    const struct sw_share *share = session->share;
-    for (int v = 0; v < share->n_variables; v++) {
-        const struct sw_domain *domain = share->variables[v].domain;
-        int dims[FILE_DIMS];
-        char name[64];
-        dims[0] = define_dimension(session, "step", session->options->steps);
-        for (int d = 0; d < domain->n_dims; d++) {
-            snprintf(name, sizeof name, "d%d_%lld", d, (long long)domain->extent[d]);
-            dims[d + 1] = define_dimension(session, name, domain->extent[d]);
-        }
-        int code = ncmpi_def_var(state->file, share->variables[v].name, type_of(share),
-                                 domain->n_dims + 1, dims, &state->variables[v]);
-        if (code != NC_NOERR)
-            fail_pnetcdf(session, "ncmpi_def_var", code);
-    }
-    int code = ncmpi_enddef(state->file);
-    if (code != NC_NOERR)
-        fail_pnetcdf(session, "ncmpi_enddef", code);
-}
-
-/* Another shape or type would be converted, or read in part. */
-static bool is_as_asked(struct sw_session *session, int variable)
-{
-    const struct pnetcdf_state *state = session->state;
-    const struct sw_domain *domain = session->share->variables[variable].domain;
-    int number = state->variables[variable];
-    int dims[FILE_DIMS];
-    int n_dims = 0;
-    nc_type type = NC_NAT;
-    MPI_Offset length = 0;
-    if (ncmpi_inq_varndims(state->file, number, &n_dims) != NC_NOERR ||
-        n_dims != domain->n_dims + 1 ||
-        ncmpi_inq_var(state->file, number, NULL, &type, NULL, dims, NULL) != NC_NOERR ||
-        type != type_of(session->share) ||
-        ncmpi_inq_dimlen(state->file, dims[0], &length) != NC_NOERR ||
-        length < session->options->steps)
-        return false;
-    for (int d = 0; d < domain->n_dims; d++)
-        if (ncmpi_inq_dimlen(state->file, dims[d + 1], &length) != NC_NOERR ||
-            length != domain->extent[d])
-            return false;
-    return true;
-}
-
-static void find_variables(struct sw_session *session)
-{
-    struct pnetcdf_state *state = session->state;
-    for (int v = 0; v < session->share->n_variables; v++) {
-        const char *name = session->share->variables[v].name;
-        int code = ncmpi_inq_varid(state->file, name, &state->variables[v]);
-        if (code != NC_NOERR)
-            sw_fail(session, "ncmpi_inq_varid", "variable %s: %s", name, ncmpi_strerror(code));
-        else if (!is_as_asked(session, v))
-            sw_fail(session, "ncmpi_inq_var",
-                    "variable %s has another shape or type than --size, --steps and --type say",
-                    name);
-    }
-}
 
 /* Every rank has to call: the number of the file, or -1. */
 static int open_number(struct sw_session *session, bool create)
@@ -152,7 +215,7 @@ static int open_number(struct sw_session *session, bool create)
         MPI_Info_free(&info);
     if (code == NC_NOERR)
         return file;
-    fail_pnetcdf(session, create ? "ncmpi_create" : "ncmpi_open", code);
+    fail_nc(session, create ? "ncmpi_create" : "ncmpi_open", code);
     return -1;
 }
 
@@ -169,7 +232,7 @@ static int open_file(struct sw_session *session, bool create)
 {
     if (create && !sw_room_check(session, "ncmpi_create"))
         return -1;
-    struct pnetcdf_state *state = calloc(1, sizeof *state);
+    struct state *state = calloc(1, sizeof *state);
     const struct sw_share *share = session->share;
     if (state != NULL) {
         state->variables = calloc((size_t)share->n_variables, sizeof *state->variables);
@@ -188,11 +251,11 @@ static int open_file(struct sw_session *session, bool create)
     if (!open)
         return -1;
     if (create)
-        define_variables(session);
+        define_variables(session); /* PnetCDF fills nothing unless told to */
     else
         find_variables(session);
     for (int d = 0; d < share->n_domains; d++)
-        sw_pnetcdf_shape_make(session, &share->domains[d], &state->shapes[d]);
+        make_shape(session, &share->domains[d], &state->shapes[d]);
     report_hints(session, file);
     return session->failure->failed ? -1 : 0;
 }
@@ -211,8 +274,8 @@ struct call {
 
 static struct call call_at(const struct sw_session *session, int64_t step, int v, int64_t index)
 {
-    const struct pnetcdf_state *state = session->state;
-    const struct sw_pnetcdf_shape *shape = &state->shapes[session->share->variables[v].shape];
+    const struct state *state = session->state;
+    const struct shape *shape = &state->shapes[session->share->variables[v].shape];
     bool some = index < shape->n_types;
     size_t row = some ? (size_t)index : (size_t)shape->n_slabs; /* the last one is all zeros */
     struct call call = {
@@ -226,7 +289,7 @@ static struct call call_at(const struct sw_session *session, int64_t step, int v
         .starts = shape->start_rows,
         .counts = shape->count_rows,
         .n_types = some ? 1 : 0,
-        .type = some ? shape->memory[index] : sw_pnetcdf_element(session->share->type),
+        .type = some ? shape->memory[index] : element_type(session->share->type),
     };
     for (int i = 0; i < shape->n_slabs; i++)
         shape->starts[(size_t)i * (size_t)shape->dims] = step;
@@ -235,29 +298,22 @@ static struct call call_at(const struct sw_session *session, int64_t step, int v
     return call;
 }
 
-static int put(struct sw_session *session, bool strided, const struct call *c, const char *memory)
+/* One write or read, of the kind that all ranks agreed on. */
+static void move(struct sw_session *session, bool strided, const struct call *c, char *memory)
 {
-    const struct pnetcdf_state *state = session->state;
+    const struct state *state = session->state;
     bool all = session->options->mode == SW_MODE_COLLECTIVE;
     int code = NC_NOERR;
-    if (strided)
+    if (session->writing && strided)
         code = (all ? ncmpi_put_vars_all : ncmpi_put_vars)(
             state->file, c->number, c->start, c->count, c->stride, memory, c->n_types, c->type);
-    else if (c->slabs == 0)
+    else if (session->writing && c->slabs == 0)
         code = (all ? ncmpi_put_vara_all : ncmpi_put_vara)(state->file, c->number, c->start,
                                                            c->count, memory, c->n_types, c->type);
-    else
+    else if (session->writing)
         code = (all ? ncmpi_put_varn_all : ncmpi_put_varn)(
             state->file, c->number, c->slabs, c->starts, c->counts, memory, c->n_types, c->type);
-    return code == NC_NOERR ? 0 : fail_pnetcdf(session, "ncmpi_put", code);
-}
-
-static int get(struct sw_session *session, bool strided, const struct call *c, char *memory)
-{
-    const struct pnetcdf_state *state = session->state;
-    bool all = session->options->mode == SW_MODE_COLLECTIVE;
-    int code = NC_NOERR;
-    if (strided)
+    else if (strided)
         code = (all ? ncmpi_get_vars_all : ncmpi_get_vars)(
             state->file, c->number, c->start, c->count, c->stride, memory, c->n_types, c->type);
     else if (c->slabs == 0)
@@ -266,123 +322,77 @@ static int get(struct sw_session *session, bool strided, const struct call *c, c
     else
         code = (all ? ncmpi_get_varn_all : ncmpi_get_varn)(
             state->file, c->number, c->slabs, c->starts, c->counts, memory, c->n_types, c->type);
-    return code == NC_NOERR ? 0 : fail_pnetcdf(session, "ncmpi_get", code);
+    if (code != NC_NOERR)
+        fail_nc(session, session->writing ? "ncmpi_put" : "ncmpi_get", code);
 }
 
-/* One of the two pointers is set: what to write, or where to read to. */
-static void transfer(struct sw_session *session, int64_t step, const char *from, char *to)
+static void move_variables(struct sw_session *session, int64_t step, char *buffer)
 {
-    const struct pnetcdf_state *state = session->state;
+    const struct state *state = session->state;
     for (int v = 0; v < session->share->n_variables; v++) {
         const struct sw_variable *variable = &session->share->variables[v];
-        const struct sw_pnetcdf_shape *shape = &state->shapes[variable->shape];
+        const struct shape *shape = &state->shapes[variable->shape];
         bool all = session->options->mode == SW_MODE_COLLECTIVE;
         for (int64_t i = 0; i < (all ? shape->calls : shape->n_types); i++) {
             struct call call = call_at(session, step, v, i);
-            if (from != NULL)
-                put(session, shape->strided, &call, from + variable->memory);
-            else
-                get(session, shape->strided, &call, to + variable->memory);
+            move(session, shape->strided, &call, buffer + variable->memory);
         }
     }
 }
 
 /* A file is in collective mode unless told otherwise; both changes are collective. */
-static int run_step(struct sw_session *session, int64_t step, const char *from, char *to)
+static int move_step(struct sw_session *session, int64_t step, char *buffer)
 {
-    const struct pnetcdf_state *state = session->state;
+    const struct state *state = session->state;
     bool alone = session->options->mode == SW_MODE_INDEPENDENT;
     int code = alone ? ncmpi_begin_indep_data(state->file) : NC_NOERR;
     if (code != NC_NOERR)
-        fail_pnetcdf(session, "ncmpi_begin_indep_data", code);
-    transfer(session, step, from, to);
+        fail_nc(session, "ncmpi_begin_indep_data", code);
+    move_variables(session, step, buffer);
     code = alone ? ncmpi_end_indep_data(state->file) : NC_NOERR;
     if (code != NC_NOERR)
-        fail_pnetcdf(session, "ncmpi_end_indep_data", code);
+        fail_nc(session, "ncmpi_end_indep_data", code);
     return session->failure->failed ? -1 : 0;
-}
-
-static int write_step(struct sw_session *session, int64_t step, const char *buffer)
-{
-    return run_step(session, step, buffer, NULL);
-}
-
-static int read_step(struct sw_session *session, int64_t step, char *buffer)
-{
-    return run_step(session, step, NULL, buffer);
 }
 
 /* ---- the rest ------------------------------------------------------------------------------ */
 
-static int prepare(struct sw_session *session, int64_t step)
-{
-    (void)session;
-    (void)step;
-    return 0;
-}
-
-static int sync_file(struct sw_session *session)
-{
-    const struct pnetcdf_state *state = session->state;
-    int code = ncmpi_sync(state->file);
-    return code == NC_NOERR ? 0 : fail_pnetcdf(session, "ncmpi_sync", code);
-}
-
 static int close_file(struct sw_session *session)
 {
-    struct pnetcdf_state *state = session->state;
+    struct state *state = session->state;
     if (state == NULL)
         return 0;
     int code = ncmpi_close(state->file);
     release(state, session->share);
     session->state = NULL;
-    return code == NC_NOERR ? 0 : fail_pnetcdf(session, "ncmpi_close", code);
+    return code == NC_NOERR ? 0 : fail_nc(session, "ncmpi_close", code);
 }
 
-/* "1.12.3 of 30 Sep 2022" */
 static void library(char *text, size_t bytes)
 {
-    const char *version = ncmpi_inq_libvers();
-    snprintf(text, bytes, "PnetCDF %.*s", (int)strcspn(version, " "), version);
+    put_version("PnetCDF", text, bytes);
 }
+
+#endif
 
 const struct sw_backend sw_backend_pnetcdf = {
     .name = "pnetcdf",
-    .summary = "PnetCDF (CDF-5): a variable each, with a leading dimension step",
-    .missing = NULL,
     .suffix = ".nc",
     .stores = true,
     .hints = true,
     .collective = true,
+#ifdef SW_HAVE_PNETCDF
+    .summary = "PnetCDF (CDF-5): a variable each, with a leading dimension step",
     .closes_after_failure = true,
     .open = open_file,
-    .prepare = prepare,
-    .write = write_step,
-    .read = read_step,
+    .move = move_step,
     .sync = sync_file,
     .close = close_file,
     .library = library,
-};
-
 #else
-
-static void library(char *text, size_t bytes)
-{
-    if (bytes > 0)
-        text[0] = '\0';
-}
-
-const struct sw_backend sw_backend_pnetcdf = {
-    .name = "pnetcdf",
     .summary = "PnetCDF (not in this build)",
     .missing = "this kernel was built without PnetCDF; install it for this MPI (Debian: "
                "libpnetcdf-dev, Open MPI only) or set PNETCDF_DIR, and run \"stripewise runtime "
                "build\"",
-    .suffix = ".nc",
-    .stores = true,
-    .hints = true,
-    .collective = true,
-    .library = library,
-};
-
 #endif
+};

@@ -7,15 +7,24 @@
  * --mode serial rank 0 alone has the file open.
  */
 #include "../wall.h"
-#include "posix_groups.h"
-#include "posix_io.h"
-#include "slices.h"
+#include "posix.h"
+#include "slabs.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define STAGE_BYTES ((int64_t)4 << 20)
+
+/* Runs that are adjacent in the file: through the stage if there are several. */
+struct group {
+    size_t first;
+    size_t end;
+    int64_t count; /* elements */
+};
 
 struct posix_state {
     int fd;
@@ -64,7 +73,7 @@ static void fail_open(struct sw_session *session)
 static int open_file(struct sw_session *session, bool create)
 {
     struct posix_state *state = calloc(1, sizeof *state);
-    char *stage = sw_memory(SW_STAGE_BYTES);
+    char *stage = sw_memory(STAGE_BYTES);
     int flags = session->writing ? O_WRONLY | (create ? O_CREAT : 0) : O_RDONLY;
     flags |= session->options->direct ? O_DIRECT : 0;
     if (state == NULL || stage == NULL) {
@@ -85,10 +94,45 @@ static int open_file(struct sw_session *session, bool create)
     return session->writing || partial || !has_file(session) ? 0 : check_size(session, state->fd);
 }
 
-static int prepare(struct sw_session *session, int64_t step)
+/* The longest group from run `first` on that is adjacent in the file and fits the stage. */
+static struct group next_group(const struct sw_options *options, const struct sw_share *share,
+                               const struct sw_domain *domain, size_t first)
 {
-    (void)session;
-    (void)step;
+    const struct sw_run *runs = domain->runs;
+    const int64_t room = STAGE_BYTES / share->element_bytes;
+    const bool packed = options->files != SW_FILES_SHARED;
+    struct group group = {.first = first, .end = first + 1, .count = runs[first].count};
+    while (group.end < domain->n_runs) {
+        const struct sw_run *last = &runs[group.end - 1];
+        const struct sw_run *next = &runs[group.end];
+        if ((!packed && last->global + last->count != next->global) ||
+            group.count + next->count > room)
+            break;
+        group.count += next->count;
+        group.end++;
+    }
+    return group;
+}
+
+int sw_posix_move(struct sw_session *session, int fd, char *memory, int64_t bytes, int64_t offset)
+{
+    const char *call = session->writing ? "pwrite" : "pread";
+    while (bytes > 0) {
+        ssize_t done = session->writing ? pwrite(fd, memory, (size_t)bytes, (off_t)offset)
+                                        : pread(fd, memory, (size_t)bytes, (off_t)offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return sw_fail_errno(session, call);
+        if (done == 0)
+            return sw_fail(session, call,
+                           session->writing ? "nothing was written at byte %lld"
+                                            : "the file ends at byte %lld",
+                           (long long)offset);
+        memory += done;
+        offset += done;
+        bytes -= done;
+    }
     return 0;
 }
 
@@ -102,10 +146,7 @@ static int64_t move(struct sw_session *session, int variable, char *memory, int6
     int64_t done = 0;
     while (done < bytes && (most == 0 || sw_wall_next(session))) {
         int64_t now = most > 0 && bytes - done > most ? most : bytes - done;
-        int code = session->writing
-                       ? sw_posix_write(session, state->fd, memory + done, now, offset + done)
-                       : sw_posix_read(session, state->fd, memory + done, now, offset + done);
-        if (code != 0)
+        if (sw_posix_move(session, state->fd, memory + done, now, offset + done) != 0)
             return -1;
         done += now;
         if (most > 0)
@@ -115,7 +156,7 @@ static int64_t move(struct sw_session *session, int variable, char *memory, int6
 }
 
 /* Through the stage where the group has several runs.  As `move`. */
-static int64_t move_group(struct sw_session *session, int v, const struct sw_group *group,
+static int64_t move_group(struct sw_session *session, int v, const struct group *group,
                           char *memory, int64_t offset)
 {
     const struct posix_state *state = session->state;
@@ -126,10 +167,10 @@ static int64_t move_group(struct sw_session *session, int v, const struct sw_gro
         return move(session, v, memory + domain->runs[group->first].memory * bytes,
                     group->count * bytes, offset);
     if (session->writing)
-        sw_slice_gather(&slices, memory, group->count, state->stage);
+        sw_slices_copy(&slices, memory, group->count, state->stage, true);
     int64_t done = move(session, v, state->stage, group->count * bytes, offset);
     if (!session->writing && done > 0)
-        sw_slice_scatter(&slices, memory, done / bytes, state->stage);
+        sw_slices_copy(&slices, memory, done / bytes, state->stage, false);
     return done;
 }
 
@@ -147,11 +188,14 @@ static int64_t group_offset(const struct sw_session *session, int64_t step,
 static int move_step(struct sw_session *session, int64_t step, char *buffer)
 {
     const struct sw_share *share = session->share;
+    const struct posix_state *state = session->state;
+    if (session->options->mode == SW_MODE_SERIAL)
+        return sw_serial_move(session, state->fd, step, buffer);
     for (int v = 0; v < share->n_variables; v++) {
         const struct sw_variable *variable = &share->variables[v];
         int64_t before = 0;
         for (size_t r = 0; r < variable->domain->n_runs;) {
-            struct sw_group group = sw_group_next(session->options, share, variable->domain, r);
+            struct group group = next_group(session->options, share, variable->domain, r);
             int64_t bytes = group.count * share->element_bytes;
             int64_t done = move_group(session, v, &group, buffer + variable->memory,
                                       group_offset(session, step, variable, r, before));
@@ -164,22 +208,6 @@ static int move_step(struct sw_session *session, int64_t step, char *buffer)
             sw_wall_section(session);
     }
     return session->failure->failed ? -1 : 0;
-}
-
-static int write_step(struct sw_session *session, int64_t step, const char *buffer)
-{
-    const struct posix_state *state = session->state;
-    if (session->options->mode == SW_MODE_SERIAL)
-        return sw_serial_write(session, state->fd, step, buffer);
-    return move_step(session, step, (char *)buffer); /* a pass that writes changes nothing */
-}
-
-static int read_step(struct sw_session *session, int64_t step, char *buffer)
-{
-    const struct posix_state *state = session->state;
-    if (session->options->mode == SW_MODE_SERIAL)
-        return sw_serial_read(session, state->fd, step, buffer);
-    return move_step(session, step, buffer);
 }
 
 static int sync_file(struct sw_session *session)
@@ -199,33 +227,70 @@ static int close_file(struct sw_session *session)
     return fd < 0 || close(fd) == 0 ? 0 : sw_fail_errno(session, "close");
 }
 
-static void library(char *text, size_t bytes)
+/* ---- direct I/O (--direct) ----------------------------------------------------------------- */
+
+static bool odd(int64_t bytes)
 {
-    if (bytes > 0)
-        text[0] = '\0';
+    return bytes % SW_DIRECT_BYTES != 0;
+}
+
+/* Lengths, places in the file and places in memory of one variable. */
+static bool variable_aligned(const struct sw_options *options, const struct sw_share *share,
+                             const struct sw_variable *variable, int64_t *length, int64_t *offset)
+{
+    const struct sw_domain *domain = variable->domain;
+    const bool packed = options->files != SW_FILES_SHARED;
+    int64_t before = 0;
+    for (size_t r = 0; r < domain->n_runs;) {
+        struct group group = next_group(options, share, domain, r);
+        int64_t memory = variable->memory + domain->runs[r].memory * share->element_bytes;
+        *length = group.count * share->element_bytes;
+        *offset = packed ? variable->packed + before * share->element_bytes
+                         : variable->region + domain->runs[r].global * share->element_bytes;
+        if (odd(*length) || odd(*offset) || (group.end == r + 1 && odd(memory)))
+            return false;
+        before += group.count;
+        r = group.end;
+    }
+    return true;
+}
+
+bool sw_direct_check(const struct sw_options *options, const struct sw_share *share, int rank,
+                     char *trouble, size_t bytes)
+{
+    int64_t length = options->transfer_bytes;
+    int64_t offset = 0;
+    bool good = !odd(options->transfer_bytes);
+    for (int v = 0; v < share->n_variables && good; v++)
+        good = variable_aligned(options, share, &share->variables[v], &length, &offset);
+    if (good && (options->files == SW_FILES_SHARED ? options->steps > 1 && odd(share->step_bytes)
+                                                   : odd(share->owned_bytes))) {
+        good = false;
+        length = options->files == SW_FILES_SHARED ? share->step_bytes : share->owned_bytes;
+        offset = length;
+    }
+    if (!good)
+        snprintf(trouble, bytes,
+                 "--direct: rank %d would move %lld bytes at byte %lld, and O_DIRECT needs "
+                 "multiples of %d, in memory too; choose --local (and --transfer) so, with --halo "
+                 "0, or leave out --direct",
+                 rank, (long long)length, (long long)offset, SW_DIRECT_BYTES);
+    return good;
 }
 
 const struct sw_backend sw_backend_posix = {
     .name = "posix",
     .summary = "pwrite and pread; one file, one per process, or one per node",
-    .missing = NULL,
     .suffix = ".dat",
     .stores = true,
-    .hints = false,
-    .collective = false,
     .transfers = true,
     .direct = true,
     .serial = true,
     .per_process = true,
     .per_node = true,
-    .removes_view = false,
     .closes_after_failure = true,
     .open = open_file,
-    .prepare = prepare,
-    .write = write_step,
-    .read = read_step,
+    .move = move_step,
     .sync = sync_file,
     .close = close_file,
-    .remove = NULL,
-    .library = library,
 };

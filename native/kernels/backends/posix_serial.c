@@ -5,7 +5,7 @@
  * global array passes in windows of 4 MiB: the ranks tell which pieces of the window they own and
  * send them (or receive them) packed, and rank 0 writes (or reads) the window with one call.
  */
-#include "posix_io.h"
+#include "posix.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,27 +100,16 @@ static void find_pieces(struct exchange *e, const struct sw_domain *domain, size
     }
 }
 
-/* Move the pieces between the array and the packed buffer; `run` as before find_pieces. */
-static void pack(struct exchange *e, const struct sw_domain *domain, size_t run, int64_t first,
-                 const char *memory)
+/* Copy the pieces from the array to the packed buffer, or back; `run` as before find_pieces. */
+static void copy_pieces(struct exchange *e, const struct sw_domain *domain, size_t run,
+                        int64_t first, char *memory, bool pack)
 {
     char *next = e->packed;
     for (int p = 0; p < e->own[0]; p++, run++) {
         int64_t within = first + e->pieces[p].start - domain->runs[run].global;
         size_t bytes = (size_t)(e->pieces[p].count * e->bytes);
-        memcpy(next, memory + (domain->runs[run].memory + within) * e->bytes, bytes);
-        next += bytes;
-    }
-}
-
-static void unpack(const struct exchange *e, const struct sw_domain *domain, size_t run,
-                   int64_t first, char *memory)
-{
-    const char *next = e->packed;
-    for (int p = 0; p < e->own[0]; p++, run++) {
-        int64_t within = first + e->pieces[p].start - domain->runs[run].global;
-        size_t bytes = (size_t)(e->pieces[p].count * e->bytes);
-        memcpy(memory + (domain->runs[run].memory + within) * e->bytes, next, bytes);
+        char *place = memory + (domain->runs[run].memory + within) * e->bytes;
+        memcpy(pack ? next : place, pack ? place : next, bytes);
         next += bytes;
     }
 }
@@ -157,67 +146,60 @@ static void sort_window(struct exchange *e, bool into_window)
         }
 }
 
-static void write_variable(struct sw_session *session, struct exchange *e, int fd, int64_t region,
-                           const struct sw_domain *domain, const char *memory)
+/* Gather the packed pieces of a window on the root, which writes it. */
+static void write_window(struct sw_session *session, struct exchange *e, int fd, int64_t bytes,
+                         int64_t offset)
 {
-    int64_t length = WINDOW_BYTES / e->bytes;
-    size_t run = 0;
-    for (int64_t first = 0; first < domain->elements; first += length) {
-        int64_t end = first + length < domain->elements ? first + length : domain->elements;
-        size_t first_run = run;
-        find_pieces(e, domain, &run, first, end);
-        pack(e, domain, first_run, first, memory);
-        gather_pieces(session, e);
-        MPI_Gatherv(e->packed, (int)(e->own[1] * e->bytes), MPI_BYTE, e->all_packed, e->n_bytes,
-                    e->first_byte, MPI_BYTE, ROOT, session->comm);
-        if (!e->root || session->failure->failed)
-            continue;
-        sort_window(e, true);
-        sw_posix_write(session, fd, e->window, (end - first) * e->bytes,
-                       region + first * e->bytes);
-    }
+    MPI_Gatherv(e->packed, (int)(e->own[1] * e->bytes), MPI_BYTE, e->all_packed, e->n_bytes,
+                e->first_byte, MPI_BYTE, ROOT, session->comm);
+    if (!e->root || session->failure->failed)
+        return;
+    sort_window(e, true);
+    sw_posix_move(session, fd, e->window, bytes, offset);
 }
 
-static void read_variable(struct sw_session *session, struct exchange *e, int fd, int64_t region,
+/* Have the root read a window, and scatter its pieces. */
+static void read_window(struct sw_session *session, struct exchange *e, int fd, int64_t bytes,
+                        int64_t offset)
+{
+    if (e->root && !session->failure->failed) {
+        sw_posix_move(session, fd, e->window, bytes, offset);
+        sort_window(e, false);
+    }
+    MPI_Scatterv(e->all_packed, e->n_bytes, e->first_byte, MPI_BYTE, e->packed,
+                 (int)(e->own[1] * e->bytes), MPI_BYTE, ROOT, session->comm);
+}
+
+static void move_variable(struct sw_session *session, struct exchange *e, int fd, int64_t region,
                           const struct sw_domain *domain, char *memory)
 {
     int64_t length = WINDOW_BYTES / e->bytes;
     size_t run = 0;
     for (int64_t first = 0; first < domain->elements; first += length) {
         int64_t end = first + length < domain->elements ? first + length : domain->elements;
+        int64_t bytes = (end - first) * e->bytes;
+        int64_t offset = region + first * e->bytes;
         size_t first_run = run;
         find_pieces(e, domain, &run, first, end);
+        if (session->writing)
+            copy_pieces(e, domain, first_run, first, memory, true);
         gather_pieces(session, e);
-        if (e->root && !session->failure->failed) {
-            sw_posix_read(session, fd, e->window, (end - first) * e->bytes,
-                          region + first * e->bytes);
-            sort_window(e, false);
+        if (session->writing) {
+            write_window(session, e, fd, bytes, offset);
+        } else {
+            read_window(session, e, fd, bytes, offset);
+            copy_pieces(e, domain, first_run, first, memory, false);
         }
-        MPI_Scatterv(e->all_packed, e->n_bytes, e->first_byte, MPI_BYTE, e->packed,
-                     (int)(e->own[1] * e->bytes), MPI_BYTE, ROOT, session->comm);
-        unpack(e, domain, first_run, first, memory);
     }
 }
 
-int sw_serial_write(struct sw_session *session, int fd, int64_t step, const char *buffer)
+int sw_serial_move(struct sw_session *session, int fd, int64_t step, char *buffer)
 {
     struct exchange e;
     const struct sw_share *share = session->share;
     bool good = reserve(session, &e);
     for (int v = 0; v < share->n_variables && good; v++)
-        write_variable(session, &e, fd, sw_region(share, step, v), share->variables[v].domain,
-                       buffer + share->variables[v].memory);
-    release(&e);
-    return session->failure->failed ? -1 : 0;
-}
-
-int sw_serial_read(struct sw_session *session, int fd, int64_t step, char *buffer)
-{
-    struct exchange e;
-    const struct sw_share *share = session->share;
-    bool good = reserve(session, &e);
-    for (int v = 0; v < share->n_variables && good; v++)
-        read_variable(session, &e, fd, sw_region(share, step, v), share->variables[v].domain,
+        move_variable(session, &e, fd, sw_region(share, step, v), share->variables[v].domain,
                       buffer + share->variables[v].memory);
     release(&e);
     return session->failure->failed ? -1 : 0;

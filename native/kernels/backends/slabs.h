@@ -46,10 +46,29 @@ int64_t sw_slab_first(const struct sw_slab *slab);
 bool sw_slab_dense(const struct sw_slab *slab);
 /* True if all slabs (without strides) follow each other in memory, from its beginning on. */
 bool sw_domain_dense(const struct sw_domain *domain);
-/* Copy a slab from a variable's buffer to `packed`, and back. */
-void sw_slab_pack(const struct sw_slab *slab, int64_t element_bytes, const char *variable,
-                  char *packed);
-void sw_slab_unpack(const struct sw_slab *slab, int64_t element_bytes, const char *packed,
-                    char *variable);
+enum sw_direction { SW_PACK, SW_UNPACK };
+/* Copy a slab from a variable's buffer to `packed`, or back. */
+void sw_slab_copy(const struct sw_slab *slab, int64_t element_bytes, char *variable, char *packed,
+                  enum sw_direction direction);
+
+/* ---- slices ----------------------------------------------------------------------------- */
+
+/*
+ * A rank's elements of a variable in pieces of equal length, in the order of the file: what
+ * --transfer cuts.  A piece that lies in one place in memory is used there; others (a halo lies
+ * between) go through a staging buffer.
+ */
+struct sw_slices {
+    const struct sw_domain *domain;
+    int64_t element_bytes;
+    size_t run; /* where the walk is */
+    int64_t within;
+};
+
+/* Where the next `count` elements lie in `memory`; NULL if in several places.  Does not move. */
+char *sw_slice_place(const struct sw_slices *slices, char *memory, int64_t count);
+/* Go on by `count` elements; copy them to `stage` (`gather`) or from it, unless that is NULL. */
+void sw_slices_copy(struct sw_slices *slices, char *memory, int64_t count, char *stage,
+                    bool gather);
 
 #endif

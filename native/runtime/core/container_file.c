@@ -16,7 +16,6 @@
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
-#include "fault.h"
 #include "system.h"
 
 #define LOCK_ATTEMPTS 5000 /* of a millisecond */

@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <string.h>
 
-#include "fault.h"
 #include "internal.h"
 #include "system.h"
 

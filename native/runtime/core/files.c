@@ -9,7 +9,6 @@
 #include "hash.h"
 #include "internal.h"
 #include "metadata.h"
-#include "near.h"
 #include "system.h"
 
 #define FIRST_SLOTS 1024 /* a power of two */

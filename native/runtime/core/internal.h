@@ -276,4 +276,12 @@ void sw_capture_event(const struct sw_call *call, const struct sw_file *file, en
 /* The MPI library that an ELF file needs and that is not in this process; NULL if none is. */
 const char *sw_needed_absent(const char *bytes, size_t n_bytes);
 
+/* ---- no fault in a mapping of ours reaches the program (fault.c) -----------------------------
+ */
+
+/* Once, at load, if there is a container. */
+void sw_fault_start(void);
+/* Part of the container is mapped here, for good. */
+void sw_fault_mapped(const void *address, size_t bytes);
+
 #endif

@@ -13,7 +13,6 @@
 
 #include "container_file.h"
 #include "descriptors.h"
-#include "fault.h"
 #include "internal.h"
 #include "metadata.h"
 #include "presence.h"

@@ -11,7 +11,7 @@
 #define _GNU_SOURCE
 #include <string.h>
 
-#include "near.h"
+#include "metadata.h"
 
 #define ENTRIES 4
 #define TEXT_BYTES 192

@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 #include <sys/vfs.h>
 
-#include "fault.h"
 #include "internal.h"
 #include "presence.h"
 #include "system.h"

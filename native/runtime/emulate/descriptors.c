@@ -7,7 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "emulator.h"
-#include "locks.h"
+
 #include "../core/system.h"
 #include "../hooks/places.h"
 

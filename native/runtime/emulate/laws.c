@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /* The laws of one request (docs/design/machines.md), on clocks that all processes share. */
 #include "emulator.h"
-#include "locks.h"
+
 #include "parts.h"
 
 #include <string.h>

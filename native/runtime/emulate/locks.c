@@ -5,7 +5,7 @@
  * exchanged at once; it names the use of the file's slot, so that what a file that is gone has
  * left there says nothing about the next one.
  */
-#include "locks.h"
+#include "emulator.h"
 
 enum { EXTENTS = 0, AHEAD = 2 }; /* 1: one lock for all writers */
 

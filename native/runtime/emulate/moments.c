@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /* When a request begins and ends, and what this host was late. */
+#define _GNU_SOURCE
 #include "emulator.h"
 
 /* What this host was late with the last request of the thread is no part of the next one's time.
@@ -68,4 +69,109 @@ void sw_request_waited(const struct sw_request *request, uint64_t moment_ns)
         sw_law_came(request->emulated.storage, moment_ns);
     else
         sw_laws_came(moment_ns);
+}
+
+/* ---- asynchronous requests: each ends for the program where it fetches the result ---------- */
+
+#define SLOTS 1024
+#define PROBES 16
+
+static struct posted {
+    uintptr_t block; /* control blocks are aligned: 1 is none */
+    uint64_t end_ns;
+    struct sw_emulator *storage;
+} slots[SLOTS];
+
+#define BEING_FILLED 1
+
+static struct posted *slot_of(const void *block, unsigned probe)
+{
+    uint64_t mixed = ((uintptr_t)block >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+    return &slots[((mixed >> 32) + probe) % SLOTS];
+}
+
+bool sw_posted_put(const void *block, struct sw_emulator *storage, uint64_t end_ns)
+{
+    for (unsigned probe = 0; probe < PROBES; probe++) {
+        struct posted *slot = slot_of(block, probe);
+        uintptr_t seen = __atomic_load_n(&slot->block, __ATOMIC_RELAXED);
+        if ((seen == 0 || seen == (uintptr_t)block) &&
+            __atomic_compare_exchange_n(&slot->block, &seen, BEING_FILLED, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
+            slot->end_ns = end_ns;
+            slot->storage = storage;
+            __atomic_store_n(&slot->block, (uintptr_t)block, __ATOMIC_RELEASE);
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t take(const void *block, struct sw_emulator **storage)
+{
+    for (unsigned probe = 0; probe < PROBES; probe++) {
+        struct posted *slot = slot_of(block, probe);
+        if (__atomic_load_n(&slot->block, __ATOMIC_ACQUIRE) != (uintptr_t)block)
+            continue;
+        uint64_t end_ns = slot->end_ns;
+        *storage = slot->storage;
+        __atomic_store_n(&slot->block, 0, __ATOMIC_RELEASE);
+        return end_ns;
+    }
+    return 0;
+}
+
+void sw_posted_done(const void *block)
+{
+    struct sw_emulator *storage = NULL;
+    uint64_t end_ns = sw_emulating() ? take(block, &storage) : 0;
+    uint64_t now_ns = end_ns != 0 ? sw_now_ns() : 0;
+    if (now_ns >= end_ns)
+        return;
+    int saved_errno = errno;
+    SW_EMULATE_COUNT(storage, held, 1);
+    SW_EMULATE_COUNT(storage, held_ns, end_ns - now_ns);
+    sw_wait_until(end_ns);
+    errno = saved_errno;
+}
+
+/* ---- bypasses ----------------------------------------------------------------------------- */
+
+/* What is not held back, and is said: memory maps, rings, and static programs, into which nothing
+ * can be preloaded. */
+
+void sw_emulator_note_once(const char *text, bool *noted)
+{
+    if (!__atomic_exchange_n(noted, true, __ATOMIC_RELAXED))
+        sw_note(text);
+}
+
+void sw_memory_mapped(int fd)
+{
+    static bool noted;
+    const struct sw_emulated *file = sw_emulating() ? sw_emulated_file(fd) : NULL;
+    if (file == NULL)
+        return;
+    SW_EMULATE_COUNT(file->storage, mapped, 1);
+    sw_emulator_note_once("emulation: the program maps files into its memory: what it reads and "
+                          "writes there is not held back",
+                          &noted);
+}
+
+void sw_ring_made(void)
+{
+    static bool noted;
+    if (!sw_emulating() || noted)
+        return;
+    for (unsigned i = 0; i < sw_emulators_used; i++) /* what it is for is not known */
+        SW_EMULATE_COUNT(&sw_emulators[i], rings, 1);
+    sw_emulator_note_once("emulation: the program uses io_uring or libaio: what it reads and "
+                          "writes by them is not held back",
+                          &noted);
+}
+
+void sw_emulator_static_starts(void)
+{
+    for (unsigned i = 0; i < sw_emulators_used; i++)
+        SW_EMULATE_COUNT(&sw_emulators[i], static_programs, 1);
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "../emulate/emulator.h"
-#include "../emulate/locks.h"
+
 #include "hook.h"
 #include "places.h"
 

@@ -48,21 +48,15 @@ static enum sw_h5_outcome set_sieve(struct sw_h5_access *access, const char *val
     return set_size(access, h5->H5Pget_sieve_buf_size, h5->H5Pset_sieve_buf_size, value, override);
 }
 
-static enum sw_h5_outcome set_meta_block(struct sw_h5_access *access, const char *value,
-                                         bool override)
-{
-    const struct sw_h5 *h5 = access->h5;
-    return set_size(access, h5->H5Pget_meta_block_size, h5->H5Pset_meta_block_size, value,
-                    override);
-}
-
-static enum sw_h5_outcome set_small_data(struct sw_h5_access *access, const char *value,
-                                         bool override)
-{
-    const struct sw_h5 *h5 = access->h5;
-    return set_size(access, h5->H5Pget_small_data_block_size, h5->H5Pset_small_data_block_size,
-                    value, override);
-}
+/* A setter of a property that is one number, or one switch. */
+#define SETTER(name, how, property)                                                               \
+    static enum sw_h5_outcome name(struct sw_h5_access *access, const char *value, bool override) \
+    {                                                                                             \
+        const struct sw_h5 *h5 = access->h5;                                                      \
+        return how(access, h5->H5Pget_##property, h5->H5Pset_##property, value, override);        \
+    }
+SETTER(set_meta_block, set_size, meta_block_size)
+SETTER(set_small_data, set_size, small_data_block_size)
 
 static enum sw_h5_outcome set_alignment(struct sw_h5_access *access, const char *value,
                                         bool override)
@@ -98,21 +92,8 @@ static enum sw_h5_outcome set_switch(struct sw_h5_access *access, int (*get)(sw_
     return !override && now != usual ? SW_H5_KEPT : outcome(set(access->list, wanted == 1));
 }
 
-static enum sw_h5_outcome set_metadata_write(struct sw_h5_access *access, const char *value,
-                                             bool override)
-{
-    const struct sw_h5 *h5 = access->h5;
-    return set_switch(access, h5->H5Pget_coll_metadata_write, h5->H5Pset_coll_metadata_write,
-                      value, override);
-}
-
-static enum sw_h5_outcome set_metadata_ops(struct sw_h5_access *access, const char *value,
-                                           bool override)
-{
-    const struct sw_h5 *h5 = access->h5;
-    return set_switch(access, h5->H5Pget_all_coll_metadata_ops, h5->H5Pset_all_coll_metadata_ops,
-                      value, override);
-}
+SETTER(set_metadata_write, set_switch, coll_metadata_write)
+SETTER(set_metadata_ops, set_switch, all_coll_metadata_ops)
 
 /* ---- format -------------------------------------------------------------------- */
 

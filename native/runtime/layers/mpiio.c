@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "layers/mpiio.h"
-#include "layers/mpiio_series.h"
 
 struct sw_handle_table sw_mpi_files;
 

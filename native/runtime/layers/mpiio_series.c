@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "adopt/use.h"
-#include "layers/mpiio_series.h"
+#include "layers/mpiio.h"
 
 #define TEXT_BYTES 8192
 #define QUARTERS 4 /* of a digest */

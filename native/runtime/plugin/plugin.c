@@ -13,9 +13,7 @@
 #include "stripewise/plugin.h"
 #include "stripewise/trace.h"
 
-#include "comm.h"
 #include "flatten.h"
-#include "quiet.h"
 
 #if defined(OPEN_MPI)
 #define FAMILY "openmpi"
@@ -35,6 +33,48 @@
 
 static const struct sw_plugin_mark mark __attribute__((used)) = {
     .mark = SW_PLUGIN_MARK, .version = SW_PLUGIN_VERSION, .major = MAJOR, .family = FAMILY};
+
+/* ---- no error of ours reaches a handler of the program's; and handles as they are carried ----
+ */
+
+/* A handle as the core carries it, back in this MPI's type: an int or a pointer. */
+#define HANDLE(type, word) ((type)(word))
+
+/* Errors of calls without a communicator go to MPI_COMM_WORLD's handler (MPI 3) or to
+ * MPI_COMM_SELF's (MPI 4). */
+struct quiet {
+    MPI_Errhandler world;
+    MPI_Errhandler self;
+};
+
+static inline void quiet_one(MPI_Comm comm, MPI_Errhandler *found)
+{
+    *found = MPI_ERRHANDLER_NULL;
+    if (PMPI_Comm_get_errhandler(comm, found) == MPI_SUCCESS)
+        PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+}
+
+static inline void restore_one(MPI_Comm comm, MPI_Errhandler *found)
+{
+    if (*found == MPI_ERRHANDLER_NULL)
+        return;
+    PMPI_Comm_set_errhandler(comm, *found);
+    PMPI_Errhandler_free(found);
+}
+
+static inline struct quiet quiet_begin(void)
+{
+    struct quiet quiet;
+    quiet_one(MPI_COMM_WORLD, &quiet.world);
+    quiet_one(MPI_COMM_SELF, &quiet.self);
+    return quiet;
+}
+
+static inline void quiet_end(struct quiet *quiet)
+{
+    restore_one(MPI_COMM_WORLD, &quiet->world);
+    restore_one(MPI_COMM_SELF, &quiet->self);
+}
 
 /* ---- world --------------------------------------------------------------------- */
 
@@ -220,6 +260,76 @@ static void info_free(sw_handle info)
     quiet_end(&quiet);
 }
 
+/* ---- what ranks need to agree on something ------------------------------------------------ */
+
+static int is_spawned(void)
+{
+    MPI_Comm parent = MPI_COMM_NULL;
+    struct quiet quiet = quiet_begin();
+    int code = PMPI_Comm_get_parent(&parent);
+    quiet_end(&quiet);
+    return code != MPI_SUCCESS || parent != MPI_COMM_NULL;
+}
+
+#define RANKS_AT_A_TIME 256
+
+/* Whether all processes of a group are of MPI_COMM_WORLD.  Allocates nothing: the answer must not
+ * depend on how much memory a rank has. */
+static int is_within(MPI_Group group, MPI_Group all, int size)
+{
+    int ranks[RANKS_AT_A_TIME];
+    int found[RANKS_AT_A_TIME];
+    for (int done = 0; done < size; done += RANKS_AT_A_TIME) {
+        int count = size - done < RANKS_AT_A_TIME ? size - done : RANKS_AT_A_TIME;
+        for (int i = 0; i < count; i++)
+            ranks[i] = done + i;
+        if (PMPI_Group_translate_ranks(group, count, ranks, all, found) != MPI_SUCCESS)
+            return 0;
+        for (int i = 0; i < count; i++)
+            if (found[i] == MPI_UNDEFINED)
+                return 0;
+    }
+    return 1;
+}
+
+static int is_of_this_world(MPI_Comm comm, int size)
+{
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Group all = MPI_GROUP_NULL;
+    int within = comm == MPI_COMM_WORLD;
+    if (!within && PMPI_Comm_group(comm, &group) == MPI_SUCCESS) {
+        if (PMPI_Comm_group(MPI_COMM_WORLD, &all) == MPI_SUCCESS) {
+            within = is_within(group, all, size);
+            PMPI_Group_free(&all);
+        }
+        PMPI_Group_free(&group);
+    }
+    return within;
+}
+
+static int comm_size(sw_handle comm)
+{
+    MPI_Comm own = HANDLE(MPI_Comm, comm);
+    int between = 1;
+    int size = 0;
+    if (own == MPI_COMM_NULL)
+        return 0;
+    struct quiet quiet = quiet_begin();
+    int code = PMPI_Comm_test_inter(own, &between);
+    if (code == MPI_SUCCESS && !between)
+        code = PMPI_Comm_size(own, &size);
+    if (code != MPI_SUCCESS || between || !is_of_this_world(own, size))
+        size = 0;
+    quiet_end(&quiet);
+    return size;
+}
+
+static int comm_sum(sw_handle comm, int64_t *words, int n_words)
+{
+    return PMPI_Allreduce(MPI_IN_PLACE, words, n_words, MPI_INT64_T, MPI_SUM,
+                          HANDLE(MPI_Comm, comm));
+}
+
 /* ---- the rest ------------------------------------------------------------------ */
 
 static int64_t status_bytes(const void *status)
@@ -274,9 +384,9 @@ static const struct sw_plugin plugin = {
     .library_version = BUILT_WITH,
     .world = world,
     .comm_rank = comm_rank,
-    .is_spawned = sw_is_spawned,
-    .comm_size = sw_comm_size,
-    .comm_sum = sw_comm_sum,
+    .is_spawned = is_spawned,
+    .comm_size = comm_size,
+    .comm_sum = comm_sum,
     .type_bytes = type_bytes,
     .type_is_null = type_is_null,
     .type_noncontiguous = type_noncontiguous,

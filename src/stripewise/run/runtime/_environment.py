@@ -249,10 +249,10 @@ def _configured(
 
 # Programs started in an environment that a file describes, without a shell.
 #
-# The format is that of native/task/task.h.
+# The format is that of native/task/main.c.
 
 MOST_BYTES = 1 << 20
-"""SW_TASK_BYTES of native/task/task.h."""
+"""SW_TASK_BYTES of native/task/main.c."""
 MOST_VALUE_BYTES = 128 * 1024 - 1
 """Of a variable with its name. Source: documented, execve(2): MAX_ARG_STRLEN, 32 pages."""
 _NONE: Mapping[str, str] = {}

@@ -257,7 +257,7 @@ _OPEN_ONCE = "--open-once"
 
 @dataclass(frozen=True)
 class _Kernel:
-    """A pattern of the kernel.  Source: native/kernels/patterns/NAME.c."""
+    """A pattern of the kernel.  Source: native/kernels/patterns.c."""
 
     distribution: str
     local: tuple[int, ...]
