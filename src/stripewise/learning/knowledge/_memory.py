@@ -41,7 +41,6 @@ from stripewise.learning.knowledge._records import (
     Stack,
     Tried,
     TriedState,
-    parts_of,
 )
 from stripewise.learning.knowledge._store import Store
 from stripewise.present import plural, text_of
@@ -104,10 +103,9 @@ def lessons_for(case: Case, stores: Iterable[Store]) -> tuple[list[Lesson], int,
     known, warnings = 0, []
     for store in stores:
         try:
-            for part in parts_of(case):
-                matches, kept = store.nearest(part.case)
-                found = {one.study.study_id: one.study for one in matches} | found
-                warnings.append(store.damage)
+            near, kept = store.nearest(case)
+            found = {one.study_id: one for one in near} | found
+            warnings.append(store.damage)
             known += kept
             same = store.lessons(
                 mpi_family=case.stack.mpi_family, program=case.fingerprint.program, most=MOST_SAME

@@ -6,16 +6,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from heapq import nsmallest
 from pathlib import Path
 from typing import TypeVar
 
 from stripewise.core import installed_packs
 from stripewise.core.errors import ConfigurationError
-from stripewise.learning.knowledge._codec import decode, encode
+from stripewise.learning.knowledge._codec import decode, decode_case, encode
 from stripewise.learning.knowledge._file import StoreFile, own_path, version_of
-from stripewise.learning.knowledge._index import bring_up_to_date, has_index, insert, remove
-from stripewise.learning.knowledge._records import Case, Lesson
-from stripewise.learning.knowledge._similarity import Match, match_of, matches_of
+from stripewise.learning.knowledge._records import WHOLE, Case, Lesson, parts_of
+from stripewise.learning.knowledge._similarity import nearest_part
 from stripewise.present import plural
 
 MOST_LESSONS = 5000
@@ -26,6 +26,8 @@ SITE_VARIABLE = "STRIPEWISE_SITE_KNOWLEDGE"
 PACKED = "knowledge.sqlite"
 """The store in the directory of an installed pack."""
 T = TypeVar("T")
+_Near = tuple[float, bool, float, str]
+"""Sorts studies: distance, whether only a part is alike, newest first, and the study's id."""
 
 
 class Store(StoreFile):
@@ -100,9 +102,9 @@ class Store(StoreFile):
             ).fetchall()
         return self._decoded(rows)
 
-    def _decoded(self, rows: Iterable[tuple[str, T]]) -> list[tuple[Lesson, T]]:
-        """Return the lessons in documents, each with what stands beside it."""
-        found, damaged = [], 0
+    def _decoded(self, rows: Iterable[tuple[str, T]], damaged: int = 0) -> list[tuple[Lesson, T]]:
+        """Return the lessons in documents, each with what stands beside it; count the damaged."""
+        found = []
         for document, beside in rows:
             try:
                 found.append((decode(document), beside))
@@ -113,14 +115,14 @@ class Store(StoreFile):
             self.damage = f"{self.path}: passed over {number} that cannot be read"
         return found
 
-    def nearest(self, case: Case, most: int = MOST_NEAREST) -> tuple[list[Match], int]:
-        """Return the studies that are most like a case, the nearest first, and how many are kept.
+    def nearest(self, case: Case, most: int = MOST_NEAREST) -> tuple[list[Lesson], int]:
+        """Return the studies that are most like a case, and how many there are of its MPI.
 
-        They are picked by features beside the studies; a store without them is read as a whole.
+        Of all these only the cases are read and compared, of the nearest ones the whole studies.
 
         Args:
-            case: That is looked up.
-            most: Studies that are returned.
+            case: That is looked up, with its classes of files.
+            most: Studies that are returned for all files, and for each class.
 
         Raises:
             StorageError: The file cannot be read.
@@ -128,21 +130,32 @@ class Store(StoreFile):
         self.damage = ""
         if not self.path.exists():
             return [], 0
+        asked = [(part.case, list[_Near]()) for part in parts_of(case)]
         with self.opened(writing=False) as connection:
-            indexed = bool(version_of(connection)) and has_index(connection)
-            if indexed:
-                from stripewise.learning.knowledge._nearest import nearest_rows
-
-                rows, known = nearest_rows(connection, case, most)
-                marks = ",".join("?" * len(rows))
-                query = f"SELECT id, document FROM study WHERE id IN ({marks})"
-                documents = dict(connection.execute(query, [study for study, _ in rows]))
-        if not indexed:
-            lessons = self.lessons(mpi_family=case.stack.mpi_family)
-            return matches_of(case, lessons)[:most], len(lessons)
-        found = self._decoded((documents.get(study, ""), place) for study, place in rows)
-        near = [match for one, place in found if (match := match_of(case, one, place)) is not None]
-        return sorted(near, key=lambda match: match.order), known
+            if not version_of(connection):
+                return [], 0
+            rows = connection.execute(
+                "SELECT id, recorded_unix_seconds, document FROM study WHERE mpi_family = ?",
+                (case.stack.mpi_family,),
+            )
+            known = damaged = 0
+            for study, recorded, document in rows:
+                known += 1
+                try:
+                    other = decode_case(document)
+                except (ConfigurationError, TypeError):
+                    damaged += 1
+                    continue
+                for one, near in asked:
+                    if found := nearest_part(one, other):
+                        match, likeness = found
+                        near.append((likeness.distance, match != WHOLE, -recorded, study))
+            chosen = dict.fromkeys(row[-1] for _, near in asked for row in nsmallest(most, near))
+            marks = ",".join("?" * len(chosen))
+            query = f"SELECT id, document FROM study WHERE id IN ({marks})"
+            documents = dict(connection.execute(query, list(chosen)))
+        lessons = self._decoded(((documents[study], None) for study in chosen), damaged)
+        return [lesson for lesson, _ in lessons], known
 
     def add(self, lessons: Sequence[Lesson], origin: str = "own") -> int:
         """Keep lessons in one transaction; return how many were new.
@@ -154,15 +167,8 @@ class Store(StoreFile):
         rows = [_row(lesson, origin) for lesson in lessons]
         self.create()
         with self.opened(writing=True) as connection:
-            bring_up_to_date(connection)
             query = "INSERT OR IGNORE INTO study VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"
-            new = [
-                lesson
-                for lesson, row in zip(lessons, rows, strict=True)
-                if connection.execute(query, row).rowcount
-            ]
-            insert(connection, new)
-            return len(new)
+            return sum(connection.execute(query, row).rowcount for row in rows)
 
     def forget(self, study_ids: Sequence[str]) -> int:
         """Remove studies; return how many there were.
@@ -173,11 +179,8 @@ class Store(StoreFile):
         if not study_ids or not self.path.exists():
             return 0
         with self.opened(writing=True) as connection:
-            bring_up_to_date(connection)
             query = "DELETE FROM study WHERE id = ?"
-            gone = [one for one in study_ids if connection.execute(query, (one,)).rowcount]
-            remove(connection, gone)
-            return len(gone)
+            return sum(connection.execute(query, (one,)).rowcount for one in study_ids)
 
 
 def own_store() -> Store:
