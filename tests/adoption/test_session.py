@@ -185,7 +185,9 @@ def test_a_store_that_was_tampered_with_sets_nothing_dangerous(home, store):
     for path, value in (
         ("$.prepared.configuration.files[0].hdf5.transfer", "collective"),
         ("$.prepared.configuration.files[0].mpiio.no_such_hint", "1"),
-        ("$.prepared.configuration.mca.plm_rsh_agent", "/bin/evil"),
+        ("$.prepared.configuration.job.mca.plm_rsh_agent", "/bin/evil"),
+        ("$.prepared.configuration.job.environment.LD_PRELOAD", "/bin/evil"),
+        ("$.prepared.configuration.job.ranks", 2),
         ("$.prepared.configuration.files", 7),
         ("$.facts", "x"),
     ):

@@ -12,7 +12,7 @@ from math import exp, hypot, sqrt
 from typing import TypeGuard
 
 from stripewise.core import FileClass, PatternSummary, ProgramFacts, Value
-from stripewise.learning.adoption._known import Judged
+from stripewise.learning.adoption._known import Answer, Judged, Level, default_answer
 from stripewise.learning.adoption._promises import (
     Measured,
     Promise,
@@ -21,10 +21,7 @@ from stripewise.learning.adoption._promises import (
     promise,
 )
 from stripewise.learning.adoption._question import (
-    Answer,
-    Level,
     Question,
-    default_sentence,
     model_sentence,
     study_sentence,
 )
@@ -109,12 +106,6 @@ def answer(question: Question, lessons: Sequence[Lesson], models: Sequence[Model
         (match, _answer_alike(part, lessons, models)) for match, part in class_questions(question)
     ]
     return joined(whole, parts, facts)
-
-
-def default_answer(why: str, refused: Sequence[str] = ()) -> Answer:
-    """Return the answer that sets nothing, and says why."""
-    nothing = build_configuration({})
-    return Answer(Level.DEFAULT, {}, nothing, default_sentence(why), refused=tuple(refused))
 
 
 def _answer_alike(

@@ -14,11 +14,18 @@ from pydantic import TypeAdapter, ValidationError
 
 from stripewise.core import SITE_POLICY, ProgramFacts, site_packs, user_packs, user_policy_path
 from stripewise.core.errors import StorageError, StripewiseError
-from stripewise.learning.adoption._answer import answer, default_answer
-from stripewise.learning.adoption._known import Identity, Known, Prepared, Watched, full_state
-from stripewise.learning.adoption._question import (
+from stripewise.learning.adoption._answer import answer
+from stripewise.learning.adoption._known import (
     Answer,
+    Identity,
+    Known,
     Level,
+    Prepared,
+    Watched,
+    default_answer,
+    full_state,
+)
+from stripewise.learning.adoption._question import (
     Question,
     adoptable_space,
     expected_words,
@@ -95,7 +102,8 @@ def consult(
         found = _tuned(known, directory, policy, storage, identity, warnings)
     else:
         found = _asked(known, facts, case, directory, policy, storage, warnings)
-    return Consulted(_prepared(found, state, _watched(policy)), tuple(warnings))
+    prepared = Prepared(**vars(found), state=full_state(state), watched=_watched(policy))
+    return Consulted(prepared, tuple(warnings))
 
 
 def _asked(
@@ -185,21 +193,6 @@ def _taken(environment: Mapping[str, str]) -> frozenset[str]:
     prefix = "OMPI_MCA_"
     return frozenset(
         f"mca.{name.removeprefix(prefix)}" for name in environment if name.startswith(prefix)
-    )
-
-
-def _prepared(found: Answer, state: str, watched: tuple[Watched, ...]) -> Prepared:
-    return Prepared(
-        found.level.value,
-        found.settings,
-        found.configuration,
-        found.sentence,
-        found.source,
-        found.distance,
-        found.expected_ratio,
-        found.refused,
-        full_state(state),
-        watched,
     )
 
 

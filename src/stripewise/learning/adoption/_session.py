@@ -20,13 +20,14 @@ from stripewise.core import Configuration, ProgramFacts, reasons
 from stripewise.core.errors import StripewiseError
 from stripewise.evidence.trace import Evidence
 from stripewise.learning.adoption._known import (
+    Answer,
     Identity,
     Judged,
     Known,
     Outcome,
-    Prepared,
     Timed,
     Verdict,
+    default_answer,
     failed,
     full_state,
     identify,
@@ -42,10 +43,8 @@ if TYPE_CHECKING:
     from stripewise.storage.emulation import EmulatedStorage
 
 
-_NOTHING = Configuration()
 _LOST = Verdict(Outcome.FAILED, None, "were set in a run that did not end", True)
 LONGEST_SECONDS = 30 * 86400
-DEFAULT = "default"
 SAME_BYTES = 0.05
 """A program that moves another amount of data, by more than this share, is observed anew."""
 
@@ -63,7 +62,7 @@ class Plan:
         state: Of the studies that are kept.
     """
 
-    prepared: Prepared
+    prepared: Answer
     capture: bool = False
     identity: Identity | None = None
     known: Known = field(default_factory=Known)
@@ -127,7 +126,7 @@ class Adoption:
         try:
             return self._plan(command)
         except (StripewiseError, OSError) as error:
-            return Plan(_default("what is known cannot be used"), warnings=(str(error),))
+            return Plan(default_answer("what is known cannot be used"), warnings=(str(error),))
 
     def begin(self, plan: Plan) -> None:
         """Note that a run under settings begins: one that never ends is a loss."""
@@ -162,7 +161,7 @@ class Adoption:
         )
         if not found.executable_sha256:
             why = f"the file of {found.program} cannot be read, so it is not recognised"
-            return Plan(_default(why))
+            return Plan(default_answer(why))
         looked = self._profiles.look(found.identity, found.executable_sha256, found.ground)
         if looked.exact is None:
             return self._of_others(found, looked.others, looked.state)
@@ -183,7 +182,7 @@ class Adoption:
         why = "no run of this program is known; this one is remembered"
         if several:
             why = "what this program does depends on its arguments; this run is remembered"
-        return Plan(_default(why), True, found, state=state)
+        return Plan(default_answer(why), True, found, state=state)
 
     def _of_known(self, found: Identity, known: Known, state: str) -> Plan:
         full = full_state(state)
@@ -288,10 +287,6 @@ def _line(verdict: Verdict | None) -> str:
     if verdict.is_final:
         return f"{text}; the next run has none"
     return text
-
-
-def _default(why: str) -> Prepared:
-    return Prepared(DEFAULT, {}, _NOTHING, f"nothing is set: {why}")
 
 
 # From a run that has ended to what is kept of it.
