@@ -34,6 +34,7 @@ from stripewise.learning.performance import (
     Sample,
     Term,
     Training,
+    Way,
     class_of_program,
     fit,
     fit_coefficients,
@@ -179,7 +180,7 @@ def simulated_rows(name: str, wrong: bool) -> list[Row]:
     random, cases = Random(1), cases_of(name, PLAN, wrong, tuple(KERNELS))
     samples = [one for case in cases for one in case.samples(PLAN[case.wanted], random)]
     ground = ground_of(cases[0].facts, storage=cases[0].described.storage)
-    training = Training(ground, tuple(samples), way="simulated")
+    training = Training(ground, tuple(samples), way=Way.SIMULATED)
     storage = f"{name}, other than described" if wrong else name
     truth = {case: {key(p): case.real.seconds(p) or 0.0 for p in case.points} for case in cases}
     cost = 3 * len(samples), sum(sum(one.seconds) for one in samples) / 3600
@@ -214,7 +215,7 @@ def recorded_rows(place: Path) -> Iterator[Row]:
             found, answered = Left(), Left()
             for name in dict.fromkeys(one.name for one in samples):
                 rest = others(samples, name)
-                models = fit(Training(known, rest, way="emulated"))
+                models = fit(Training(known, rest, way=Way.EMULATED))
                 left = [one for one in samples if one.name == name]
                 prediction = fitted_prediction(left[0].facts, known, models).prediction
                 asked = prediction.seconds if prediction else None

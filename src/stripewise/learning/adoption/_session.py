@@ -35,7 +35,7 @@ from stripewise.learning.adoption._known import (
     known_from_json,
     known_to_json,
 )
-from stripewise.learning.knowledge import KeptProfile, Profiles, StoreFile, own_path
+from stripewise.learning.knowledge import KeptProfile, Profiles, own_path
 
 if TYPE_CHECKING:
     from stripewise.learning.adoption._consult import Consulted
@@ -119,7 +119,7 @@ class Adoption:
         self.directory = directory
         self.storage = storage
         self._sync = sync
-        self._profiles = Profiles(StoreFile(own_path()))
+        self._profiles = Profiles(own_path())
 
     def plan(self, command: Sequence[str]) -> Plan:
         """Return what a run of a command gets."""

@@ -30,6 +30,7 @@ from stripewise.core import (
     library_versions,
 )
 from stripewise.core.errors import StripewiseError
+from stripewise.learning.knowledge._file import digest_of
 from stripewise.learning.knowledge._recall import Recollection, recall
 from stripewise.learning.knowledge._records import (
     LIBRARIES,
@@ -184,7 +185,6 @@ def _effect(speedup: Speedup | None) -> Effect | None:
 
 # The case that studies are compared by: this machine without its name, the stack, the program.
 
-_LARGEST_BYTES = 256 << 20
 _MOST_CHARACTERS = 300
 _SAME_IN_FACTS = (
     "n_ranks", "n_hosts", "noncontiguous", "shared_files", "patterns", "file_classes"
@@ -276,19 +276,6 @@ def version_of(text: str) -> str:
     """Return the number in what an MPI says of itself; "" if there is none."""
     found = re.search(r"\d+(?:\.\d+)+", text)
     return found.group() if found else ""
-
-
-def digest_of(executable: Path | None) -> str:
-    """Return the SHA-256 of a regular file that can be read; "" otherwise."""
-    try:
-        if executable is None or not executable.is_file():
-            return ""
-        if executable.stat().st_size > _LARGEST_BYTES:
-            return ""
-        with executable.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError:
-        return ""
 
 
 def cpu_model(text: str) -> str:

@@ -126,11 +126,6 @@ class Landscape:
         """Return a configuration; None if it was not measured."""
         return self._by_key.get(self.surface.key(settings))
 
-    def regret(self, settings: Mapping[str, Value]) -> float:
-        """Return the true median over the optimum, minus 1; infinite if it is not known."""
-        spot = self.find(settings)
-        return spot.io_seconds / self.best.io_seconds - 1 if spot else inf
-
     def near(self) -> list[Spot]:
         """Return the configurations within `NEAR` of the optimum."""
         limit = self.best.io_seconds * (1 + NEAR)

@@ -176,15 +176,6 @@ class Surface:
                 found.setdefault(self.key(run.settings), []).append(index)
         return found
 
-    def nearest(self, settings: Mapping[str, Value]) -> Mapping[str, Value]:
-        """Recorded settings that differ in the fewest tunables."""
-        wanted = set(self.key(settings))
-        return min(
-            (run.settings for run in self.runs),
-            key=lambda known: len(wanted ^ set(self.key(known))),
-            default={},
-        )
-
 
 class SurfaceWriter(AbstractContextManager["SurfaceWriter"]):
     """Appends runs to a surface's file, each on the disk before the next begins."""
