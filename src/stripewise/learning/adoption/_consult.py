@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,27 +62,17 @@ FACTS = TypeAdapter(ProgramFacts)
 CASE = TypeAdapter(Case)
 
 
-@dataclass(frozen=True)
-class Consulted:
-    """What came of it.
-
-    Attributes:
-        prepared: The answer, as it is kept.
-        warnings: Of stores and models that cannot be used.
-    """
-
-    prepared: Prepared
-    warnings: tuple[str, ...] = ()
-
-
 def consult(
     known: Known,
     directory: Path,
     state: str,
     storage: EmulatedStorage | None = None,
     identity: Identity | None = None,
-) -> Consulted:
+) -> tuple[Prepared, tuple[str, ...]]:
     """Ask stores, models and policy what to set for a program.
+
+    Returns:
+        The answer, as it is kept, and warnings of stores and models that cannot be used.
 
     Args:
         known: What is kept of the program.
@@ -103,7 +93,7 @@ def consult(
     else:
         found = _asked(known, facts, case, directory, policy, storage, warnings)
     prepared = Prepared(**vars(found), state=full_state(state), watched=_watched(policy))
-    return Consulted(prepared, tuple(warnings))
+    return prepared, tuple(warnings)
 
 
 def _asked(

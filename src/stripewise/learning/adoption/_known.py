@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 # Whether settings that a program had without being asked brought what was expected.
 
 SAME_BYTES = 0.05
-"""Runs whose amounts of data differ by more are not compared (assumed)."""
+"""Runs whose amounts of data differ by more are not compared, and a program that moves another
+amount is observed anew (assumed)."""
 LEAST_SECONDS = 0.02
 """I/O that takes less says nothing (assumed: clocks and page faults are of this order)."""
 NOISE = 0.15

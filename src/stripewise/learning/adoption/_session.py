@@ -20,11 +20,13 @@ from stripewise.core import Configuration, ProgramFacts, reasons
 from stripewise.core.errors import StripewiseError
 from stripewise.evidence.trace import Evidence
 from stripewise.learning.adoption._known import (
+    SAME_BYTES,
     Answer,
     Identity,
     Judged,
     Known,
     Outcome,
+    Prepared,
     Timed,
     Verdict,
     default_answer,
@@ -38,15 +40,12 @@ from stripewise.learning.adoption._known import (
 from stripewise.learning.knowledge import KeptProfile, Profiles, own_path
 
 if TYPE_CHECKING:
-    from stripewise.learning.adoption._consult import Consulted
     from stripewise.run.runtime import InPlaceRun
     from stripewise.storage.emulation import EmulatedStorage
 
 
 _LOST = Verdict(Outcome.FAILED, None, "were set in a run that did not end", True)
 LONGEST_SECONDS = 30 * 86400
-SAME_BYTES = 0.05
-"""A program that moves another amount of data, by more than this share, is observed anew."""
 
 
 @dataclass(frozen=True)
@@ -148,8 +147,8 @@ class Adoption:
         line, warnings = _line(verdict), tuple[str, ...]()
         try:
             if known.prepared is None:
-                consulted = self._consult(known, plan.state, plan.identity)
-                known, warnings = replace(known, prepared=consulted.prepared), consulted.warnings
+                prepared, warnings = self._consult(known, plan.state, plan.identity)
+                known = replace(known, prepared=prepared)
             self._keep(plan.identity, known)
         except (StripewiseError, OSError) as error:
             return line, (f"this run is not remembered: {error}",)
@@ -188,8 +187,7 @@ class Adoption:
         full = full_state(state)
         prepared, warnings = known.prepared, tuple[str, ...]()
         if prepared is None or not prepared.holds(full):
-            consulted = self._consult(known, state, found)
-            prepared, warnings = consulted.prepared, consulted.warnings
+            prepared, warnings = self._consult(known, state, found)
         if not prepared.configuration.is_empty:
             from stripewise.learning.adoption._question import check_unasked
 
@@ -197,7 +195,9 @@ class Adoption:
         known = replace(known, prepared=prepared)
         return Plan(prepared, not known.facts, found, known, warnings, state)
 
-    def _consult(self, known: Known, state: str, identity: Identity) -> Consulted:
+    def _consult(
+        self, known: Known, state: str, identity: Identity
+    ) -> tuple[Prepared, tuple[str, ...]]:
         from stripewise.learning.adoption._consult import consult
 
         return consult(known, self.directory, state, self.storage, identity)
