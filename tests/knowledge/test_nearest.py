@@ -149,3 +149,19 @@ def test_a_row_with_an_odd_identity_can_be_forgotten(tmp_path, many):
 
 def test_nothing_is_near_in_an_empty_store(tmp_path):
     assert Store(tmp_path / "none").nearest(case()) == ([], 0)
+
+
+def test_a_study_with_an_impossible_pattern_is_passed_over(tmp_path, many):
+    store = Store(tmp_path / "knowledge.sqlite")
+    store.add(many[:20])
+    question = many[0].case
+    before, _ = store.nearest(question)
+    with sqlite3.connect(store.path) as connection:
+        connection.execute(
+            "UPDATE study SET document = json_set(document,"
+            " '$.case.fingerprint.patterns[0].grid[0]', -7) WHERE id = ?",
+            (many[0].study_id,),
+        )
+    after, known = store.nearest(question)
+    assert (after, known) == (before[1:], 20)
+    assert "passed over 1 study" in store.damage

@@ -62,7 +62,10 @@ def decode(text: str) -> Lesson:
         ConfigurationError: It is none, or of another version.
     """
     lesson = _read(text, _LESSON)
-    _check_classes(lesson.case.fingerprint)
+    try:
+        _check_classes(lesson.case.fingerprint)
+    except ValueError as error:
+        raise ConfigurationError(_first(error)) from error
     return lesson
 
 

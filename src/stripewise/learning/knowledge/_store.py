@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterable, Sequence
 from heapq import nsmallest
 from pathlib import Path
@@ -27,7 +28,7 @@ PACKED = "knowledge.sqlite"
 """The store in the directory of an installed pack."""
 T = TypeVar("T")
 _Near = tuple[float, bool, float, str]
-"""Sorts studies: distance, whether only a part is alike, newest first, and the study's id."""
+"""A study that is near, as it is sorted: distance, whether only a part of it is, age, and id."""
 
 
 class Store(StoreFile):
@@ -130,30 +131,14 @@ class Store(StoreFile):
         self.damage = ""
         if not self.path.exists():
             return [], 0
-        asked = [(part.case, list[_Near]()) for part in parts_of(case)]
+        asked = [part.case for part in parts_of(case)]
         with self.opened(writing=False) as connection:
             if not version_of(connection):
                 return [], 0
-            rows = connection.execute(
-                "SELECT id, recorded_unix_seconds, document FROM study WHERE mpi_family = ?",
-                (case.stack.mpi_family,),
-            )
-            known = damaged = 0
-            for study, recorded, document in rows:
-                known += 1
-                try:
-                    other = decode_case(document)
-                except (ConfigurationError, TypeError):
-                    damaged += 1
-                    continue
-                for one, near in asked:
-                    if found := nearest_part(one, other):
-                        match, likeness = found
-                        near.append((likeness.distance, match != WHOLE, -recorded, study))
-            chosen = dict.fromkeys(row[-1] for _, near in asked for row in nsmallest(most, near))
+            known, damaged, chosen = _nearest(connection, asked, most)
             marks = ",".join("?" * len(chosen))
             query = f"SELECT id, document FROM study WHERE id IN ({marks})"
-            documents = dict(connection.execute(query, list(chosen)))
+            documents = dict(connection.execute(query, chosen))
         lessons = self._decoded(((documents[study], None) for study in chosen), damaged)
         return [lesson for lesson, _ in lessons], known
 
@@ -214,3 +199,32 @@ def _row(lesson: Lesson, origin: str) -> tuple[object, ...]:
         effect.high if effect else None,
         encode(lesson),
     )
+
+
+def _nearest(
+    connection: sqlite3.Connection, asked: Sequence[Case], most: int
+) -> tuple[int, int, list[str]]:
+    """Compare the cases of all studies of an MPI.
+
+    Returns:
+        How many there are, how many cannot be read, and the ids of the studies nearest to each of
+        the cases that are asked for.
+    """
+    near: list[list[_Near]] = [[] for _ in asked]
+    known = damaged = 0
+    for study, recorded, document in connection.execute(
+        "SELECT id, recorded_unix_seconds, document FROM study WHERE mpi_family = ?",
+        (asked[0].stack.mpi_family,),
+    ):
+        known += 1
+        try:
+            other = decode_case(document)
+            alike = [nearest_part(case, other) for case in asked]
+        except (ValueError, TypeError):
+            damaged += 1
+            continue
+        for rows, found in zip(near, alike, strict=True):
+            if found:
+                match, likeness = found
+                rows.append((likeness.distance, match != WHOLE, -recorded, study))
+    return known, damaged, list(dict.fromkeys(row[-1] for r in near for row in nsmallest(most, r)))

@@ -164,7 +164,10 @@ def _value(
 
 
 def why_useless(model: Model) -> str:
-    """Say why a model is not used, "" if it is: where noise leaves no order, its best counts."""
+    """Say why a model must not be used; "" if it may be.
+
+    Noise may leave no order to predict: such a model is judged by the best five that it predicts.
+    """
     rho, error = model.rho, model.error
     if rho is None or error is None or rho >= LEAST_RHO or error <= GOOD_ERROR:
         return ""
