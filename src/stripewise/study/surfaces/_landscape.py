@@ -55,7 +55,7 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class KnobEffect:
+class TunableEffect:
     """What one tunable does, on average over the settings of all others.
 
     Attributes:
@@ -179,18 +179,18 @@ class Landscape:
             if run.round == number and run.role is SurfaceRole.POINT and run.status is RunStatus.OK
         }
 
-    def effects(self) -> list[KnobEffect]:
+    def effects(self) -> list[TunableEffect]:
         """Return what each tunable does, the strongest first."""
         found = [
-            KnobEffect(
+            TunableEffect(
                 name,
                 tuple(
                     (value, self._ratio(name, value))
-                    for value in knob.values
-                    if value != knob.default
+                    for value in tunable.values
+                    if value != tunable.default
                 ),
             )
-            for name, knob in self.surface.tunables.items()
+            for name, tunable in self.surface.tunables.items()
         ]
         return sorted(found, key=lambda effect: -effect.factor)
 

@@ -163,8 +163,12 @@ class Surface:
         """Canonical form of settings: tunables at their default are left out."""
         pairs = []
         for name, value in settings.items():
-            knob = self.tunables.get(name)
-            if knob is None or knob.default is None or _text(knob.default) != _text(value):
+            tunable = self.tunables.get(name)
+            if (
+                tunable is None
+                or tunable.default is None
+                or _text(tunable.default) != _text(value)
+            ):
                 pairs.append((name, _text(value)))
         return tuple(sorted(pairs))
 
