@@ -93,7 +93,7 @@ def study(name: str, given: argparse.Namespace) -> dict[str, Any]:
         "trials": len(result["trials"]),
         "chosen": chosen,
         "optimum": optimum,
-        "regret": None if spot is None else scene.regret(chosen),
+        "regret": None if spot is None else spot.io_seconds / scene.best.io_seconds - 1,
         "pairs": pairs,
     }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How long a look-up in a large knowledge base takes, in a running and in a new process.
 
-python benchmarks/lookup.py [--cases 100000] [--keep FILE]
+python benchmarks/lookup.py [--cases 5000] [--keep FILE]
 
 All cases are of one MPI family, so that all of them are compared.  Patterns and scales differ from
 case to case; there are 40 stacks, 160 kinds of nodes and storage, and 2,000 executables.  Every
@@ -42,15 +42,11 @@ SHAPES = (
     (("BLOCK", "BLOCK"), (1, 128)),
 )  # fmt: skip
 REPEATS = 21
-ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
-"""As the command sets it for NumPy, which would start a thread on each processor."""
 COLD = """
 import sys, time, json
 began = time.perf_counter()
 from stripewise.learning.knowledge import Store
 from pathlib import Path
-import numpy
-from stripewise.learning.knowledge import _nearest
 import benchmarks_lookup as bench
 imported, busy = time.perf_counter(), time.process_time()
 found, known = Store(Path(sys.argv[1])).nearest(bench.a_case(int(sys.argv[2])))
@@ -160,7 +156,7 @@ def cold(path: Path) -> list[list[float]]:
             json.loads(
                 subprocess.run(
                     [sys.executable, "-c", COLD, str(path), str(-1 - seed)],
-                    env={"PYTHONPATH": os.pathsep.join((directory, *sys.path)), **ONE_THREAD},
+                    env={"PYTHONPATH": os.pathsep.join((directory, *sys.path))},
                     capture_output=True,
                     text=True,
                     check=True,
@@ -173,7 +169,7 @@ def cold(path: Path) -> list[list[float]]:
 def main() -> None:
     """Build, look up, print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--cases", type=int, default=100_000)
+    parser.add_argument("--cases", type=int, default=5000)
     parser.add_argument("--keep", type=Path, default=None, help="file of the store")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:

@@ -29,11 +29,12 @@ from models_output import Row, Terms, tables
 
 from stripewise.core import ProgramFacts, Value
 from stripewise.learning.performance import (
-    BOOSTED,
     REGRESSION,
+    Ground,
     Sample,
     Term,
     Training,
+    Way,
     class_of_program,
     fit,
     fit_coefficients,
@@ -79,7 +80,7 @@ POWERS: tuple[Mapping[str, int], ...] = (
     {}, {"s": -1}, {"a": -1}, {"c": 1, "s": -1}, {"f": 1, "c": -1}, {"f": 1, "s": -1},
     {"c": 1, "f": 1, "a": -1},
 )  # fmt: skip
-BETTER, ANSWERED = "the better kind", "or else the simulation"
+CORRECTED, ANSWERED = "the corrected simulation", "or else the simulation"
 """The second answers where no model does, as `tune` and `run --auto` ask them."""
 Settings = Mapping[str, Value]
 Asked = Callable[[Settings], float | None]
@@ -173,23 +174,23 @@ def simulated_rows(name: str, wrong: bool) -> list[Row]:
     random, cases = Random(1), cases_of(name, PLAN, wrong, tuple(KERNELS))
     samples = [one for case in cases for one in case.samples(PLAN[case.wanted], random)]
     ground = ground_of(cases[0].facts, storage=cases[0].described.storage)
-    training = Training(ground, tuple(samples), way="simulated")
+    training = Training(ground, tuple(samples), way=Way.SIMULATED)
     storage = f"{name}, other than described" if wrong else name
     truth = {case: {key(p): case.real.seconds(p) or 0.0 for p in case.points} for case in cases}
     cost = 3 * len(samples), sum(sum(one.seconds) for one in samples) / 3600
     rows = []
-    for kinds in ((REGRESSION,), (REGRESSION, BOOSTED)):
+    for kind, known in kinds_of(ground):
         found, answered = Left(), Left()
         for pattern in KERNELS:
             rest = others(samples, pattern)
-            models = fit(replace(training, samples=rest), kinds)
+            models = fit(replace(training, ground=known, samples=rest))
             for case in (one for one in cases if one.name == pattern):
-                prediction = fitted_prediction(case.facts, ground, models).prediction
+                prediction = fitted_prediction(case.facts, known, models).prediction
                 asked = prediction.seconds if prediction else None
                 truths = [(p, truth[case][key(p)]) for p in case.points]
                 found.add(pattern, told(case, truths, asked))
                 answered.add(pattern, told(case, truths, asked or case.described.seconds))
-        rows.append(found.row(storage, BETTER if BOOSTED in kinds else REGRESSION, *cost))
+        rows.append(found.row(storage, kind, *cost))
     return [*rows, answered.row(storage, ANSWERED, *cost)]
 
 
@@ -204,22 +205,26 @@ def recorded_rows(place: Path) -> Iterator[Row]:
         cost[one.ground] = runs + one.runs, seconds + one.run_seconds
     for ground, samples in grounds.items():
         runs, spent = cost[ground]
-        for kinds in ((REGRESSION,), (REGRESSION, BOOSTED)):
+        for kind, known in kinds_of(ground):
             found, answered = Left(), Left()
             for name in dict.fromkeys(one.name for one in samples):
                 rest = others(samples, name)
-                models = fit(Training(ground, rest, way="emulated"), kinds)
+                models = fit(Training(known, rest, way=Way.EMULATED))
                 left = [one for one in samples if one.name == name]
-                prediction = fitted_prediction(left[0].facts, ground, models).prediction
+                prediction = fitted_prediction(left[0].facts, known, models).prediction
                 asked = prediction.seconds if prediction else None
                 described = simulated_program(left[0].facts, find_storage(ground.storage), 1)
                 truths = [(one.settings, median(one.seconds)) for one in left]
                 found.add(name, told(name, truths, asked))
                 instead = described.seconds if described else None
                 answered.add(name, told(name, truths, asked or instead))
-            kind = BETTER if BOOSTED in kinds else REGRESSION
             yield found.row(f"{ground.storage}, recorded", kind, runs, spent / 3600)
         yield answered.row(f"{ground.storage}, recorded", ANSWERED, runs, spent / 3600)
+
+
+def kinds_of(ground: Ground) -> tuple[tuple[str, Ground], ...]:
+    """Return each kind of model, and the ground on which it is fitted: described, or not."""
+    return (REGRESSION, replace(ground, digest="")), (CORRECTED, ground)
 
 
 def told(

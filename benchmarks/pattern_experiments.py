@@ -121,7 +121,7 @@ def plain_models(found: Sequence[Evidence]) -> Sequence[Model]:
     """Fit what was measured without a description of the storage: the published regression."""
     ground = Ground(found[0].ground.storage, "", found[0].ground.stack)
     samples = tuple(sample for one in found for sample in one.samples)
-    return fit(Training(ground, samples, way=str(found[0].way)))
+    return fit(Training(ground, samples, way=found[0].way))
 
 
 def case_of(facts: ProgramFacts, program: str, provenance: Mapping[str, str]) -> Case:

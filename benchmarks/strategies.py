@@ -37,7 +37,7 @@ from stripewise.study.strategies import check_strategy_options
 from stripewise.study.surfaces import NEAR, Landscape, Surface
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from support.random_draws import expected_regret, expected_runs, quantile_runs
+from support.random_draws import expected_regret, expected_runs, quantile_runs, regret_of
 from support.replay import Replay, replay_study
 
 HERE = Path(__file__).resolve().parent
@@ -128,7 +128,7 @@ def score(
     replays, studies = zip(*pool.imap(_replay, tasks, chunksize=4), strict=True)
     regrets = [_regrets(replay, scene, given.runs) for replay in replays]
     curve = [mean(regret[n] <= NEAR for regret in regrets) for n in range(given.runs + 1)]
-    final = [scene.regret(study.winner) for study in studies]
+    final = [regret_of(scene, study.winner) for study in studies]
     return Score(
         surface=name,
         strategy=strategy,
@@ -187,7 +187,7 @@ def _replay(task: tuple[Surface, str, int, int, Loaded]) -> tuple[Replay, Replay
 
 def _regrets(replay: Replay, scene: Landscape, runs: int) -> list[float]:
     """Regret of the choice after 0, 1, ... runs."""
-    return [scene.regret(replay.choice_after(n)) for n in range(runs + 1)]
+    return [regret_of(scene, replay.choice_after(n)) for n in range(runs + 1)]
 
 
 def _from_then_on(curve: Sequence[float]) -> int | None:

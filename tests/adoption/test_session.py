@@ -85,7 +85,7 @@ def test_a_program_that_was_tuned_gets_its_settings_in_the_first_run(home, store
         fingerprint=replace(
             question().case.fingerprint,
             program="program",
-            executable_sha256=Profiles(store).digest_of(home / "program"),
+            executable_sha256=Profiles(store.path).digest_of(home / "program"),
         ),
     )
     store.add([lesson({**WIDE, "hdf5.alignment": (1, 1 << 20)}, of=case)])
@@ -124,7 +124,7 @@ def test_a_failure_and_a_run_that_never_ended_mean_defaults(home, store):
     _, said = run(home, seen(exit_code=3))
     assert said == "the settings were set when it failed with exit code 3; the next run has none"
     assert run(home, seen())[0].is_default
-    Profiles(store).forget()
+    Profiles(store.path).forget()
     run(home, observed())
     adoption = Adoption(home)
     lost = adoption.plan(("mpiexec", "-n", "8", "./program"))
@@ -185,7 +185,9 @@ def test_a_store_that_was_tampered_with_sets_nothing_dangerous(home, store):
     for path, value in (
         ("$.prepared.configuration.files[0].hdf5.transfer", "collective"),
         ("$.prepared.configuration.files[0].mpiio.no_such_hint", "1"),
-        ("$.prepared.configuration.mca.plm_rsh_agent", "/bin/evil"),
+        ("$.prepared.configuration.job.mca.plm_rsh_agent", "/bin/evil"),
+        ("$.prepared.configuration.job.environment.LD_PRELOAD", "/bin/evil"),
+        ("$.prepared.configuration.job.ranks", 2),
         ("$.prepared.configuration.files", 7),
         ("$.facts", "x"),
     ):

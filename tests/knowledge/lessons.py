@@ -66,8 +66,9 @@ def of_version(path: Path, version: int) -> None:
     made = re.compile(r"CREATE (?:UNIQUE )?(TABLE|INDEX) (\w+)")
     with sqlite3.connect(path) as connection:
         for statement in reversed([one for later in MIGRATIONS[version:] for one in later]):
-            kind, name = made.match(statement).groups()
-            connection.execute(f"DROP {kind} {name}")
+            if found := made.match(statement):
+                kind, name = found.groups()
+                connection.execute(f"DROP {kind} IF EXISTS {name}")
         connection.execute("DELETE FROM migration WHERE version > ?", (version,))
 
 

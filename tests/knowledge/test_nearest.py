@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The index of a store finds what comparing every case finds."""
+"""A store finds what comparing every study as a whole finds."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ from stripewise.learning.knowledge import (
     matches_of,
     parts_of,
 )
-from stripewise.learning.knowledge import _index as index
-from stripewise.learning.knowledge._similarity import NEAR
 
 SHAPES = (
     (("BLOCK",), (8,), (1 << 18,)),
@@ -69,80 +67,28 @@ def many() -> list[Lesson]:
     return [lesson(of=some_case(chance), at=float(at)) for at in range(300)]
 
 
-def test_the_index_finds_the_nearest(tmp_path, many):
+def studies(question: Case, lessons: list[Lesson]) -> list[Lesson]:
+    """Return what comparing every study as a whole finds."""
+    return [match.study for match in matches_of(question, lessons)]
+
+
+def test_the_nearest_are_those_of_a_comparison_of_all(tmp_path, many):
     store = Store(tmp_path / "knowledge.sqlite")
     store.add(many)
     chance = random.Random(11)
     for question in (some_case(chance) for _ in range(10)):
-        expected = matches_of(question, many)
-        found, known = store.nearest(question, 400)
-        assert known == len(many)
-        assert found == expected
-        few, _ = store.nearest(question, 8)
-        limit = expected[:8][-1].likeness.distance if expected else 0
-        assert all(match.likeness.distance <= limit + 0.03 for match in few)
+        expected = studies(question, many)
+        assert store.nearest(question, 400) == (expected, len(many))
+        assert store.nearest(question, 8) == (expected[:8], len(many))
 
 
-def test_rows_that_are_ruled_out_early_are_not_among_the_nearest(tmp_path, many, monkeypatch):
-    monkeypatch.setattr("stripewise.learning.knowledge._nearest.MANY", 20)
-    monkeypatch.setattr("stripewise.learning.knowledge._nearest.PAGES_AT_ONCE", 1)
-    monkeypatch.setattr(index, "PAGE_ROWS", 32)
-    store = Store(tmp_path / "knowledge.sqlite")
-    store.add(many)
+def test_no_case_is_ruled_out_that_is_near(many):
     chance = random.Random(5)
     for question in (some_case(chance) for _ in range(10)):
-        expected = matches_of(question, many)[:6]
-        found, _ = store.nearest(question, 6)
-        assert len(found) == len(expected)
-        for one, other in zip(found, expected, strict=True):
-            assert abs(one.likeness.distance - other.likeness.distance) < 0.02
-
-
-@pytest.mark.extended(keep=1)
-@pytest.mark.parametrize(("many_rows", "page_rows", "pages"), [(2048, 2048, 8), (5, 16, 3)])
-def test_rows_are_those_of_a_plain_loop_in_its_order(
-    tmp_path, many, monkeypatch, many_rows, page_rows, pages
-):
-    from stripewise.learning.knowledge import _nearest as nearest
-
-    monkeypatch.setattr(nearest, "MANY", many_rows)
-    monkeypatch.setattr(nearest, "PAGES_AT_ONCE", pages)
-    monkeypatch.setattr(index, "PAGE_ROWS", page_rows)
-    store = Store(tmp_path / "knowledge.sqlite")
-    twins = [replace(one, study_id=one.study_id[::-1]) for one in many]
-    store.add([*many, *twins])
-    chance = random.Random(13)
-    for question in (some_case(chance) for _ in range(3)):
-        studies = [one.study_id for one in (*many, *twins)]
-        rows = list(zip(studies, told(store, question), strict=True))
-        within = [row for row in rows if row[1] <= NEAR + nearest.SLACK]
-        expected = [study for study, _ in sorted(within, key=lambda row: row[1])]
-        for most in (3, 16, 1000):
-            with store.opened(writing=False) as connection:
-                found, known = nearest.nearest_rows(connection, question, most)
-            assert [study for study, _ in found] == expected[:most]
-            assert known == len(rows)
-
-
-def test_codes_tell_the_distance(tmp_path, many):
-    """Weights that change in one place only would show here."""
-    store = Store(tmp_path / "knowledge.sqlite")
-    store.add(many)
-    question = some_case(random.Random(3))
-    exact = [compare(question, one.case).distance for one in many]
-    assert told(store, question) == pytest.approx(exact, abs=0.02)
-
-
-def told(store: Store, question: Case) -> list[float]:
-    """Return what the features of each row tell of its distance, one row at a time."""
-    from stripewise.learning.knowledge._nearest import _tables, np
-
-    with store.opened(writing=False) as connection:
-        return [
-            float(table.take(np.asarray([place])).distances(question)[0])
-            for table in _tables(connection, question.stack.mpi_family)
-            for place in range(table.rows.size)
-        ]
+        near = [one for one in many if compare(question, one.case).is_near]
+        assert sorted(one.study_id for one in near) == sorted(
+            one.study_id for one in studies(question, many)
+        )
 
 
 def test_a_class_of_files_is_found_by_itself(tmp_path):
@@ -150,31 +96,29 @@ def test_a_class_of_files_is_found_by_itself(tmp_path):
     study = lesson(of=of_two_classes())
     store.add([study])
     (_, _, checks) = parts_of(study.case)
-    (match,), known = store.nearest(checks.case)
-    assert (match.match, match.likeness.distance, known) == ("chk*.dat", 0, 1)
+    assert store.nearest(checks.case) == ([study], 1)
+    (match,) = matches_of(checks.case, [study])
+    assert (match.match, match.likeness.distance) == ("chk*.dat", 0)
     assert match.lesson == as_part(study, "chk*.dat")
 
 
-def test_what_is_forgotten_is_not_found(tmp_path, many, monkeypatch):
-    monkeypatch.setattr(index, "PAGE_ROWS", 64)
+def test_what_is_forgotten_is_not_found(tmp_path, many):
     store = Store(tmp_path / "knowledge.sqlite")
-    for start in range(0, 300, 100):
-        store.add(many[start : start + 100])
-    store.add(many[:5])
+    store.add(many)
     gone = [one.study_id for one in many[::2]]
     assert store.forget([*gone, "0" * 32]) == len(gone)
     question = many[1].case
     found, known = store.nearest(question, 400)
     assert known == 150
-    assert found == matches_of(question, many[1::2])
+    assert found == studies(question, many[1::2])
 
 
-def test_a_store_of_an_older_version_is_read_and_indexed_when_written(tmp_path, many):
+def test_a_store_of_an_older_version_is_read_and_brought_up_to_date_when_written(tmp_path, many):
     store = Store(tmp_path / "knowledge.sqlite")
     store.add(many[:50])
     of_version(store.path, 2)
     question = many[0].case
-    expected = matches_of(question, many[:50])
+    expected = studies(question, many[:50])
     assert store.nearest(question, 400) == (expected, 50)
     assert Store(store.path, read_only=True).nearest(question, 400) == (expected, 50)
     store.add([many[0]])
@@ -200,8 +144,24 @@ def test_a_row_with_an_odd_identity_can_be_forgotten(tmp_path, many):
         connection.execute("UPDATE study SET id = 'odd' WHERE id = ?", (many[0].study_id,))
     assert store.forget(["odd", many[1].study_id]) == 2
     found, _ = store.nearest(many[2].case)
-    assert [one.study for one in found] == [many[2]]
+    assert found == [many[2]]
 
 
 def test_nothing_is_near_in_an_empty_store(tmp_path):
     assert Store(tmp_path / "none").nearest(case()) == ([], 0)
+
+
+def test_a_study_with_an_impossible_pattern_is_passed_over(tmp_path, many):
+    store = Store(tmp_path / "knowledge.sqlite")
+    store.add(many[:20])
+    question = many[0].case
+    before, _ = store.nearest(question)
+    with sqlite3.connect(store.path) as connection:
+        connection.execute(
+            "UPDATE study SET document = json_set(document,"
+            " '$.case.fingerprint.patterns[0].grid[0]', -7) WHERE id = ?",
+            (many[0].study_id,),
+        )
+    after, known = store.nearest(question)
+    assert (after, known) == (before[1:], 20)
+    assert "passed over 1 study" in store.damage

@@ -14,7 +14,7 @@ import pytest
 
 from knowledge.lessons import lesson, of_version
 from stripewise.core.errors import StorageError
-from stripewise.learning.knowledge import KeptProfile, Profiles, Store, StoreFile
+from stripewise.learning.knowledge import KeptProfile, Profiles, Store
 
 
 @pytest.fixture
@@ -27,13 +27,13 @@ def profile(identity="a", executable="e1", ground="g", **document):
 
 
 def test_nothing_is_known_before_anything_is_kept(store):
-    found = Profiles(store).look("a", "e1", "g")
+    found = Profiles(store.path).look("a", "e1", "g")
     assert (found.exact, found.others, found.state) == (None, (), "")
     assert not store.path.exists()
 
 
 def test_a_profile_is_found_by_its_identity_and_by_its_executable(store):
-    profiles = Profiles(store)
+    profiles = Profiles(store.path)
     profiles.keep(profile("a", n=1))
     profiles.keep(profile("a", n=2))
     profiles.keep(profile("b", n=3))
@@ -47,7 +47,7 @@ def test_a_profile_is_found_by_its_identity_and_by_its_executable(store):
 
 
 def test_the_state_changes_with_the_studies_and_not_with_the_profiles(store):
-    profiles = Profiles(store)
+    profiles = Profiles(store.path)
     empty = profiles.keep(profile())
     assert profiles.keep(profile("b")) == empty
     one = lesson()
@@ -61,7 +61,7 @@ def test_the_state_changes_with_the_studies_and_not_with_the_profiles(store):
 def test_a_store_of_the_first_version_takes_profiles_and_keeps_its_studies(store):
     store.add([lesson()])
     of_version(store.path, 1)
-    profiles = Profiles(store)
+    profiles = Profiles(store.path)
     assert profiles.look("a", "e1", "g").state.startswith("1:")
     profiles.keep(profile(n=1))
     assert profiles.look("a", "e1", "g").exact.document == {"n": 1}
@@ -70,7 +70,7 @@ def test_a_store_of_the_first_version_takes_profiles_and_keeps_its_studies(store
 
 @pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000, '"' + "x" * (1 << 21) + '"'])
 def test_a_damaged_profile_is_said_with_the_remedy(store, text):
-    profiles = Profiles(store)
+    profiles = Profiles(store.path)
     profiles.keep(profile())
     with sqlite3.connect(store.path) as connection:
         connection.execute("UPDATE profile SET document = ?", (text,))
@@ -83,7 +83,7 @@ def test_a_damaged_profile_is_said_with_the_remedy(store, text):
 def test_a_digest_is_computed_anew_only_for_a_file_that_changed(store, tmp_path):
     program = tmp_path / "program"
     program.write_bytes(b"one")
-    profiles = Profiles(store)
+    profiles = Profiles(store.path)
     assert profiles.digest_of(program) == hashlib.sha256(b"one").hexdigest()
     with sqlite3.connect(store.path) as connection:
         connection.execute("UPDATE executable SET sha256 = 'kept'")
@@ -97,7 +97,7 @@ def test_a_digest_is_computed_anew_only_for_a_file_that_changed(store, tmp_path)
 def test_a_store_that_cannot_be_written_still_gives_digests(tmp_path):
     program = tmp_path / "program"
     program.write_bytes(b"one")
-    profiles = Profiles(StoreFile(tmp_path / "none", read_only=True))
+    profiles = Profiles(tmp_path / "none", read_only=True)
     assert profiles.digest_of(program) == hashlib.sha256(b"one").hexdigest()
     with pytest.raises(StorageError, match="read only"):
         profiles.keep(profile())

@@ -207,36 +207,6 @@ def test_every_knob_can_be_kept(store):
             assert store.add([lesson({knob.name: knob.check(value)})]) == 1
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "UPDATE page SET features = x'0102'",
-        "UPDATE page SET features = 'text'",
-        "UPDATE page SET features = zeroblob(1000000)",
-        "UPDATE page_study SET studies = x''",
-        "DELETE FROM page_study",
-        "UPDATE page_layout SET layout = 'x'",
-    ],
-)
-def test_a_damaged_index_is_passed_over_and_made_again(store, damage):
-    store.add([lesson(at=3.0), lesson(of=case(program="other"), at=2.0)])
-    found = store.nearest(case())
-    with sqlite3.connect(store.path) as connection:
-        connection.execute(damage)
-    assert store.nearest(case()) == found
-    store.add([lesson(at=1.0)])
-    (near, known) = store.nearest(case())
-    assert (len(near), known) == (3, 3)
-    assert store.forget(store.identities()) == 3
-
-
-def test_numbers_of_terms_that_none_can_have(store):
-    store.add([lesson()])
-    with sqlite3.connect(store.path) as connection:
-        connection.execute("UPDATE term SET number = 1000000000000000000 + number")
-    assert store.nearest(case())[1] == 1
-
-
 def test_text_that_is_not_utf8_is_said(store):
     store.add([lesson()])
     with sqlite3.connect(store.path) as connection:

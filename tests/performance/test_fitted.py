@@ -14,6 +14,7 @@ from stripewise.learning.performance import (
     Range,
     Score,
     Term,
+    Way,
     fit,
     fitted_prediction,
     ground_of,
@@ -44,7 +45,7 @@ def test_a_program_of_the_class_is_predicted(models, facts):
 
 
 def test_it_is_said_that_an_error_is_that_of_simulated_runs(models, facts):
-    for way, is_said in (("simulated", True), ("emulated", False)):
+    for way, is_said in ((Way.SIMULATED, True), (Way.EMULATED, False)):
         found = fitted_prediction(facts, models[0].ground, (replace(models[0], way=way),))
         assert ("% of simulated runs" in found.why) == is_said
 

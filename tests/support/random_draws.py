@@ -1,15 +1,24 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What blind luck gives on a surface, without noise and without any run but the draws.
+"""How far a choice is from a surface's optimum, and what blind luck gives on it.
 
-A lower bound that no study can reach: one run a configuration, each of them exact.
+Luck is without noise and without any run but the draws, a lower bound that no study can reach:
+one run a configuration, each of them exact.
 """
 
 from __future__ import annotations
 
-from math import comb, isfinite
+from collections.abc import Mapping
+from math import comb, inf, isfinite
 
+from stripewise.core import Value
 from stripewise.study.surfaces import Landscape
+
+
+def regret_of(scene: Landscape, settings: Mapping[str, Value]) -> float:
+    """Return the true median over the optimum, minus 1; infinite if it is not known."""
+    spot = scene.find(settings)
+    return spot.io_seconds / scene.best.io_seconds - 1 if spot else inf
 
 
 def expected_runs(scene: Landscape) -> float:

@@ -38,7 +38,12 @@ class ReplayedLauncher(Launcher):
         """
         key = self.surface.key(request.settings)
         if key not in self._known:
-            nearest = dict(self.surface.nearest(request.settings))
+            wanted = set(key)
+            nearest = min(
+                (dict(run.settings) for run in self.surface.runs),
+                key=lambda known: len(wanted ^ set(self.surface.key(known))),
+                default={},
+            )
             raise ProgramError(
                 f"the surface holds no run with {dict(request.settings)}; the nearest recorded "
                 f"settings are {nearest}; restrict the search to recorded values"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from random import Random
 
 from stripewise.core import ProgramFacts, Value
-from stripewise.learning.performance import Sample, Training, ground_of
+from stripewise.learning.performance import Sample, Training, Way, ground_of
 from stripewise.storage.machines import Storage, find_storage
 from stripewise.storage.simulation import noise_factor, workload_from_kernel
 from stripewise.study.procedure import simulated_workload
@@ -45,7 +45,7 @@ def trained(
             samples.append(Sample(program.facts, taken, times, kernel.split()[0]))
     return Training(
         ground_of(samples[0].facts, storage=described), tuple(samples), 3 * len(samples),
-        sum(sum(one.seconds) for one in samples), "simulated",
+        sum(sum(one.seconds) for one in samples), Way.SIMULATED,
     )  # fmt: skip
 
 

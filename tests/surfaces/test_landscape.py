@@ -10,6 +10,7 @@ import pytest
 from stripewise.core import RunStatus
 from stripewise.core.errors import UsageError
 from stripewise.study.surfaces import Landscape, Surface, SurfaceRole, SurfaceRun, surface_lines
+from support.random_draws import regret_of
 from support.strategy_suite import romio_facts
 from support.study_fakes import lognormal
 from support.surfaces import synthetic_surface
@@ -46,9 +47,9 @@ def test_runs_of_the_default_in_between_leave_fewer_repeats_an_optimum():
 
 def test_near_and_regret():
     assert [dict(spot.settings)[BUFFER] for spot in EXACT.near()] == [4 << 20, 1 << 20]
-    assert EXACT.regret(EXACT.best.settings) == 0
-    assert EXACT.regret({}) == pytest.approx(2 / 0.88 - 1)
-    assert EXACT.regret({DS: "disable", BUFFER: 3}) == inf
+    assert regret_of(EXACT, EXACT.best.settings) == 0
+    assert regret_of(EXACT, {}) == pytest.approx(2 / 0.88 - 1)
+    assert regret_of(EXACT, {DS: "disable", BUFFER: 3}) == inf
 
 
 def test_a_tunable_that_cannot_act_is_in_no_optimum():

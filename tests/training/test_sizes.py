@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from stripewise.study.training._plan import (
     LEAST,
-    Wanted,
+    Cell,
     published_counts,
     share_out,
     total_seconds,
 )
 
-CELLS = [Wanted(ranks, seconds, 10_000) for ranks, seconds in ((512, 10), (1024, 20), (2048, 40))]
+
+def cell(ranks: int, run_seconds: float, possible: int) -> Cell:
+    return Cell(("vpic",), ranks, run_seconds=run_seconds, possible=possible)
+
+
+CELLS = [cell(ranks, seconds, 10_000) for ranks, seconds in ((512, 10), (1024, 20), (2048, 40))]
 
 
 def test_the_published_numbers():
@@ -35,5 +40,5 @@ def test_no_fewer_than_a_model_needs():
 
 
 def test_no_more_than_can_act():
-    assert share_out([Wanted(8, 1.0, 7)], 3) == [7]
-    assert share_out([Wanted(8, 1.0, 7)], 3, 1.0) == [7]
+    assert share_out([cell(8, 1.0, 7)], 3) == [7]
+    assert share_out([cell(8, 1.0, 7)], 3, 1.0) == [7]

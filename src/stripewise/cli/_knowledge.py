@@ -85,7 +85,7 @@ def forget(
         raise UsageError("say what to forget: STUDY..., or --program NAME, or --all, or --runs")
     store = own_store()
     if runs:
-        number = Profiles(store).forget()
+        number = Profiles(store.path).forget()
         text = f"what was seen of {plural(number, 'program')} forgotten in {store.path}"
         data = {"forgotten_runs": number, "store": str(store.path)}
         answer(as_json, lambda: data, lambda: [text])

@@ -9,7 +9,7 @@ from stripewise.core.lazy import lazy_exports
 if TYPE_CHECKING:
     from stripewise.learning.adoption._answer import answer as answer
     from stripewise.learning.adoption._known import Judged as Judged
-    from stripewise.learning.adoption._question import Level as Level
+    from stripewise.learning.adoption._known import Level as Level
     from stripewise.learning.adoption._question import Question as Question
     from stripewise.learning.adoption._question import adoptable_space as adoptable_space
     from stripewise.learning.adoption._question import why_not_unasked as why_not_unasked

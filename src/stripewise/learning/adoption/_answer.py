@@ -6,25 +6,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import exp, hypot, sqrt
 from typing import TypeGuard
 
 from stripewise.core import FileClass, PatternSummary, ProgramFacts, Value
-from stripewise.learning.adoption._known import Judged
+from stripewise.learning.adoption._known import Answer, Judged, Level, default_answer
 from stripewise.learning.adoption._promises import (
     Measured,
-    Promise,
     best_of,
     carried_over,
     promise,
 )
 from stripewise.learning.adoption._question import (
-    Answer,
-    Level,
     Question,
-    default_sentence,
     model_sentence,
     study_sentence,
 )
@@ -40,7 +36,7 @@ from stripewise.learning.knowledge import (
     parts_of,
     supported,
 )
-from stripewise.learning.performance import Model
+from stripewise.learning.performance import Fitted, Model
 from stripewise.settings.tunables import (
     STRIPE_STEP,
     Dimension,
@@ -66,14 +62,6 @@ SHARED = 0.8
 
 
 Near = Sequence[tuple[Lesson, Likeness]]
-
-
-@dataclass(frozen=True)
-class _Found:
-    """Where a search for settings came to: an answer, or why there is none."""
-
-    answer: Answer | None = None
-    why: str = ""
 
 
 def answer(question: Question, lessons: Sequence[Lesson], models: Sequence[Model] = ()) -> Answer:
@@ -111,12 +99,6 @@ def answer(question: Question, lessons: Sequence[Lesson], models: Sequence[Model
     return joined(whole, parts, facts)
 
 
-def default_answer(why: str, refused: Sequence[str] = ()) -> Answer:
-    """Return the answer that sets nothing, and says why."""
-    nothing = build_configuration({})
-    return Answer(Level.DEFAULT, {}, nothing, default_sentence(why), refused=tuple(refused))
-
-
 def _answer_alike(
     question: Question, lessons: Sequence[Lesson], models: Sequence[Model]
 ) -> Answer:
@@ -128,57 +110,54 @@ def _answer_alike(
     bad = (*failures(question.case, lessons), *_judged(question))
     if not question.only_rungs:
         question = replace(question, space=with_tried(question.space, lessons))
-    found = _of_program(question, facts, known, bad)
-    if found.answer is not None:
-        return found.answer
+    if (own := _of_program(question, facts, known, bad)) is not None:
+        return own
     promised = promise(question, facts, models)
     found = _of_pattern(question, facts, near, promised, bad)
-    if found.answer is not None:
-        return found.answer
-    why = found.why or _far(question.case, lessons)
+    if isinstance(found, Answer):
+        return found
+    why = found or _far(question.case, lessons)
     found = _of_model(question, facts, promised, why, bad)
     refused = _refused(question, near)
-    if found.answer is None:
-        return default_answer(found.why, refused)
-    return replace(found.answer, refused=refused)
+    if isinstance(found, str):
+        return default_answer(found, refused)
+    return replace(found, refused=refused)
 
 
 def _of_program(
     question: Question, facts: ProgramFacts, known: Near, bad: Sequence[Avoided]
-) -> _Found:
-    """Return what studies of this program found, be it that nothing helps."""
+) -> Answer | None:
+    """Return what studies of this program found, be it that nothing helps; None: not known."""
     if not known:
-        return _Found()
+        return None
     supports = supported(known, question.space, facts, bad)
     if supports and supports[0].shown is not None:
         lesson, likeness = supports[0].shown
         settings = supports[0].settings
         ratio = lesson.effect.median if lesson.effect and supports[0].settings else None
         sentence = study_sentence(Level.PROGRAM, lesson, likeness, settings, ratio, facts)
-        return _Found(_answer(Level.PROGRAM, question, settings, sentence, lesson, 0.0, ratio))
+        return _answer(Level.PROGRAM, question, settings, sentence, lesson, 0.0, ratio)
     if any(lesson.improved for lesson, _ in known):
-        return _Found()
+        return None
     lesson = known[0][0]
     words = f"a study of this program on {lesson.date} found no improvement"
     plain = default_answer(words)
     program = lesson.case.fingerprint.program
-    return _Found(
-        replace(plain, level=Level.PROGRAM, source=program, distance=0.0, expected_ratio=1.0)
-    )
+    return replace(plain, level=Level.PROGRAM, source=program, distance=0.0, expected_ratio=1.0)
 
 
 def _of_pattern(
     question: Question,
     facts: ProgramFacts,
     near: Near,
-    promised: Promise,
+    promised: Fitted,
     bad: Sequence[Avoided],
-) -> _Found:
-    """Return the settings of the nearest tuned pattern, carried over by the model."""
+) -> Answer | str:
+    """Return the settings of the nearest tuned pattern, carried over by the model; or why not."""
     supports = supported(_nearest(near), question.space, facts, bad)
     supports = supports or supported(near, question.space, facts, bad)
     if not supports or supports[0].shown is None:
-        return _Found(why=_no_gain(near))
+        return _no_gain(near)
     lesson, likeness = supports[0].shown
     settings, ratio = dict(supports[0].settings), exp(supports[0].score)
     by = ""
@@ -189,14 +168,14 @@ def _of_pattern(
             settings, space, facts, promised.prediction, measured, partial(_is_allowed, bad)
         )
         if moved is not None:
-            by = promised.words if moved.settings != settings else ""
+            by = promised.why if moved.settings != settings else ""
             settings, ratio = dict(moved.settings), moved.expected_ratio
     if not settings or ratio < WORTH or not _is_allowed(bad, settings):
         name = lesson.case.fingerprint.program
-        return _Found(why=f"what helped {name} promises nothing here")
+        return f"what helped {name} promises nothing here"
     sentence = study_sentence(Level.PATTERN, lesson, likeness, settings, ratio, facts, by)
     distance = likeness.distance
-    return _Found(_answer(Level.PATTERN, question, settings, sentence, lesson, distance, ratio))
+    return _answer(Level.PATTERN, question, settings, sentence, lesson, distance, ratio)
 
 
 def _nearest(near: Near) -> Near:
@@ -217,26 +196,24 @@ def _measured(near: Near, space: Space, facts: ProgramFacts) -> Iterator[Measure
 
 
 def _of_model(
-    question: Question, facts: ProgramFacts, promised: Promise, why: str, bad: Sequence[Avoided]
-) -> _Found:
-    """Return what the model of the storage holds for best."""
+    question: Question, facts: ProgramFacts, promised: Fitted, why: str, bad: Sequence[Avoided]
+) -> Answer | str:
+    """Return what the model of the storage holds for best; or why nothing is."""
     if promised.prediction is None:
-        return _Found(why="; ".join(filter(None, (why, promised.words))))
+        return "; ".join(filter(None, (why, promised.why)))
     best = best_of(question.space, facts, promised.prediction)
     source = promised.prediction.source
     if best is None or best.expected_ratio < WORTH or not _is_allowed(bad, best.settings):
-        return _Found(why=f"{why}; {promised.words} promises no gain")
-    sentence = model_sentence(promised.words, best.settings, best.expected_ratio, facts, why)
-    return _Found(
-        Answer(
-            Level.MODEL,
-            best.settings,
-            build_configuration(best.settings, facts),
-            sentence,
-            source,
-            None,
-            best.expected_ratio,
-        )
+        return f"{why}; {promised.why} promises no gain"
+    sentence = model_sentence(promised.why, best.settings, best.expected_ratio, facts, why)
+    return Answer(
+        Level.MODEL,
+        best.settings,
+        build_configuration(best.settings, facts),
+        sentence,
+        source,
+        None,
+        best.expected_ratio,
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,18 @@ from pydantic import TypeAdapter, ValidationError
 
 from stripewise.core import SITE_POLICY, ProgramFacts, site_packs, user_packs, user_policy_path
 from stripewise.core.errors import StorageError, StripewiseError
-from stripewise.learning.adoption._answer import answer, default_answer
-from stripewise.learning.adoption._known import Identity, Known, Prepared, Watched, full_state
-from stripewise.learning.adoption._question import (
+from stripewise.learning.adoption._answer import answer
+from stripewise.learning.adoption._known import (
     Answer,
+    Identity,
+    Known,
     Level,
+    Prepared,
+    Watched,
+    default_answer,
+    full_state,
+)
+from stripewise.learning.adoption._question import (
     Question,
     adoptable_space,
     expected_words,
@@ -55,27 +62,17 @@ FACTS = TypeAdapter(ProgramFacts)
 CASE = TypeAdapter(Case)
 
 
-@dataclass(frozen=True)
-class Consulted:
-    """What came of it.
-
-    Attributes:
-        prepared: The answer, as it is kept.
-        warnings: Of stores and models that cannot be used.
-    """
-
-    prepared: Prepared
-    warnings: tuple[str, ...] = ()
-
-
 def consult(
     known: Known,
     directory: Path,
     state: str,
     storage: EmulatedStorage | None = None,
     identity: Identity | None = None,
-) -> Consulted:
+) -> tuple[Prepared, tuple[str, ...]]:
     """Ask stores, models and policy what to set for a program.
+
+    Returns:
+        The answer, as it is kept, and warnings of stores and models that cannot be used.
 
     Args:
         known: What is kept of the program.
@@ -95,7 +92,8 @@ def consult(
         found = _tuned(known, directory, policy, storage, identity, warnings)
     else:
         found = _asked(known, facts, case, directory, policy, storage, warnings)
-    return Consulted(_prepared(found, state, _watched(policy)), tuple(warnings))
+    prepared = Prepared(**vars(found), state=full_state(state), watched=_watched(policy))
+    return prepared, tuple(warnings)
 
 
 def _asked(
@@ -185,21 +183,6 @@ def _taken(environment: Mapping[str, str]) -> frozenset[str]:
     prefix = "OMPI_MCA_"
     return frozenset(
         f"mca.{name.removeprefix(prefix)}" for name in environment if name.startswith(prefix)
-    )
-
-
-def _prepared(found: Answer, state: str, watched: tuple[Watched, ...]) -> Prepared:
-    return Prepared(
-        found.level.value,
-        found.settings,
-        found.configuration,
-        found.sentence,
-        found.source,
-        found.distance,
-        found.expected_ratio,
-        found.refused,
-        full_state(state),
-        watched,
     )
 
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import hashlib
 import os
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from stripewise.core import FILE_LAYERS, Configuration, FileRule, JobSettings, Value
+from stripewise.core import Configuration, JobSettings, Value, from_json, to_json
 from stripewise.core.errors import StorageError
 from stripewise.learning.knowledge import Profiles
 from stripewise.present import format_ratio, plural
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 # Whether settings that a program had without being asked brought what was expected.
 
 SAME_BYTES = 0.05
-"""Runs whose amounts of data differ by more are not compared (assumed)."""
+"""Runs whose amounts of data differ by more are not compared, and a program that moves another
+amount is observed anew (assumed)."""
 LEAST_SECONDS = 0.02
 """I/O that takes less says nothing (assumed: clocks and page faults are of this order)."""
 NOISE = 0.15
@@ -145,7 +146,7 @@ def _is_same(run: Timed, amount: int) -> bool:
 
 # What is kept of a program that was run: what it does, its times, what is set next time.
 
-VERSION = 1
+VERSION = 2
 MOST_RUNS = 5
 MOST_JUDGED = 20
 
@@ -188,18 +189,35 @@ class Watched:
         return Watched.of(self.path) == self
 
 
+class Level(StrEnum):
+    """Where settings come from, the surest first."""
+
+    PROGRAM = "program"
+    """A study of the same program, on as many ranks, with the same I/O."""
+    PATTERN = "pattern"
+    """A study of another program, or of another number of ranks, whose I/O is alike."""
+    MODEL = "model"
+    """A model of the storage, for the pattern of this program."""
+    DEFAULT = "default"
+    """Nowhere: nothing is set."""
+
+
 @dataclass(frozen=True)
-class Prepared:
-    """An answer for the next run, computed when there was time.
+class Answer:
+    """What is to be set.
 
     Attributes:
-        level / settings / sentence / source / distance / expected_ratio / refused: Of the answer.
-        configuration: Its configuration.
-        state: Of the studies and the version of Stripewise that it was computed from.
-        watched: What else it was computed from.
+        level: Where it comes from.
+        settings: Tunable name to value; behind `@` the files that a setting is for.
+        configuration: The same, as it is applied.
+        sentence: One line for people: level, distance, source, what to expect.
+        source: Name of the study's program, or of the model; "" for none.
+        distance: From the case that it comes from; None where there is none.
+        expected_ratio: How many times as fast the I/O is expected to be; None: not known.
+        refused: Settings of the source that are not set, with the reason, a line each.
     """
 
-    level: str
+    level: Level
     settings: Mapping[str, Value]
     configuration: Configuration
     sentence: str
@@ -207,6 +225,23 @@ class Prepared:
     distance: float | None = None
     expected_ratio: float | None = None
     refused: tuple[str, ...] = ()
+
+
+def default_answer(why: str, refused: Sequence[str] = ()) -> Answer:
+    """Return the answer that sets nothing, and says why."""
+    said = f"nothing is set: {why}"
+    return Answer(Level.DEFAULT, {}, Configuration(), said, refused=tuple(refused))
+
+
+@dataclass(frozen=True)
+class Prepared(Answer):
+    """An answer for the next run, computed when there was time.
+
+    Attributes:
+        state: Of the studies and the version of Stripewise that it was computed from.
+        watched: What else it was computed from.
+    """
+
     state: str = ""
     watched: tuple[Watched, ...] = ()
 
@@ -252,25 +287,7 @@ class Known:
 
 def known_to_json(known: Known) -> dict[str, Any]:
     """Return what is kept as plain JSON data."""
-    data = {
-        "version": VERSION,
-        "notation": known.notation,
-        "facts": dict(known.facts),
-        "case": dict(known.case),
-        "plain": [asdict(run) for run in known.plain],
-        "under": [asdict(run) for run in known.under],
-        "judged": [{**vars(one), "settings": dict(one.settings)} for one in known.judged],
-        "pending": known.pending,
-    }
-    prepared = known.prepared
-    if prepared is not None:
-        data["prepared"] = {
-            **vars(prepared),
-            "settings": dict(prepared.settings),
-            "configuration": _configuration_data(prepared.configuration),
-            "watched": [[one.path, one.mtime_ns, one.size] for one in prepared.watched],
-        }
-    return data
+    return {"version": VERSION, **to_json(known)}
 
 
 def known_from_json(data: Mapping[str, Any]) -> Known:
@@ -279,86 +296,22 @@ def known_from_json(data: Mapping[str, Any]) -> Known:
     Raises:
         StorageError: It is damaged.
     """
-    if data.get("version") != VERSION:
+    if data.get("version") not in (1, VERSION):
         return Known()
+    if data["version"] == 1:
+        data = {**data, "prepared": None}  # it was written otherwise, and is soon made again
     try:
-        prepared = data.get("prepared")
-        return Known(
-            str(data["notation"]),
-            dict(data["facts"]),
-            dict(data["case"]),
-            _runs(data["plain"]),
-            _runs(data["under"]),
-            tuple(
-                Judged(_settings(d["settings"]), float(d["unix_seconds"]), str(d["words"]))
-                for d in data["judged"]
-            ),
-            _prepared(prepared) if prepared else None,
-            str(data["pending"]),
-        )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        known = from_json(Known, data)
+        if known.prepared is not None:
+            job = known.prepared.configuration.job
+            if job != JobSettings(job.mca):
+                raise ValueError("it sets what is never set unasked")
+        return known
+    except ValueError as error:
         raise StorageError(
             "what was kept of this program's runs is damaged; "
             "`stripewise knowledge forget --runs` removes it"
         ) from error
-
-
-def _runs(data: Iterable[Mapping[str, Any]]) -> tuple[Timed, ...]:
-    return tuple(
-        Timed(float(d["unix_seconds"]), float(d["io_seconds"]), int(d["moved_bytes"]))
-        for d in data
-    )
-
-
-def _prepared(data: Mapping[str, Any]) -> Prepared:
-    return Prepared(
-        str(data["level"]),
-        _settings(data["settings"]),
-        _configuration(data["configuration"]),
-        str(data["sentence"]),
-        str(data["source"]),
-        _perhaps(float, data["distance"]),
-        _perhaps(float, data["expected_ratio"]),
-        tuple(map(str, data["refused"])),
-        str(data["state"]),
-        tuple(Watched(str(path), int(mtime), int(size)) for path, mtime, size in data["watched"]),
-    )
-
-
-def _configuration_data(configuration: Configuration) -> dict[str, Any]:
-    return {
-        "files": [
-            {"match": rule.match, **{name: dict(rule.layers[name]) for name in FILE_LAYERS}}
-            for rule in configuration.files
-        ],
-        "mca": dict(configuration.job.mca),
-    }
-
-
-def _configuration(data: Mapping[str, Any]) -> Configuration:
-    rules = tuple(map(_rule, data["files"]))
-    return Configuration(rules, JobSettings(_settings(data["mca"])))
-
-
-def _rule(data: Mapping[str, Any]) -> FileRule:
-    layers: dict[str, Any] = {name: _settings(data[name]) for name in FILE_LAYERS}
-    return FileRule(str(data["match"]), override=True, **layers)
-
-
-def _settings(data: Mapping[str, Any]) -> dict[str, Value]:
-    return {str(name): _value(value) for name, value in data.items()}
-
-
-def _value(value: Any) -> Value:
-    if isinstance(value, list):
-        return tuple(int(each) for each in value)
-    if isinstance(value, bool | int | float | str):
-        return value
-    raise TypeError("a value is none")
-
-
-def _perhaps(kind: Callable[[Any], float], value: Any) -> float | None:
-    return None if value is None else kind(value)
 
 
 def full_state(state: str) -> str:

@@ -15,6 +15,7 @@ from stripewise.core import ProgramFacts, Value
 from stripewise.learning.adoption._question import Question
 from stripewise.learning.performance import (
     MOST_PRIOR,
+    Fitted,
     Model,
     Places,
     Prediction,
@@ -34,19 +35,6 @@ SIMPLER = 0.02
 
 
 @dataclass(frozen=True)
-class Promise:
-    """Who predicts for a program, if anybody can.
-
-    Attributes:
-        prediction: None: nobody.
-        words: Who it is, or why there is nobody.
-    """
-
-    prediction: Prediction | None
-    words: str = ""
-
-
-@dataclass(frozen=True)
 class Promised:
     """Settings, and how many times as fast as without them the I/O is promised to be."""
 
@@ -54,16 +42,16 @@ class Promised:
     expected_ratio: float
 
 
-def promise(question: Question, facts: ProgramFacts, models: Sequence[Model]) -> Promise:
+def promise(question: Question, facts: ProgramFacts, models: Sequence[Model]) -> Fitted:
     """Return the fitted model that holds here, else the simulation of a described storage."""
     why = ""
     if question.ground is not None:
         fitted = fitted_prediction(facts, question.ground, models)
         if fitted.prediction is not None:
-            return Promise(fitted.prediction, f"the {fitted.why}")
+            return Fitted(fitted.prediction, f"the {fitted.why}")
         why = fitted.why
     if question.storage is None:
-        return Promise(None, why)
+        return Fitted(None, why)
     program = simulated_program(
         facts,
         question.storage,
@@ -72,11 +60,9 @@ def promise(question: Question, facts: ProgramFacts, models: Sequence[Model]) ->
         question.environment,
     )
     if program is None:
-        return Promise(None, why or "none of its patterns can be simulated")
+        return Fitted(None, why or "none of its patterns can be simulated")
     name = ground_of(facts, storage=question.storage).storage
-    return Promise(
-        Prediction(name, program.tunables, program.seconds), f"the simulation of {name}"
-    )
+    return Fitted(Prediction(name, program.tunables, program.seconds), f"the simulation of {name}")
 
 
 def best_of(space: Space, facts: ProgramFacts, prediction: Prediction) -> Promised | None:

@@ -1,18 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines question and answer of an adoption, and what may be set without being asked."""
+"""Defines the question of an adoption, words its answer, and says what may be set unasked."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from stripewise.core import SITE_DIRECTORY, Configuration, ProgramFacts, Value, user_directory
 from stripewise.core.errors import ConfigurationError
 from stripewise.evidence.patterns import pattern_of
-from stripewise.learning.adoption._known import Judged
+from stripewise.learning.adoption._known import Judged, Level
 from stripewise.learning.knowledge import Case, Lesson, Likeness
 from stripewise.learning.performance import Ground
 from stripewise.present import format_ratio, plural
@@ -29,19 +28,6 @@ from stripewise.settings.tunables import (
     settings_text,
 )
 from stripewise.storage.machines import Storage
-
-
-class Level(StrEnum):
-    """Where settings come from, the surest first."""
-
-    PROGRAM = "program"
-    """A study of the same program, on as many ranks, with the same I/O."""
-    PATTERN = "pattern"
-    """A study of another program, or of another number of ranks, whose I/O is alike."""
-    MODEL = "model"
-    """A model of the storage, for the pattern of this program."""
-    DEFAULT = "default"
-    """Nowhere: nothing is set."""
 
 
 @dataclass(frozen=True)
@@ -71,31 +57,6 @@ class Question:
     environment: Mapping[str, str] = field(default_factory=dict)
     judged: tuple[Judged, ...] = ()
     only_rungs: bool = False
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What is to be set.
-
-    Attributes:
-        level: Where it comes from.
-        settings: Tunable name to value; behind `@` the files that a setting is for.
-        configuration: The same, as it is applied.
-        sentence: One line for people: level, distance, source, what to expect.
-        source: Name of the study's program, or of the model; "" for none.
-        distance: From the case that it comes from; None where there is none.
-        expected_ratio: How many times as fast the I/O is expected to be; None: not known.
-        refused: Settings of the source that are not set, with the reason, a line each.
-    """
-
-    level: Level
-    settings: Mapping[str, Value]
-    configuration: Configuration
-    sentence: str
-    source: str = ""
-    distance: float | None = None
-    expected_ratio: float | None = None
-    refused: tuple[str, ...] = ()
 
 
 def adoptable_space(
@@ -164,11 +125,6 @@ def model_sentence(
     """
     origin = f"{pattern_words(facts)}: {why}, so {model}"
     return f"{origin}: sets {settings_text(settings)}; {expected_words(ratio)}"
-
-
-def default_sentence(why: str) -> str:
-    """Say that nothing is set, and why."""
-    return f"nothing is set: {why}"
 
 
 def expected_words(ratio: float | None) -> str:

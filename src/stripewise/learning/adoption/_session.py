@@ -20,6 +20,8 @@ from stripewise.core import Configuration, ProgramFacts, reasons
 from stripewise.core.errors import StripewiseError
 from stripewise.evidence.trace import Evidence
 from stripewise.learning.adoption._known import (
+    SAME_BYTES,
+    Answer,
     Identity,
     Judged,
     Known,
@@ -27,6 +29,7 @@ from stripewise.learning.adoption._known import (
     Prepared,
     Timed,
     Verdict,
+    default_answer,
     failed,
     full_state,
     identify,
@@ -34,20 +37,15 @@ from stripewise.learning.adoption._known import (
     known_from_json,
     known_to_json,
 )
-from stripewise.learning.knowledge import KeptProfile, Profiles, StoreFile, own_path
+from stripewise.learning.knowledge import KeptProfile, Profiles, own_path
 
 if TYPE_CHECKING:
-    from stripewise.learning.adoption._consult import Consulted
     from stripewise.run.runtime import InPlaceRun
     from stripewise.storage.emulation import EmulatedStorage
 
 
-_NOTHING = Configuration()
 _LOST = Verdict(Outcome.FAILED, None, "were set in a run that did not end", True)
 LONGEST_SECONDS = 30 * 86400
-DEFAULT = "default"
-SAME_BYTES = 0.05
-"""A program that moves another amount of data, by more than this share, is observed anew."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class Plan:
         state: Of the studies that are kept.
     """
 
-    prepared: Prepared
+    prepared: Answer
     capture: bool = False
     identity: Identity | None = None
     known: Known = field(default_factory=Known)
@@ -120,14 +118,14 @@ class Adoption:
         self.directory = directory
         self.storage = storage
         self._sync = sync
-        self._profiles = Profiles(StoreFile(own_path()))
+        self._profiles = Profiles(own_path())
 
     def plan(self, command: Sequence[str]) -> Plan:
         """Return what a run of a command gets."""
         try:
             return self._plan(command)
         except (StripewiseError, OSError) as error:
-            return Plan(_default("what is known cannot be used"), warnings=(str(error),))
+            return Plan(default_answer("what is known cannot be used"), warnings=(str(error),))
 
     def begin(self, plan: Plan) -> None:
         """Note that a run under settings begins: one that never ends is a loss."""
@@ -149,8 +147,8 @@ class Adoption:
         line, warnings = _line(verdict), tuple[str, ...]()
         try:
             if known.prepared is None:
-                consulted = self._consult(known, plan.state, plan.identity)
-                known, warnings = replace(known, prepared=consulted.prepared), consulted.warnings
+                prepared, warnings = self._consult(known, plan.state, plan.identity)
+                known = replace(known, prepared=prepared)
             self._keep(plan.identity, known)
         except (StripewiseError, OSError) as error:
             return line, (f"this run is not remembered: {error}",)
@@ -162,7 +160,7 @@ class Adoption:
         )
         if not found.executable_sha256:
             why = f"the file of {found.program} cannot be read, so it is not recognised"
-            return Plan(_default(why))
+            return Plan(default_answer(why))
         looked = self._profiles.look(found.identity, found.executable_sha256, found.ground)
         if looked.exact is None:
             return self._of_others(found, looked.others, looked.state)
@@ -183,14 +181,13 @@ class Adoption:
         why = "no run of this program is known; this one is remembered"
         if several:
             why = "what this program does depends on its arguments; this run is remembered"
-        return Plan(_default(why), True, found, state=state)
+        return Plan(default_answer(why), True, found, state=state)
 
     def _of_known(self, found: Identity, known: Known, state: str) -> Plan:
         full = full_state(state)
         prepared, warnings = known.prepared, tuple[str, ...]()
         if prepared is None or not prepared.holds(full):
-            consulted = self._consult(known, state, found)
-            prepared, warnings = consulted.prepared, consulted.warnings
+            prepared, warnings = self._consult(known, state, found)
         if not prepared.configuration.is_empty:
             from stripewise.learning.adoption._question import check_unasked
 
@@ -198,7 +195,9 @@ class Adoption:
         known = replace(known, prepared=prepared)
         return Plan(prepared, not known.facts, found, known, warnings, state)
 
-    def _consult(self, known: Known, state: str, identity: Identity) -> Consulted:
+    def _consult(
+        self, known: Known, state: str, identity: Identity
+    ) -> tuple[Prepared, tuple[str, ...]]:
         from stripewise.learning.adoption._consult import consult
 
         return consult(known, self.directory, state, self.storage, identity)
@@ -288,10 +287,6 @@ def _line(verdict: Verdict | None) -> str:
     if verdict.is_final:
         return f"{text}; the next run has none"
     return text
-
-
-def _default(why: str) -> Prepared:
-    return Prepared(DEFAULT, {}, _NOTHING, f"nothing is set: {why}")
 
 
 # From a run that has ended to what is kept of it.

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from stripewise.learning.knowledge._codec import export_lines as export_lines
     from stripewise.learning.knowledge._codec import import_lines as import_lines
     from stripewise.learning.knowledge._codec import lesson_to_json as lesson_to_json
+    from stripewise.learning.knowledge._file import KeptProfile as KeptProfile
+    from stripewise.learning.knowledge._file import Profiles as Profiles
     from stripewise.learning.knowledge._file import StoreFile as StoreFile
     from stripewise.learning.knowledge._file import own_path as own_path
     from stripewise.learning.knowledge._installed import Verified as Verified
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
     from stripewise.learning.knowledge._pack import gather as gather
     from stripewise.learning.knowledge._pairs import export_pairs as export_pairs
     from stripewise.learning.knowledge._pairs import import_pairs as import_pairs
-    from stripewise.learning.knowledge._profiles import KeptProfile as KeptProfile
-    from stripewise.learning.knowledge._profiles import Profiles as Profiles
     from stripewise.learning.knowledge._recall import Avoided as Avoided
     from stripewise.learning.knowledge._recall import Recollection as Recollection
     from stripewise.learning.knowledge._recall import effect_phrase as effect_phrase

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from stripewise.core import Value, to_json
 from stripewise.core.errors import ConfigurationError
 from stripewise.evidence.patterns import pattern_of
-from stripewise.learning.knowledge._records import Effect, Fingerprint, Lesson
+from stripewise.learning.knowledge._records import Case, Effect, Fingerprint, Lesson
 from stripewise.settings.tunables import all_tunables, split_scope, tunable_of
 
 FORMAT_VERSION = 3
@@ -25,7 +25,16 @@ LONGEST_NAME = 300
 LARGEST_LINE_BYTES = 4 << 20
 MOST_LINES = 100_000
 
-_LESSON = TypeAdapter(Lesson)
+
+@dataclass(frozen=True)
+class _Cased:
+    """What is read of a lesson where only its case matters."""
+
+    case: Case
+
+
+Kind = TypeVar("Kind", Lesson, _Cased)
+_LESSON, _CASED = TypeAdapter(Lesson), TypeAdapter(_Cased)
 _WRITTEN = f'{{"version":{FORMAT_VERSION},'
 """What is written here begins so; only what does not is looked at for its version."""
 
@@ -52,16 +61,32 @@ def decode(text: str) -> Lesson:
     Raises:
         ConfigurationError: It is none, or of another version.
     """
+    lesson = _read(text, _LESSON)
+    try:
+        _check_classes(lesson.case.fingerprint)
+    except ValueError as error:
+        raise ConfigurationError(_first(error)) from error
+    return lesson
+
+
+def decode_case(text: str) -> Case:
+    """Read only the case of a lesson, unchecked, which takes a tenth of the time.
+
+    Raises:
+        ConfigurationError: It is none, or of another version.
+    """
+    return _read(text, _CASED).case
+
+
+def _read(text: str, kind: TypeAdapter[Kind]) -> Kind:
     if len(text) > LARGEST_LINE_BYTES:
         raise ConfigurationError("longer than 4 MiB, so it is no study")
     if not text.startswith(_WRITTEN):
         _check_version(text)
     try:
-        lesson = _LESSON.validate_json(text, strict=True)
-        _check_classes(lesson.case.fingerprint)
+        return kind.validate_json(text, strict=True)
     except (ValidationError, ValueError, RecursionError) as error:
         raise ConfigurationError(_first(error)) from error
-    return lesson
 
 
 def _check_version(text: str) -> None:

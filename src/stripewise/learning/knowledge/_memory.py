@@ -30,6 +30,7 @@ from stripewise.core import (
     library_versions,
 )
 from stripewise.core.errors import StripewiseError
+from stripewise.learning.knowledge._file import digest_of
 from stripewise.learning.knowledge._recall import Recollection, recall
 from stripewise.learning.knowledge._records import (
     LIBRARIES,
@@ -41,7 +42,6 @@ from stripewise.learning.knowledge._records import (
     Stack,
     Tried,
     TriedState,
-    parts_of,
 )
 from stripewise.learning.knowledge._store import Store
 from stripewise.present import plural, text_of
@@ -104,10 +104,9 @@ def lessons_for(case: Case, stores: Iterable[Store]) -> tuple[list[Lesson], int,
     known, warnings = 0, []
     for store in stores:
         try:
-            for part in parts_of(case):
-                matches, kept = store.nearest(part.case)
-                found = {one.study.study_id: one.study for one in matches} | found
-                warnings.append(store.damage)
+            near, kept = store.nearest(case)
+            found = {one.study_id: one for one in near} | found
+            warnings.append(store.damage)
             known += kept
             same = store.lessons(
                 mpi_family=case.stack.mpi_family, program=case.fingerprint.program, most=MOST_SAME
@@ -186,7 +185,6 @@ def _effect(speedup: Speedup | None) -> Effect | None:
 
 # The case that studies are compared by: this machine without its name, the stack, the program.
 
-_LARGEST_BYTES = 256 << 20
 _MOST_CHARACTERS = 300
 _SAME_IN_FACTS = (
     "n_ranks", "n_hosts", "noncontiguous", "shared_files", "patterns", "file_classes"
@@ -278,19 +276,6 @@ def version_of(text: str) -> str:
     """Return the number in what an MPI says of itself; "" if there is none."""
     found = re.search(r"\d+(?:\.\d+)+", text)
     return found.group() if found else ""
-
-
-def digest_of(executable: Path | None) -> str:
-    """Return the SHA-256 of a regular file that can be read; "" otherwise."""
-    try:
-        if executable is None or not executable.is_file():
-            return ""
-        if executable.stat().st_size > _LARGEST_BYTES:
-            return ""
-        with executable.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError:
-        return ""
 
 
 def cpu_model(text: str) -> str:

@@ -9,11 +9,10 @@ another; docs/design/memory.md has the table, the errors, and which weights are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, log2
-from typing import Any
 
 from stripewise.core import PatternSummary
 from stripewise.evidence.patterns import Pattern, distances, pattern_of
@@ -150,18 +149,11 @@ def _patterns(print_: Fingerprint) -> list[Pattern]:
 def scale_distance(a: Fingerprint, b: Fingerprint) -> float:
     """Return how different the scales of two programs are; a volume may be unknown."""
     volume = _scaled(a.volume_log2, b.volume_log2, VOLUME_OCTAVES)
-    return float(
-        scale_sum(
-            _octaves(a.n_ranks, b.n_ranks, RANK_OCTAVES),
-            _octaves(a.n_hosts, b.n_hosts, RANK_OCTAVES),
-            volume if a.volume_log2 and b.volume_log2 else 0.0,
-        )
+    return (
+        0.18 * _octaves(a.n_ranks, b.n_ranks, RANK_OCTAVES)
+        + 0.25 * _octaves(a.n_hosts, b.n_hosts, RANK_OCTAVES)
+        + 0.57 * (volume if a.volume_log2 and b.volume_log2 else 0.0)
     )
-
-
-def scale_sum(ranks: Any, hosts: Any, volume: Any) -> Any:
-    """Return the weighted sum of differences in scale; of numbers, or of arrays."""
-    return 0.18 * ranks + 0.25 * hosts + 0.57 * volume
 
 
 def _counted_distance(a: Fingerprint, b: Fingerprint) -> float:
@@ -179,11 +171,6 @@ def _counted_distance(a: Fingerprint, b: Fingerprint) -> float:
         "shared": bool(a.shared_files) != bool(b.shared_files),
         "libraries": any(getattr(a, name) != getattr(b, name) for name in LIBRARIES),
     }
-    return float(counted_sum(differences))
-
-
-def counted_sum(differences: Mapping[str, Any]) -> Any:
-    """Return the weighted sum of what counters tell; of numbers, or of arrays."""
     return sum(weight * differences[name] for name, weight in COUNTED_WEIGHTS.items())
 
 
@@ -289,22 +276,39 @@ class Match:
         return (self.likeness.distance, self.match != WHOLE, newest)
 
 
-def match_of(case: Case, lesson: Lesson, place: int | None = None) -> Match | None:
-    """Return how a study is like a case; None where it is not, or cannot be learned from.
+def match_of(case: Case, lesson: Lesson) -> Match | None:
+    """Return how a study is like a case; None where it is not, or cannot be learned from."""
+    found = nearest_part(case, lesson.case)
+    return Match(lesson, *found) if found else None
 
-    Args:
-        case: That is looked up.
-        lesson: A study.
-        place: Of the part that is compared; None: the most alike.
+
+def nearest_part(case: Case, other: Case) -> tuple[str, Likeness] | None:
+    """Return the glob of the part of another case that is most like a case, and how alike it is.
+
+    Of equally near parts the whole comes first; None: no part is near.
     """
-    if lesson.case.synced != case.synced:
+    if other.synced != case.synced:
         return None
-    parts = parts_of(lesson.case)
-    if place is not None:
-        parts = parts[place : place + 1]
-    found = [Match(lesson, part.match, compare(case, part.case)) for part in parts]
-    near = [match for match in found if match.likeness.is_near]
-    return min(near, key=lambda match: match.order, default=None)
+    alike = [
+        (part.match, compare(case, part.case))
+        for part in parts_of(other)
+        if _may_be_near(case, part.case)
+    ]
+    near = [one for one in alike if one[1].is_near]
+    return min(near, key=lambda one: (one[1].distance, one[0] != WHOLE), default=None)
+
+
+def _may_be_near(case: Case, other: Case) -> bool:
+    """Whether all but the patterns, whose comparison takes the time, leaves two cases near."""
+    counted = (1 - PATTERN_WEIGHT) * _counted_distance(case.fingerprint, other.fingerprint)
+    least = Likeness(
+        counted,
+        scale_distance(case.fingerprint, other.fingerprint),
+        stack_distance(case.stack, other.stack),
+        machine_distance(case.machine, other.machine),
+        same_program=counted <= SAME,
+    )
+    return least.is_near
 
 
 def matches_of(case: Case, lessons: Iterable[Lesson]) -> list[Match]:

@@ -5,17 +5,18 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterable, Sequence
+from heapq import nsmallest
 from pathlib import Path
 from typing import TypeVar
 
 from stripewise.core import installed_packs
 from stripewise.core.errors import ConfigurationError
-from stripewise.learning.knowledge._codec import decode, encode
+from stripewise.learning.knowledge._codec import decode, decode_case, encode
 from stripewise.learning.knowledge._file import StoreFile, own_path, version_of
-from stripewise.learning.knowledge._index import bring_up_to_date, has_index, insert, remove
-from stripewise.learning.knowledge._records import Case, Lesson
-from stripewise.learning.knowledge._similarity import Match, match_of, matches_of
+from stripewise.learning.knowledge._records import WHOLE, Case, Lesson, parts_of
+from stripewise.learning.knowledge._similarity import nearest_part
 from stripewise.present import plural
 
 MOST_LESSONS = 5000
@@ -26,6 +27,8 @@ SITE_VARIABLE = "STRIPEWISE_SITE_KNOWLEDGE"
 PACKED = "knowledge.sqlite"
 """The store in the directory of an installed pack."""
 T = TypeVar("T")
+_Near = tuple[float, bool, float, str]
+"""A study that is near, as it is sorted: distance, whether only a part of it is, age, and id."""
 
 
 class Store(StoreFile):
@@ -100,9 +103,9 @@ class Store(StoreFile):
             ).fetchall()
         return self._decoded(rows)
 
-    def _decoded(self, rows: Iterable[tuple[str, T]]) -> list[tuple[Lesson, T]]:
-        """Return the lessons in documents, each with what stands beside it."""
-        found, damaged = [], 0
+    def _decoded(self, rows: Iterable[tuple[str, T]], damaged: int = 0) -> list[tuple[Lesson, T]]:
+        """Return the lessons in documents, each with what stands beside it; count the damaged."""
+        found = []
         for document, beside in rows:
             try:
                 found.append((decode(document), beside))
@@ -113,14 +116,14 @@ class Store(StoreFile):
             self.damage = f"{self.path}: passed over {number} that cannot be read"
         return found
 
-    def nearest(self, case: Case, most: int = MOST_NEAREST) -> tuple[list[Match], int]:
-        """Return the studies that are most like a case, the nearest first, and how many are kept.
+    def nearest(self, case: Case, most: int = MOST_NEAREST) -> tuple[list[Lesson], int]:
+        """Return the studies that are most like a case, and how many there are of its MPI.
 
-        They are picked by features beside the studies; a store without them is read as a whole.
+        Of all these only the cases are read and compared, of the nearest ones the whole studies.
 
         Args:
-            case: That is looked up.
-            most: Studies that are returned.
+            case: That is looked up, with its classes of files.
+            most: Studies that are returned for all files, and for each class.
 
         Raises:
             StorageError: The file cannot be read.
@@ -128,21 +131,16 @@ class Store(StoreFile):
         self.damage = ""
         if not self.path.exists():
             return [], 0
+        asked = [part.case for part in parts_of(case)]
         with self.opened(writing=False) as connection:
-            indexed = bool(version_of(connection)) and has_index(connection)
-            if indexed:
-                from stripewise.learning.knowledge._nearest import nearest_rows
-
-                rows, known = nearest_rows(connection, case, most)
-                marks = ",".join("?" * len(rows))
-                query = f"SELECT id, document FROM study WHERE id IN ({marks})"
-                documents = dict(connection.execute(query, [study for study, _ in rows]))
-        if not indexed:
-            lessons = self.lessons(mpi_family=case.stack.mpi_family)
-            return matches_of(case, lessons)[:most], len(lessons)
-        found = self._decoded((documents.get(study, ""), place) for study, place in rows)
-        near = [match for one, place in found if (match := match_of(case, one, place)) is not None]
-        return sorted(near, key=lambda match: match.order), known
+            if not version_of(connection):
+                return [], 0
+            known, damaged, chosen = _nearest(connection, asked, most)
+            marks = ",".join("?" * len(chosen))
+            query = f"SELECT id, document FROM study WHERE id IN ({marks})"
+            documents = dict(connection.execute(query, chosen))
+        lessons = self._decoded(((documents[study], None) for study in chosen), damaged)
+        return [lesson for lesson, _ in lessons], known
 
     def add(self, lessons: Sequence[Lesson], origin: str = "own") -> int:
         """Keep lessons in one transaction; return how many were new.
@@ -154,15 +152,8 @@ class Store(StoreFile):
         rows = [_row(lesson, origin) for lesson in lessons]
         self.create()
         with self.opened(writing=True) as connection:
-            bring_up_to_date(connection)
             query = "INSERT OR IGNORE INTO study VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"
-            new = [
-                lesson
-                for lesson, row in zip(lessons, rows, strict=True)
-                if connection.execute(query, row).rowcount
-            ]
-            insert(connection, new)
-            return len(new)
+            return sum(connection.execute(query, row).rowcount for row in rows)
 
     def forget(self, study_ids: Sequence[str]) -> int:
         """Remove studies; return how many there were.
@@ -173,11 +164,8 @@ class Store(StoreFile):
         if not study_ids or not self.path.exists():
             return 0
         with self.opened(writing=True) as connection:
-            bring_up_to_date(connection)
             query = "DELETE FROM study WHERE id = ?"
-            gone = [one for one in study_ids if connection.execute(query, (one,)).rowcount]
-            remove(connection, gone)
-            return len(gone)
+            return sum(connection.execute(query, (one,)).rowcount for one in study_ids)
 
 
 def own_store() -> Store:
@@ -211,3 +199,32 @@ def _row(lesson: Lesson, origin: str) -> tuple[object, ...]:
         effect.high if effect else None,
         encode(lesson),
     )
+
+
+def _nearest(
+    connection: sqlite3.Connection, asked: Sequence[Case], most: int
+) -> tuple[int, int, list[str]]:
+    """Compare the cases of all studies of an MPI.
+
+    Returns:
+        How many there are, how many cannot be read, and the ids of the studies nearest to each of
+        the cases that are asked for.
+    """
+    near: list[list[_Near]] = [[] for _ in asked]
+    known = damaged = 0
+    for study, recorded, document in connection.execute(
+        "SELECT id, recorded_unix_seconds, document FROM study WHERE mpi_family = ?",
+        (asked[0].stack.mpi_family,),
+    ):
+        known += 1
+        try:
+            other = decode_case(document)
+            alike = [nearest_part(case, other) for case in asked]
+        except (ValueError, TypeError):
+            damaged += 1
+            continue
+        for rows, found in zip(near, alike, strict=True):
+            if found:
+                match, likeness = found
+                rows.append((likeness.distance, match != WHOLE, -recorded, study))
+    return known, damaged, list(dict.fromkeys(row[-1] for r in near for row in nsmallest(most, r)))

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from stripewise.learning.performance._records import Term as Term
     from stripewise.learning.performance._records import Training as Training
     from stripewise.learning.performance._records import Tree as Tree
+    from stripewise.learning.performance._records import Way as Way
     from stripewise.learning.performance._report import draw_model as draw_model
     from stripewise.learning.performance._report import model_json as model_json
     from stripewise.learning.performance._report import model_lines as model_lines

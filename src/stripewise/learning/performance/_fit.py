@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import exp, log, sqrt
 
@@ -27,11 +27,11 @@ from stripewise.learning.performance._features import (
     STRIPE_SIZE,
     class_of_program,
 )
+from stripewise.learning.performance._fitted import why_useless
 from stripewise.learning.performance._judge import LEAST_LEFT, Fitter, Predictor, judged
 from stripewise.learning.performance._records import (
     BASES,
     BOOSTED,
-    LEFT_OUT,
     REGRESSION,
     Model,
     Range,
@@ -55,59 +55,51 @@ _LEAST_DIFFERENT = 4
 """Values of a feature of programs below which it would only tell these programs apart."""
 
 
-def fit(training: Training, kinds: Collection[str] = (REGRESSION, BOOSTED)) -> tuple[Model, ...]:
+def fit(training: Training) -> tuple[Model, ...]:
     """Fit a model for each class of patterns of which there are samples enough.
 
-    A correction of a simulation needs a description of the storage, and trees in it need
-    scikit-learn; without them the simpler kinds are left.
-
-    Args:
-        training: Samples of one ground.
-        kinds: Among which the one that errs least is chosen.
+    Where the storage is described, that is a correction of its simulation: by trees, for which
+    scikit-learn has to be installed, or by a constant factor.  Elsewhere it is the regression.
     """
     classes: dict[PatternClass, list[Sample]] = {}
     for sample in training.samples:
         found = class_of_program(sample.facts)
         if found is not None:
             classes.setdefault(found, []).append(sample)
-    models = (_of_class(training, one, samples, kinds) for one, samples in classes.items())
+    models = (_of_class(training, one, samples) for one, samples in classes.items())
     return tuple(model for model in models if model is not None)
 
 
-def _of_class(
-    training: Training, of: PatternClass, samples: Sequence[Sample], kinds: Collection[str]
-) -> Model | None:
-    """Return the kind that errs least on what is left out; None: there are too few samples."""
+def _of_class(training: Training, of: PatternClass, samples: Sequence[Sample]) -> Model | None:
+    """Return the model of one class; None: there are too few samples."""
     levels = levels_of(samples)
     rows = samples_in_numbers(samples, training.ground, levels)
-    plain = [row for row in rows if row.physical]
     share = len(rows) / max(len(training.samples), 1)
     empty = Model(
         training.ground, of, REGRESSION, way=training.way, runs=round(training.runs * share),
         run_seconds=training.run_seconds * share, trained_unix_seconds=time.time(),
     )  # fmt: skip
-    regresses = REGRESSION in kinds and len(plain) >= LEAST_LEFT
-    found = [_regression(empty, plain, samples)] if regresses else []
-    known = [row for row in rows if row.simulated is not None]
-    if BOOSTED in kinds and len(known) >= LEAST_LEFT:
-        base = replace(empty, levels=levels)
-        found = [_boosted(base, known, samples, trees=False), *found]
-        if not missing("models"):
-            found.append(_boosted(base, known, samples, trees=True))
-    hardest = min(map(_question, found), default=())
-    found = [one for one in found if _question(one) == hardest]
-    least = min(map(_error, found), default=0.0)
-    return next((one for one in found if _error(one) <= least * _ALIKE), None)
+    found = []
+    simulated = [row for row in rows if row.simulated is not None]
+    if len(simulated) >= LEAST_LEFT:
+        found.append(_best_correction(replace(empty, levels=levels), simulated, samples))
+    plain = [row for row in rows if row.physical]
+    if len(plain) >= LEAST_LEFT and not any(not why_useless(one) for one in found):
+        found.append(_regression(empty, plain, samples))
+    return next((one for one in found if not why_useless(one)), found[0] if found else None)
 
 
-def _question(model: Model) -> tuple[int, ...]:
-    """Return what was asked of a model, the hardest first: errors of others are no comparison."""
-    kinds = [LEFT_OUT.index(one.left_out) for one in model.judged]
-    return (min(kinds, default=len(LEFT_OUT)), -len(kinds))
+def _best_correction(empty: Model, rows: list[Row], samples: Sequence[Sample]) -> Model:
+    """Return the simulation with a constant factor, or with trees if these err less."""
+    constant = _boosted(empty, rows, samples, trees=False)
+    if missing("models"):
+        return constant
+    trees = _boosted(empty, rows, samples, trees=True)
+    return trees if _error(constant) > _error(trees) * _ALIKE else constant
 
 
 def _error(model: Model) -> float:
-    return float("inf") if model.error is None else model.error
+    return 0.0 if model.error is None else model.error
 
 
 def _regression(empty: Model, rows: list[Row], samples: Sequence[Sample]) -> Model:

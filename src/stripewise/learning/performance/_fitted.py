@@ -74,7 +74,7 @@ def fitted_prediction(
     reasons = []
     for model in sorted(of_class, key=lambda one: one.trained_unix_seconds, reverse=True):
         features = program_features(facts)
-        if why := model.ground.why_not(ground) or _useless(model) or outside(model, features):
+        if why := model.ground.why_not(ground) or why_useless(model) or outside(model, features):
             reasons.append(f'the model of "{found}" does not hold here: {why}')
             continue
         base = (program or _simulated(model, facts)) if model.kind == BOOSTED else None
@@ -163,8 +163,11 @@ def _value(
     return simulated * exp(max(min(model.initial + added(model.trees, values), 50.0), -50.0))
 
 
-def _useless(model: Model) -> str:
-    """Say why a model is worth nothing; what noise leaves no order in is found by its best."""
+def why_useless(model: Model) -> str:
+    """Say why a model must not be used; "" if it may be.
+
+    Noise may leave no order to predict: such a model is judged by the best five that it predicts.
+    """
     rho, error = model.rho, model.error
     if rho is None or error is None or rho >= LEAST_RHO or error <= GOOD_ERROR:
         return ""

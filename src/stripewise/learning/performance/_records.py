@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from statistics import median
 
 from stripewise.core import ProgramFacts, Value
@@ -14,10 +15,17 @@ from stripewise.learning.performance._ground import Ground
 
 BASES = ("c", "s", "a", "f")
 """Features of a regression: stripe count, stripe size, aggregators, size of the file."""
-WAYS = ("real", "emulated", "simulated")
 GOOD_RHO, GOOD_ERROR = 0.7, 0.15
 REGRESSION, BOOSTED = "regression", "boosted"
 _ROUNDING = 1e-9
+
+
+class Way(StrEnum):
+    """How configurations are measured."""
+
+    REAL = "real"
+    EMULATED = "emulated"
+    SIMULATED = "simulated"
 
 
 @dataclass(frozen=True)
@@ -45,14 +53,14 @@ class Training:
         ground: Where all samples were taken.
         samples: Of any classes of patterns.
         runs / run_seconds: What the training cost, whole runs of programs.
-        way: One of `WAYS`: how the samples were taken.
+        way: How the samples were taken.
     """
 
     ground: Ground
     samples: tuple[Sample, ...]
     runs: int = 0
     run_seconds: float = 0.0
-    way: str = "real"
+    way: Way = Way.REAL
 
 
 @dataclass(frozen=True)
@@ -178,7 +186,7 @@ class Model:
     scores: tuple[Score, ...] = ()
     runs: int = 0
     run_seconds: float = 0.0
-    way: str = "real"
+    way: Way = Way.REAL
     points: tuple[tuple[str, float, float], ...] = ()
     programs: tuple[str, ...] = ()
     trained_unix_seconds: float = 0.0
@@ -186,7 +194,7 @@ class Model:
     @property
     def is_simulated(self) -> bool:
         """Whether its error says how well it knows a simulation, not how well the storage."""
-        return self.way == "simulated"
+        return self.way == Way.SIMULATED
 
     @property
     def judged(self) -> tuple[Score, ...]:

@@ -17,11 +17,10 @@ from typing import Any
 from stripewise.core import from_json, to_json, write_file
 from stripewise.core.errors import StorageError, StripewiseError
 from stripewise.core.inputs import MODEL, parse_json, read_input
-from stripewise.evidence.patterns import DIRECTIONS, SHAPES
-from stripewise.evidence.patterns import WAYS as CALL_WAYS
+from stripewise.evidence.patterns import DIRECTIONS, SHAPES, WAYS
 from stripewise.learning.performance._features import OF_PROGRAM, OF_SETTINGS, RATIOS
 from stripewise.learning.performance._ground import OWN_VARIABLE, own_models, site_models
-from stripewise.learning.performance._records import BASES, BOOSTED, REGRESSION, WAYS, Model, Tree
+from stripewise.learning.performance._records import BASES, BOOSTED, REGRESSION, Model, Tree
 
 MOST_FILES = 500
 """Files of a directory that are looked at."""
@@ -168,10 +167,9 @@ def model_from_json(data: Any) -> Model:
 
 def _check(model: Model) -> None:
     of = model.pattern_class
-    known = of.direction in DIRECTIONS and of.way in CALL_WAYS and of.shape in SHAPES
+    known = of.direction in DIRECTIONS and of.way in WAYS and of.shape in SHAPES
     _require(known, "pattern_class", of)
     _require(model.kind in (REGRESSION, BOOSTED), "kind", model.kind)
-    _require(model.way in WAYS, "way", model.way)
     _require(len(model.terms) <= _MOST_TERMS, "terms", len(model.terms))
     _require(len(model.trees) <= _MOST_TREES, "trees", len(model.trees))
     _require(len(model.points) <= _MOST_POINTS, "points", len(model.points))

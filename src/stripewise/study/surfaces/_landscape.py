@@ -55,7 +55,7 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class KnobEffect:
+class TunableEffect:
     """What one tunable does, on average over the settings of all others.
 
     Attributes:
@@ -126,11 +126,6 @@ class Landscape:
         """Return a configuration; None if it was not measured."""
         return self._by_key.get(self.surface.key(settings))
 
-    def regret(self, settings: Mapping[str, Value]) -> float:
-        """Return the true median over the optimum, minus 1; infinite if it is not known."""
-        spot = self.find(settings)
-        return spot.io_seconds / self.best.io_seconds - 1 if spot else inf
-
     def near(self) -> list[Spot]:
         """Return the configurations within `NEAR` of the optimum."""
         limit = self.best.io_seconds * (1 + NEAR)
@@ -184,18 +179,18 @@ class Landscape:
             if run.round == number and run.role is SurfaceRole.POINT and run.status is RunStatus.OK
         }
 
-    def effects(self) -> list[KnobEffect]:
+    def effects(self) -> list[TunableEffect]:
         """Return what each tunable does, the strongest first."""
         found = [
-            KnobEffect(
+            TunableEffect(
                 name,
                 tuple(
                     (value, self._ratio(name, value))
-                    for value in knob.values
-                    if value != knob.default
+                    for value in tunable.values
+                    if value != tunable.default
                 ),
             )
-            for name, knob in self.surface.tunables.items()
+            for name, tunable in self.surface.tunables.items()
         ]
         return sorted(found, key=lambda effect: -effect.factor)
 

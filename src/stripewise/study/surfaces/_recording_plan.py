@@ -99,8 +99,10 @@ def recorded_tunables(vary: Mapping[str, Sequence[Value]]) -> dict[str, Recorded
         UsageError: A tunable does not exist, or has no such value.
     """
     return {
-        knob.name: RecordedTunable(tuple(dict.fromkeys(knob.check(value) for value in values)))
-        for knob, values in ((get(name), values) for name, values in vary.items())
+        tunable.name: RecordedTunable(
+            tuple(dict.fromkeys(tunable.check(value) for value in values))
+        )
+        for tunable, values in ((get(name), values) for name, values in vary.items())
     }
 
 
@@ -110,7 +112,7 @@ def count_points(tunables: Mapping[str, RecordedTunable]) -> int:
     Raises:
         UsageError: There are far too many.
     """
-    total = prod(len(knob.values) + 1 for knob in tunables.values())
+    total = prod(len(tunable.values) + 1 for tunable in tunables.values())
     if total > MOST_CONFIGURATIONS:
         raise UsageError(f"{total} configurations are too many to measure; vary fewer tunables")
     return total
@@ -136,7 +138,7 @@ def possible_points(
 def planned_points(surface: Surface) -> list[Settings]:
     """Return what a recording measures: all that can act, or as many of it as were asked for."""
     points, _ = possible_points(surface.tunables, surface.facts)
-    ladders = {name: knob.values for name, knob in surface.tunables.items()}
+    ladders = {name: tunable.values for name, tunable in surface.tunables.items()}
     number = surface.plan.get("spread", 0) or len(points)
     return spread_points(points, ladders, number, surface.plan["seed"])
 

@@ -24,7 +24,7 @@ from stripewise.present import (
 )
 from stripewise.settings.tunables import format_settings
 from stripewise.study.report import facts_phrase, outside_lines
-from stripewise.study.surfaces._landscape import KnobEffect, Landscape, Spot
+from stripewise.study.surfaces._landscape import Landscape, Spot, TunableEffect
 from stripewise.study.surfaces._recording import RecordingAhead
 from stripewise.study.surfaces._surface import Surface, SurfaceRole
 
@@ -157,7 +157,7 @@ def _spot_json(spot: Spot) -> dict[str, Any]:
     }
 
 
-def _effect(effect: KnobEffect) -> str:
+def _effect(effect: TunableEffect) -> str:
     ratios = "  ".join(f"{format_value(value)}: {ratio:.2f}" for value, ratio in effect.ratios)
     return f"{effect.name:<32} {effect.factor:5.2f}x   {ratios}"
 

@@ -163,8 +163,12 @@ class Surface:
         """Canonical form of settings: tunables at their default are left out."""
         pairs = []
         for name, value in settings.items():
-            knob = self.tunables.get(name)
-            if knob is None or knob.default is None or _text(knob.default) != _text(value):
+            tunable = self.tunables.get(name)
+            if (
+                tunable is None
+                or tunable.default is None
+                or _text(tunable.default) != _text(value)
+            ):
                 pairs.append((name, _text(value)))
         return tuple(sorted(pairs))
 
@@ -175,15 +179,6 @@ class Surface:
             if run.role is not SurfaceRole.WARM_UP:
                 found.setdefault(self.key(run.settings), []).append(index)
         return found
-
-    def nearest(self, settings: Mapping[str, Value]) -> Mapping[str, Value]:
-        """Recorded settings that differ in the fewest tunables."""
-        wanted = set(self.key(settings))
-        return min(
-            (run.settings for run in self.runs),
-            key=lambda known: len(wanted ^ set(self.key(known))),
-            default={},
-        )
 
 
 class SurfaceWriter(AbstractContextManager["SurfaceWriter"]):

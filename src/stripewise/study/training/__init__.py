@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from stripewise.study.training._plan import Cell as Cell
     from stripewise.study.training._plan import Plan as Plan
     from stripewise.study.training._plan import TrainingOptions as TrainingOptions
-    from stripewise.study.training._plan import Way as Way
     from stripewise.study.training._report import cost_text as cost_text
     from stripewise.study.training._report import fits_json as fits_json
     from stripewise.study.training._report import fits_lines as fits_lines

@@ -15,6 +15,7 @@ from statistics import mean
 import stripewise
 from stripewise.core import OwnedDirectory, ProgramFacts, RunStatus, Value
 from stripewise.core.errors import StripewiseError, UsageError
+from stripewise.learning.performance import Way
 from stripewise.settings import load_policy
 from stripewise.storage.emulation import EmulatedStorage
 from stripewise.storage.simulation import (
@@ -36,7 +37,7 @@ from stripewise.study.surfaces import (
     spread_points,
 )
 from stripewise.study.training._kernels import command_words, simulated_words
-from stripewise.study.training._plan import Cell, TrainingOptions, Way
+from stripewise.study.training._plan import Cell, TrainingOptions
 
 _FIRST, _ORIGIN = "first-runs", "origin"
 

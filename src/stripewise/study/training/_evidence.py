@@ -22,38 +22,28 @@ from stripewise.core import (
 from stripewise.core.errors import StripewiseError, UsageError
 from stripewise.core.inputs import RESULTS, parse_json, read_input
 from stripewise.evidence.patterns import pattern_of
-from stripewise.learning.performance import Ground, Sample
+from stripewise.learning.performance import Ground, Sample, Training, Way
 from stripewise.run.runtime import program_name
 from stripewise.settings.tunables import get
 from stripewise.storage.machines import description_digest, find_storage
 from stripewise.storage.simulation import stack_of
 from stripewise.study.plan import parse_journal
 from stripewise.study.surfaces import Surface, SurfaceRole
-from stripewise.study.training._plan import Way
 
 _TIMED = frozenset({RunStatus.OK, RunStatus.TIMEOUT})
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Evidence(Training):
     """Samples of one ground, out of one file.
 
     Attributes:
         path: Of the file.
-        ground: Where they were taken.
-        way: How.
-        samples: One for each configuration.
-        runs / run_seconds: What they cost.
         program: What ran, of a surface; "" for a study.
         storage: As the runs tell it, with the ranks of a node: "hopper@1/16, 2 ranks a node".
     """
 
-    path: Path
-    ground: Ground
-    way: Way
-    samples: tuple[Sample, ...]
-    runs: int
-    run_seconds: float
+    path: Path = Path()
     program: str = ""
     storage: str = ""
 
@@ -118,7 +108,7 @@ def _of_surface(path: Path) -> Iterator[Evidence]:
     seconds = sum(run.elapsed_seconds for run in surface.runs)
     if len(surface.runs) > warm:
         yield Evidence(
-            path, ground, way, tuple(samples), len(surface.runs), seconds,
+            ground, tuple(samples), len(surface.runs), seconds, way, path,
             kernel or program_name(surface.command), surface.provenance.get(way.value, ""),
         )  # fmt: skip
 
@@ -142,8 +132,8 @@ def _of_study(path: Path) -> Iterator[Evidence]:
     for case, facts in study.facts.items():
         ground, way = _ground(study.provenance, facts, path)
         yield Evidence(
-            path, ground, way, tuple(study.samples(case)), study.n_runs // share,
-            study.run_seconds / share,
+            ground, tuple(study.samples(case)), study.n_runs // share,
+            study.run_seconds / share, way, path,
         )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,10 +26,17 @@ from stripewise.learning.knowledge import (
     describe_machine,
     own_store,
 )
-from stripewise.learning.performance import Ground, Model, Sample, Training, fit, save_model
+from stripewise.learning.performance import (
+    Ground,
+    Model,
+    Sample,
+    Training,
+    Way,
+    fit,
+    save_model,
+)
 from stripewise.settings import load_policy
 from stripewise.study.training._evidence import Evidence
-from stripewise.study.training._plan import Way
 
 
 @dataclass(frozen=True)
@@ -91,15 +99,13 @@ def by_ground(evidence: Sequence[Evidence]) -> list[Training]:
 
 
 def _training(ground: Ground, parts: Sequence[Evidence]) -> Training:
-    ways: dict[str, int] = {}
-    for part in parts:
-        ways[part.way.value] = ways.get(part.way.value, 0) + len(part.samples)
-    training = Training(ground, (), way=max(ways, key=lambda way: ways[way]))
-    return replace(
-        training,
-        samples=tuple(sample for part in parts for sample in part.samples),
-        runs=sum(part.runs for part in parts),
-        run_seconds=sum(part.run_seconds for part in parts),
+    ways = Counter({way: sum(len(p.samples) for p in parts if p.way is way) for way in Way})
+    return Training(
+        ground,
+        tuple(sample for part in parts for sample in part.samples),
+        sum(part.runs for part in parts),
+        sum(part.run_seconds for part in parts),
+        ways.most_common(1)[0][0],
     )
 
 

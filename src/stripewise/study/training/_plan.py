@@ -7,13 +7,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from stripewise.core import OwnedDirectory, ProgramFacts, Value, from_json, to_json
 from stripewise.core.errors import StudyError, UsageError
 from stripewise.core.inputs import parse_json
+from stripewise.learning.performance import Way
 from stripewise.storage.emulation import EmulatedStorage, EmulationOptions
 from stripewise.study.training._kernels import name_of
 
@@ -22,14 +22,6 @@ from stripewise.study.training._kernels import name_of
 REPEATS = 3
 PATTERNS = ("vpic", "vorpal", "gcrm")
 SMALL_BYTES = 4 << 20
-
-
-class Way(StrEnum):
-    """How configurations are measured."""
-
-    REAL = "real"
-    EMULATED = "emulated"
-    SIMULATED = "simulated"
 
 
 @dataclass(frozen=True)
@@ -176,11 +168,6 @@ class Cell:
         """After which a run with other settings is cut off."""
         return max(WORST * self.first_seconds, LEAST_SECONDS)
 
-    @property
-    def wanted(self) -> Wanted:
-        """What decides on its share of the budget."""
-        return Wanted(self.ranks, self.run_seconds, self.possible)
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -273,23 +260,8 @@ LEAST = 12
 """Fewer say nothing of a model with several terms."""
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What is known of a cell before it is measured.
-
-    Attributes:
-        ranks: Its scale.
-        run_seconds: That a run takes on average, as far as it can be told.
-        possible: Configurations that can act.
-    """
-
-    ranks: int
-    run_seconds: float
-    possible: int
-
-
 def share_out(
-    cells: Sequence[Wanted], repeats: int, budget_seconds: float | None = None, most: int = 0
+    cells: Sequence[Cell], repeats: int, budget_seconds: float | None = None, most: int = 0
 ) -> list[int]:
     """Return how many configurations to measure of each cell.
 
@@ -311,7 +283,7 @@ def share_out(
     return _scaled(wanted, low)
 
 
-def total_seconds(cells: Sequence[Wanted], numbers: Sequence[int], repeats: int) -> float:
+def total_seconds(cells: Sequence[Cell], numbers: Sequence[int], repeats: int) -> float:
     """Return what so many configurations of each cell take, with a warm-up of each."""
     return sum(
         (number * repeats + 1) * cell.run_seconds

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
+from stripewise.learning.performance import Way
 from stripewise.present import (
     aligned,
     finite,
@@ -22,7 +23,7 @@ from stripewise.present import (
 from stripewise.storage.simulation import stack_of
 from stripewise.study.surfaces import Landscape, Surface
 from stripewise.study.training._models import Fits
-from stripewise.study.training._plan import Plan, Way, total_seconds
+from stripewise.study.training._plan import Plan, total_seconds
 from stripewise.study.training._train import Trained, spent_seconds
 
 _HOUR = 3600.0
@@ -33,7 +34,7 @@ def cost_text(plan: Plan) -> str:
     options, cells = plan.options, plan.cells
     numbers = [cell.configurations for cell in cells]
     runs = sum(numbers) * options.repeats
-    seconds = total_seconds([cell.wanted for cell in cells], numbers, options.repeats)
+    seconds = total_seconds(cells, numbers, options.repeats)
     text = (
         f"{plural(len(cells), 'surface')} with {plural(sum(numbers), 'configuration')}, "
         f"each {plural(options.repeats, 'time')}: {plural(runs, 'run')}, about "

@@ -13,6 +13,7 @@ from pathlib import Path
 from stripewise.core import OwnedDirectory, ProgramFacts, Value
 from stripewise.core.errors import StripewiseError, UsageError
 from stripewise.learning.adoption import why_not_unasked
+from stripewise.learning.performance import Way
 from stripewise.settings import load_policy
 from stripewise.settings.tunables import Space, find_space, tunable_of
 from stripewise.storage.emulation import EmulatedStorage, EmulationOptions
@@ -36,7 +37,6 @@ from stripewise.study.training._plan import (
     Cell,
     Plan,
     TrainingOptions,
-    Way,
     find_plan,
     share_out,
 )
@@ -168,8 +168,7 @@ def _settled(plan: Plan, directory: OwnedDirectory) -> Plan:
 
 
 def _numbers(cells: Sequence[Cell], how: TrainingOptions, seconds: float | None) -> list[int]:
-    wanted = [cell.wanted for cell in cells]
-    return share_out(wanted, how.repeats, seconds, how.configurations)
+    return share_out(cells, how.repeats, seconds, how.configurations)
 
 
 def _adoptable(options: TrainingOptions, cell: Cell) -> Cell:
