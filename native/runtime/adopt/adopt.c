@@ -5,10 +5,7 @@
  * configuration wins where both speak.
  */
 #define _GNU_SOURCE
-#include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,121 +146,16 @@ bool sw_adopt_any(void)
     return any_file;
 }
 
-/* ---- which settings belong to a path: globs on trailing components -------------------------- */
-
-static size_t count_slashes(const char *text)
-{
-    size_t count = 0;
-    for (; *text; text++)
-        count += *text == '/';
-    return count;
-}
-
-/* The last `components` components of a path (all of it if it has fewer). */
-static const char *trailing(const char *path, size_t components)
-{
-    const char *start = path + strlen(path);
-    while (start > path) {
-        if (start[-1] == '/' && components-- == 1)
-            return start;
-        start--;
-    }
-    return start;
-}
-
-/* The glob rule of flat.h; `path` is absolute.  A pattern that begins with a slash must
- * match the whole path. */
-static bool matches(const char *pattern, const char *path)
-{
-    if (pattern[0] == '/')
-        return fnmatch(pattern, path, FNM_PATHNAME) == 0;
-    size_t components = count_slashes(pattern) + 1;
-    return fnmatch(pattern, trailing(path, components), FNM_PATHNAME) == 0;
-}
-
-/* Cray's rule on top: the pattern against the whole path, where * also matches slashes. */
-static bool matches_cray(const char *pattern, const char *path)
-{
-    return matches(pattern, path) || fnmatch(pattern, path, 0) == 0;
-}
-
-/* "ufs:", "lustre:", "nfs:": letters and digits before the first colon, and no slash.  One
- * letter is left alone, as ROMIO does (a drive). */
-static const char *without_prefix(const char *name)
-{
-    const char *end = name;
-    while (isalnum((unsigned char)*end) || *end == '_')
-        end++;
-    return *end == ':' && end - name > 1 ? end + 1 : name;
-}
-
-/* Path without ROMIO prefix ("ufs:"), made absolute; false if it does not fit. */
-static bool make_absolute(const char *name, char *path, size_t bytes)
-{
-    int saved_errno = errno;
-    size_t used = 0;
-    bool ok = true;
-    name = without_prefix(name);
-    while (name[0] == '.' && name[1] == '/')
-        name += 2;
-    if (name[0] != '/') {
-        ok = getcwd(path, bytes) != NULL;
-        used = ok ? strlen(path) : 0;
-        if (ok && used > 0 && path[used - 1] != '/' && used + 1 < bytes)
-            path[used++] = '/';
-    }
-    size_t length = strlen(name);
-    ok = ok && used + length < bytes;
-    if (ok)
-        memcpy(path + used, name, length + 1);
-    errno = saved_errno;
-    return ok;
-}
-
-/* ---- which later files of a series a setting is for (include/stripewise/flat.h) ------------- */
-
-static bool fits(const struct sw_series_class *of, const struct sw_file_use *use)
-{
-    const int64_t values[SW_RANGE_COUNT] = {
-        [SW_RANGE_RANKS] = use->ranks,
-        [SW_RANGE_BYTES] = use->bytes,
-        [SW_RANGE_RUN] = use->run_bytes,
-    };
-    if (of->writing != use->writing || of->collective != use->collective ||
-        of->interleaved != use->interleaved)
-        return false;
-    for (int i = 0; i < SW_RANGE_COUNT; i++)
-        if (values[i] < of->least[i] || values[i] > of->most[i])
-            return false;
-    return true;
-}
-
-/* Stores a setting, over one with the same key; false if there is no room. */
-static bool store(const struct sw_row *row, struct sw_setting *settings, size_t *used, size_t room)
-{
-    size_t slot = 0;
-    while (slot < *used && strcmp(settings[slot].key, row->key) != 0)
-        slot++;
-    if (slot == room)
-        return false;
-    settings[slot] =
-        (struct sw_setting){.key = row->key, .value = row->value, .override = row->override};
-    *used += slot == *used;
-    return true;
-}
-
-/* ---- looking up ---------------------------------------------------------------------------- */
-
 static bool applies(const struct sw_row *row, enum sw_setting_group group, const char *path,
                     const char *dataset)
 {
     if (row->group != group || row->source == SW_ROW_SERIES)
         return false;
     if (row->source == SW_ROW_MPICH_HINTS)
-        return !sw_mpi_applies_mpich_hints() && matches_cray(row->match, path);
-    if (row->dataset != NULL && (dataset == NULL || !matches(row->dataset, dataset)))
+        return !sw_mpi_applies_mpich_hints() && sw_match_cray(row->match, path);
+    if (row->dataset != NULL && (dataset == NULL || !sw_match(row->dataset, dataset)))
         return false;
-    return matches(row->match, path);
+    return sw_match(row->match, path);
 }
 
 /* Once: the layers keep that many settings of a file on the program's stack. */
@@ -284,13 +176,13 @@ size_t sw_adopt_lookup(enum sw_setting_group group, const char *path, const char
 {
     char absolute[PATH_MAX + NAME_MAX];
     size_t used = 0;
-    if (!any_file || path == NULL || !make_absolute(path, absolute, sizeof absolute))
+    if (!any_file || path == NULL || !sw_match_path(path, absolute, sizeof absolute))
         return 0;
     for (size_t i = 0; i < rows.used; i++) {
         const struct sw_row *row = &rows.row[i];
         if (!applies(row, group, absolute, dataset))
             continue;
-        if (!store(row, settings, &used, room))
+        if (!sw_setting_store(row, settings, &used, room))
             complain_of_room(room, path, row->key);
     }
     return used;
@@ -311,7 +203,7 @@ size_t sw_adopt_lookup_series(const struct sw_file_use *use, struct sw_setting *
 {
     size_t used = 0;
     for (size_t i = 0; i < rows.used; i++)
-        if (rows.row[i].source == SW_ROW_SERIES && fits(&rows.row[i].of, use))
-            store(&rows.row[i], settings, &used, room);
+        if (rows.row[i].source == SW_ROW_SERIES && sw_series_fits(&rows.row[i].of, use))
+            sw_setting_store(&rows.row[i], settings, &used, room);
     return used;
 }

@@ -50,4 +50,19 @@ size_t sw_count_rows_mpich(const char *text);
 /* Appends; false if there is no room. */
 bool sw_row_add(struct sw_rows *rows, const struct sw_row *row);
 
+/* "write-collective-contiguous" and its like, and six integers; false if they are not so. */
+bool sw_series_parse(const char *kind, const char *ranges, struct sw_series_class *of);
+bool sw_series_fits(const struct sw_series_class *of, const struct sw_file_use *use);
+/* Stores a setting, over one with the same key; false if there is no room. */
+bool sw_setting_store(const struct sw_row *row, struct sw_setting *settings, size_t *used,
+                      size_t room);
+
+/* The glob rule of flat.h; `path` is absolute.  A pattern that begins with a slash must
+ * match the whole path. */
+bool sw_match(const char *pattern, const char *path);
+/* Cray's rule on top: the pattern against the whole path, where * also matches slashes. */
+bool sw_match_cray(const char *pattern, const char *path);
+/* Path without ROMIO prefix ("ufs:"), made absolute; false if it does not fit. */
+bool sw_match_path(const char *name, char *path, size_t bytes);
+
 #endif

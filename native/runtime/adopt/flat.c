@@ -1,8 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /* Parser of the flat configuration (include/stripewise/flat.h); works in place. */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "adopt/adopt.h"
@@ -59,53 +57,6 @@ static size_t split(char *line, char *fields[FIELDS])
     return FIELDS + 1;
 }
 
-static bool parse_kind(const char *kind, struct sw_series_class *of)
-{
-    static const char *const names[] = {
-        "read-independent-contiguous",  "read-independent-interleaved",
-        "read-collective-contiguous",   "read-collective-interleaved",
-        "write-independent-contiguous", "write-independent-interleaved",
-        "write-collective-contiguous",  "write-collective-interleaved",
-    };
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        of->interleaved = (i & 1) != 0;
-        of->collective = (i & 2) != 0;
-        of->writing = (i & 4) != 0;
-        if (strcmp(kind, names[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* A number that is not negative, and the character behind it. */
-static bool parse_number(const char **at, char end, int64_t *number)
-{
-    char *rest;
-    if (**at < '0' || **at > '9')
-        return false;
-    int saved_errno = errno;
-    errno = 0;
-    *number = strtoll(*at, &rest, 10);
-    bool fits = errno == 0;
-    errno = saved_errno;
-    if (!fits || *rest != end)
-        return false;
-    *at = rest + 1;
-    return true;
-}
-
-/* "write-collective-contiguous" and its like, and six integers; false if they are not so. */
-static bool parse_series(const char *kind, const char *ranges, struct sw_series_class *of)
-{
-    if (!parse_kind(kind, of))
-        return false;
-    for (int i = 0; i < SW_RANGE_COUNT; i++)
-        if (!parse_number(&ranges, ',', &of->least[i]) ||
-            !parse_number(&ranges, i + 1 < SW_RANGE_COUNT ? ',' : '\0', &of->most[i]))
-            return false;
-    return true;
-}
-
 static const char *begin_file(struct scope *scope, const char *match, const char *override)
 {
     if ((override[0] != '0' && override[0] != '1') || override[1] != '\0')
@@ -117,7 +68,7 @@ static const char *begin_file(struct scope *scope, const char *match, const char
 static const char *begin_series(struct scope *scope, const char *kind, const char *ranges)
 {
     *scope = (struct scope){.in_series = true};
-    return parse_series(kind, ranges, &scope->series) ? NULL : "a series of an unknown kind";
+    return sw_series_parse(kind, ranges, &scope->series) ? NULL : "a series of an unknown kind";
 }
 
 static const char *add(struct sw_rows *rows, const struct scope *scope,
