@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from stripewise.run.runtime._locate import native_sources as native_sources
     from stripewise.run.runtime._mpi import REMEDIES as REMEDIES
     from stripewise.run.runtime._mpi import MpiInstallation as MpiInstallation
-    from stripewise.run.runtime._mpi import ask as ask
     from stripewise.run.runtime._mpi import describe_mpi as describe_mpi
     from stripewise.run.runtime._mpi import detect_mpis as detect_mpis
     from stripewise.run.runtime._mpi import launcher_family as launcher_family

@@ -17,6 +17,7 @@ import filelock
 
 from stripewise.core.errors import RuntimeMissingError, StorageError, UsageError
 from stripewise.present import text_of
+from stripewise.run._ask import ask
 from stripewise.run.runtime._locate import (
     CORE_NAME,
     KERNEL_PREFIX,
@@ -28,7 +29,7 @@ from stripewise.run.runtime._locate import (
     build_directory,
     native_sources,
 )
-from stripewise.run.runtime._mpi import MpiInstallation, ask, describe_mpi, detect_mpis
+from stripewise.run.runtime._mpi import MpiInstallation, describe_mpi, detect_mpis
 
 Progress = Callable[[str], None]
 _TAIL_LINES = 12
@@ -194,8 +195,8 @@ def _build_part(
     shutil.rmtree(tree, ignore_errors=True)
     for step in _steps(part, sources, target, tree):
         answer = ask(step, timeout_seconds=_BUILD_SECONDS)
-        if answer.returncode:
-            raise BuildError(_failure(part, answer.stdout + answer.stderr, step))
+        if not answer.ok:
+            raise BuildError(_failure(part, answer.text + answer.error + answer.problem, step))
     missing = [name for name in part.outputs if not (target / name).exists()]
     if missing:
         raise BuildError(f"{part.label}: the build installed no {', '.join(missing)}")
@@ -216,8 +217,8 @@ def _digest(sources: Path) -> str:
 def _stamp(part: Part, digest: str) -> str:
     """SHA-256 over all that a part comes from: sources, the compiler's identity, options."""
     compiler = str(part.compiler)
-    version = ask([compiler, "--version"]).stdout.partition("\n")[0]
-    shown = ask([compiler, "-show"]).stdout.strip()
+    version = ask([compiler, "--version"]).text.partition("\n")[0]
+    shown = ask([compiler, "-show"]).text.strip()
     text = json.dumps([digest, [compiler, version, shown], sorted(part.options.items())])
     return hashlib.sha256(text.encode()).hexdigest()
 

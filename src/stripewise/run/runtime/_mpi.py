@@ -8,8 +8,7 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 from stripewise.core import hdf5_names_in_file, is_launcher, mpi_family_of_file
 from stripewise.evidence.facts import mpiio_components
 from stripewise.present import text_of
+from stripewise.run._ask import ask
 
 # HDF5, NetCDF, PnetCDF and ADIOS2 that belong to an MPI: what the kernel's back ends link.
 
@@ -159,9 +159,9 @@ def parse_flags(words: Sequence[str]) -> tuple[list[Path], list[Path], list[str]
 
 def _by_pkg_config(mpicc: Path, family: str) -> IoLibrary | None:
     answer = ask(["pkg-config", "--cflags", "--libs", f"hdf5-{family}"])
-    if answer.returncode:
+    if not answer.ok:
         return None
-    words = shlex.split(answer.stdout)
+    words = shlex.split(answer.text)
     ours = {word for word in _shown(mpicc) if word.startswith("-I")}
     theirs = {word for word in words if word.startswith("-I")}
     if ours and not ours & theirs:
@@ -189,7 +189,7 @@ def _linked(words: Sequence[str], mpicc: Path) -> IoLibrary | None:
     files = [f"lib{name}.so" for name in names]
     candidates = [place / file for place in places for file in files]
     for file in files:
-        answer = ask([str(mpicc), f"-print-file-name={file}"]).stdout.strip()
+        answer = ask([str(mpicc), f"-print-file-name={file}"]).text.strip()
         candidates += [Path(answer)] if answer.startswith("/") else []
     return _installation(includes, candidates)
 
@@ -197,7 +197,7 @@ def _linked(words: Sequence[str], mpicc: Path) -> IoLibrary | None:
 def _shown(wrapper: Path) -> list[str]:
     """What a compiler wrapper would run."""
     answer = ask([str(wrapper), "-show"])
-    return [] if answer.returncode else shlex.split(answer.stdout)
+    return shlex.split(answer.text) if answer.ok else []
 
 
 def _installation(includes: Sequence[Path], libraries: Sequence[Path]) -> IoLibrary | None:
@@ -245,8 +245,8 @@ def _roots(kind: _Kind) -> Iterator[Path]:
         yield Path(located).resolve().parents[1]
     for command in kind.prefix_commands:
         answer = ask(command)
-        if not answer.returncode and answer.stdout.strip():
-            yield Path(answer.stdout.strip())
+        if answer.ok and answer.text.strip():
+            yield Path(answer.text.strip())
     yield from SYSTEM_PREFIXES
 
 
@@ -273,7 +273,7 @@ def _installed(root: Path, kind: _Kind, family: str, hdf5: IoLibrary | None) -> 
 
 def _same_mpi(library: IoLibrary, mpicc: Path) -> bool:
     """Whether a library would load the MPI of this wrapper; true if that cannot be told."""
-    loads = _LOADED_MPI.findall(ask(["ldd", str(library.libraries[0])]).stdout)
+    loads = _LOADED_MPI.findall(ask(["ldd", str(library.libraries[0])]).text)
     places = [Path(word[2:]) for word in _shown(mpicc) if word.startswith("-L")]
     own = {path.resolve() for place in places for path in place.glob("libmpi*.so*")}
     return not loads or not own or any(Path(path).resolve() in own for path in loads)
@@ -296,35 +296,6 @@ def _find_in(include: Path, wanted: tuple[str, str]) -> str:
     name, pattern = wanted
     found = re.search(pattern, text_of(include / name))
     return found.group(found.re.groups) if found else ""
-
-
-# Ask other programs short questions.
-
-
-def ask(
-    command: Sequence[str],
-    *,
-    text: str = "",
-    timeout_seconds: float = 30.0,
-    environment: Mapping[str, str] | None = None,
-) -> subprocess.CompletedProcess[str]:
-    """Run a short command with `text` as its standard input; never raises.
-
-    If it cannot be run or takes too long, its exit code is 127 and standard error says why.
-    """
-    try:
-        return subprocess.run(
-            list(command),
-            input=text,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout_seconds,
-            env=environment,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        return subprocess.CompletedProcess(command, 127, "", str(error))
 
 
 # Which MPIs there are on this machine, and which one a command uses.
@@ -439,9 +410,10 @@ def parse_probe(text: str) -> tuple[str, str]:
 
 def _describe(mpicc: Path) -> MpiInstallation:
     answer = ask([str(mpicc), "-E", "-x", "c", "-"], text=_HEADER_PROBE)
-    family, version = parse_probe(answer.stdout)
-    if answer.returncode or not family:
-        lines = (answer.stderr or "its mpi.h names no known MPI").strip().splitlines()
+    family, version = parse_probe(answer.text)
+    if not answer.ok or not family:
+        said = answer.error or answer.problem or "its mpi.h names no known MPI"
+        lines = said.strip().splitlines()
         reason = next((line for line in lines if "error" in line), lines[0])
         return MpiInstallation("", "", mpicc, problem=f"{mpicc} does not compile: {reason}")
     if family == "other":
@@ -472,7 +444,7 @@ def launcher_family(launcher: Path) -> str:
     if name.startswith(("srun", "aprun", "jsrun")):
         return ""
     said = ask([str(launcher), "--version"], timeout_seconds=10)
-    text = said.stdout + said.stderr
+    text = said.text + said.error
     if "OpenRTE" in text or "Open MPI" in text or "prte" in text.lower():
         return "openmpi"
     return "mpich" if "HYDRA" in text or "Intel(R) MPI" in text else ""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.run.site._base import Answer as Answer
     from stripewise.run.site._base import Host as Host
     from stripewise.run.site._base import LocalHost as LocalHost
     from stripewise.run.site._base import Probe as Probe

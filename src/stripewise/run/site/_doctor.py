@@ -9,7 +9,6 @@ import math
 import os
 import platform
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,11 +18,11 @@ from stripewise.core import temporary_directory
 from stripewise.core.errors import RuntimeMissingError, StripewiseError
 from stripewise.evidence.containers import Handshake, handshake, read_containers
 from stripewise.present import text_of
+from stripewise.run._ask import Answer, ask
 from stripewise.run.runtime import (
     REMEDIES,
     MpiInstallation,
     Runtime,
-    ask,
     detect_mpis,
     find_runtime,
     mpiexec_words,
@@ -83,7 +82,7 @@ def _compilers() -> list[Check]:
     for tool, package in (("cc", "gcc"), ("cmake", "cmake")):
         located = shutil.which(tool)
         if located:
-            version = ask([located, "--version"]).stdout.partition("\n")[0]
+            version = ask([located, "--version"]).text.partition("\n")[0]
             checks.append(ok(tool, f"{located}: {version}"))
         else:
             remedy = f"install it (Debian package {package}); needed for `runtime build` only"
@@ -235,7 +234,7 @@ def _slurm() -> Check:
     located = shutil.which("srun")
     if not located:
         return ok("Slurm", "not here (local runs only)")
-    return ok("Slurm", f"{located}: {ask([located, '--version']).stdout.strip()}")
+    return ok("Slurm", f"{located}: {ask([located, '--version']).text.strip()}")
 
 
 def _mebibytes(size_bytes: int) -> str:
@@ -295,9 +294,7 @@ def fail(name: str, detail: str, remedy: str = "") -> Check:
     return Check(name, CheckStatus.FAIL, detail, remedy)
 
 
-def run_under(
-    runtime: Runtime, command: Sequence[str]
-) -> tuple[subprocess.CompletedProcess[str], Handshake]:
+def run_under(runtime: Runtime, command: Sequence[str]) -> tuple[Answer, Handshake]:
     """Run a command under the library; return its outcome and the handshake."""
     with temporary_directory("doctor") as directory:
         environment = preload_environment(runtime, directory=directory)
@@ -313,10 +310,10 @@ def check_preload(runtime: Runtime) -> Check:
         answer, seen = run_under(runtime, ["true"])
     except StripewiseError as error:
         return fail(name, str(error))
-    if answer.returncode:
+    if not answer.ok:
         return fail(name, f"`true` fails under {runtime.core}: {_last(answer)}", _REBUILD)
     if not seen.ok:
-        detail = _last(answer) if "cannot be preloaded" in answer.stderr else seen.message
+        detail = _last(answer) if "cannot be preloaded" in answer.error else seen.message
         return fail(name, detail, f"{_REBUILD}; see `LD_PRELOAD={runtime.core} true`")
     return ok(name, f"{runtime.core} loads and records")
 
@@ -330,19 +327,20 @@ def check_mpi_run(runtime: Runtime, mpi: MpiInstallation) -> Check:
         source, program = directory / "probe.c", directory / "probe"
         source.write_text(_PROGRAM)
         compiled = ask([str(mpi.mpicc), str(source), "-o", str(program)])
-        if compiled.returncode:
+        if not compiled.ok:
             return warn(name, f"{mpi.mpicc} cannot link a program: {_last(compiled)}")
         try:
             answer, seen = run_under(runtime, [*mpiexec_words(mpi, 2), str(program)])
         except StripewiseError as error:
             return fail(name, str(error))
-    if answer.returncode:
+    if not answer.ok:
         return warn(name, f"two ranks do not run here: {_last(answer)}")
     if not seen.ok:
         return fail(name, seen.message, f"stripewise runtime build --force --mpicc {mpi.mpicc}")
     return ok(name, f"{seen.seen_ranks} of {seen.expected_ranks} ranks seen")
 
 
-def _last(done: subprocess.CompletedProcess[str]) -> str:
-    lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip(" -")]
-    return lines[-1].strip() if lines else f"exit code {done.returncode}"
+def _last(answer: Answer) -> str:
+    said = (answer.error or answer.text).splitlines()
+    lines = [line.strip() for line in said if line.strip(" -")]
+    return lines[-1] if lines else answer.problem or f"exit code {answer.exit_code}"

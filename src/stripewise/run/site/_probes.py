@@ -13,8 +13,9 @@ from pathlib import Path
 from stripewise import __version__
 from stripewise.core import SITE_DIRECTORY, SITE_POLICY, installed_packs, user_policy_path
 from stripewise.core.inputs import parse_json
+from stripewise.run._ask import Answer
 from stripewise.run.runtime import MpiInstallation
-from stripewise.run.site._base import Answer, Host, Probe, Section
+from stripewise.run.site._base import Host, Probe, Section
 from stripewise.run.slurm import BurstBuffers, parse_burst
 from stripewise.run.tiers import Pool, TierRequest, find_tier
 from stripewise.storage.machines import known_storages, mount_in
