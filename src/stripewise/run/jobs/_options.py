@@ -307,11 +307,6 @@ class Directive:
     start: int
     end: int
 
-    @property
-    def settings(self) -> dict[str, str]:
-        """The words that are NAME=VALUE."""
-        return dict(word.split("=", 1) for word in self.words if "=" in word)
-
 
 def persistent_maker(directives: Iterable[Directive]) -> Directive | None:
     """Return the line that makes or removes a persistent burst buffer; None if there is none."""

@@ -16,7 +16,7 @@ from stripewise.core.inputs import parse_json
 from stripewise.run._ask import Answer
 from stripewise.run.runtime import MpiInstallation
 from stripewise.run.site._base import Host, Probe, Section
-from stripewise.run.slurm import BurstBuffers, parse_burst
+from stripewise.run.slurm import BurstBuffers, parse_burst, parse_config, parse_records
 from stripewise.run.tiers import Pool, TierRequest, find_tier
 from stripewise.storage.machines import known_storages, mount_in
 
@@ -81,7 +81,6 @@ KEYS = (
     "SLURM_VERSION", "SrunEpilog", "SrunProlog", "SwitchType", "TaskEpilog", "TaskPlugin",
     "TaskPluginParam", "TaskProlog", "TmpFS", "UnkillableStepTimeout",
 )  # fmt: skip
-_LINE = re.compile(r"(\w+)\s*=\s?(.*)")
 
 
 class SlurmProbe(Probe):
@@ -111,8 +110,7 @@ class SlurmProbe(Probe):
 
 def selected_config(text: str) -> dict[str, str]:
     """Return the keys of `KEYS` in the output of `scontrol show config`."""
-    found = (_LINE.fullmatch(line.strip()) for line in text.splitlines())
-    pairs = {match.group(1): match.group(2).strip() for match in found if match}
+    pairs = parse_config(text)
     return {key: pairs[key] for key in KEYS if key in pairs}
 
 
@@ -123,7 +121,6 @@ _PARTITION_KEYS = (
     "TotalNodes", "TotalCPUs", "OverSubscribe", "ExclusiveUser", "QoS", "DefMemPerCPU",
     "DefMemPerNode", "MaxMemPerNode", "PreemptMode",
 )  # fmt: skip
-_PAIR = re.compile(r"(\w+)=(\S*)")
 _TO_START = re.compile(r"Job \S+ to start at (\S+) using (\d+) processors.* in partition (\S+)")
 TRIVIAL = "#!/bin/sh\n{directives}true\n"
 
@@ -156,10 +153,9 @@ def node_states(text: str) -> list[dict[str, str]]:
 
 def partition_limits(text: str) -> list[dict[str, str]]:
     """Return each partition's limits, without the nodes and accounts that it lists."""
-    lines = (dict(_PAIR.findall(line)) for line in text.splitlines())
     return [
         {key: pairs[key] for key in _PARTITION_KEYS if key in pairs}
-        for pairs in lines
+        for pairs in parse_records(text)
         if "PartitionName" in pairs
     ]
 

@@ -7,15 +7,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from stripewise.core.errors import StudyError, UsageError
 from stripewise.present import printable
+from stripewise.run._ask import Answer, ask
 
 # What Slurm's commands refuse, in one line with the remedy.
 
@@ -174,6 +175,10 @@ _LIMIT_OF_JOBS = re.compile(r"SubmitJob|job submit limit")
 # Runs Slurm's commands: argument lists, a time limit, an environment without surprises.
 
 _ACTIONS = ("sbatch", "scancel")
+_WITHOUT = (
+    "this host has no Slurm; start Stripewise on a login node (module load slurm may be needed), "
+    "or use --launcher local"
+)
 _NO_CLUSTER = ("establish a configuration source", "unable to status file")
 """What Slurm's commands say without a slurm.conf.  Source: the first seen, the second assumed."""
 
@@ -182,16 +187,28 @@ class Commands:
     """Runs the commands, each counted by the limiter.
 
     Attributes:
-        limiter: Of all requests.
+        limiter: Of all requests; None: they are not bounded.
         timeout_seconds: After which a command is stopped.
     """
 
     def __init__(
-        self, limiter: RateLimiter, environment: Mapping[str, str] | None, timeout_seconds: float
+        self,
+        limiter: RateLimiter | None,
+        environment: Mapping[str, str] | None,
+        timeout_seconds: float,
+        remedy: str = _WITHOUT,
     ) -> None:
+        """Take what the commands need.
+
+        Args:
+            limiter: Of all requests; None: they are not bounded.
+            environment: Of the commands; None: this process's own at the time.
+            timeout_seconds: After which a command is stopped.
+            remedy: What to do where the commands are not on PATH.
+        """
         self.limiter = limiter
         self.timeout_seconds = timeout_seconds
-        self._environment = environment
+        self._environment, self._remedy = environment, remedy
 
     def environment(self, command: str) -> dict[str, str]:
         """Return what a command gets: not what changes its output, or is of an outer job."""
@@ -205,11 +222,42 @@ class Commands:
         """
         found = shutil.which(command, path=self.environment(command).get("PATH"))
         if found is None:
-            raise SlurmMissingError(
-                f"there is no {command} on PATH: this host has no Slurm; start Stripewise on a "
-                "login node (module load slurm may be needed), or use --launcher local"
-            )
+            raise SlurmMissingError(f"there is no {command} on PATH: {self._remedy}")
         return found
+
+    def answer(
+        self,
+        command: str,
+        arguments: Sequence[str],
+        directory: Path | None = None,
+        output: IO[bytes] | None = None,
+    ) -> Answer:
+        """Run a command and return what it said, however it ended.
+
+        Args:
+            command: Its name.
+            arguments: Words behind it.
+            directory: Where it runs.
+            output: File that gets its standard output, of any length.
+
+        Raises:
+            SlurmMissingError: It is not there.
+            SlurmError: It cannot be run.
+        """
+        located = self.find(command)
+        if self.limiter is not None:
+            self.limiter.take(command, action=command in _ACTIONS)
+        answer = ask(
+            [located, *arguments],
+            timeout_seconds=self.timeout_seconds,
+            environment=self.environment(command),
+            directory=directory,
+            umask=0o077,  # a job gets it from sbatch
+            output=output,
+        )
+        if answer.exit_code is None and not answer.is_late:
+            raise SlurmError(f"{located} {answer.problem}")
+        return answer
 
     def run(self, command: str, arguments: Sequence[str], directory: Path | None = None) -> str:
         """Run a command and return its output.
@@ -219,31 +267,15 @@ class Commands:
             SlurmAwayError: The controller did not answer; the request may have reached it.
             SlurmError: It failed otherwise.
         """
-        words = [self.find(command), *arguments]
-        self.limiter.take(command, action=command in _ACTIONS)
-        try:
-            done = subprocess.run(
-                words,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=self.timeout_seconds,
-                env=self.environment(command),
-                cwd=directory,
-                umask=0o077,  # a job gets it from sbatch
-                start_new_session=True,  # Ctrl-C or a lost terminal must not cut a submission
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
+        answer = self.answer(command, arguments, directory)
+        if answer.ok:
+            return answer.text
+        if answer.exit_code is None:
             raise SlurmAwayError(
                 f"{command} did not end within {self.timeout_seconds:g} s; the controller is "
                 "busy or away: wait, then go on with --resume"
-            ) from None
-        except OSError as error:
-            raise SlurmError(f"cannot run {words[0]}: {error.strerror or error}") from error
-        said = done.stderr.decode("utf-8", "replace")
-        if done.returncode == 0:
-            return done.stdout.decode("utf-8", "replace")
-        said = said if said.strip() else done.stdout.decode("utf-8", "replace")
+            )
+        said = answer.error if answer.error.strip() else answer.text
         if any(words in said for words in _NO_CLUSTER):
             raise SlurmMissingError(
                 f"{command} finds no configuration of a cluster on this host: start Stripewise on "
@@ -253,7 +285,7 @@ class Commands:
             raise SlurmAwayError(
                 f"{command}: {one_line(said)}; wait for the controller, then go on with --resume"
             )
-        raise CommandFailed(command, said, done.returncode)
+        raise CommandFailed(command, said, answer.exit_code)
 
 
 class CommandFailed(SlurmError):
