@@ -5,12 +5,10 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import select
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,13 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from stripewise.core.errors import ProgramError, StorageError, StudyError, UsageError
-from stripewise.run.launch import _emulated, _records
+from stripewise.run.launch import _records
 from stripewise.run.launch._base import Handle, Launcher, Outcome, RunRequest
-from stripewise.run.launch.agent import _processes
-from stripewise.run.launch.agent._supervise import STORAGE_EXIT_CODE, result_of
+from stripewise.run.launch.agent import _processes, _supervise
 from stripewise.run.runtime import Runtime, command_with_resources, preload_environment
 
-_SCRIPT = Path(__file__).with_name("agent") / "_supervise.py"
 _CANCEL_SECONDS = _processes.TERM_GRACE_SECONDS + _processes.KILL_DEADLINE_SECONDS + 5.0
 
 # Of this process, not of a launcher: a run ends with the process that submitted it, not with
@@ -49,11 +45,15 @@ class LocalLauncher(Launcher):
 
     The supervisor ends the run when the tuner dies (kill -9 included), at the timeout and
     when cancelled, and stores the result, so that a restarted tuner finds it.
+
+    Attributes:
+        script: Of the supervisor.
     """
 
     name = "local"
     poll_seconds = 1.0
     emulates = True
+    script: str = _supervise.__file__
 
     def __init__(self, runtime: Runtime | None) -> None:
         """Keep the runtime library to preload; None preloads nothing."""
@@ -73,18 +73,26 @@ class LocalLauncher(Launcher):
         request = replace(request, command=command_with_resources(request.command, job))
         program = resolve_program(request.command, request.directory)
         _records.write_request(request)
-        environment |= _emulated.begin(request, environment)
+        environment |= _records.begin_emulation(request, environment)
         try:
             supervisor = self.start(_job(request, program, environment), request.record_directory)
         except BaseException:
-            _emulated.end(request.run_id)
+            _records.end_emulation(request.run_id)
             raise
         _SUPERVISORS[request.run_id] = supervisor
         return self._handle(request.run_id, request.record_directory, supervisor.pid)
 
     def start(self, job: dict[str, Any], records: Path) -> subprocess.Popen[bytes]:
-        """Start the process that carries a run out, and hand it the job."""
-        return start_supervisor(_SCRIPT, job, records)
+        """Start the process that carries a run out, and hand it the job.
+
+        Raises:
+            ProgramError: It cannot be started.
+        """
+        try:
+            with open(_records.create(records / "supervisor.log"), "wb") as log:
+                return _supervise.start(job, log, self.script)
+        except OSError as error:
+            raise ProgramError(f"cannot start a supervisor process: {error}") from error
 
     def find_again(self, run_id: str, record_directory: Path) -> Handle | None:
         """Return the handle of a run by what its supervisor recorded."""
@@ -146,7 +154,7 @@ class LocalLauncher(Launcher):
         result = _records.read_json(directory / _records.RESULT)
         if result is not None:
             outcome = _records.outcome(directory, result)
-            return _emulated.with_emulation(outcome, directory, handle.run_id)
+            return _records.with_emulation(outcome, directory, handle.run_id)
         if not directory.is_dir():
             raise StudyError(
                 f"the record {directory} of run {handle.run_id} was removed; "
@@ -165,14 +173,14 @@ class LocalLauncher(Launcher):
         if not self.poll(handle):
             _end_supervisor(_pid(handle), handle.run_id)
             self.poll(handle)
-        _emulated.end(handle.run_id)
+        _records.end_emulation(handle.run_id)
 
     def _recover(self, handle: Handle, directory: Path) -> None:
         """The supervisor is gone without a result: end the run's processes, say so."""
         exit_code = _release(handle)
-        _end_strays([handle.run_id])
-        _emulated.end(handle.run_id)
-        if exit_code == STORAGE_EXIT_CODE:
+        _processes.end_strays([handle.run_id])
+        _records.end_emulation(handle.run_id)
+        if exit_code == _supervise.STORAGE_EXIT_CODE:
             return  # collect() says that the disk refused
         with suppress(OSError):
             result = _cancelled(handle.run_id, "its supervisor was killed")
@@ -193,7 +201,7 @@ def sweep(record_root: Path) -> tuple[str, ...]:
     for directory, run_id in unfinished:
         _end_supervisor(_recorded_pid(directory), run_id)
     lost = [entry for entry in unfinished if not (entry[0] / _records.RESULT).is_file()]
-    _end_strays([run_id for _, run_id in lost])
+    _processes.end_strays([run_id for _, run_id in lost])
     for directory, run_id in lost:
         try:
             _records.write_result(directory, _cancelled(run_id, "the tuner ended"))
@@ -217,32 +225,6 @@ def _job(request: RunRequest, program: str, environment: dict[str, str]) -> dict
         "timeout_seconds": request.timeout_seconds,
         "umask": umask(),
     }
-
-
-def start_supervisor(script: Path, job: dict[str, Any], records: Path) -> subprocess.Popen[bytes]:
-    """Start a script that takes a job from its standard input, which stays open.
-
-    Raises:
-        ProgramError: It cannot be started.
-    """
-    try:
-        with open(_records.create(records / "supervisor.log"), "wb") as stream:
-            supervisor = subprocess.Popen(
-                [sys.executable or "python3", "-I", "-S", "-X", "utf8", str(script)],
-                stdin=subprocess.PIPE,
-                stdout=stream,
-                stderr=stream,
-                start_new_session=True,
-                cwd="/",
-                env={**os.environ, _processes.SUPERVISOR_VARIABLE: str(job["run_id"])},
-                umask=0o077,
-            )
-        assert supervisor.stdin is not None
-        supervisor.stdin.write(json.dumps(job).encode("ascii") + b"\n")
-        supervisor.stdin.flush()
-    except OSError as error:
-        raise ProgramError(f"cannot start a supervisor process: {error}") from error
-    return supervisor
 
 
 def umask() -> int:
@@ -295,16 +277,8 @@ def _sleep_until_end(pids: Sequence[int], seconds: float) -> bool:
             os.close(file)
 
 
-def _end_strays(run_ids: list[str]) -> None:
-    known = [run_id for run_id in run_ids if run_id]
-    if known:
-        _processes.end_all(
-            lambda: _processes.strays(known, _processes.process_table()), grace_seconds=0.0
-        )
-
-
 def _cancelled(run_id: str, reason: str) -> dict[str, Any]:
-    return result_of(run_id, started=time.time(), reason=reason)
+    return _supervise.result_of(run_id, started=time.time(), reason=reason)
 
 
 def _unfinished(root: Path) -> list[tuple[Path, str]]:

@@ -23,7 +23,7 @@ from stripewise.run.launch.agent import _agent_files as files
 
 NAME_PREFIX = "stripewise-"
 _AGENT_FILES = (
-    "_agent.py", "_agent_files.py", "_agent_run.py", "_agent_steps.py", "_processes.py",
+    "_agent.py", "_agent_files.py", "_agent_run.py", "_processes.py",
     "_staging.py", "_supervise.py",
 )  # fmt: skip
 _OUTPUT = "job.out"

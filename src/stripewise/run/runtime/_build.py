@@ -18,7 +18,7 @@ import filelock
 from stripewise.core.errors import RuntimeMissingError, StorageError, UsageError
 from stripewise.present import text_of
 from stripewise.run._ask import ask
-from stripewise.run.runtime._locate import (
+from stripewise.run.runtime._environment import (
     CORE_NAME,
     KERNEL_PREFIX,
     METADATA_PREFIX,

@@ -121,6 +121,13 @@ def strays(run_ids: Iterable[str], table: dict[int, Process]) -> list[int]:
     return [pid for pid in found if table[pid].running]
 
 
+def end_strays(run_ids: Iterable[str]) -> None:
+    """Kill the processes of runs, wherever they are."""
+    known = [run_id for run_id in run_ids if run_id]
+    if known:
+        end_all(lambda: strays(known, process_table()), grace_seconds=0.0)
+
+
 def _environment(pid: int) -> set[bytes]:
     try:
         with open(f"/proc/{pid}/environ", "rb") as stream:
