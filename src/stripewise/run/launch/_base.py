@@ -19,18 +19,14 @@ from stripewise.storage.emulation import EmulatedRun, EmulatedStorage
 
 @dataclass(frozen=True)
 class Resources:
-    """What a batch system must be told; None and "": not known, or as its defaults are.
+    """What a batch system must be told; None: not known, or as its defaults are.
 
     Attributes:
         nodes / ranks: Of the job.
-        wall_seconds: After which it may be ended.
-        account: That pays.
     """
 
     nodes: int | None = None
     ranks: int | None = None
-    wall_seconds: float | None = None
-    account: str = ""
 
 
 @dataclass(frozen=True)

@@ -175,8 +175,6 @@ class PlainJobs(JobPlan):
             words.append(f"--nodes={resources.nodes}")
         if resources.ranks is not None:
             words.append(f"--ntasks={resources.ranks}")
-        if resources.account:
-            words.append(f"--account={resources.account}")
         wall_seconds = self.wall_seconds
         if wall_seconds is not None:
             least_seconds = least_wall_seconds(request.timeout_seconds, self.margin_seconds)

@@ -17,7 +17,6 @@ from stripewise.run.slurm._commands import (
     CommandFailed,
     Commands,
     RateLimiter,
-    Request,
     SlurmAwayError,
     SlurmError,
     one_line,
@@ -81,11 +80,6 @@ class Slurm:
         self._accounting: bool | None = None
         self.cluster = ""
         self._said: dict[str, str] = {}
-
-    @property
-    def requests(self) -> tuple[Request, ...]:
-        """All requests to the controller so far."""
-        return self.limiter.requests
 
     def check(self) -> None:
         """Look for the commands.
