@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the contract of a probe and of the host that it asks, this one included."""
+"""Defines checks, probes, and the host that these ask, this one included."""
 
 from __future__ import annotations
 
@@ -10,12 +10,59 @@ import shutil
 import socket
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from stripewise.core.errors import StripewiseError
 from stripewise.run._ask import Answer, ask
 from stripewise.run.runtime import MpiInstallation, detect_mpis, find_runtime
+
+# What a check of this machine or of a site found.
+
+
+class CheckStatus(StrEnum):
+    """Outcome; only FAIL makes Stripewise unusable."""
+
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at.
+
+    Attributes:
+        name: What.
+        status: Outcome.
+        detail: What was found, one line.
+        remedy: What to do; "" where nothing is to be done.
+    """
+
+    name: str
+    status: CheckStatus
+    detail: str
+    remedy: str = ""
+
+
+def ok(name: str, detail: str) -> Check:
+    """Return a check that went well."""
+    return Check(name, CheckStatus.OK, detail)
+
+
+def warn(name: str, detail: str, remedy: str = "") -> Check:
+    """Return a check after which Stripewise is usable, with a caveat."""
+    return Check(name, CheckStatus.WARN, detail, remedy)
+
+
+def fail(name: str, detail: str, remedy: str = "") -> Check:
+    """Return a check after which Stripewise is not usable."""
+    return Check(name, CheckStatus.FAIL, detail, remedy)
+
+
+# Probes, and the host that they ask.
 
 Section = dict[str, Any]
 """What a probe found: plain data for JSON."""

@@ -10,8 +10,6 @@ import os
 import platform
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from stripewise.core import temporary_directory
@@ -30,6 +28,7 @@ from stripewise.run.runtime import (
     program_word,
     ranks_of_command,
 )
+from stripewise.run.site._base import Check, CheckStatus, fail, ok, warn
 from stripewise.storage.machines import known_storage, local_storage, measured_words
 
 _LEAST_SHM_BYTES = 64 << 20
@@ -252,46 +251,6 @@ int main(int argc, char **argv)
     return 0;
 }
 """
-
-
-class CheckStatus(StrEnum):
-    """Outcome; only FAIL makes Stripewise unusable."""
-
-    OK = "ok"
-    WARN = "warn"
-    FAIL = "fail"
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing that was looked at.
-
-    Attributes:
-        name: What.
-        status: Outcome.
-        detail: What was found, one line.
-        remedy: What to do; "" where nothing is to be done.
-    """
-
-    name: str
-    status: CheckStatus
-    detail: str
-    remedy: str = ""
-
-
-def ok(name: str, detail: str) -> Check:
-    """All is well."""
-    return Check(name, CheckStatus.OK, detail)
-
-
-def warn(name: str, detail: str, remedy: str = "") -> Check:
-    """Usable, with a caveat."""
-    return Check(name, CheckStatus.WARN, detail, remedy)
-
-
-def fail(name: str, detail: str, remedy: str = "") -> Check:
-    """Not usable."""
-    return Check(name, CheckStatus.FAIL, detail, remedy)
 
 
 def run_under(runtime: Runtime, command: Sequence[str]) -> tuple[Answer, Handshake]:
