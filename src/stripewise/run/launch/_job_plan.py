@@ -23,7 +23,6 @@ from stripewise.run.runtime import (
     command_with_resources,
     guard_environment,
     launch_environment,
-    preload_environment,
 )
 
 STAGE_MODES = ("all", "beside", "files", "links")
@@ -271,7 +270,7 @@ def order_environment(
     """
     before = dict(os.environ)
     if runtime is not None:
-        after = _preloaded(runtime, request, before)
+        after = _records.preloaded(runtime, request, before)
         expand = staged_variables(after, request, stage)
     else:
         after = _for_launchers(request, before)
@@ -289,32 +288,11 @@ def order_environment(
     }
 
 
-def _preloaded(runtime: Runtime, request: RunRequest, base: Mapping[str, str]) -> dict[str, str]:
-    containers = (request.record_directory / _records.CONTAINERS).absolute()
-    containers.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return preload_environment(
-        runtime,
-        directory=containers,
-        run_id=request.run_id,
-        configuration=request.configuration,
-        sync=request.sync,
-        writable=request.writable,
-        refused=_refused(request),
-        keep_removed=request.directory if request.keep_removed else None,
-        include=(request.directory,),
-        capture=request.capture,
-        base=base,
-    )
-
-
-def _refused(request: RunRequest) -> Path:
-    return (request.record_directory / _records.REFUSED).absolute()
-
-
 def _guarded(runtime: Runtime, request: RunRequest, base: Mapping[str, str]) -> dict[str, str]:
     """Add the guard; what makes links of a run keeps a list of them in its record."""
-    writable = (*request.writable, request.record_directory.absolute())
-    return guard_environment(runtime, writable=writable, refused=_refused(request), base=base)
+    record = request.record_directory.absolute()
+    writable, refused = (*request.writable, record), record / _records.REFUSED
+    return guard_environment(runtime, writable=writable, refused=refused, base=base)
 
 
 def _for_launchers(request: RunRequest, base: Mapping[str, str]) -> dict[str, str]:
@@ -382,7 +360,7 @@ def write_tasks(
     """Write what each task gets into the run's record; return the words before its program."""
     from stripewise.run.runtime import task_program, write_task_file
 
-    variables = _preloaded(runtime, request, {})
+    variables = _records.preloaded(runtime, request, {})
     variables[_processes.RUN_ID_VARIABLE] = request.run_id
     variables.pop(_PRELOAD, None)
     expanded = staged_variables(variables, request, stage)

@@ -20,7 +20,7 @@ from stripewise.core.errors import ProgramError, StorageError, StudyError, Usage
 from stripewise.run.launch import _records
 from stripewise.run.launch._base import Handle, Launcher, Outcome, RunRequest
 from stripewise.run.launch.agent import _processes, _supervise
-from stripewise.run.runtime import Runtime, command_with_resources, preload_environment
+from stripewise.run.runtime import Runtime, command_with_resources
 
 _CANCEL_SECONDS = _processes.TERM_GRACE_SECONDS + _processes.KILL_DEADLINE_SECONDS + 5.0
 
@@ -68,19 +68,22 @@ class LocalLauncher(Launcher):
             StorageError: The record cannot be written.
             UsageError: The configuration's ranks or threads cannot be put into the command.
         """
-        environment = self.environment(request)
-        job = request.configuration.job
-        request = replace(request, command=command_with_resources(request.command, job))
+        resources = request.configuration.job
+        request = replace(request, command=command_with_resources(request.command, resources))
         program = resolve_program(request.command, request.directory)
+        environment = self.environment(request)
         _records.write_request(request)
         environment |= _records.begin_emulation(request, environment)
+        record, portable = request.record_directory.absolute(), _records.portable
+        job = _records.told(request, program, request.command, record, request.timeout_seconds)
+        job["environment"] = {portable(name): portable(text) for name, text in environment.items()}
         try:
-            supervisor = self.start(_job(request, program, environment), request.record_directory)
+            supervisor = self.start(job, record)
         except BaseException:
             _records.end_emulation(request.run_id)
             raise
         _SUPERVISORS[request.run_id] = supervisor
-        return self._handle(request.run_id, request.record_directory, supervisor.pid)
+        return self._handle(request.run_id, record, supervisor.pid)
 
     def start(self, job: dict[str, Any], records: Path) -> subprocess.Popen[bytes]:
         """Start the process that carries a run out, and hand it the job.
@@ -109,19 +112,7 @@ class LocalLauncher(Launcher):
         """Return the complete environment of a run."""
         base = {**os.environ, "PWD": str(request.directory)}
         if self.runtime is not None:
-            base = preload_environment(
-                self.runtime,
-                directory=(request.record_directory / _records.CONTAINERS).absolute(),
-                run_id=request.run_id,
-                configuration=request.configuration,
-                sync=request.sync and request.storage is None,
-                writable=request.writable,
-                refused=(request.record_directory / _records.REFUSED).absolute(),
-                keep_removed=request.directory if request.keep_removed else None,
-                include=(request.directory,),
-                capture=request.capture,
-                base=base,
-            )
+            base = _records.preloaded(self.runtime, request, base)
         return {**base, _processes.RUN_ID_VARIABLE: request.run_id}
 
     def poll(self, handle: Handle) -> bool:
@@ -210,28 +201,6 @@ def sweep(record_root: Path) -> tuple[str, ...]:
         # one that began only now, and saw no result
         _end_supervisor(_recorded_pid(directory), run_id)
     return tuple(run_id for _, run_id in unfinished)
-
-
-def _job(request: RunRequest, program: str, environment: dict[str, str]) -> dict[str, Any]:
-    """Return what a supervisor is told."""
-    portable = _records.portable
-    return {
-        "run_id": request.run_id,
-        "program": portable(program),
-        "command": [portable(argument) for argument in request.command],
-        "directory": portable(str(request.directory.absolute())),
-        "record_directory": portable(str(request.record_directory.absolute())),
-        "environment": {portable(name): portable(text) for name, text in environment.items()},
-        "timeout_seconds": request.timeout_seconds,
-        "umask": umask(),
-    }
-
-
-def umask() -> int:
-    """Return the mask that a program's new files get."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _directory(handle: Handle) -> Path:

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from stripewise.core import RunStatus, from_json, replace_file, to_json
 from stripewise.core.errors import StorageError, StripewiseError, StudyError
 from stripewise.run.launch._base import Outcome, RunRequest
 from stripewise.run.launch.agent._supervise import TIMEOUT
-from stripewise.run.runtime import ranks_of_command
+from stripewise.run.runtime import Runtime, preload_environment, ranks_of_command
 from stripewise.storage.emulation import EmulatedRun, EmulatedStorage, Emulation, EmulationOptions
 
 REQUEST = "request.json"
@@ -68,6 +68,54 @@ def write_request(request: RunRequest) -> None:
         ) from None
     except OSError as error:
         raise storage_error(error, path) from error
+
+
+def told(
+    request: RunRequest,
+    program: str,
+    command: Sequence[str],
+    record: Path,
+    limit_seconds: float | None,
+) -> dict[str, Any]:
+    """Return what whoever carries a run out is told, a supervisor or an agent.
+
+    Args:
+        request: The run.
+        program: What its first word stands for.
+        command: Its words.
+        record: Absolute: its record directory.
+        limit_seconds: After which it is stopped.
+    """
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return {
+        "run_id": request.run_id,
+        "program": portable(program),
+        "command": [portable(word) for word in command],
+        "directory": portable(str(request.directory.absolute())),
+        "record_directory": portable(str(record)),
+        "timeout_seconds": limit_seconds,
+        "umask": mask,
+    }
+
+
+def preloaded(runtime: Runtime, request: RunRequest, base: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment with the library that records a run, and its record's places."""
+    containers = (request.record_directory / CONTAINERS).absolute()
+    containers.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return preload_environment(
+        runtime,
+        directory=containers,
+        run_id=request.run_id,
+        configuration=request.configuration,
+        sync=request.sync and request.storage is None,
+        writable=request.writable,
+        refused=(request.record_directory / REFUSED).absolute(),
+        keep_removed=request.directory if request.keep_removed else None,
+        include=(request.directory,),
+        capture=request.capture,
+        base=base,
+    )
 
 
 def create(path: Path, how: int = os.O_TRUNC) -> int:

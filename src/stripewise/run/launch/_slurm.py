@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from stripewise.core.errors import StorageError, StripewiseError, StudyError, Us
 from stripewise.run.launch import _records
 from stripewise.run.launch._base import Handle, Launcher, Outcome, RunRequest
 from stripewise.run.launch._job_plan import Allocation, JobPlan, order_environment, write_tasks
-from stripewise.run.launch._local import resolve_program, umask
+from stripewise.run.launch._local import resolve_program
 from stripewise.run.launch._slurm_pool import NAME, Place, Places
 from stripewise.run.launch._slurm_spool import STALE_SECONDS, Spool
 from stripewise.run.launch.agent import _agent_files as files
@@ -406,26 +407,16 @@ def make_order(
     program = resolve_program(command, request.directory)
     whole = runtime if not plan.task_words else None
     changes = order_environment(whole, request, stage, allocation.name, guard=runtime)
+    limit = allocation.limit_of_run(_limit(plan, request))
     portable = _records.portable
     return {
-        "run_id": request.run_id,
-        "program": portable(program),
-        "command": [portable(word) for word in command],
-        "directory": portable(str(request.directory.absolute())),
-        "record_directory": portable(str(record)),
-        "timeout_seconds": allocation.limit_of_run(_limit(plan, request)),
-        "umask": umask(),
+        **_records.told(request, program, command, record, limit),
         "libraries": [portable(str(path)) for path in _libraries(runtime, words)],
-        "stage": None
-        if stage is None
-        else {
-            "variable": stage.variable,
-            "mode": stage.mode,
-            "globs": list(stage.globs),
+        "stage": stage
+        and {
+            **asdict(stage),
             "copies": [[portable(text) for text in copy] for copy in stage.copies],
             "directory": portable(stage.directory),
-            "may_be_local": stage.may_be_local,
-            "content": stage.content,
         },
         **changes,
     }
