@@ -34,10 +34,9 @@ from stripewise.run.shell import (
     find_submission,
     interpreter,
     kind_of,
-    read_csh,
+    read_commands,
     read_launches,
     read_moves,
-    read_shell,
 )
 from stripewise.run.slurm import least_count, parse_seconds
 
@@ -154,7 +153,7 @@ class JobScript:
         _check_size(data, name)
         kind, is_crlf = kind_of(data), data.partition(b"\n")[0].endswith(b"\r")
         text = data.decode("latin-1")
-        reading = _read(text, kind, is_crlf)
+        reading = read_commands(text, kind, is_crlf)
         heading = read_heading(data, kind, reading)
         heading.refuse_foreign(name)
         _check_beginning(data, name)
@@ -345,14 +344,6 @@ def _check_beginning(data: bytes, name: str) -> None:
             f"{shown}: the first line is {printable(first)!r}, and sbatch demands an interpreter "
             "there; write #!/bin/bash as the first line"
         )
-
-
-def _read(text: str, kind: str, is_crlf: bool) -> Reading:
-    if kind == "sh":
-        return read_shell(text, is_crlf)
-    if kind == "csh":
-        return read_csh(text, is_crlf)
-    return Reading(breaks=[0, len(text)])
 
 
 def _problem(text: str, reading: Reading) -> str:

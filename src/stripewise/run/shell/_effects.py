@@ -29,7 +29,7 @@ from stripewise.run.shell._arguments import (
     launch_options,
     part_of,
 )
-from stripewise.run.shell._csh import read_csh
+from stripewise.run.shell._csh import read_commands
 from stripewise.run.shell._file_commands import started_by_find, uses_of
 from stripewise.run.shell._launches import LOCATED, is_launcher_word, utf8
 from stripewise.run.shell._moves import CHANGE_DIRECTORY, SUBMITTED_FROM
@@ -53,7 +53,7 @@ from stripewise.run.shell._remote_data import (
     known_remote,
     session_of,
 )
-from stripewise.run.shell._shell import Command, Reading, Redirection, is_piped, read_shell
+from stripewise.run.shell._shell import Command, Reading, Redirection, is_piped
 from stripewise.run.shell._submitters import SHELLS, interpreter, kind_of_name, read_by_shell
 from stripewise.run.shell._surroundings import (
     WORKS_IN,
@@ -154,7 +154,7 @@ class _Shell:
         """
         self.around, self.effects, self.text, self.kind = around, effects, text, kind
         self.paths = RunPaths(around.here)
-        self.reading: Reading = read_csh(text, crlf) if kind == "csh" else read_shell(text, crlf)
+        self.reading: Reading = read_commands(text, kind, crlf)
         self.directory: str = by.directory if by else HERE
         self._before = self.directory
         self._last: Command | None = None

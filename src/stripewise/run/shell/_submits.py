@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from stripewise.core.errors import UsageError
 from stripewise.run.runtime import read_launcher
-from stripewise.run.shell._csh import read_csh
+from stripewise.run.shell._csh import read_commands
 from stripewise.run.shell._launches import is_launcher_word, known_words
 from stripewise.run.shell._paths import NAME, UNKNOWN, Values, shown
 from stripewise.run.shell._shell import Command, Reading, is_piped, read_shell
@@ -148,7 +148,7 @@ class _Search:
     ) -> Submission | None:
         if depth > _MOST_NESTED:
             return None
-        reading, again = reading or (read_csh(text) if csh else read_shell(text)), None
+        reading, again = reading or read_commands(text, "csh" if csh else "sh"), None
         for place, command in enumerate(reading.commands):
             before = reading.commands[place - 1] if place else None
             self._note_written(command, reading)
