@@ -354,7 +354,7 @@ def _problem(text: str, reading: Reading) -> str:
 
 
 def _listed(launches: Sequence[LaunchLine]) -> str:
-    """Launch lines for a message."""
+    """Return launch lines for a message."""
     shown = [
         f"{each.number}: line {each.first_line}, {_short(each.text)}" for each in launches[:9]
     ]

@@ -192,7 +192,7 @@ class Launcher(ABC):
 
     @abstractmethod
     def collect(self, handle: Handle) -> Outcome:
-        """Outcome of an ended run; can be called again and gives the same."""
+        """Return the outcome of an ended run; can be called again and gives the same."""
 
     @abstractmethod
     def cancel(self, handle: Handle) -> None:

@@ -296,7 +296,7 @@ def _guarded(runtime: Runtime, request: RunRequest, base: Mapping[str, str]) -> 
 
 
 def _for_launchers(request: RunRequest, base: Mapping[str, str]) -> dict[str, str]:
-    """What mpiexec and srun must find themselves: settings that they read, nothing of ours."""
+    """Return what mpiexec and srun must find: settings that they read, nothing of ours."""
     from stripewise.run.runtime import check_carried, resource_environment
     from stripewise.settings import formats
 

@@ -30,7 +30,7 @@ _SUPERVISORS: dict[str, subprocess.Popen[bytes]] = {}
 
 
 def _forget_in_child() -> None:
-    """A forked copy of the tuner must not keep the supervisors believing that it lives."""
+    """Close the pipes of a forked copy: supervisors must not believe that it is the tuner."""
     for supervisor in _SUPERVISORS.values():
         if supervisor.stdin is not None:
             os.close(supervisor.stdin.fileno())
@@ -132,7 +132,7 @@ class LocalLauncher(Launcher):
         return _sleep_until_end([_pid(handle) for handle in handles], seconds)
 
     def collect(self, handle: Handle) -> Outcome:
-        """Outcome of an ended run.
+        """Return the outcome of an ended run.
 
         Raises:
             UsageError: The run has not ended.
@@ -167,7 +167,7 @@ class LocalLauncher(Launcher):
         _records.end_emulation(handle.run_id)
 
     def _recover(self, handle: Handle, directory: Path) -> None:
-        """The supervisor is gone without a result: end the run's processes, say so."""
+        """End the processes of a run whose supervisor left no result, and record that."""
         exit_code = _release(handle)
         _processes.end_strays([handle.run_id])
         _records.end_emulation(handle.run_id)
@@ -218,7 +218,7 @@ def _recorded_pid(directory: Path) -> int:
 
 
 def _release(handle: Handle) -> int | None:
-    """Reap a supervisor that is our child; its exit code, None if it is not."""
+    """Reap a supervisor that is our child, and return its exit code; None if it is not ours."""
     supervisor = _SUPERVISORS.get(handle.run_id)
     if supervisor is None:
         return None
@@ -325,7 +325,7 @@ def _check_executable(path: Path, shown: str) -> None:
 
 
 def _check_interpreter(path: Path, shown: str) -> None:
-    """A script whose `#!` line names nothing fails with a puzzling "no such file"."""
+    """Refuse a script whose `#!` line names nothing: the system says a puzzling "no such file"."""
     try:
         with path.open("rb") as stream:
             line = stream.readline(4096)

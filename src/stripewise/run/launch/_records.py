@@ -34,7 +34,7 @@ _TAIL_BYTES = 4096
 
 
 def portable(text: str) -> str:
-    """Text of any bytes, independent of the locale: UTF-8 with escaped surrogates."""
+    """Return text of any bytes, independent of the locale: UTF-8 with escaped surrogates."""
     return os.fsencode(text).decode("utf-8", "surrogateescape")
 
 
@@ -236,7 +236,7 @@ _ENDED_TASKS = re.compile(
 
 
 def last_line(path: Path) -> str:
-    """Last line with text of a file; "" if there is none."""
+    """Return the last line with text of a file; "" if there is none."""
     texts = [line.strip() for line in _tail(path).splitlines() if line.strip(" -=*#\t")]
     told = [text for text in texts if not _ENDED_TASKS.match(text)] or texts
     return told[-1][:300] if told else ""
@@ -383,7 +383,7 @@ def _end_all() -> None:
 
 
 def _forget_in_child() -> None:
-    """A forked copy of the tuner neither owns the clocks nor keeps them locked."""
+    """Forget the clocks in a forked copy, which neither owns nor locks them."""
     for made in _RUNNING.values():
         made.forget()
     _RUNNING.clear()

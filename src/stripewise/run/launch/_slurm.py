@@ -176,7 +176,7 @@ class SlurmLauncher(Launcher):
         return waits and self._ask(handle, place, spool)
 
     def collect(self, handle: Handle) -> Outcome:
-        """Outcome of an ended run.
+        """Return the outcome of an ended run.
 
         Raises:
             UsageError: The run has not ended.
@@ -237,7 +237,7 @@ class SlurmLauncher(Launcher):
         return self._job_over(handle, place, spool, status)
 
     def _job_over(self, handle: Handle, place: Place, spool: Spool, status: JobStatus) -> bool:
-        """The job has ended without having ended the run."""
+        """Settle a run whose job has ended without it; return whether the run has ended."""
         agent = spool.agent()
         if agent is not None and int(agent["order"]) < place.number:
             return self._move(handle, place, spool)  # it died while it waited for orders
@@ -255,7 +255,7 @@ class SlurmLauncher(Launcher):
         return self._end_lost(handle, place, how)
 
     def _end_told(self, handle: Handle, place: Place, agent: Mapping[str, Any]) -> bool:
-        """The agent says that a run has ended; see that its result is here."""
+        """See that the result is here of a run that the agent says has ended."""
         said = agent["said"].get(str(place.number))
         if said and not (place.record / _records.RESULT).is_file():
             self._end_lost(handle, place, said)

@@ -82,13 +82,13 @@ class Runtime:
 
 
 def _built(folder: Path, prefix: str) -> dict[str, Path]:
-    """What stands behind the prefix to the file."""
+    """Return files by what stands behind the prefix in their names."""
     found = sorted(folder.glob(prefix + "*"))
     return {path.name.removeprefix(prefix).removesuffix(".so"): path for path in found}
 
 
 def candidate_directories() -> list[Path]:
-    """Directories in which a runtime may live, in order of preference."""
+    """Return the directories in which a runtime may be, in order of preference."""
     named = os.environ.get(RUNTIME_DIRECTORY_VARIABLE)
     if named:
         return [Path(named).absolute()]
@@ -99,7 +99,7 @@ def candidate_directories() -> list[Path]:
 
 
 def build_directory() -> Path:
-    """The first candidate that can be written to (the last one if none can)."""
+    """Return the first candidate that can be written to (the last one if none can)."""
     candidates = candidate_directories()
     for path in candidates:
         existing = next(p for p in (path, *path.parents) if p.exists())
@@ -125,7 +125,7 @@ def find_runtime() -> Runtime:
 
 
 def native_sources() -> Path:
-    """Directory of the C sources: of the checkout, or in the installed package.
+    """Return the directory of the C sources: of the checkout, or in the installed package.
 
     Raises:
         RuntimeMissingError: They are not there.
@@ -188,7 +188,7 @@ def preload_environment(
     series: Sequence[SeriesRule] = (),
     base: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Complete environment for a command that runs under the library.
+    """Return the complete environment for a command that runs under the library.
 
     Args:
         runtime: What is preloaded.
@@ -266,7 +266,7 @@ def guard_environment(
 def configured_environment(
     runtime: Runtime, configuration: Configuration, directory: Path
 ) -> dict[str, str]:
-    """Variables with which the library, once it is preloaded, applies a configuration.
+    """Return the variables with which the preloaded library applies a configuration.
 
     Nothing is recorded.
 
@@ -317,7 +317,7 @@ def check_carried(configuration: Configuration, allowed: Collection[str] = ()) -
 
 
 def _preload(core: Path, present: str) -> str:
-    """The core in front of what is preloaded already, itself not twice."""
+    """Return the core in front of what is preloaded already, itself not twice."""
     if any(character in str(core) for character in " :\t\n"):
         raise UsageError(
             f"cannot preload {core}: a path with blanks or colons does not fit in LD_PRELOAD; "
@@ -342,7 +342,7 @@ def _path_list(paths: Sequence[Path], present: str = "") -> str:
 def _configured(
     configuration: Configuration, series: Sequence[SeriesRule], directory: Path
 ) -> dict[str, str]:
-    """Variables that carry a configuration."""
+    """Return the variables that carry a configuration."""
     if configuration == Configuration() and not series:
         return {}
     from stripewise.settings import formats

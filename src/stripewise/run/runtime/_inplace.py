@@ -183,7 +183,7 @@ def _write_servers(emulation: Emulation | None, directory: Path | None) -> None:
 
 @contextmanager
 def _container_directory(keep: Path | None, run_id: str, given: Path | None) -> Iterator[Path]:
-    """Directory for the containers; on several nodes one that all of them see."""
+    """Give a directory for the containers; on several nodes one that all of them see."""
     if given is not None:
         yield given.absolute()
         return
@@ -207,7 +207,7 @@ def _container_directory(keep: Path | None, run_id: str, given: Path | None) -> 
 def _read(
     directory: Path, command: Sequence[str], *, whole: bool
 ) -> tuple[Evidence, Handshake, str]:
-    """Counters of a run, whether it was seen, and why the counters could not be read.
+    """Return the counters of a run, whether it was seen, and why they could not be read.
 
     The readers are loaded here, once the program is done.
     """

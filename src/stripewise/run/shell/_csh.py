@@ -93,7 +93,7 @@ class _CshReader:
         self.place = len(self.text) if found < 0 else found + 1
 
     def _continuation(self) -> int:
-        """Length of a backslash and the newline after it; 0 where none is."""
+        """Return the length of a backslash and the newline after it; 0 where none is."""
         if self._at() != "\\":
             return 0
         if self._at(1) == "\n":

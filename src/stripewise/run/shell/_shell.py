@@ -237,7 +237,7 @@ class _ShellReader(WordReader):
         return None
 
     def _keyword(self) -> str:
-        """The word at the place if it stands there without quotes; it is not gone past."""
+        """Return the word at the place if it stands there without quotes; it is not gone past."""
         found = re.compile(r"[a-z]+|\[\[|[{}!]").match(self.text, self.place, self.end)
         if found is None:
             return ""

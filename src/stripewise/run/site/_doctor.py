@@ -109,7 +109,7 @@ def _hdf5(mpi: MpiInstallation) -> Check:
 
 
 def _libraries(mpi: MpiInstallation) -> Check:
-    """All of them are optional: the kernel then lacks a back end."""
+    """Check the I/O libraries; all are optional: the kernel then lacks a back end."""
     there = {library.title: library.version for library in mpi.libraries}
     found = ", ".join(f"{title} {version}".strip() for title, version in there.items())
     absent = ", ".join(
@@ -161,7 +161,7 @@ def _processors(mpis: Sequence[MpiInstallation], command: Sequence[str]) -> Chec
 
 
 def parse_cpu_max(text: str) -> float | None:
-    """Processors that a quota and a period, as in cgroup v2's `cpu.max`, allow; None: any."""
+    """Return the processors that a text as cgroup v2's `cpu.max` allows; None: any number."""
     words = text.split()
     if len(words) != 2 or not all(word.isdigit() for word in words):
         return None
@@ -169,7 +169,7 @@ def parse_cpu_max(text: str) -> float | None:
 
 
 def cgroup_processors(root: Path = Path("/")) -> float | None:
-    """Processors that the cgroups of this process allow; None if unlimited.
+    """Return the processors that the cgroups of this process allow; None if unlimited.
 
     Args:
         root: Where `proc` and `sys` are (for tests).
@@ -186,7 +186,7 @@ def cgroup_processors(root: Path = Path("/")) -> float | None:
 
 
 def usable_processors() -> int:
-    """Processors that ranks on this machine can really have, at least 1."""
+    """Return the processors that ranks on this machine can really have, at least 1."""
     count = len(os.sched_getaffinity(0))
     limit = cgroup_processors()
     return max(1, min(count, math.floor(limit) if limit else count))

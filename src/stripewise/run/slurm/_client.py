@@ -216,7 +216,7 @@ class Slurm:
         self._missing.pop(status.job_id, None)
 
     def _not_there(self, job: int) -> None:
-        """One command less knows the job; after the last one it is lost."""
+        """Note that a command does not know a job; after the last one the job is lost."""
         left = self._missing.get(job)
         if left is None:
             return

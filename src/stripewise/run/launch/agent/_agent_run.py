@@ -155,11 +155,11 @@ class Run:
             shutil.rmtree(self.stage, ignore_errors=True)
 
     def _place(self) -> str:
-        """Where the command works."""
+        """Return where the command works."""
         return self.stage if self._mode == "all" else self.directory
 
     def _files_were_in(self) -> str:
-        """From where files were brought to the run's directory; that itself if from nowhere."""
+        """Return from where files came to the run's directory; that itself if from nowhere."""
         return self.stage if self._mode in ("all", "beside") else self.directory
 
     @property
@@ -170,7 +170,7 @@ class Run:
     # -- the command -------------------------------------------------------------------------
 
     def environment(self) -> dict[str, str]:
-        """That of the job on this node, with the changes of the order."""
+        """Return the environment of the job on this node, with the changes of the order."""
         order, environment = self.order, dict(os.environ)
         for name in order.get("unset", ()):
             environment.pop(name, None)
@@ -191,7 +191,7 @@ class Run:
         return environment
 
     def _job(self) -> dict[str, Any]:
-        """What the supervisor is told."""
+        """Return what the supervisor is told."""
         order = self.order
         return {
             "run_id": order["run_id"],

@@ -137,7 +137,7 @@ def _environment(pid: int) -> set[bytes]:
 
 
 def shared_segments(pids: Iterable[int]) -> set[str]:
-    """Names of the shared memory files that processes have mapped."""
+    """Return the names of the shared memory files that processes have mapped."""
     found: set[str] = set()
     for pid in pids:
         try:
@@ -178,7 +178,7 @@ def end_all(
     grace_seconds: float = TERM_GRACE_SECONDS,
     pause: Callable[[float], None] = time.sleep,
 ) -> list[int]:
-    """SIGTERM, a grace, then SIGKILL until nothing is found in two looks in a row.
+    """End processes: SIGTERM, a grace, then SIGKILL until two looks in a row find none.
 
     Args:
         find: Lists what still runs; called again and again, since processes fork.

@@ -268,7 +268,7 @@ class Supervisor:
         return len(first), stuck
 
     def left(self) -> list[int]:
-        """Running processes of the run: descendants, and strays known by the run's id."""
+        """Return the run's processes: descendants, and strays known by the run's id."""
         self.reap()
         table = _processes.process_table()
         below = _processes.descendants(os.getpid(), table)
