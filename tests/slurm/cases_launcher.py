@@ -227,7 +227,7 @@ def test_what_the_cluster_is(jobs):
     assert {one.name for one in slurm.partitions()} == {"workq", "idle"}
     (default,) = (one for one in slurm.partitions() if one.is_default)
     assert (default.nodes, default.most_seconds) == (4, 7200.0)
-    assert "wlm_pool" in slurm.show_burst()
+    assert "wlm_pool" in [one.default_pool for one in slurm.burst_buffers()]
 
 
 # ---- chaos --------------------------------------------------------------------------------

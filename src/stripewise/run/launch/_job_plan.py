@@ -9,7 +9,6 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from stripewise.run.runtime import (
     guard_environment,
     launch_environment,
 )
+from stripewise.run.slurm import time_text
 
 STAGE_MODES = ("all", "beside", "files", "links")
 SIGNAL_SECONDS = 30
@@ -202,12 +202,6 @@ class PlainJobs(JobPlan):
 def least_wall_seconds(run_seconds: float | None, margin_seconds: float = MARGIN_SECONDS) -> float:
     """Return the least time limit of an allocation in which a run of such a limit fits."""
     return 0.0 if run_seconds is None else run_seconds + margin_seconds
-
-
-def time_text(seconds: float) -> str:
-    """Return a time limit as sbatch reads it, in whole minutes: Slurm has no finer ones."""
-    minutes = max(1, ceil(seconds / 60))
-    return f"{minutes // 1440}-{minutes // 60 % 24:02d}:{minutes % 60:02d}:00"
 
 
 _REFUSED = frozenset(

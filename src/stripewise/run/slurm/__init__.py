@@ -39,5 +39,6 @@ if TYPE_CHECKING:
     from stripewise.run.slurm._text import parse_resource as parse_resource
     from stripewise.run.slurm._text import parse_seconds as parse_seconds
     from stripewise.run.slurm._text import separator_of as separator_of
+    from stripewise.run.slurm._text import time_text as time_text
 else:
     __getattr__, __all__ = lazy_exports(__name__)

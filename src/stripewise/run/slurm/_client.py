@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from stripewise.run.slurm._burst_buffers import BurstBuffers, parse_burst
 from stripewise.run.slurm._commands import (
     SHARED,
     CommandFailed,
@@ -237,13 +238,13 @@ class Slurm:
         """
         return tuple(map(partition, parse_records(self._show("partition", "-a", "-o"))))
 
-    def show_burst(self) -> str:
-        """Return what `scontrol show burst` says, asked once.
+    def burst_buffers(self) -> tuple[BurstBuffers, ...]:
+        """Return what its burst-buffer plugins have, asked once; empty if there are none.
 
         Raises:
             SlurmError: It cannot be asked.
         """
-        return self._show("burst")
+        return parse_burst(self._show("burst"))
 
     def _show(self, what: str, *options: str) -> str:
         if what not in self._said:

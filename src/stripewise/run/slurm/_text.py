@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
+from math import ceil
 from typing import NamedTuple
 
 # States of jobs.
@@ -233,6 +234,12 @@ def parse_seconds(text: str) -> int | None:
         numbers = [0, *numbers]
     hours, minutes, seconds = (*numbers, 0, 0)[:3]
     return ((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + seconds
+
+
+def time_text(seconds: float) -> str:
+    """Return a time limit as sbatch reads it, in whole minutes: Slurm has no finer ones."""
+    minutes = max(1, ceil(seconds / 60))
+    return f"{minutes // 1440}-{minutes // 60 % 24:02d}:{minutes % 60:02d}:00"
 
 
 # The output of `scontrol show job`, `show partition`, `show burst` and `show config`.
