@@ -18,6 +18,7 @@ from typing import Any
 from stripewise.core import RunStatus, from_json, replace_file, to_json
 from stripewise.core.errors import StorageError, StripewiseError, StudyError
 from stripewise.run.launch._base import Outcome, RunRequest
+from stripewise.run.launch.agent import _agent_files as files
 from stripewise.run.launch.agent._supervise import TIMEOUT
 from stripewise.run.runtime import Runtime, preload_environment, ranks_of_command
 from stripewise.storage.emulation import EmulatedRun, EmulatedStorage, Emulation, EmulationOptions
@@ -141,6 +142,18 @@ def write_result(directory: Path, result: dict[str, Any]) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def replace_json(path: Path, data: dict[str, Any]) -> None:
+    """Write a file as a whole or not at all, for the user alone.
+
+    Raises:
+        StorageError: The disk is full, read-only, or refuses.
+    """
+    try:
+        files.replace(str(path), data)
+    except OSError as error:
+        raise storage_error(error, path) from error
 
 
 def storage_error(error: OSError, path: Path) -> StorageError:
