@@ -83,10 +83,10 @@ def ask(
     if not located:
         return Answer(problem="not on PATH")
     with ExitStack() as stack:
-        given, out, error = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
-        given.write(os.fsencode(text))
-        given.seek(0)
         try:
+            given, out, error = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+            given.write(os.fsencode(text))
+            given.seek(0)
             process = subprocess.Popen(
                 [located, *command[1:]],
                 stdin=given,
