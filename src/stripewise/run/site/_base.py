@@ -9,7 +9,7 @@ import os
 import shutil
 import socket
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -80,6 +80,19 @@ class Host(ABC):
     directories: tuple[Path, ...] = ()
     batch_options: tuple[str, ...] = ()
     environment: Mapping[str, str]
+
+    def variables(self, names: Collection[str], prefix: str) -> dict[str, str]:
+        """Return the environment variables of these names, and those that begin so."""
+        return {
+            name: value
+            for name, value in sorted(self.environment.items())
+            if name in names or name.startswith(prefix)
+        }
+
+    @property
+    def modules(self) -> list[str]:
+        """The environment modules that are loaded."""
+        return [word for word in self.environment.get("LOADEDMODULES", "").split(":") if word]
 
     @abstractmethod
     def ask(

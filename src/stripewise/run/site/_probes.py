@@ -262,20 +262,14 @@ class MpiProbe(Probe):
 
     def run(self, host: Host) -> Section:
         """Ask the wrappers, and read the environment."""
-        variables = {
-            key: value
-            for key, value in sorted(host.environment.items())
-            if key in _VARIABLES or key.startswith(_PREFIX)
-        }
         wrapper = host.ask("cc", "--version")
-        modules = host.environment.get("LOADEDMODULES", "")
         return {
             "installations": [_installation(mpi) for mpi in host.mpis()],
-            "variables": variables,
+            "variables": host.variables(_VARIABLES, _PREFIX),
             "cc": {"version": wrapper.text.partition("\n")[0], **wrapper.failure()},
             "cmake": host.ask("cmake", "--version").text.partition("\n")[0],
             "launchers": [name for name in _LAUNCHERS if host.which(name)],
-            "modules": [word for word in modules.split(":") if word],
+            "modules": host.modules,
         }
 
 
@@ -453,15 +447,9 @@ class DarshanProbe(Probe):
 
     def run(self, host: Host) -> Section:
         """Read the environment, ask darshan-config."""
-        modules = host.environment.get("LOADEDMODULES", "").split(":")
-        variables = {
-            key: value
-            for key, value in sorted(host.environment.items())
-            if key in _VARIABLES_DARSHAN or key.startswith("DARSHAN")
-        }
         found: Section = {
-            "modules": [word for word in modules if "darshan" in word.lower()],
-            "variables": variables,
+            "modules": [word for word in host.modules if "darshan" in word.lower()],
+            "variables": host.variables(_VARIABLES_DARSHAN, "DARSHAN"),
             "tools": [name for name in _TOOLS if host.which(name)],
         }
         if host.which("darshan-config"):
