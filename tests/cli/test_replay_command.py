@@ -15,7 +15,7 @@ from stripewise.core import StudyResult, Trial
 from stripewise.core.errors import RuntimeMissingError, StudyError, UsageError
 from stripewise.evidence.replay import Plan
 from stripewise.run.runtime import Runtime
-from stripewise.run.runtime import _replay as replay_run
+from stripewise.run.runtime import _programs as replay_run
 from stripewise.study.plan import StudyOptions
 from stripewise.study.procedure import _with_replay
 

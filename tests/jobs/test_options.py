@@ -227,7 +227,6 @@ def test_directives() -> None:
         ("BB", ("create_persistent", "name=x"), 6),
         ("BB_LUA", ("pool=y",), 7),
     ]
-    assert script.burst_buffer[0].settings == {"type": "scratch", "capacity": "200GiB"}
     changed = rewrite(script, Changes(drop_burst_buffer=True))
     assert not re.search(rb"(?m)^#(DW|BB_LUA|BB )", changed)
     assert JobScript.parse(changed).burst_buffer == ()

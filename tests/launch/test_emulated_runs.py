@@ -10,7 +10,7 @@ import pytest
 
 from stripewise.core import RunStatus
 from stripewise.core.errors import ProgramError
-from stripewise.run.launch import LocalLauncher, _emulated
+from stripewise.run.launch import LocalLauncher, _records
 from stripewise.storage.emulation import EmulatedStorage, EmulationOptions
 
 SHOW = ("sh", "-c", 'test -s "$STRIPEWISE_EMULATE" && echo "$STRIPEWISE_EMULATE"')
@@ -46,19 +46,19 @@ def test_the_clocks_are_there_for_the_run_alone(runs, storage):
 def test_a_run_that_is_cancelled_or_cannot_start_leaves_none(runs, storage):
     request = runs.request("sleep", "30", storage=storage)
     handle = runs.launcher.submit(request)
-    path = _emulated._RUNNING[request.run_id].path
+    path = _records._RUNNING[request.run_id].path
     assert path.exists()
     runs.launcher.cancel(handle)
     assert not path.exists()
     with pytest.raises(ProgramError):
         runs.launcher.submit(runs.request("/nowhere/program", storage=storage))
-    assert not _emulated._RUNNING
+    assert not _records._RUNNING
 
 
 def test_a_tuner_that_comes_back_reads_the_clocks_of_the_dead_one(runs, storage):
     request = runs.request(*SHOW, storage=storage)
     handle = ended(runs, request)
-    _emulated._RUNNING.pop(request.run_id).forget()  # what the death of a process does
+    _records._RUNNING.pop(request.run_id).forget()  # what the death of a process does
     assert mapping_of(request).exists()
     outcome = LocalLauncher(None).collect(handle)
     assert outcome.emulated is not None
@@ -68,5 +68,5 @@ def test_a_tuner_that_comes_back_reads_the_clocks_of_the_dead_one(runs, storage)
 def test_a_run_whose_clocks_are_gone_counts_as_never_run(runs, storage):
     request = runs.request(*SHOW, storage=storage)
     handle = ended(runs, request)
-    _emulated.end(request.run_id)
+    _records.end_emulation(request.run_id)
     assert runs.launcher.collect(handle).status is RunStatus.CANCELLED

@@ -11,7 +11,7 @@ import pytest
 
 from stripewise.core import FailureCause, RunStatus
 from stripewise.core.errors import StudyError
-from stripewise.run.launch.agent._agent_steps import end_stale_steps, parse_orphans
+from stripewise.run.launch.agent._agent_run import end_stale_steps, parse_orphans
 from support.slurm_jobs import until
 
 

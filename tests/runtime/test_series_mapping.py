@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stripewise.run.runtime import SeriesMapping, SeriesOutcome, ranks_not_shown
-from stripewise.run.runtime import _series as ours
+from stripewise.run.runtime import _inplace as ours
 
 HEADER = Path(__file__).parents[2] / "native" / "include" / "stripewise" / "series.h"
 KNOWN = {"uint64_t": 8, "uint32_t": 4, "char": 1}

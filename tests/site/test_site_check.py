@@ -15,8 +15,8 @@ from click.testing import CliRunner
 
 from stripewise.cli import main
 from stripewise.core.errors import UsageError
+from stripewise.run import Answer
 from stripewise.run.site import (
-    Answer,
     Host,
     LocalHost,
     Probe,

@@ -14,12 +14,13 @@ import pytest
 
 from stripewise.centre.database import Parsed
 from stripewise.centre.database.ingest import (
-    Sacct,
     Window,
     parse_rest,
+    read_sacct,
     recognises_rest,
     recognises_sacct,
 )
+from stripewise.run.slurm import Sacct
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(300)]
 
@@ -142,7 +143,7 @@ def jobs(sampled_cluster: Any) -> Jobs:
     asked = ("sacct", "--json", "--allusers", "--duplicates", "-S", "now-1days")
     rest = cluster.run(*asked, environment={"LC_ALL": "C"}).stdout
     assert recognises_rest(rest.encode()[:4096])
-    text = merged(Sacct(environment=cluster.environment).read(span))
+    text = merged(read_sacct(Sacct(environment=cluster.environment), span))
     return Jobs(cluster, ids, text, parse_rest(rest))
 
 
@@ -231,19 +232,21 @@ def test_the_form_that_portals_use_is_read_too(jobs: Jobs) -> None:
 @pytest.mark.extended
 def test_the_name_of_a_job_forges_no_record_of_another(jobs: Jobs) -> None:
     """A name may hold a line break, and what follows looks like a line of sacct."""
-    from stripewise.centre.database.ingest import Sacct
+    from stripewise.centre.database.ingest._sacct import FIELDS
 
     sacct = Sacct(environment=jobs.cluster.environment)
     told = {"jobid": "999", "jobidraw": "999", "user": "victim", "state": "COMPLETED",
             "submit": "2026-01-01", "start": "2026-01-01", "end": "2026-01-02",
             "jobname": "b"}  # fmt: skip
-    lines = ["a", "|".join(told.get(name, "") for name in sacct._columns())]
+    further = ("restarts", "sluid", "tresusageintot", "tresusageouttot")
+    columns = sacct.columns(FIELDS, further)
+    lines = ["a", "|".join(told.get(name, "") for name in columns)]
     number = submit(jobs.cluster, "-J", "\n".join(lines), "--wrap", "true")
     found: dict[int, Any] = {}
     deadline = time.monotonic() + 60
     while number not in found and time.monotonic() < deadline:
         now = int(time.time()) + 5
-        parsed = merged(sacct.read(Window(now - 90000, now)))
+        parsed = merged(read_sacct(sacct, Window(now - 90000, now)))
         found = {one.raw_id: one for one in parsed.records}
     assert 999 not in found
     assert any("1 columns instead of" in text for text in parsed.problems), parsed.problems

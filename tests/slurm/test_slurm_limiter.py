@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import stat
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,33 +29,21 @@ def test_no_minute_has_too_many(gaps):
     times = {True: [], False: []}
     for gap, action in gaps:
         clock.now += gap
-        bounded.take("x", action=action)
+        bounded.take(action=action)
         times[action].append(clock.now)
     for action, most in ((False, 6), (True, 7)):
         for first in times[action]:
             assert sum(first <= other < first + 60 for other in times[action]) <= most
-    assert len(bounded.requests) == len(gaps)
+    assert bounded.n_requests == len(gaps)
 
 
 def test_the_queue_is_looked_at_each_10_s():
     clock = Clock()
     bounded = limiter(clock)
     assert bounded.ready()
-    bounded.take("squeue")
+    bounded.take()
     clock.now = 9.9
     assert not bounded.ready()
     assert bounded.ready(action=True)
     clock.now = 10.0
     assert bounded.ready()
-
-
-def test_requests_are_logged(tmp_path):
-    bounded = RateLimiter(log=tmp_path / "log")
-    bounded.take("squeue")
-    bounded.take("sbatch", action=True)
-    lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
-    assert [command for _, command in lines] == ["squeue", "sbatch"]
-    assert [round(request.unix_seconds, 3) for request in bounded.requests] == [
-        float(stamp) for stamp, _ in lines
-    ]
-    assert stat.S_IMODE((tmp_path / "log").stat().st_mode) == 0o600

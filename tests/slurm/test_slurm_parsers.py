@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from stripewise.run.slurm import JobState, remedy_of, starts_never
 from stripewise.run.slurm._commands import is_away, one_line, refused
-from stripewise.run.slurm._states import (
+from stripewise.run.slurm._text import (
+    exit_code,
     job_status,
     parse_config,
-    parse_exit_code,
     parse_records,
     parse_sacct,
     parse_seconds,
@@ -50,7 +50,7 @@ def test_parsers_take_anything(text):
     parse_records(text)
     parse_config(text)
     parse_seconds(text)
-    parse_exit_code(text)
+    exit_code(text)
     assert parse_state(text) in JobState
     assert "\n" not in str(refused(text))
 
@@ -82,7 +82,7 @@ def test_config():
     text = "Configuration data as of now\nAccountingStorageType   = accounting_storage/none\n"
     assert parse_config(text + "Prolog = (null)\n") == {
         "AccountingStorageType": "accounting_storage/none",
-        "Prolog": "",
+        "Prolog": "(null)",
     }
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from stripewise.run.launch import LocalLauncher
-from stripewise.run.launch._local import start_supervisor
 from stripewise.run.launch.agent import _supervise as supervise
 from stripewise.run.runtime import Runtime
 
@@ -27,6 +26,7 @@ class FakeQueue(LocalLauncher):
     name = "fake-queue"
     poll_seconds = 0.05
     outlives_tuner = True
+    script = str(_WORKER)
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class FakeQueue(LocalLauncher):
 
     def start(self, job: dict[str, Any], records: Path) -> subprocess.Popen[bytes]:
         """Start a worker."""
-        return start_supervisor(_WORKER, {**job, "queue": self._queue}, records)
+        return super().start({**job, "queue": self._queue}, records)
 
     def pause(self, handles, seconds):
         """Sleep: a queue tells nobody that a job has ended."""

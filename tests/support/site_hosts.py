@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from stripewise.run import Answer
 from stripewise.run.runtime import MpiInstallation
-from stripewise.run.site import Answer, Host
+from stripewise.run.site import Host
 
 SECRET_NAMES = ("login7.example.org", "login7", "mustermann")
 """Of the hosts and of their user; they are in many answers."""

@@ -3,7 +3,7 @@
 /*
  * The mapping by which the ranks of a run on one node know that every one of them has the library,
  * so that they can agree on settings for a series of files.  The launcher (Python,
- * src/stripewise/run/runtime/_series.py) makes the file in a memory file system, of zeros behind
+ * src/stripewise/run/runtime/_inplace.py) makes the file in a memory file system, of zeros behind
  * the first three members, names it in SW_ENV_SERIES and reads the outcome when the run is over.
  * docs/design/series.md says what for.  All other words are changed by atomic operations alone.
  * Little-endian.

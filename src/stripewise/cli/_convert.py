@@ -35,7 +35,6 @@ from stripewise.run.slurm import (
     SlurmError,
     SlurmMissingError,
     nodes_of_persistent,
-    parse_burst,
 )
 from stripewise.run.tiers import (
     Pool,
@@ -323,7 +322,7 @@ def _check_there(tier: str, name: str) -> None:
         UsageError: With those that there are.
     """
     try:
-        known = parse_burst(Slurm().show_burst())
+        known = Slurm().burst_buffers()
     except (SlurmError, SlurmMissingError):
         return
     nodes_of_persistent(name, tier, known)
@@ -337,7 +336,7 @@ def _pools(tier: Tier, nodes: int, name: str, granularity: int) -> tuple[Pool, .
     if tier.copies_itself:
         return ()
     try:
-        known = parse_burst(Slurm().show_burst())
+        known = Slurm().burst_buffers()
     except SlurmMissingError:
         raise UsageError(
             "the granularity of the pool is not known, as there is no Slurm on this host: give "

@@ -263,11 +263,12 @@ class Scheduler:
 
     def ask(self, engine: Any, as_json: bool) -> None:
         """Ask, store, and say what came."""
-        from stripewise.centre.database.ingest import Sacct, next_window, take_jobs
+        from stripewise.centre.database.ingest import next_window, read_sacct, take_jobs
+        from stripewise.run.slurm import Sacct
 
         name = f"sacct {self.cluster}".strip()
         span = next_window(engine, name, self.since)
-        parts = Sacct(self.cluster).read(span)
+        parts = read_sacct(Sacct(self.cluster), span)
         self._say(name, take_jobs(engine, name, span, parts), as_json)
 
     def _say(self, name: str, asked: Asked, as_json: bool) -> None:

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.centre.database.ingest import Sacct, Window, window
+from stripewise.centre.database.ingest import Window, read_sacct, window
 from stripewise.core.errors import StripewiseError
+from stripewise.run.slurm import Sacct
 
 DAY = 86400
 NOW = 1793491200  # 2026-11-01T00:00:00Z
@@ -68,7 +69,7 @@ def fake(tmp_path: Path) -> Fake:
 
 
 def test_a_long_time_is_asked_a_day_at_a_time_in_utc(fake: Fake) -> None:
-    read = list(fake.make().read(Window(NOW - 2 * DAY - 60, NOW)))
+    read = list(read_sacct(fake.make(), Window(NOW - 2 * DAY - 60, NOW)))
     assert [[record.raw_id for record in parsed.records] for parsed in read] == [[7]] * 3
     assert read[0].records[0].columns["name"] == "a|b"
     assert [text[:21] for text in read[0].problems] == [
@@ -91,38 +92,38 @@ def test_a_long_time_is_asked_a_day_at_a_time_in_utc(fake: Fake) -> None:
 
 
 def test_only_columns_that_this_sacct_knows_are_asked_for(fake: Fake) -> None:
-    list(fake.make(columns="JobID SLUID TRESUsageInTot").read(Window(NOW - 9, NOW)))
+    list(read_sacct(fake.make(columns="JobID SLUID TRESUsageInTot"), Window(NOW - 9, NOW)))
     form = next(word for word in fake.asked()[0]["words"] if word.startswith("--format="))
     assert form.endswith(",nodelist,sluid,tresusageintot,jobname")
 
 
 def test_names_of_clusters_are_one_word_of_the_command(fake: Fake) -> None:
     sacct = Sacct("a; touch x", environment=fake.make().environment)
-    list(sacct.read(Window(NOW - 9, NOW)))
+    list(read_sacct(sacct, Window(NOW - 9, NOW)))
     assert "--clusters=a; touch x" in fake.asked()[0]["words"]
 
 
 def test_a_failure_is_one_line_with_what_sacct_said(fake: Fake) -> None:
     body = "sys.stderr.write('sacct: error: Problem talking to the database\\n'); sys.exit(1)"
     with pytest.raises(StripewiseError, match=r"sacct failed: Problem talking.*slurmdbd runs"):
-        list(fake.make(body).read(Window(NOW - 9, NOW)))
+        list(read_sacct(fake.make(body), Window(NOW - 9, NOW)))
 
 
 def test_a_silent_failure_has_its_exit_code(fake: Fake) -> None:
     with pytest.raises(StripewiseError, match="sacct failed: exit code 3"):
-        list(fake.make("sys.exit(3)").read(Window(NOW - 9, NOW)))
+        list(read_sacct(fake.make("sys.exit(3)"), Window(NOW - 9, NOW)))
 
 
 def test_a_sacct_that_does_not_end_is_stopped(fake: Fake) -> None:
     given = fake.make("import time; time.sleep(60)")
     slow = Sacct(timeout_seconds=1.0, environment=given.environment)
     with pytest.raises(StripewiseError, match="did not end within 1 s"):
-        list(slow.read(Window(NOW - 9, NOW)))
+        list(read_sacct(slow, Window(NOW - 9, NOW)))
 
 
 def test_without_sacct_the_remedy_is_said(tmp_path: Path) -> None:
     with pytest.raises(StripewiseError, match="there is no sacct on PATH: read the jobs on"):
-        list(Sacct(environment={"PATH": str(tmp_path)}).read(Window(NOW - 9, NOW)))
+        list(read_sacct(Sacct(environment={"PATH": str(tmp_path)}), Window(NOW - 9, NOW)))
 
 
 def test_what_was_read_is_overlapped() -> None:

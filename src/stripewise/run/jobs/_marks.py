@@ -82,7 +82,7 @@ class _Reverting:
         self._next = 0
 
     def pieces(self) -> Iterator[bytes]:
-        """The original, in pieces.
+        """Yield the original, in pieces.
 
         Raises:
             UsageError: The marks are damaged.
@@ -128,7 +128,7 @@ class _Reverting:
 
 
 def _lines(data: bytes) -> Iterator[bytes]:
-    """The lines with their newlines; a carriage return ends none."""
+    """Yield the lines with their newlines; a carriage return ends none."""
     place = 0
     while place < len(data):
         found = data.find(b"\n", place)
@@ -143,7 +143,7 @@ def _count(body: bytes) -> bytes:
 
 
 def _keep(line: bytes, is_csh: bool) -> bytes:
-    """A line as a comment."""
+    """Return a line as a comment."""
     bare = line.removesuffix(b"\n")
     if is_csh and bare.rstrip(b"\r").endswith(b"\\"):
         return _CLOSED + bare + _CLOSING + b"\n"

@@ -86,7 +86,7 @@ class JobOption:
 
 
 def header_lines(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """Number, start and end (with the newline) of the lines in which sbatch looks for options."""
+    """Yield number, start and end (with the newline) of the lines that sbatch reads."""
     place, number = 0, 0
     while place < len(data):
         found = data.find(b"\n", place)
@@ -244,7 +244,7 @@ def _options(pieces: Sequence[_Piece], number: int, component: int) -> Iterator[
 
 
 def _option(word: str, following: str | None) -> tuple[str, str | None, int]:
-    """Name, value and number of words of an option."""
+    """Return name, value and number of words of an option."""
     if word.startswith("--") and len(word) > 2:
         written, equals, value = word[2:].partition("=")
         name = _long_name(written)
@@ -266,7 +266,7 @@ def _option(word: str, following: str | None) -> tuple[str, str | None, int]:
 
 
 def _long_name(written: str) -> str | None:
-    """The option of this name or of this beginning; None if there is not exactly one."""
+    """Return the option of this name or of this beginning; None if there is not exactly one."""
     if written not in _ALL:
         matches = [name for name in _ALL if written and name.startswith(written)]
         if len(matches) != 1:
@@ -306,11 +306,6 @@ class Directive:
     line: int
     start: int
     end: int
-
-    @property
-    def settings(self) -> dict[str, str]:
-        """The words that are NAME=VALUE."""
-        return dict(word.split("=", 1) for word in self.words if "=" in word)
 
 
 def persistent_maker(directives: Iterable[Directive]) -> Directive | None:

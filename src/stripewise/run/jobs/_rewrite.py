@@ -49,7 +49,7 @@ def rewrite(script: JobScript, changes: Changes) -> bytes:
 def _pieces(
     script: JobScript, replaced: dict[tuple[int, int], bytes], added: dict[int, list[bytes]]
 ) -> Iterator[bytes]:
-    """The new script: blocks, and the bytes between them."""
+    """Yield the new script: blocks, and the bytes between them."""
     data, eol = script.data, b"\r\n" if script.is_crlf else b"\n"
     blocks = [
         (start, end, replaced_block(data[start:end], new, eol, script.kind == "csh"))
@@ -67,7 +67,7 @@ def _pieces(
 
 
 def _option_lines(script: JobScript, edits: list[Edit]) -> dict[tuple[int, int], bytes]:
-    """The #SBATCH lines that change; one on which no option is left goes."""
+    """Return the #SBATCH lines that change; one on which no option is left goes."""
     found: dict[tuple[int, int], bytes] = {}
     for edit in edits:
         start = script.data.rfind(b"\n", 0, edit.start) + 1
@@ -86,7 +86,7 @@ def _dropped(script: JobScript, changes: Changes) -> dict[tuple[int, int], bytes
 
 
 def _statements(script: JobScript, changes: Changes) -> dict[tuple[int, int], bytes]:
-    """The lines of the statements that change."""
+    """Return the lines of the statements that change."""
     in_launch, moved = list(_launch_line(script, changes)), list(_moves(script, changes))
     spans = [(edit.start, edit.end) for edit in moved]
     if in_launch:
@@ -102,7 +102,7 @@ def _statements(script: JobScript, changes: Changes) -> dict[tuple[int, int], by
 def _whole_statements(
     script: JobScript, spans: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Parts of the script in which these bytes are, between places where a line may be put."""
+    """Yield the parts of the script with these bytes, between places where a line may be put."""
     breaks, last = script.breaks, (0, 0)
     for start, end in sorted(spans):
         begin = breaks[bisect.bisect_right(breaks, start) - 1]
@@ -118,7 +118,7 @@ def _whole_statements(
 
 
 def _moves(script: JobScript, changes: Changes) -> Iterator[Edit]:
-    """The edits of the commands that go to the job's directory by its name."""
+    """Yield the edits of the commands that go to the job's directory by its name."""
     for move, below in changes.moved.items():
         is_csh = script.kind == "csh"
         home = f'"${SUBMITTED_FROM}"' if is_csh else f'"${{{SUBMITTED_FROM}:?}}"'
@@ -127,7 +127,7 @@ def _moves(script: JobScript, changes: Changes) -> Iterator[Edit]:
 
 
 def _launch_line(script: JobScript, changes: Changes) -> Iterator[Edit]:
-    """The edits of the launch line."""
+    """Yield the edits of the launch line."""
     if not changes.wrap and not changes.around and not changes.job.resources:
         return
     launch = script.certain_launch(changes.step)
@@ -145,7 +145,7 @@ def _before(
 
 
 def _resources(script: JobScript, launch: LaunchLine, job: JobSettings) -> Iterator[Edit]:
-    """The edits that put ranks and threads into the launch line."""
+    """Yield the edits that put ranks and threads into the launch line."""
     if not job.resources:
         return
     try:
@@ -268,7 +268,7 @@ def header_blocks(
 
 
 def _places(script: JobScript) -> tuple[int, int]:
-    """Where directives may be put for the burst buffer's plug-ins, and where all the rest."""
+    """Return where directives of the burst buffer may be put, and where all other lines."""
     data, is_read = script.data, True
     for_plugin = for_rest = 0
     for number, start, end in header_lines(data):

@@ -34,17 +34,13 @@ from stripewise.run.shell import (
     find_submission,
     interpreter,
     kind_of,
-    read_csh,
+    read_commands,
     read_launches,
     read_moves,
-    read_shell,
 )
+from stripewise.run.slurm import least_count, parse_seconds
 
 # What a script's options ask the batch system for.
-
-_NUMBER = re.compile(r"(\d{1,12})([kKmM]?)")
-_FACTORS = {"": 1, "k": 1024, "m": 1024 * 1024}
-_TIME = re.compile(r"(?:(\d{1,6})-)?(\d{1,9})(?::(\d{1,6}))?(?::(\d{1,6}))?")
 
 
 @dataclass(frozen=True)
@@ -83,11 +79,11 @@ def read_resources(options: Sequence[JobOption], is_heterogeneous: bool) -> JobR
     said = {option.name: option.value for option in options if option.component == 0}
     flags = [option.name for option in options if option.name in ("requeue", "no-requeue")]
     return JobResources(
-        nodes=_number((said.get("nodes") or "").partition("-")[0]),
-        ranks=_number(said.get("ntasks")),
-        ranks_per_node=_number(said.get("ntasks-per-node")),
-        cpus_per_task=_number(said.get("cpus-per-task")),
-        wall_seconds=wall_seconds(said.get("time") or ""),
+        nodes=least_count(said.get("nodes") or ""),
+        ranks=least_count(said.get("ntasks") or ""),
+        ranks_per_node=least_count(said.get("ntasks-per-node") or ""),
+        cpus_per_task=least_count(said.get("cpus-per-task") or ""),
+        wall_seconds=parse_seconds(said.get("time") or ""),
         account=said.get("account"),
         partition=said.get("partition"),
         qos=said.get("qos"),
@@ -97,30 +93,6 @@ def read_resources(options: Sequence[JobOption], is_heterogeneous: bool) -> JobR
         is_heterogeneous=is_heterogeneous,
         requeue=flags[-1] == "requeue" if flags else None,
     )
-
-
-def wall_seconds(text: str) -> int | None:
-    """Return the seconds of a time as sbatch takes it; None for UNLIMITED and what is no time.
-
-    Source: the manual page of sbatch, --time: minutes, minutes:seconds, hours:minutes:seconds,
-    days-hours, days-hours:minutes, days-hours:minutes:seconds.
-    """
-    match = _TIME.fullmatch(text.strip())
-    if match is None:
-        return None
-    days, *parts = match.groups()
-    numbers = [int(part) for part in parts if part is not None]
-    if days is not None:
-        numbers += [0] * (3 - len(numbers))
-    elif len(numbers) < 3:
-        numbers = [0, *numbers, *[0] * (2 - len(numbers))]
-    hours, minutes, seconds = numbers
-    return int(days or 0) * 86400 + hours * 3600 + minutes * 60 + seconds
-
-
-def _number(text: str | None) -> int | None:
-    match = _NUMBER.fullmatch((text or "").strip())
-    return int(match[1]) * _FACTORS[match[2].lower()] if match else None
 
 
 # A job script: what it asks for, and how it starts its ranks.
@@ -181,7 +153,7 @@ class JobScript:
         _check_size(data, name)
         kind, is_crlf = kind_of(data), data.partition(b"\n")[0].endswith(b"\r")
         text = data.decode("latin-1")
-        reading = _read(text, kind, is_crlf)
+        reading = read_commands(text, kind, is_crlf)
         heading = read_heading(data, kind, reading)
         heading.refuse_foreign(name)
         _check_beginning(data, name)
@@ -374,14 +346,6 @@ def _check_beginning(data: bytes, name: str) -> None:
         )
 
 
-def _read(text: str, kind: str, is_crlf: bool) -> Reading:
-    if kind == "sh":
-        return read_shell(text, is_crlf)
-    if kind == "csh":
-        return read_csh(text, is_crlf)
-    return Reading(breaks=[0, len(text)])
-
-
 def _problem(text: str, reading: Reading) -> str:
     if not reading.problem:
         return ""
@@ -390,7 +354,7 @@ def _problem(text: str, reading: Reading) -> str:
 
 
 def _listed(launches: Sequence[LaunchLine]) -> str:
-    """Launch lines for a message."""
+    """Return launch lines for a message."""
     shown = [
         f"{each.number}: line {each.first_line}, {_short(each.text)}" for each in launches[:9]
     ]

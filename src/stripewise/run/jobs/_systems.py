@@ -37,8 +37,7 @@ from stripewise.run.shell import (
     is_launcher_word,
     kind_of,
     kind_of_name,
-    read_csh,
-    read_shell,
+    read_commands,
     script_of_words,
     submission_of_words,
 )
@@ -263,10 +262,7 @@ def job_script_heading(path: Path, kind: str = "") -> Heading | None:
         return None
     kind, text = kind or kind_of(data), data.decode("latin-1")
     crlf = data.partition(b"\n")[0].endswith(b"\r")
-    reading = Reading()
-    if kind in ("sh", "csh"):
-        reading = read_shell(text, crlf) if kind == "sh" else read_csh(text, crlf)
-    return read_heading(data, kind, reading)
+    return read_heading(data, kind, read_commands(text, kind, crlf))
 
 
 def check_command(

@@ -19,18 +19,14 @@ from stripewise.storage.emulation import EmulatedRun, EmulatedStorage
 
 @dataclass(frozen=True)
 class Resources:
-    """What a batch system must be told; None and "": not known, or as its defaults are.
+    """What a batch system must be told; None: not known, or as its defaults are.
 
     Attributes:
         nodes / ranks: Of the job.
-        wall_seconds: After which it may be ended.
-        account: That pays.
     """
 
     nodes: int | None = None
     ranks: int | None = None
-    wall_seconds: float | None = None
-    account: str = ""
 
 
 @dataclass(frozen=True)
@@ -196,7 +192,7 @@ class Launcher(ABC):
 
     @abstractmethod
     def collect(self, handle: Handle) -> Outcome:
-        """Outcome of an ended run; can be called again and gives the same."""
+        """Return the outcome of an ended run; can be called again and gives the same."""
 
     @abstractmethod
     def cancel(self, handle: Handle) -> None:

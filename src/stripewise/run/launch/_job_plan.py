@@ -9,7 +9,6 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,8 @@ from stripewise.run.runtime import (
     command_with_resources,
     guard_environment,
     launch_environment,
-    preload_environment,
 )
+from stripewise.run.slurm import time_text
 
 STAGE_MODES = ("all", "beside", "files", "links")
 SIGNAL_SECONDS = 30
@@ -175,8 +174,6 @@ class PlainJobs(JobPlan):
             words.append(f"--nodes={resources.nodes}")
         if resources.ranks is not None:
             words.append(f"--ntasks={resources.ranks}")
-        if resources.account:
-            words.append(f"--account={resources.account}")
         wall_seconds = self.wall_seconds
         if wall_seconds is not None:
             least_seconds = least_wall_seconds(request.timeout_seconds, self.margin_seconds)
@@ -205,12 +202,6 @@ class PlainJobs(JobPlan):
 def least_wall_seconds(run_seconds: float | None, margin_seconds: float = MARGIN_SECONDS) -> float:
     """Return the least time limit of an allocation in which a run of such a limit fits."""
     return 0.0 if run_seconds is None else run_seconds + margin_seconds
-
-
-def time_text(seconds: float) -> str:
-    """Return a time limit as sbatch reads it, in whole minutes: Slurm has no finer ones."""
-    minutes = max(1, ceil(seconds / 60))
-    return f"{minutes // 1440}-{minutes // 60 % 24:02d}:{minutes % 60:02d}:00"
 
 
 _REFUSED = frozenset(
@@ -273,7 +264,7 @@ def order_environment(
     """
     before = dict(os.environ)
     if runtime is not None:
-        after = _preloaded(runtime, request, before)
+        after = _records.preloaded(runtime, request, before)
         expand = staged_variables(after, request, stage)
     else:
         after = _for_launchers(request, before)
@@ -291,36 +282,15 @@ def order_environment(
     }
 
 
-def _preloaded(runtime: Runtime, request: RunRequest, base: Mapping[str, str]) -> dict[str, str]:
-    containers = (request.record_directory / _records.CONTAINERS).absolute()
-    containers.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return preload_environment(
-        runtime,
-        directory=containers,
-        run_id=request.run_id,
-        configuration=request.configuration,
-        sync=request.sync,
-        writable=request.writable,
-        refused=_refused(request),
-        keep_removed=request.directory if request.keep_removed else None,
-        include=(request.directory,),
-        capture=request.capture,
-        base=base,
-    )
-
-
-def _refused(request: RunRequest) -> Path:
-    return (request.record_directory / _records.REFUSED).absolute()
-
-
 def _guarded(runtime: Runtime, request: RunRequest, base: Mapping[str, str]) -> dict[str, str]:
     """Add the guard; what makes links of a run keeps a list of them in its record."""
-    writable = (*request.writable, request.record_directory.absolute())
-    return guard_environment(runtime, writable=writable, refused=_refused(request), base=base)
+    record = request.record_directory.absolute()
+    writable, refused = (*request.writable, record), record / _records.REFUSED
+    return guard_environment(runtime, writable=writable, refused=refused, base=base)
 
 
 def _for_launchers(request: RunRequest, base: Mapping[str, str]) -> dict[str, str]:
-    """What mpiexec and srun must find themselves: settings that they read, nothing of ours."""
+    """Return what mpiexec and srun must find: settings that they read, nothing of ours."""
     from stripewise.run.runtime import check_carried, resource_environment
     from stripewise.settings import formats
 
@@ -384,7 +354,7 @@ def write_tasks(
     """Write what each task gets into the run's record; return the words before its program."""
     from stripewise.run.runtime import task_program, write_task_file
 
-    variables = _preloaded(runtime, request, {})
+    variables = _records.preloaded(runtime, request, {})
     variables[_processes.RUN_ID_VARIABLE] = request.run_id
     variables.pop(_PRELOAD, None)
     expanded = staged_variables(variables, request, stage)

@@ -5,12 +5,10 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import select
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,13 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from stripewise.core.errors import ProgramError, StorageError, StudyError, UsageError
-from stripewise.run.launch import _emulated, _records
+from stripewise.run.launch import _records
 from stripewise.run.launch._base import Handle, Launcher, Outcome, RunRequest
-from stripewise.run.launch.agent import _processes
-from stripewise.run.launch.agent._supervise import STORAGE_EXIT_CODE, result_of
-from stripewise.run.runtime import Runtime, command_with_resources, preload_environment
+from stripewise.run.launch.agent import _processes, _supervise
+from stripewise.run.runtime import Runtime, command_with_resources
 
-_SCRIPT = Path(__file__).with_name("agent") / "_supervise.py"
 _CANCEL_SECONDS = _processes.TERM_GRACE_SECONDS + _processes.KILL_DEADLINE_SECONDS + 5.0
 
 # Of this process, not of a launcher: a run ends with the process that submitted it, not with
@@ -34,7 +30,7 @@ _SUPERVISORS: dict[str, subprocess.Popen[bytes]] = {}
 
 
 def _forget_in_child() -> None:
-    """A forked copy of the tuner must not keep the supervisors believing that it lives."""
+    """Close the pipes of a forked copy: supervisors must not believe that it is the tuner."""
     for supervisor in _SUPERVISORS.values():
         if supervisor.stdin is not None:
             os.close(supervisor.stdin.fileno())
@@ -49,11 +45,15 @@ class LocalLauncher(Launcher):
 
     The supervisor ends the run when the tuner dies (kill -9 included), at the timeout and
     when cancelled, and stores the result, so that a restarted tuner finds it.
+
+    Attributes:
+        script: Of the supervisor.
     """
 
     name = "local"
     poll_seconds = 1.0
     emulates = True
+    script: str = _supervise.__file__
 
     def __init__(self, runtime: Runtime | None) -> None:
         """Keep the runtime library to preload; None preloads nothing."""
@@ -68,23 +68,34 @@ class LocalLauncher(Launcher):
             StorageError: The record cannot be written.
             UsageError: The configuration's ranks or threads cannot be put into the command.
         """
-        environment = self.environment(request)
-        job = request.configuration.job
-        request = replace(request, command=command_with_resources(request.command, job))
+        resources = request.configuration.job
+        request = replace(request, command=command_with_resources(request.command, resources))
         program = resolve_program(request.command, request.directory)
+        environment = self.environment(request)
         _records.write_request(request)
-        environment |= _emulated.begin(request, environment)
+        environment |= _records.begin_emulation(request, environment)
+        record, portable = request.record_directory.absolute(), _records.portable
+        job = _records.told(request, program, request.command, record, request.timeout_seconds)
+        job["environment"] = {portable(name): portable(text) for name, text in environment.items()}
         try:
-            supervisor = self.start(_job(request, program, environment), request.record_directory)
+            supervisor = self.start(job, record)
         except BaseException:
-            _emulated.end(request.run_id)
+            _records.end_emulation(request.run_id)
             raise
         _SUPERVISORS[request.run_id] = supervisor
-        return self._handle(request.run_id, request.record_directory, supervisor.pid)
+        return self._handle(request.run_id, record, supervisor.pid)
 
     def start(self, job: dict[str, Any], records: Path) -> subprocess.Popen[bytes]:
-        """Start the process that carries a run out, and hand it the job."""
-        return start_supervisor(_SCRIPT, job, records)
+        """Start the process that carries a run out, and hand it the job.
+
+        Raises:
+            ProgramError: It cannot be started.
+        """
+        try:
+            with open(_records.create(records / "supervisor.log"), "wb") as log:
+                return _supervise.start(job, log, self.script)
+        except OSError as error:
+            raise ProgramError(f"cannot start a supervisor process: {error}") from error
 
     def find_again(self, run_id: str, record_directory: Path) -> Handle | None:
         """Return the handle of a run by what its supervisor recorded."""
@@ -101,19 +112,7 @@ class LocalLauncher(Launcher):
         """Return the complete environment of a run."""
         base = {**os.environ, "PWD": str(request.directory)}
         if self.runtime is not None:
-            base = preload_environment(
-                self.runtime,
-                directory=(request.record_directory / _records.CONTAINERS).absolute(),
-                run_id=request.run_id,
-                configuration=request.configuration,
-                sync=request.sync and request.storage is None,
-                writable=request.writable,
-                refused=(request.record_directory / _records.REFUSED).absolute(),
-                keep_removed=request.directory if request.keep_removed else None,
-                include=(request.directory,),
-                capture=request.capture,
-                base=base,
-            )
+            base = _records.preloaded(self.runtime, request, base)
         return {**base, _processes.RUN_ID_VARIABLE: request.run_id}
 
     def poll(self, handle: Handle) -> bool:
@@ -133,7 +132,7 @@ class LocalLauncher(Launcher):
         return _sleep_until_end([_pid(handle) for handle in handles], seconds)
 
     def collect(self, handle: Handle) -> Outcome:
-        """Outcome of an ended run.
+        """Return the outcome of an ended run.
 
         Raises:
             UsageError: The run has not ended.
@@ -146,7 +145,7 @@ class LocalLauncher(Launcher):
         result = _records.read_json(directory / _records.RESULT)
         if result is not None:
             outcome = _records.outcome(directory, result)
-            return _emulated.with_emulation(outcome, directory, handle.run_id)
+            return _records.with_emulation(outcome, directory, handle.run_id)
         if not directory.is_dir():
             raise StudyError(
                 f"the record {directory} of run {handle.run_id} was removed; "
@@ -165,14 +164,14 @@ class LocalLauncher(Launcher):
         if not self.poll(handle):
             _end_supervisor(_pid(handle), handle.run_id)
             self.poll(handle)
-        _emulated.end(handle.run_id)
+        _records.end_emulation(handle.run_id)
 
     def _recover(self, handle: Handle, directory: Path) -> None:
-        """The supervisor is gone without a result: end the run's processes, say so."""
+        """End the processes of a run whose supervisor left no result, and record that."""
         exit_code = _release(handle)
-        _end_strays([handle.run_id])
-        _emulated.end(handle.run_id)
-        if exit_code == STORAGE_EXIT_CODE:
+        _processes.end_strays([handle.run_id])
+        _records.end_emulation(handle.run_id)
+        if exit_code == _supervise.STORAGE_EXIT_CODE:
             return  # collect() says that the disk refused
         with suppress(OSError):
             result = _cancelled(handle.run_id, "its supervisor was killed")
@@ -193,7 +192,7 @@ def sweep(record_root: Path) -> tuple[str, ...]:
     for directory, run_id in unfinished:
         _end_supervisor(_recorded_pid(directory), run_id)
     lost = [entry for entry in unfinished if not (entry[0] / _records.RESULT).is_file()]
-    _end_strays([run_id for _, run_id in lost])
+    _processes.end_strays([run_id for _, run_id in lost])
     for directory, run_id in lost:
         try:
             _records.write_result(directory, _cancelled(run_id, "the tuner ended"))
@@ -202,54 +201,6 @@ def sweep(record_root: Path) -> tuple[str, ...]:
         # one that began only now, and saw no result
         _end_supervisor(_recorded_pid(directory), run_id)
     return tuple(run_id for _, run_id in unfinished)
-
-
-def _job(request: RunRequest, program: str, environment: dict[str, str]) -> dict[str, Any]:
-    """Return what a supervisor is told."""
-    portable = _records.portable
-    return {
-        "run_id": request.run_id,
-        "program": portable(program),
-        "command": [portable(argument) for argument in request.command],
-        "directory": portable(str(request.directory.absolute())),
-        "record_directory": portable(str(request.record_directory.absolute())),
-        "environment": {portable(name): portable(text) for name, text in environment.items()},
-        "timeout_seconds": request.timeout_seconds,
-        "umask": umask(),
-    }
-
-
-def start_supervisor(script: Path, job: dict[str, Any], records: Path) -> subprocess.Popen[bytes]:
-    """Start a script that takes a job from its standard input, which stays open.
-
-    Raises:
-        ProgramError: It cannot be started.
-    """
-    try:
-        with open(_records.create(records / "supervisor.log"), "wb") as stream:
-            supervisor = subprocess.Popen(
-                [sys.executable or "python3", "-I", "-S", "-X", "utf8", str(script)],
-                stdin=subprocess.PIPE,
-                stdout=stream,
-                stderr=stream,
-                start_new_session=True,
-                cwd="/",
-                env={**os.environ, _processes.SUPERVISOR_VARIABLE: str(job["run_id"])},
-                umask=0o077,
-            )
-        assert supervisor.stdin is not None
-        supervisor.stdin.write(json.dumps(job).encode("ascii") + b"\n")
-        supervisor.stdin.flush()
-    except OSError as error:
-        raise ProgramError(f"cannot start a supervisor process: {error}") from error
-    return supervisor
-
-
-def umask() -> int:
-    """Return the mask that a program's new files get."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _directory(handle: Handle) -> Path:
@@ -267,7 +218,7 @@ def _recorded_pid(directory: Path) -> int:
 
 
 def _release(handle: Handle) -> int | None:
-    """Reap a supervisor that is our child; its exit code, None if it is not."""
+    """Reap a supervisor that is our child, and return its exit code; None if it is not ours."""
     supervisor = _SUPERVISORS.get(handle.run_id)
     if supervisor is None:
         return None
@@ -295,16 +246,8 @@ def _sleep_until_end(pids: Sequence[int], seconds: float) -> bool:
             os.close(file)
 
 
-def _end_strays(run_ids: list[str]) -> None:
-    known = [run_id for run_id in run_ids if run_id]
-    if known:
-        _processes.end_all(
-            lambda: _processes.strays(known, _processes.process_table()), grace_seconds=0.0
-        )
-
-
 def _cancelled(run_id: str, reason: str) -> dict[str, Any]:
-    return result_of(run_id, started=time.time(), reason=reason)
+    return _supervise.result_of(run_id, started=time.time(), reason=reason)
 
 
 def _unfinished(root: Path) -> list[tuple[Path, str]]:
@@ -382,7 +325,7 @@ def _check_executable(path: Path, shown: str) -> None:
 
 
 def _check_interpreter(path: Path, shown: str) -> None:
-    """A script whose `#!` line names nothing fails with a puzzling "no such file"."""
+    """Refuse a script whose `#!` line names nothing: the system says a puzzling "no such file"."""
     try:
         with path.open("rb") as stream:
             line = stream.readline(4096)

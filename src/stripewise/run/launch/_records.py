@@ -1,21 +1,27 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads and writes a run's record directory: request, result, output, guard's report."""
+"""Keeps a run's record: request, result, output, emulated storage, what the guard refused."""
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import re
 import signal
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from stripewise.core import RunStatus, replace_file, to_json
-from stripewise.core.errors import StorageError, StudyError
+from stripewise.core import RunStatus, from_json, replace_file, to_json
+from stripewise.core.errors import StorageError, StripewiseError, StudyError
 from stripewise.run.launch._base import Outcome, RunRequest
+from stripewise.run.launch.agent import _agent_files as files
 from stripewise.run.launch.agent._supervise import TIMEOUT
+from stripewise.run.runtime import Runtime, preload_environment, ranks_of_command
+from stripewise.storage.emulation import EmulatedRun, EmulatedStorage, Emulation, EmulationOptions
 
 REQUEST = "request.json"
 RESULT = "result.json"
@@ -29,7 +35,7 @@ _TAIL_BYTES = 4096
 
 
 def portable(text: str) -> str:
-    """Text of any bytes, independent of the locale: UTF-8 with escaped surrogates."""
+    """Return text of any bytes, independent of the locale: UTF-8 with escaped surrogates."""
     return os.fsencode(text).decode("utf-8", "surrogateescape")
 
 
@@ -65,6 +71,54 @@ def write_request(request: RunRequest) -> None:
         raise storage_error(error, path) from error
 
 
+def told(
+    request: RunRequest,
+    program: str,
+    command: Sequence[str],
+    record: Path,
+    limit_seconds: float | None,
+) -> dict[str, Any]:
+    """Return what whoever carries a run out is told, a supervisor or an agent.
+
+    Args:
+        request: The run.
+        program: What its first word stands for.
+        command: Its words.
+        record: Absolute: its record directory.
+        limit_seconds: After which it is stopped.
+    """
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return {
+        "run_id": request.run_id,
+        "program": portable(program),
+        "command": [portable(word) for word in command],
+        "directory": portable(str(request.directory.absolute())),
+        "record_directory": portable(str(record)),
+        "timeout_seconds": limit_seconds,
+        "umask": mask,
+    }
+
+
+def preloaded(runtime: Runtime, request: RunRequest, base: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment with the library that records a run, and its record's places."""
+    containers = (request.record_directory / CONTAINERS).absolute()
+    containers.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return preload_environment(
+        runtime,
+        directory=containers,
+        run_id=request.run_id,
+        configuration=request.configuration,
+        sync=request.sync and request.storage is None,
+        writable=request.writable,
+        refused=(request.record_directory / REFUSED).absolute(),
+        keep_removed=request.directory if request.keep_removed else None,
+        include=(request.directory,),
+        capture=request.capture,
+        base=base,
+    )
+
+
 def create(path: Path, how: int = os.O_TRUNC) -> int:
     """Open a file of a record for writing, for the user alone; a link is not followed."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -88,6 +142,18 @@ def write_result(directory: Path, result: dict[str, Any]) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def replace_json(path: Path, data: dict[str, Any]) -> None:
+    """Write a file as a whole or not at all, for the user alone.
+
+    Raises:
+        StorageError: The disk is full, read-only, or refuses.
+    """
+    try:
+        files.replace(str(path), data)
+    except OSError as error:
+        raise storage_error(error, path) from error
 
 
 def storage_error(error: OSError, path: Path) -> StorageError:
@@ -183,7 +249,7 @@ _ENDED_TASKS = re.compile(
 
 
 def last_line(path: Path) -> str:
-    """Last line with text of a file; "" if there is none."""
+    """Return the last line with text of a file; "" if there is none."""
     texts = [line.strip() for line in _tail(path).splitlines() if line.strip(" -=*#\t")]
     told = [text for text in texts if not _ENDED_TASKS.match(text)] or texts
     return told[-1][:300] if told else ""
@@ -245,3 +311,96 @@ def read_guarded(record: Path) -> Guarded:
             (path, why) for kind, why in _ESCAPES.items() for path in found.get(kind, ())
         ),
     )
+
+
+# The clocks of runs on emulated storage: from the start of a run until its record has them.
+
+_RUNNING: dict[str, Emulation] = {}
+"""Of the runs that this process started, by their ids."""
+_GONE = "its emulated storage is gone with the tuner that began it"
+
+
+def begin_emulation(request: RunRequest, environment: Mapping[str, str]) -> dict[str, str]:
+    """Make the clocks of a run; return what its environment needs, nothing without a storage.
+
+    Raises:
+        StripewiseError: Its directory cannot stand for a storage.
+    """
+    if request.storage is None:
+        return {}
+    ranks = ranks_of_command(request.command) or 0
+    made = Emulation.begin(request.storage, request.directory, environment, request.run_id, ranks)
+    _RUNNING[request.run_id] = made
+    return made.variables
+
+
+def end_emulation(run_id: str) -> None:
+    """Remove the clocks of a run; no error if there are none."""
+    made = _RUNNING.pop(run_id, None)
+    if made is not None:
+        made.end()
+
+
+def with_emulation(outcome: Outcome, directory: Path, run_id: str) -> Outcome:
+    """Return what is known of an ended run with what its storage saw, which is then recorded.
+
+    A run whose clocks are gone counts as never run.
+    """
+    request = read_json(directory / REQUEST) or {}
+    if not request.get("storage"):
+        return outcome
+    seen = _recorded(directory) or _taken(directory, run_id, request)
+    if seen is None and outcome.status is RunStatus.OK:
+        return replace(outcome, status=RunStatus.CANCELLED, message=_GONE)
+    return replace(outcome, emulated=seen)
+
+
+def _recorded(directory: Path) -> EmulatedRun | None:
+    data = read_json(directory / EMULATED)
+    if data is None:
+        return None
+    try:
+        return from_json(EmulatedRun, data)
+    except ValueError:
+        return None
+
+
+def _taken(directory: Path, run_id: str, request: Mapping[str, object]) -> EmulatedRun | None:
+    """Read the clocks of a run, of another process too if that is dead; remove them."""
+    made = _RUNNING.get(run_id) or _find_again(request)
+    if made is None:
+        return None
+    _RUNNING[run_id] = made
+    seen = made.read()
+    try:
+        with open(create(directory / EMULATED), "w", encoding="ascii") as stream:
+            json.dump(to_json(seen), stream)
+    except OSError as error:
+        raise storage_error(error, directory / EMULATED) from error
+    end_emulation(run_id)
+    return seen
+
+
+def _find_again(request: Mapping[str, object]) -> Emulation | None:
+    try:
+        options = from_json(EmulationOptions, request["storage"])
+        return Emulation.find_again(EmulatedStorage.find(options), Path(str(request["directory"])))
+    except (ValueError, StripewiseError):
+        return None
+
+
+def _end_all() -> None:
+    with suppress(OSError):
+        for run_id in list(_RUNNING):
+            end_emulation(run_id)
+
+
+def _forget_in_child() -> None:
+    """Forget the clocks in a forked copy, which neither owns nor locks them."""
+    for made in _RUNNING.values():
+        made.forget()
+    _RUNNING.clear()
+
+
+atexit.register(_end_all)
+os.register_at_fork(after_in_child=_forget_in_child)

@@ -16,11 +16,11 @@ from types import MappingProxyType
 from stripewise.core import Configuration, JobSettings
 from stripewise.run.jobs import Changes, JobScript, links_program, replaced_links, rewrite
 from stripewise.run.launch._base import RunRequest
-from stripewise.run.launch._job_plan import Allocation, JobPlan, Stage, time_text
+from stripewise.run.launch._job_plan import Allocation, JobPlan, Stage
 from stripewise.run.launch.agent import _staging
 from stripewise.run.launch.agent._agent_run import STAGE_VARIABLE
 from stripewise.run.shell import Move
-from stripewise.run.slurm import options_of_variables
+from stripewise.run.slurm import options_of_variables, time_text
 from stripewise.run.tiers import Pool, Tier, TierRequest
 from stripewise.settings.formats import get
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from stripewise.core.errors import StorageError, StripewiseError, StudyError, Us
 from stripewise.run.launch import _records
 from stripewise.run.launch._base import Handle, Launcher, Outcome, RunRequest
 from stripewise.run.launch._job_plan import Allocation, JobPlan, order_environment, write_tasks
-from stripewise.run.launch._local import resolve_program, umask
+from stripewise.run.launch._local import resolve_program
 from stripewise.run.launch._slurm_pool import NAME, Place, Places
 from stripewise.run.launch._slurm_spool import STALE_SECONDS, Spool
 from stripewise.run.launch.agent import _agent_files as files
@@ -38,6 +39,18 @@ HOLD_SECONDS = 300.0
 ANSWER_SECONDS = 10.0
 """An agent that does not answer a cancellation for so long loses its job."""
 _CANCEL_SECONDS = 90.0
+
+
+SETTLE_SECONDS = 2.0
+"""What an agent wrote last may be seen here so late."""
+ENDS_BETWEEN_RUNS = ("time", "idle", "hold", "stop", "done", "lost")
+"""Reasons of an agent's end after which an order that it did not begin goes to another one."""
+
+_IN_SIGHT = {
+    False: "keep the study on storage that compute nodes see, with --study-dir",
+    True: "build it on storage that compute nodes see: STRIPEWISE_RUNTIME_DIR=DIR stripewise "
+    "runtime build, and begin anew with that variable set",
+}
 
 
 class SlurmLauncher(Launcher):
@@ -79,7 +92,8 @@ class SlurmLauncher(Launcher):
         self.places = places
         options = {"per_run": per_run, "idle_seconds": idle_seconds, "hold_seconds": hold_seconds}
         self._runs = Places(directory, slurm, places, options)
-        self._watch = Watch(self._runs)
+        self._problems: dict[str, StripewiseError] = {}
+        """By run: why the study cannot go on."""
 
     @property
     def node_seconds(self) -> float:
@@ -140,10 +154,29 @@ class SlurmLauncher(Launcher):
         Raises:
             SubmissionError: Slurm refuses a job that could not be submitted before.
         """
-        return self._watch.poll(handle)
+        place = self._runs.find(handle)
+        spool = self._runs.pool.spool(place.spool)
+        if spool is None or spool.closed:
+            return self._end_lost(handle, place, "its allocation has ended")
+        agent = spool.agent()
+        if agent is not None and int(agent["ended"]) >= place.number:
+            return self._end_told(handle, place, agent)
+        if (
+            agent is not None
+            and agent["state"] == "ended"
+            and agent["reason"] in ENDS_BETWEEN_RUNS
+        ):
+            return self._move(handle, place, spool)
+        if not spool.job_id and agent is None:
+            self._submit_again(spool)
+            return False
+        if agent is not None and not spool.job_id:
+            spool.job_id = int(agent["job_id"])
+        waits = agent is None or agent["state"] == "ended" or spool.quiet_seconds > STALE_SECONDS
+        return waits and self._ask(handle, place, spool)
 
     def collect(self, handle: Handle) -> Outcome:
-        """Outcome of an ended run.
+        """Return the outcome of an ended run.
 
         Raises:
             UsageError: The run has not ended.
@@ -152,7 +185,7 @@ class SlurmLauncher(Launcher):
         """
         if not self.poll(handle):
             raise UsageError(f"run {handle.run_id} has not ended")
-        problem = self._watch.problems.pop(handle.run_id, None)
+        problem = self._problems.pop(handle.run_id, None)
         if problem is not None:
             raise problem
         record = self._runs.find(handle).record
@@ -168,6 +201,93 @@ class SlurmLauncher(Launcher):
                 "run's record and go on with --resume"
             )
         return _records.outcome(record, result)
+
+    def _submit_again(self, spool: Spool) -> None:
+        """Submit what the controller did not take before, or the tuner died before it could."""
+        spool.find_after = max(spool.find_after, 0)
+        try:
+            self._runs.pool.submit(spool)
+        except SlurmError:
+            spool.close()
+            raise
+
+    def _ask(self, handle: Handle, place: Place, spool: Spool) -> bool:
+        """Ask Slurm after a job that should serve a run; True if the run has ended."""
+        status = self._runs.pool.status(spool)
+        if status is None:
+            return False
+        reason = "ReservationDeleted" if status.state is JobState.RESV_DEL_HOLD else status.reason
+        if status.state.waiting and starts_never(reason):
+            remedy, reason = remedy_of(reason), one_line(reason)
+            self._problems[handle.run_id] = StudyError(
+                f"job {spool.job_id} will not start ({reason}); "
+                + (remedy or "correct what it asks for, then begin anew")
+            )
+            self._runs.pool.cancel([spool])
+            spool.close()
+            return self._end_lost(handle, place, f"its job would not start: {reason}")
+        if status.state is JobState.PENDING:
+            self._runs.pool.make_way(status.reason)
+        if not status.state.ended:
+            spool.dead_since = None
+            return False
+        spool.dead_since = spool.dead_since or time.monotonic()
+        if time.monotonic() - spool.dead_since < SETTLE_SECONDS:
+            return False  # what its agent wrote last may not be seen here yet
+        return self._job_over(handle, place, spool, status)
+
+    def _job_over(self, handle: Handle, place: Place, spool: Spool, status: JobStatus) -> bool:
+        """Settle a run whose job has ended without it; return whether the run has ended."""
+        agent = spool.agent()
+        if agent is not None and int(agent["order"]) < place.number:
+            return self._move(handle, place, spool)  # it died while it waited for orders
+        said = spool.output()
+        how = f"its job {status.job_id} ended: {status.state}"
+        how += f" on {one_line(status.node_list)}" if status.state is JobState.NODE_FAIL else ""
+        how += (
+            f" ({one_line(status.reason)})" if status.reason not in ("", "NonZeroExitCode") else ""
+        )
+        how += f": {said}" if said else ""
+        if agent is None and status.state in (JobState.FAILED, JobState.COMPLETED):
+            if not self._runs.pool.has_worked:
+                self._problems[handle.run_id] = StudyError(_why_no_agent(spool, status, said))
+        spool.close()
+        return self._end_lost(handle, place, how)
+
+    def _end_told(self, handle: Handle, place: Place, agent: Mapping[str, Any]) -> bool:
+        """See that the result is here of a run that the agent says has ended."""
+        said = agent["said"].get(str(place.number))
+        if said and not (place.record / _records.RESULT).is_file():
+            self._end_lost(handle, place, said)
+            if "could not be stored" in said:
+                text = f"{said}; make room there, then go on with --resume"
+                self._problems[handle.run_id] = StorageError(text)
+            else:
+                remedy = _IN_SIGHT["runtime library" in said]
+                self._problems[handle.run_id] = StudyError(f"{said}; {remedy}")
+        return True
+
+    def _end_lost(self, handle: Handle, place: Place, why: str) -> bool:
+        """Record a run that nobody else will; what was recorded stays."""
+        if not (place.record / _records.RESULT).is_file() and place.record.is_dir():
+            result = result_of(handle.run_id, started=time.time(), reason=why)
+            try:
+                _records.write_result(place.record, result)
+            except OSError as error:
+                path = place.record / _records.RESULT
+                self._problems[handle.run_id] = _records.storage_error(error, path)
+        return True
+
+    def _move(self, handle: Handle, place: Place, spool: Spool) -> bool:
+        """Give an order that an agent left behind to another allocation."""
+        spool.close()
+        order = files.read(str(spool.path / files.order_name(place.number)))
+        if order is None or spool.is_cancelled(place.number):
+            return self._end_lost(handle, place, "cancelled")
+        allocation = spool.allocation
+        other = self._runs.pool.idle(allocation) or self._runs.pool.make(allocation)
+        self._runs.put(handle.run_id, other, order, place.record)
+        return False
 
     # -- the end -----------------------------------------------------------------------------
 
@@ -186,7 +306,7 @@ class SlurmLauncher(Launcher):
             self._runs.pool.cancel([spool])
             self._wait_for_job(spool)
             spool.close()
-        self._watch.end_lost(handle, place, "cancelled")
+        self._end_lost(handle, place, "cancelled")
 
     def _poll_quietly(self, handle: Handle) -> bool:
         spool = self._runs.spool(handle)
@@ -195,7 +315,7 @@ class SlurmLauncher(Launcher):
         try:
             return self.poll(handle)
         except SlurmError:
-            return self._watch.end_lost(handle, self._runs.find(handle), "its job was refused")
+            return self._end_lost(handle, self._runs.find(handle), "its job was refused")
 
     def _wait_for_agent(self, place: Place, spool: Spool) -> bool:
         """Wait until the agent has ended an order; False if it does not answer."""
@@ -222,147 +342,6 @@ class SlurmLauncher(Launcher):
     def close(self) -> None:
         """End the allocations; returns when they have ended, or their jobs were cancelled."""
         self._runs.pool.close()
-
-
-# Whether runs in allocations have ended; lost agents and jobs are noticed here.
-
-SETTLE_SECONDS = 2.0
-"""What an agent wrote last may be seen here so late."""
-ENDS_BETWEEN_RUNS = ("time", "idle", "hold", "stop", "done", "lost")
-"""Reasons of an agent's end after which an order that it did not begin goes to another one."""
-
-_IN_SIGHT = {
-    False: "keep the study on storage that compute nodes see, with --study-dir",
-    True: "build it on storage that compute nodes see: STRIPEWISE_RUNTIME_DIR=DIR stripewise "
-    "runtime build, and begin anew with that variable set",
-}
-
-
-class Watch:
-    """Looks at runs by their spools, and asks Slurm where these are silent.
-
-    Attributes:
-        places: Where the runs are.
-        problems: By run: why the study cannot go on.
-    """
-
-    def __init__(self, places: Places) -> None:
-        self.places = places
-        self.problems: dict[str, StripewiseError] = {}
-
-    def poll(self, handle: Handle) -> bool:
-        """Whether the run has ended; lost agents and jobs are noticed here.
-
-        Raises:
-            SubmissionError: Slurm refuses a job that could not be submitted before.
-        """
-        place = self.places.find(handle)
-        spool = self.places.pool.spool(place.spool)
-        if spool is None or spool.closed:
-            return self.end_lost(handle, place, "its allocation has ended")
-        agent = spool.agent()
-        if agent is not None and int(agent["ended"]) >= place.number:
-            return self._end_told(handle, place, agent)
-        if (
-            agent is not None
-            and agent["state"] == "ended"
-            and agent["reason"] in ENDS_BETWEEN_RUNS
-        ):
-            return self._move(handle, place, spool)
-        if not spool.job_id and agent is None:
-            self._submit_again(spool)
-            return False
-        if agent is not None and not spool.job_id:
-            spool.job_id = int(agent["job_id"])
-        waits = agent is None or agent["state"] == "ended" or spool.quiet_seconds > STALE_SECONDS
-        return waits and self._ask(handle, place, spool)
-
-    def _submit_again(self, spool: Spool) -> None:
-        """Submit what the controller did not take before, or the tuner died before it could."""
-        spool.find_after = max(spool.find_after, 0)
-        try:
-            self.places.pool.submit(spool)
-        except SlurmError:
-            spool.close()
-            raise
-
-    def _ask(self, handle: Handle, place: Place, spool: Spool) -> bool:
-        """Ask Slurm after a job that should serve a run; True if the run has ended."""
-        status = self.places.pool.status(spool)
-        if status is None:
-            return False
-        reason = "ReservationDeleted" if status.state is JobState.RESV_DEL_HOLD else status.reason
-        if status.state.waiting and starts_never(reason):
-            remedy, reason = remedy_of(reason), one_line(reason)
-            self.problems[handle.run_id] = StudyError(
-                f"job {spool.job_id} will not start ({reason}); "
-                + (remedy or "correct what it asks for, then begin anew")
-            )
-            self.places.pool.cancel([spool])
-            spool.close()
-            return self.end_lost(handle, place, f"its job would not start: {reason}")
-        if status.state is JobState.PENDING:
-            self.places.pool.make_way(status.reason)
-        if not status.state.ended:
-            spool.dead_since = None
-            return False
-        spool.dead_since = spool.dead_since or time.monotonic()
-        if time.monotonic() - spool.dead_since < SETTLE_SECONDS:
-            return False  # what its agent wrote last may not be seen here yet
-        return self._job_over(handle, place, spool, status)
-
-    def _job_over(self, handle: Handle, place: Place, spool: Spool, status: JobStatus) -> bool:
-        """The job has ended without having ended the run."""
-        agent = spool.agent()
-        if agent is not None and int(agent["order"]) < place.number:
-            return self._move(handle, place, spool)  # it died while it waited for orders
-        said = spool.output()
-        how = f"its job {status.job_id} ended: {status.state}"
-        how += f" on {one_line(status.node_list)}" if status.state is JobState.NODE_FAIL else ""
-        how += (
-            f" ({one_line(status.reason)})" if status.reason not in ("", "NonZeroExitCode") else ""
-        )
-        how += f": {said}" if said else ""
-        if agent is None and status.state in (JobState.FAILED, JobState.COMPLETED):
-            if not self.places.pool.has_worked:
-                self.problems[handle.run_id] = StudyError(_why_no_agent(spool, status, said))
-        spool.close()
-        return self.end_lost(handle, place, how)
-
-    def _end_told(self, handle: Handle, place: Place, agent: Mapping[str, Any]) -> bool:
-        """The agent says that a run has ended; see that its result is here."""
-        said = agent["said"].get(str(place.number))
-        if said and not (place.record / _records.RESULT).is_file():
-            self.end_lost(handle, place, said)
-            if "could not be stored" in said:
-                text = f"{said}; make room there, then go on with --resume"
-                self.problems[handle.run_id] = StorageError(text)
-            else:
-                remedy = _IN_SIGHT["runtime library" in said]
-                self.problems[handle.run_id] = StudyError(f"{said}; {remedy}")
-        return True
-
-    def end_lost(self, handle: Handle, place: Place, why: str) -> bool:
-        """Record a run that nobody else will; what was recorded stays."""
-        if not (place.record / _records.RESULT).is_file() and place.record.is_dir():
-            result = result_of(handle.run_id, started=time.time(), reason=why)
-            try:
-                _records.write_result(place.record, result)
-            except OSError as error:
-                path = place.record / _records.RESULT
-                self.problems[handle.run_id] = _records.storage_error(error, path)
-        return True
-
-    def _move(self, handle: Handle, place: Place, spool: Spool) -> bool:
-        """Give an order that an agent left behind to another allocation."""
-        spool.close()
-        order = files.read(str(spool.path / files.order_name(place.number)))
-        if order is None or spool.is_cancelled(place.number):
-            return self.end_lost(handle, place, "cancelled")
-        allocation = spool.allocation
-        other = self.places.pool.idle(allocation) or self.places.pool.make(allocation)
-        self.places.put(handle.run_id, other, order, place.record)
-        return False
 
 
 def _why_no_agent(spool: Spool, status: JobStatus, said: str) -> str:
@@ -406,26 +385,16 @@ def make_order(
     program = resolve_program(command, request.directory)
     whole = runtime if not plan.task_words else None
     changes = order_environment(whole, request, stage, allocation.name, guard=runtime)
+    limit = allocation.limit_of_run(_limit(plan, request))
     portable = _records.portable
     return {
-        "run_id": request.run_id,
-        "program": portable(program),
-        "command": [portable(word) for word in command],
-        "directory": portable(str(request.directory.absolute())),
-        "record_directory": portable(str(record)),
-        "timeout_seconds": allocation.limit_of_run(_limit(plan, request)),
-        "umask": umask(),
+        **_records.told(request, program, command, record, limit),
         "libraries": [portable(str(path)) for path in _libraries(runtime, words)],
-        "stage": None
-        if stage is None
-        else {
-            "variable": stage.variable,
-            "mode": stage.mode,
-            "globs": list(stage.globs),
+        "stage": stage
+        and {
+            **asdict(stage),
             "copies": [[portable(text) for text in copy] for copy in stage.copies],
             "directory": portable(stage.directory),
-            "may_be_local": stage.may_be_local,
-            "content": stage.content,
         },
         **changes,
     }

@@ -350,10 +350,7 @@ class Places:
         """
         number = spool.orders + 1
         where = {"spool": str(spool.path), "order": number}
-        try:
-            files.replace(str(record / PLACE), where)
-        except OSError as error:
-            raise _records.storage_error(error, record / PLACE) from error
+        _records.replace_json(record / PLACE, where)
         spool.put(order)
         self._where[run_id] = Place(spool.path, number, record)
         self.pool.use(spool)

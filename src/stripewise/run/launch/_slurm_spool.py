@@ -23,7 +23,7 @@ from stripewise.run.launch.agent import _agent_files as files
 
 NAME_PREFIX = "stripewise-"
 _AGENT_FILES = (
-    "_agent.py", "_agent_files.py", "_agent_run.py", "_agent_steps.py", "_processes.py",
+    "_agent.py", "_agent_files.py", "_agent_run.py", "_processes.py",
     "_staging.py", "_supervise.py",
 )  # fmt: skip
 _OUTPUT = "job.out"
@@ -104,16 +104,6 @@ class Spool:
         return str(self._state["name"])
 
     @property
-    def nodes(self) -> int:
-        """Compute nodes of the allocation."""
-        return int(self._state["allocation"]["nodes"])
-
-    @property
-    def per_run(self) -> bool:
-        """Whether it takes one order only."""
-        return bool(self._state["per_run"])
-
-    @property
     def job_id(self) -> int:
         """Number of the job; 0 while it is not known."""
         return int(self._state["job_id"])
@@ -178,11 +168,7 @@ class Spool:
         Raises:
             StorageError: The disk is full, or refuses.
         """
-        path = self.path / files.STATE
-        try:
-            files.replace(str(path), self._state)
-        except OSError as error:
-            raise _records.storage_error(error, path) from error
+        _records.replace_json(self.path / files.STATE, self._state)
 
     # -- what the tuner says -----------------------------------------------------------------
 
@@ -205,11 +191,7 @@ class Spool:
             StorageError: The disk is full, or refuses.
         """
         number = self.orders + 1
-        path = self.path / files.order_name(number)
-        try:
-            files.replace(str(path), order)
-        except OSError as error:
-            raise _records.storage_error(error, path) from error
+        _records.replace_json(self.path / files.order_name(number), order)
         self.orders = number
         return number
 
@@ -222,11 +204,6 @@ class Spool:
         """Say that no order is wanted any more."""
         self._stop = True
         self.tell()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether it was told to end."""
-        return self._stop
 
     def is_cancelled(self, number: int) -> bool:
         """Whether an order is not wanted any more."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Build the runtime library, the MPI plug-ins, the kernels and the replay program with CMake."""
+"""Builds the runtime library, the MPI plug-ins, the kernels and the replay program with CMake."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ import filelock
 
 from stripewise.core.errors import RuntimeMissingError, StorageError, UsageError
 from stripewise.present import text_of
-from stripewise.run.runtime._locate import (
+from stripewise.run._ask import ask
+from stripewise.run.runtime._environment import (
     CORE_NAME,
     KERNEL_PREFIX,
     METADATA_PREFIX,
@@ -28,7 +29,7 @@ from stripewise.run.runtime._locate import (
     build_directory,
     native_sources,
 )
-from stripewise.run.runtime._mpi import MpiInstallation, ask, describe_mpi, detect_mpis
+from stripewise.run.runtime._mpi import MpiInstallation, describe_mpi, detect_mpis
 
 Progress = Callable[[str], None]
 _TAIL_LINES = 12
@@ -117,7 +118,7 @@ def build_runtime(
 
 
 def _wanted(mpicc: Sequence[str]) -> tuple[list[MpiInstallation], dict[str, str]]:
-    """MPIs to build for, one per family and major version, and those that cannot be."""
+    """Return the MPIs to build for, one per family and major version, and those that fail."""
     found = []
     for name in mpicc:
         mpi = describe_mpi(name)
@@ -148,7 +149,7 @@ def _core_part() -> Part:
 
 
 def kernel_name(mpi: MpiInstallation) -> str:
-    """Last part of a kernel's file name: the family, for the first MPI of it on PATH.
+    """Return the last part of a kernel's file name: the family, for its first MPI on PATH.
 
     Another major version of the same family has it appended and so leaves that kernel alone.
     """
@@ -194,8 +195,8 @@ def _build_part(
     shutil.rmtree(tree, ignore_errors=True)
     for step in _steps(part, sources, target, tree):
         answer = ask(step, timeout_seconds=_BUILD_SECONDS)
-        if answer.returncode:
-            raise BuildError(_failure(part, answer.stdout + answer.stderr, step))
+        if not answer.ok:
+            raise BuildError(_failure(part, answer.text + answer.error + answer.problem, step))
     missing = [name for name in part.outputs if not (target / name).exists()]
     if missing:
         raise BuildError(f"{part.label}: the build installed no {', '.join(missing)}")
@@ -204,7 +205,7 @@ def _build_part(
 
 
 def _digest(sources: Path) -> str:
-    """SHA-256 over the names and contents of all sources."""
+    """Return SHA-256 over the names and contents of all sources."""
     digest = hashlib.sha256()
     for path in sorted(sources.rglob("*")):
         if path.is_file():
@@ -214,10 +215,10 @@ def _digest(sources: Path) -> str:
 
 
 def _stamp(part: Part, digest: str) -> str:
-    """SHA-256 over all that a part comes from: sources, the compiler's identity, options."""
+    """Return SHA-256 over all that a part is made from: sources, compiler, options."""
     compiler = str(part.compiler)
-    version = ask([compiler, "--version"]).stdout.partition("\n")[0]
-    shown = ask([compiler, "-show"]).stdout.strip()
+    version = ask([compiler, "--version"]).text.partition("\n")[0]
+    shown = ask([compiler, "-show"]).text.strip()
     text = json.dumps([digest, [compiler, version, shown], sorted(part.options.items())])
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -243,7 +244,7 @@ def _steps(part: Part, sources: Path, target: Path, tree: Path) -> list[list[str
 
 
 def _failure(part: Part, text: str, step: Sequence[str]) -> str:
-    """What failed, with the lines of the compiler that tell why."""
+    """Return what failed, with the lines of the compiler that tell why."""
     lines = [line for line in text.splitlines() if line.strip()]
     telling = [line for line in lines if "error" in line.lower()]
     shown = "\n  ".join((telling or lines)[:2] + lines[-_TAIL_LINES:])
@@ -252,7 +253,7 @@ def _failure(part: Part, text: str, step: Sequence[str]) -> str:
 
 @contextlib.contextmanager
 def _locked(target: Path) -> Iterator[None]:
-    """One build at a time in a directory."""
+    """Let one build at a time work in a directory."""
     try:
         (target / "build").mkdir(parents=True, exist_ok=True)
         lock = filelock.FileLock(target / "build" / ".lock", timeout=_BUILD_SECONDS)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the environment of a run under the library, or a file of it for each task.
+"""Finds the built runtime library, and makes the environment that switches it on.
 
 The names are some of native/include/stripewise/environment.h; a test compares them.
 """
@@ -8,10 +8,12 @@ The names are some of native/include/stripewise/environment.h; a test compares t
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from stripewise.core import Configuration, SeriesRule
@@ -21,7 +23,125 @@ from stripewise.core.errors import (
     StorageError,
     UsageError,
 )
-from stripewise.run.runtime._locate import CORE_NAME, Runtime
+
+# Where the built runtime lives, and where its sources are.
+
+RUNTIME_DIRECTORY_VARIABLE = "STRIPEWISE_RUNTIME_DIR"
+CORE_NAME = "libstripewise.so"
+TASK_NAME = "stripewise-task"
+PLUGIN_PREFIX = "libstripewise-mpi-"
+KERNEL_PREFIX = "stripewise-kernel-"
+REPLAY_PREFIX = "stripewise-replay-"
+METADATA_PREFIX = "stripewise-metadata-"
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """A built runtime library.
+
+    Attributes:
+        directory: Root of its layout (`lib`, `lib/plugins`, `bin`, `build`).
+    """
+
+    directory: Path
+
+    @property
+    def core(self) -> Path:
+        """The library that is preloaded."""
+        return self.directory / "lib" / CORE_NAME
+
+    @property
+    def task(self) -> Path:
+        """The program that starts a task in the environment that a file describes."""
+        return self.directory / "bin" / TASK_NAME
+
+    @property
+    def plugin_directory(self) -> Path:
+        """Where MPI plug-ins are looked for."""
+        return self.directory / "lib" / "plugins"
+
+    @property
+    def plugins(self) -> dict[str, Path]:
+        """`<family>-<major>` to the plug-in."""
+        return _built(self.plugin_directory, PLUGIN_PREFIX)
+
+    @property
+    def kernels(self) -> dict[str, Path]:
+        """MPI family to its benchmark kernel."""
+        return _built(self.directory / "bin", KERNEL_PREFIX)
+
+    @property
+    def replays(self) -> dict[str, Path]:
+        """MPI family to the program that replays traces."""
+        return _built(self.directory / "bin", REPLAY_PREFIX)
+
+    @property
+    def metadata_programs(self) -> dict[str, Path]:
+        """MPI family to the program that times operations of metadata."""
+        return _built(self.directory / "bin", METADATA_PREFIX)
+
+
+def _built(folder: Path, prefix: str) -> dict[str, Path]:
+    """Return files by what stands behind the prefix in their names."""
+    found = sorted(folder.glob(prefix + "*"))
+    return {path.name.removeprefix(prefix).removesuffix(".so"): path for path in found}
+
+
+def candidate_directories() -> list[Path]:
+    """Return the directories in which a runtime may be, in order of preference."""
+    named = os.environ.get(RUNTIME_DIRECTORY_VARIABLE)
+    if named:
+        return [Path(named).absolute()]
+    return [
+        Path(sys.prefix) / "lib" / "stripewise",
+        Path.home() / ".local" / "share" / "stripewise",
+    ]
+
+
+def build_directory() -> Path:
+    """Return the first candidate that can be written to (the last one if none can)."""
+    candidates = candidate_directories()
+    for path in candidates:
+        existing = next(p for p in (path, *path.parents) if p.exists())
+        if os.access(existing, os.W_OK | os.X_OK):
+            return path
+    return candidates[-1]
+
+
+def find_runtime() -> Runtime:
+    """Find the built runtime.
+
+    Raises:
+        RuntimeMissingError: It is not built.
+    """
+    candidates = candidate_directories()
+    for directory in candidates:
+        if (runtime := Runtime(directory)).core.is_file():
+            return runtime
+    looked = ", ".join(str(path) for path in candidates)
+    raise RuntimeMissingError(
+        f"the runtime library is not built (looked in {looked}); run: stripewise runtime build"
+    )
+
+
+def native_sources() -> Path:
+    """Return the directory of the C sources: of the checkout, or in the installed package.
+
+    Raises:
+        RuntimeMissingError: They are not there.
+    """
+    package = Path(__file__).resolve().parents[2]
+    candidates = (package / "_native", package.parents[1] / "native")
+    for path in candidates:
+        if (path / "CMakeLists.txt").is_file():
+            return path
+    looked = " and ".join(map(str, candidates))
+    raise RuntimeMissingError(
+        f"the C sources are missing (looked in {looked}); install Stripewise again"
+    )
+
+
+# The environment of a run under the library.
 
 ENV_DIRECTORY = "STRIPEWISE_DIRECTORY"
 ENV_RUN_ID = "STRIPEWISE_RUN_ID"
@@ -68,7 +188,7 @@ def preload_environment(
     series: Sequence[SeriesRule] = (),
     base: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Complete environment for a command that runs under the library.
+    """Return the complete environment for a command that runs under the library.
 
     Args:
         runtime: What is preloaded.
@@ -146,7 +266,7 @@ def guard_environment(
 def configured_environment(
     runtime: Runtime, configuration: Configuration, directory: Path
 ) -> dict[str, str]:
-    """Variables with which the library, once it is preloaded, applies a configuration.
+    """Return the variables with which the preloaded library applies a configuration.
 
     Nothing is recorded.
 
@@ -197,7 +317,7 @@ def check_carried(configuration: Configuration, allowed: Collection[str] = ()) -
 
 
 def _preload(core: Path, present: str) -> str:
-    """The core in front of what is preloaded already, itself not twice."""
+    """Return the core in front of what is preloaded already, itself not twice."""
     if any(character in str(core) for character in " :\t\n"):
         raise UsageError(
             f"cannot preload {core}: a path with blanks or colons does not fit in LD_PRELOAD; "
@@ -222,7 +342,7 @@ def _path_list(paths: Sequence[Path], present: str = "") -> str:
 def _configured(
     configuration: Configuration, series: Sequence[SeriesRule], directory: Path
 ) -> dict[str, str]:
-    """Variables that carry a configuration."""
+    """Return the variables that carry a configuration."""
     if configuration == Configuration() and not series:
         return {}
     from stripewise.settings import formats

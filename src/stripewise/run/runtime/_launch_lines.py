@@ -352,7 +352,7 @@ def program_file(command: Sequence[str], directory: Path) -> Path | None:
 
 
 def ranks_of_command(command: Sequence[str]) -> int | None:
-    """Number of ranks that a launcher line asks for; None if it does not say."""
+    """Return the number of ranks that a launcher line asks for; None if it does not say."""
     if not command or not is_launcher(Path(command[0]).name):
         return None
     options = ("-n", "-np", "--n", "--np", "--ntasks")

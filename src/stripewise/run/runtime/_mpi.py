@@ -8,8 +8,7 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 from stripewise.core import hdf5_names_in_file, is_launcher, mpi_family_of_file
 from stripewise.evidence.facts import mpiio_components
 from stripewise.present import text_of
+from stripewise.run._ask import ask
 
 # HDF5, NetCDF, PnetCDF and ADIOS2 that belong to an MPI: what the kernel's back ends link.
 
@@ -148,7 +148,7 @@ def find_hdf5(mpicc: Path, family: str) -> IoLibrary | None:
 
 
 def parse_flags(words: Sequence[str]) -> tuple[list[Path], list[Path], list[str]]:
-    """Include directories, library directories and names of the HDF5 in compiler flags."""
+    """Return include directories, library directories and names of HDF5 in compiler flags."""
     includes = [Path(word[2:]) for word in words if word.startswith("-I") and len(word) > 2]
     libraries = [Path(word[2:]) for word in words if word.startswith("-L") and len(word) > 2]
     libraries += [Path(word).parent for word in words if re.search(r"/libhdf5\.(a|so)$", word)]
@@ -159,9 +159,9 @@ def parse_flags(words: Sequence[str]) -> tuple[list[Path], list[Path], list[str]
 
 def _by_pkg_config(mpicc: Path, family: str) -> IoLibrary | None:
     answer = ask(["pkg-config", "--cflags", "--libs", f"hdf5-{family}"])
-    if answer.returncode:
+    if not answer.ok:
         return None
-    words = shlex.split(answer.stdout)
+    words = shlex.split(answer.text)
     ours = {word for word in _shown(mpicc) if word.startswith("-I")}
     theirs = {word for word in words if word.startswith("-I")}
     if ours and not ours & theirs:
@@ -184,24 +184,24 @@ def _by_h5pcc(mpicc: Path) -> IoLibrary | None:
 
 
 def _linked(words: Sequence[str], mpicc: Path) -> IoLibrary | None:
-    """The installation that compiler flags lead to, or that the compiler finds by itself."""
+    """Return the installation that compiler flags lead to, or that the compiler finds."""
     includes, places, names = parse_flags(words)
     files = [f"lib{name}.so" for name in names]
     candidates = [place / file for place in places for file in files]
     for file in files:
-        answer = ask([str(mpicc), f"-print-file-name={file}"]).stdout.strip()
+        answer = ask([str(mpicc), f"-print-file-name={file}"]).text.strip()
         candidates += [Path(answer)] if answer.startswith("/") else []
     return _installation(includes, candidates)
 
 
 def _shown(wrapper: Path) -> list[str]:
-    """What a compiler wrapper would run."""
+    """Return what a compiler wrapper would run."""
     answer = ask([str(wrapper), "-show"])
-    return [] if answer.returncode else shlex.split(answer.stdout)
+    return shlex.split(answer.text) if answer.ok else []
 
 
 def _installation(includes: Sequence[Path], libraries: Sequence[Path]) -> IoLibrary | None:
-    """The installation if its header is there, is a parallel one, and a library too."""
+    """Return the installation if its header and library are there, and it is parallel."""
     include = next((path for path in includes if (path / "hdf5.h").is_file()), None)
     library = next((path for path in libraries if path.exists()), None)
     if include is None or library is None:
@@ -232,12 +232,12 @@ def find_libraries(mpicc: Path, family: str, hdf5: IoLibrary | None) -> tuple[Io
 
 
 def library_directories(root: Path) -> list[Path]:
-    """Directories below a prefix in which libraries may be."""
+    """Return the directories below a prefix in which libraries may be."""
     return [root / "lib", root / "lib64", *sorted(root.glob("lib/*-linux-gnu"))]
 
 
 def _roots(kind: _Kind) -> Iterator[Path]:
-    """Prefixes to look in, the most explicit first; CMake's directories lead to theirs."""
+    """Yield prefixes to look in, the most explicit first; CMake's directories lead to theirs."""
     for what in ("DIR", "ROOT"):
         if value := os.environ.get(f"{kind.title.upper()}_{what}"):
             yield from [Path(value), *list(Path(value).parents)[:3]]
@@ -245,13 +245,13 @@ def _roots(kind: _Kind) -> Iterator[Path]:
         yield Path(located).resolve().parents[1]
     for command in kind.prefix_commands:
         answer = ask(command)
-        if not answer.returncode and answer.stdout.strip():
-            yield Path(answer.stdout.strip())
+        if answer.ok and answer.text.strip():
+            yield Path(answer.text.strip())
     yield from SYSTEM_PREFIXES
 
 
 def _installed(root: Path, kind: _Kind, family: str, hdf5: IoLibrary | None) -> IoLibrary | None:
-    """The library under a prefix if all of it is there, parallel, and of this MPI."""
+    """Return the library under a prefix if all of it is there, parallel, and of this MPI."""
     include = root / "include"
     if not all((include / name).is_file() for name in kind.headers):
         return None
@@ -273,7 +273,7 @@ def _installed(root: Path, kind: _Kind, family: str, hdf5: IoLibrary | None) -> 
 
 def _same_mpi(library: IoLibrary, mpicc: Path) -> bool:
     """Whether a library would load the MPI of this wrapper; true if that cannot be told."""
-    loads = _LOADED_MPI.findall(ask(["ldd", str(library.libraries[0])]).stdout)
+    loads = _LOADED_MPI.findall(ask(["ldd", str(library.libraries[0])]).text)
     places = [Path(word[2:]) for word in _shown(mpicc) if word.startswith("-L")]
     own = {path.resolve() for place in places for path in place.glob("libmpi*.so*")}
     return not loads or not own or any(Path(path).resolve() in own for path in loads)
@@ -292,39 +292,10 @@ def _same_hdf5(library: Path, hdf5: IoLibrary | None) -> bool:
 
 
 def _find_in(include: Path, wanted: tuple[str, str]) -> str:
-    """Last group (or all) of a pattern in a header; "" if it is not there."""
+    """Return the last group (or all) of a pattern in a header; "" if it is not there."""
     name, pattern = wanted
     found = re.search(pattern, text_of(include / name))
     return found.group(found.re.groups) if found else ""
-
-
-# Ask other programs short questions.
-
-
-def ask(
-    command: Sequence[str],
-    *,
-    text: str = "",
-    timeout_seconds: float = 30.0,
-    environment: Mapping[str, str] | None = None,
-) -> subprocess.CompletedProcess[str]:
-    """Run a short command with `text` as its standard input; never raises.
-
-    If it cannot be run or takes too long, its exit code is 127 and standard error says why.
-    """
-    try:
-        return subprocess.run(
-            list(command),
-            input=text,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout_seconds,
-            env=environment,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        return subprocess.CompletedProcess(command, 127, "", str(error))
 
 
 # Which MPIs there are on this machine, and which one a command uses.
@@ -382,18 +353,18 @@ class MpiInstallation:
 
 
 def detect_mpis() -> list[MpiInstallation]:
-    """Every MPI whose compiler wrapper is on PATH, each once."""
+    """Return every MPI whose compiler wrapper is on PATH, each once."""
     return list(_detect(os.environ.get("PATH", ""), os.environ.get("CRAY_MPICH_VERSION", "")))
 
 
 def describe_mpi(mpicc: str) -> MpiInstallation | None:
-    """The MPI behind a compiler wrapper (a name on PATH or a path); None if it is not there."""
+    """Return the MPI of a compiler wrapper (a name on PATH or a path); None: it is not there."""
     located = shutil.which(mpicc)
     return _describe(Path(located).absolute()) if located else None
 
 
 def mpi_of_command(command: Sequence[str]) -> MpiInstallation | None:
-    """The MPI that a command uses: by its launcher, otherwise by what its program links.
+    """Return the MPI that a command uses, by its launcher or by what its program links.
 
     None if it uses none, or if that cannot be told (srun of a Python program).
     """
@@ -429,7 +400,7 @@ def _detect(path: str, cray_version: str) -> tuple[MpiInstallation, ...]:
 
 
 def parse_probe(text: str) -> tuple[str, str]:
-    """Family and version in the preprocessed probe; ("", "") if it is not there."""
+    """Return family and version in the preprocessed probe; ("", "") if it is not there."""
     for line in text.splitlines():
         words = line.split()
         if len(words) >= 3 and words[0] == "SW_FOUND":
@@ -439,9 +410,10 @@ def parse_probe(text: str) -> tuple[str, str]:
 
 def _describe(mpicc: Path) -> MpiInstallation:
     answer = ask([str(mpicc), "-E", "-x", "c", "-"], text=_HEADER_PROBE)
-    family, version = parse_probe(answer.stdout)
-    if answer.returncode or not family:
-        lines = (answer.stderr or "its mpi.h names no known MPI").strip().splitlines()
+    family, version = parse_probe(answer.text)
+    if not answer.ok or not family:
+        said = answer.error or answer.problem or "its mpi.h names no known MPI"
+        lines = said.strip().splitlines()
         reason = next((line for line in lines if "error" in line), lines[0])
         return MpiInstallation("", "", mpicc, problem=f"{mpicc} does not compile: {reason}")
     if family == "other":
@@ -456,14 +428,14 @@ def _describe(mpicc: Path) -> MpiInstallation:
 
 
 def _launcher_beside(mpicc: Path) -> Path | None:
-    """Launcher beside a wrapper, with the same suffix (`mpicc.mpich` -> `mpiexec.mpich`)."""
+    """Return the launcher beside a wrapper, with its suffix (`mpicc.mpich`, `mpiexec.mpich`)."""
     suffix = "".join(mpicc.name.partition(".")[1:])
     paths = [mpicc.with_name(name + suffix) for name in ("mpiexec", "mpirun")]
     return next((path for path in paths if os.access(path, os.X_OK)), None)
 
 
 def launcher_family(launcher: Path) -> str:
-    """Family by the launcher's real name, then by what it says of itself."""
+    """Return the family by the launcher's real name, then by what it says of itself."""
     name = launcher.name
     if name.startswith(("orterun", "prterun", "prun")):
         return "openmpi"
@@ -472,7 +444,7 @@ def launcher_family(launcher: Path) -> str:
     if name.startswith(("srun", "aprun", "jsrun")):
         return ""
     said = ask([str(launcher), "--version"], timeout_seconds=10)
-    text = said.stdout + said.stderr
+    text = said.text + said.error
     if "OpenRTE" in text or "Open MPI" in text or "prte" in text.lower():
         return "openmpi"
     return "mpich" if "HYDRA" in text or "Intel(R) MPI" in text else ""

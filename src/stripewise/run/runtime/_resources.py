@@ -242,7 +242,7 @@ class _Line:
 
 
 def _launcher_at(command: Sequence[str]) -> int | None:
-    """Index of the launcher: the first word, or what `env NAME=VALUE...` starts."""
+    """Return the index of the launcher: the first word, or what `env NAME=VALUE...` starts."""
     place = _after_env(command, 0)
     if place < len(command) and is_launcher(os.path.basename(command[place])):
         return place
@@ -250,7 +250,7 @@ def _launcher_at(command: Sequence[str]) -> int | None:
 
 
 def _after_env(words: Sequence[str], place: int) -> int:
-    """Index of what `env NAME=VALUE...` starts; the place itself where there is no env."""
+    """Return the index of what `env NAME=VALUE...` starts; the place itself without env."""
     while place < len(words) and os.path.basename(words[place]) == "env":
         place += 1
         while place < len(words) and _ASSIGNMENT.fullmatch(words[place]):
@@ -374,7 +374,7 @@ def change_launcher(words: Sequence[str], job: JobSettings) -> LauncherChange:
 
 
 def _understood(words: Sequence[str]) -> list[tuple[Dialect, list[LauncherOption], int]]:
-    """The dialects that understand the line, with its options and the index of its program."""
+    """Return the dialects that understand the line, with its options and its program's index."""
     found: list[tuple[Dialect, list[LauncherOption], int]] = []
     refusals: list[UsageError] = []
     for dialect in _dialects(words[0]):

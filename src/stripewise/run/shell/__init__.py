@@ -8,7 +8,7 @@ from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from stripewise.run.shell._arguments import MAKES as MAKES
-    from stripewise.run.shell._csh import read_csh as read_csh
+    from stripewise.run.shell._csh import read_commands as read_commands
     from stripewise.run.shell._effects import effects_of as effects_of
     from stripewise.run.shell._effects import effects_of_words as effects_of_words
     from stripewise.run.shell._launches import LaunchLine as LaunchLine
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from stripewise.run.shell._remote_data import is_remote as is_remote
     from stripewise.run.shell._remote_data import is_remote_within as is_remote_within
     from stripewise.run.shell._shell import Reading as Reading
-    from stripewise.run.shell._shell import read_shell as read_shell
     from stripewise.run.shell._submits import Find as Find
     from stripewise.run.shell._submits import commands_of_words as commands_of_words
     from stripewise.run.shell._submits import find_submission as find_submission

@@ -11,7 +11,13 @@ from __future__ import annotations
 
 import re
 
-from stripewise.run.shell._shell import Command, Document, Reading, Redirection
+from stripewise.run.shell._shell import (
+    Command,
+    Document,
+    Reading,
+    Redirection,
+    read_shell,
+)
 from stripewise.run.shell._words import ShellSyntaxError, Word, WordText
 
 _META = frozenset(" \t\n;&|<>()")
@@ -20,6 +26,19 @@ _VARIABLE = re.compile(r"\$[?#%]?(\w+|\{[^}\s]*\})(\[[^\]\n]*\])?(:[a-zA-Z]+)*|\
 _OPERATORS = ("&&", "||", "|&", "|", ";", "&", "(", ")")
 _WITH_LISTS = frozenset(("if", "while", "foreach", "switch"))
 _ALONE = frozenset("then else endif end endsw breaksw".split())
+
+
+def read_commands(text: str, kind: str, crlf: bool = False) -> Reading:
+    """Return the commands of a script; none where it is for no shell.
+
+    Args:
+        text: Its bytes as Latin-1.
+        kind: "sh" or "csh"; "zsh" is read as "sh", of others nothing is.
+        crlf: Whether its lines end in a carriage return and a newline.
+    """
+    if kind == "csh":
+        return read_csh(text, crlf)
+    return read_shell(text, crlf) if kind in ("sh", "zsh") else Reading(breaks=[0, len(text)])
 
 
 def read_csh(text: str, crlf: bool = False) -> Reading:
@@ -74,7 +93,7 @@ class _CshReader:
         self.place = len(self.text) if found < 0 else found + 1
 
     def _continuation(self) -> int:
-        """Length of a backslash and the newline after it; 0 where none is."""
+        """Return the length of a backslash and the newline after it; 0 where none is."""
         if self._at() != "\\":
             return 0
         if self._at(1) == "\n":

@@ -29,10 +29,10 @@ from stripewise.run.shell._arguments import (
     launch_options,
     part_of,
 )
-from stripewise.run.shell._csh import read_csh
+from stripewise.run.shell._csh import read_commands
 from stripewise.run.shell._file_commands import started_by_find, uses_of
 from stripewise.run.shell._launches import LOCATED, is_launcher_word, utf8
-from stripewise.run.shell._moves import SUBMITTED_FROM
+from stripewise.run.shell._moves import CHANGE_DIRECTORY, SUBMITTED_FROM
 from stripewise.run.shell._paths import (
     HERE,
     NAME,
@@ -53,8 +53,8 @@ from stripewise.run.shell._remote_data import (
     known_remote,
     session_of,
 )
-from stripewise.run.shell._shell import Command, Document, Reading, Redirection, read_shell
-from stripewise.run.shell._submitters import interpreter
+from stripewise.run.shell._shell import Command, Reading, Redirection, is_piped
+from stripewise.run.shell._submitters import SHELLS, interpreter, kind_of_name, read_by_shell
 from stripewise.run.shell._surroundings import (
     WORKS_IN,
     Effect,
@@ -65,15 +65,11 @@ from stripewise.run.shell._surroundings import (
 )
 from stripewise.run.shell._words import Word
 
-_SHELLS = ("sh", "bash", "ksh", "ksh93", "mksh", "zsh", "dash", "ash", "rbash")
-_CSHELLS = ("csh", "tcsh")
 _WRITING = re.compile(r">>?\||>>?|&>>?|<>|>>?&?!?|>&|>\|")
 _PRELOADS = re.compile(r"(?<![\w$])(?:LD_PRELOAD=|setenv\s+LD_PRELOAD\b)")
-_PIPE = re.compile(r"[\s)};]*\|&?\s*")
 _FUNCTION = re.compile(r"^\s*(?:function\s+[\w.-]+|[\w.-]+\s*\(\s*\))", re.MULTILINE)
 _SPLITS = re.compile(r"sh_?word_?split|\bemulate\b", re.IGNORECASE)
 """What makes zsh split words as other shells do."""
-_MOVES = ("cd", "chdir", "pushd", "popd")
 _MOST_NESTED = 5
 _MAY_CHANGE = "may change data on another host"
 _MOST_READINGS = 16
@@ -158,7 +154,7 @@ class _Shell:
         """
         self.around, self.effects, self.text, self.kind = around, effects, text, kind
         self.paths = RunPaths(around.here)
-        self.reading: Reading = read_csh(text, crlf) if kind == "csh" else read_shell(text, crlf)
+        self.reading: Reading = read_commands(text, kind, crlf)
         self.directory: str = by.directory if by else HERE
         self._before = self.directory
         self._last: Command | None = None
@@ -267,7 +263,7 @@ class _Shell:
             self._look_above(command, list(paths_in(words, name)), directory)
         if name in _NO_LIBRARY:
             self._note(self.effects.unguarded, command, f"{name} {_NO_LIBRARY[name]}", "")
-        if name in _MOVES:
+        if name in CHANGE_DIRECTORY:
             self._move(command, name, rest)
         elif name in ("source", "."):
             self._source(command, rest)
@@ -280,7 +276,7 @@ class _Shell:
                 self._text(command, [part_of(word, word.text.find("=") + 1)], keeps=False)
         elif name == "unset" and any(word.text == "LD_PRELOAD" for word in rest):
             self._note(self.effects.unguarded, command, "LD_PRELOAD is taken away", "")
-        elif name in _SHELLS or name in _CSHELLS or name == "su":
+        elif name in SHELLS or name == "su":
             self._shell(command, name, rest)
         elif is_launcher_word(words[0].text):
             self._launch(command, words, directory, depth)
@@ -362,20 +358,12 @@ class _Shell:
     # -- other shells -----------------------------------------------------------------------
 
     def _shell(self, command: Command, name: str, rest: list[Word]) -> None:
-        kind = _kind(name)
-        place = 0
-        while place < len(rest) and rest[place].text.startswith(("-", "+")):
-            letters = rest[place].text
-            place += 1
-            if letters in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
-                place += 1
-            elif not letters.startswith("--") and "c" in letters:
-                while place < len(rest) and rest[place].text.startswith("-"):
-                    place += 1
-                self._text(command, rest[place : place + 1], False, kind, rest[place + 2 :])
-                return
-        if place < len(rest) and name != "su":
-            self._file(command, rest[place], kind, keeps=False, words=rest[place + 1 :])
+        place, is_text = read_by_shell([word.text for word in rest])
+        read, further = rest[place : place + 1], rest[place + 1 :]
+        if is_text:
+            self._text(command, read, False, _kind(name), further[1:])
+        elif read and name != "su":
+            self._file(command, read[0], _kind(name), keeps=False, words=further)
 
     def _text(
         self,
@@ -400,11 +388,11 @@ class _Shell:
         words = [os.path.basename(word.text) for word in command.words]
         if (
             not words
-            or words[0] not in (*_SHELLS, *_CSHELLS)
+            or words[0] not in SHELLS
             or any(not word.startswith("-") for word in words[1:])
         ):
             return
-        for document in self._documents_of(command):
+        for document in self.reading.documents_of(command):
             if self.depth < _MOST_NESTED:
                 kind = _kind(words[0])
                 self._nested(command, document.text.encode("latin-1"), kind, keeps=False)
@@ -416,14 +404,10 @@ class _Shell:
         else:
             self._text(command, said, keeps=False)
 
-    def _documents_of(self, command: Command) -> list[Document]:
-        """Return what a command reads that the script holds."""
-        return [d for d in self.reading.documents if command.start <= d.at < command.end]
-
     def _piped(self, command: Command) -> list[Word] | None:
         """Return what a command before it prints for it; None where that is not known."""
         before = self._last
-        if before is None or not _PIPE.fullmatch(self.text, before.end, command.start):
+        if before is None or not is_piped(self.text, before, command):
             return []
         if before.words[0].text not in ("echo", "printf"):
             return None
@@ -434,7 +418,7 @@ class _Shell:
         piped = self._piped(command)
         words = [*session.texts, *(piped or ())]
         texts = [text for word in words for text in self.values.of_word(word)]
-        texts += [document.text for document in self._documents_of(command)]
+        texts += [document.text for document in self.reading.documents_of(command)]
         read = [r.target for r in command.redirections if r.operator == "<"]
         files = [self._content(file) for file in (session.file, *read) if file is not None]
         texts += [data.decode("latin-1") for data in files if data is not None]
@@ -465,13 +449,10 @@ class _Shell:
         data = self._content(file)
         if data is None or not (kind or data.startswith(b"#!")):
             return
-        if data.startswith(b"#!"):
-            line = data[2:].partition(b"\n")[0].decode("latin-1").split()
-            names = [os.path.basename(word) for word in line if not word.startswith("-")]
-            name = next((each for each in names if each != "env"), "")
-            if not kind and name not in (*_SHELLS, *_CSHELLS):
-                return
-            kind = kind or _kind(name)
+        name = interpreter(data)
+        if not kind and name not in SHELLS:
+            return
+        kind = kind or _kind(name)
         self._nested(command, data, kind, keeps, shown(self.values.of_word(file)[0]), words)
 
     def _nested(
@@ -517,7 +498,9 @@ class _Shell:
 
     def _own(self, command: Command, target: str) -> str:
         """Return where a path leads in the scripts of runs, where words of moves are replaced."""
-        is_move = self._by is None and bool(command.words) and command.words[0].text in _MOVES
+        is_move = (
+            self._by is None and bool(command.words) and command.words[0].text in CHANGE_DIRECTORY
+        )
         return self.paths.own(target) if self.around.is_job and is_move else target
 
     def _elsewhere(self, command: Command, directory: str) -> None:
@@ -587,4 +570,6 @@ class _Shell:
 
 
 def _kind(shell: str) -> str:
-    return "csh" if shell in _CSHELLS else "zsh" if shell == "zsh" else "sh"
+    if shell == "zsh":
+        return shell
+    return "csh" if kind_of_name(shell) == "csh" else "sh"

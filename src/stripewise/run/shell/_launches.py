@@ -100,12 +100,12 @@ def read_launches(text: str, reading: Reading) -> tuple[LaunchLine, ...]:
 
 
 def utf8(text: str) -> str:
-    """Bytes as Latin-1 to text, in which those that are not UTF-8 are surrogates."""
+    """Return bytes as Latin-1 as text, in which those that are not UTF-8 are surrogates."""
     return text.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
 def _launcher_place(known: Sequence[Known], reading: Reading) -> int | None:
-    """Index of the launcher, or of what runs a text that names one."""
+    """Return the index of the launcher, or of what runs a text that names one."""
     if not known or [word.text for word in known[:2]] in _ASKING:
         return None
     reach = known if _is_before(os.path.basename(known[0].text)) else known[:1]
@@ -181,7 +181,7 @@ def _reading(known: Sequence[Known]) -> LauncherReading:
 
 
 def _program(known: Sequence[Known], reading: LauncherReading) -> int:
-    """Index in the command of the word that is the program."""
+    """Return the index in the command of the word that is the program."""
     place = reading.program
     while place < len(known) and os.path.basename(known[place].text) == "env":
         following = place + 1
@@ -291,12 +291,12 @@ def _is_given_launcher(name: str, reading: Reading) -> bool:
 
 
 def _value(word: Word, reading: Reading) -> str | None:
-    """What a word stands for; None where that is not certain."""
+    """Return what a word stands for; None where that is not certain."""
     return _only_value(word.variable, reading) if word.variable else _named(word.text)
 
 
 def _only_value(name: str, reading: Reading, depth: int = 0) -> str | None:
-    """The value of a variable if it is always the same; what that begins with is read as well."""
+    """Return the value of a variable that is always the same; its beginning is read as well."""
     values = reading.values.get(name, ())
     if not 0 < len(values) <= _MOST_VALUES or depth > _MOST_NESTED:
         return None
@@ -317,7 +317,7 @@ def _only_value(name: str, reading: Reading, depth: int = 0) -> str | None:
 
 
 def _named(text: str) -> str | None:
-    """The program that a substitution looks for, or the launcher that is a default."""
+    """Return the program that a substitution looks for, or the launcher that is a default."""
     located, default = LOCATED.fullmatch(text), _DEFAULT.fullmatch(text)
     if located:
         return located[1]

@@ -21,7 +21,7 @@ from stripewise.run.shell._shell import Reading
 from stripewise.run.shell._words import Word
 
 SUBMITTED_FROM = "SLURM_SUBMIT_DIR"
-_COMMANDS = ("cd", "chdir", "pushd", "popd")
+CHANGE_DIRECTORY = ("cd", "chdir", "pushd", "popd")
 _BACK = "-"
 _EXPANSION = re.compile(r"\$(\w+)|\$\{(\w+)\}|\$\(\s*pwd\s*\)|`\s*pwd\s*`")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -67,7 +67,7 @@ def read_moves(text: str, reading: Reading) -> tuple[Move, ...]:
     way = _Way()
     for command in reading.commands:
         words = command.words
-        if not words or words[0].text not in _COMMANDS:
+        if not words or words[0].text not in CHANGE_DIRECTORY:
             continue
         named = [w for w in words[1:] if not (w.text.startswith("-") and len(w.text) > 1)]
         word = named[0] if named else words[0]

@@ -75,12 +75,12 @@ def _all(verb: str, scheme: str, letters: str = "") -> Handler:
     return handler
 
 
-def _last(scheme: str = "", letters: str = "", moves: bool = False, least: int = 2) -> Handler:
-    """The last operand is written, here or there; with fewer than `least` the usual place."""
+def _last(scheme: str = "", letters: str = "", moves: bool = False) -> Handler:
+    """The last of several operands is written; one alone goes to the usual place there."""
 
     def handler(words: Sequence[Word]) -> Iterator[Use]:
         operands = Arguments.of(words, letters).operands
-        if len(operands) >= least:
+        if len(operands) > 1:
             yield Use(WRITES, operands[-1], remote=scheme)
         elif operands and scheme:
             yield Use(WRITES, named(scheme), remote=scheme)

@@ -9,7 +9,8 @@ is where commands begin and end, and between which lines another line may be put
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from stripewise.run.shell._words import BLANKS, ShellSyntaxError, Word, WordReader
@@ -19,6 +20,7 @@ _OPERATORS = (";;&", ";;", ";&", "&&", "||", "|&", "|", ";", "&")
 _REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(<<<|<<-|<<|<>|<&|>>|>&|>\||<|>)|&>>|&>")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?(\+?=)")
 _DEFAULT = re.compile(r"\$\{(\w+):?=([^{}$`'\"\\]*)\}")
+_PIPE = re.compile(r"[\s)};]*\|&?\s*")
 _DECLARATIONS = frozenset("export declare typeset local readonly".split())
 _SETTERS = frozenset("read unset mapfile readarray getopts let printf".split())
 
@@ -102,6 +104,19 @@ class Reading:
         """Note that a variable is given a value, and how that is written."""
         self.values.setdefault(name, []).append(value)
         self.written.setdefault(name, []).append(written or (value.text if value else ""))
+
+    def documents_of(self, command: Command) -> Iterator[Document]:
+        """Yield the here-documents and here-strings of a command."""
+        begin = bisect_left(self.documents, command.start, key=lambda document: document.at)
+        for document in self.documents[begin:]:
+            if document.at >= command.end:
+                return
+            yield document
+
+
+def is_piped(text: str, before: Command | None, command: Command) -> bool:
+    """Whether a command reads what the one before it prints."""
+    return before is not None and _PIPE.fullmatch(text, before.end, command.start) is not None
 
 
 def read_shell(text: str, crlf: bool = False) -> Reading:
@@ -222,7 +237,7 @@ class _ShellReader(WordReader):
         return None
 
     def _keyword(self) -> str:
-        """The word at the place if it stands there without quotes; it is not gone past."""
+        """Return the word at the place if it stands there without quotes; it is not gone past."""
         found = re.compile(r"[a-z]+|\[\[|[{}!]").match(self.text, self.place, self.end)
         if found is None:
             return ""

@@ -14,16 +14,15 @@ from __future__ import annotations
 import ast
 import os
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from stripewise.core.errors import UsageError
 from stripewise.run.runtime import read_launcher
-from stripewise.run.shell._csh import read_csh
+from stripewise.run.shell._csh import read_commands
 from stripewise.run.shell._launches import is_launcher_word, known_words
 from stripewise.run.shell._paths import NAME, UNKNOWN, Values, shown
-from stripewise.run.shell._shell import Command, Document, Reading, read_shell
+from stripewise.run.shell._shell import Command, Reading, is_piped, read_shell
 from stripewise.run.shell._submitters import (
     BEGINNINGS,
     CHANGERS,
@@ -38,6 +37,7 @@ from stripewise.run.shell._submitters import (
     kind_of,
     kind_of_name,
     program_place,
+    read_by_shell,
     submission_by,
 )
 
@@ -61,7 +61,6 @@ _LITERAL = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|`([^`]*)`|qx\
 _STARTS_OTHERS = re.compile(r"system|exec|qx|popen|spawn|run|[`|]")
 _WHEN = re.compile(r"^[ \t]*(?:@\w+|(?:\S+[ \t]+){4}\S+)[ \t]+", re.MULTILINE)
 """Of a line of crontab."""
-_PIPE = re.compile(r"[\s)};]*\|&?\s*")
 _MOST_NESTED = 4
 
 
@@ -149,7 +148,7 @@ class _Search:
     ) -> Submission | None:
         if depth > _MOST_NESTED:
             return None
-        reading, again = reading or (read_csh(text) if csh else read_shell(text)), None
+        reading, again = reading or read_commands(text, "csh" if csh else "sh"), None
         for place, command in enumerate(reading.commands):
             before = reading.commands[place - 1] if place else None
             self._note_written(command, reading)
@@ -171,7 +170,7 @@ class _Search:
             into += [word for word in words[1:] if not word.startswith("-")]
         if not into:
             return
-        texts = [document.text for document in _documents(command, reading)]
+        texts = [document.text for document in reading.documents_of(command)]
         if not texts and words[:1] in (["echo"], ["printf"]):
             texts = [word.replace("\\n", "\n") for word in words[1:] if not word.startswith("-")]
         for path in into:
@@ -278,15 +277,9 @@ class _Search:
 
 def _script_of_shell(rest: Sequence[str]) -> tuple[str, str]:
     """Return the script, or the text of -c, that the words behind a shell's name give it."""
-    place = 0
-    while place < len(rest) and rest[place][:1] in ("-", "+"):
-        word = rest[place]
-        place += 1
-        if not word.startswith("--") and "c" in word[1:] and place < len(rest):
-            return "", rest[place]
-        if word in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
-            place += 1
-    return (rest[place] if place < len(rest) else ""), ""
+    place, is_text = read_by_shell(rest)
+    word = "".join(rest[place : place + 1])
+    return ("", word) if is_text else (word, "")
 
 
 def _first(found: Iterator[Submission | None]) -> Submission | None:
@@ -340,8 +333,8 @@ def _standard_input(
     names = {os.path.basename(word) for word in words}
     if not names & _READ_STANDARD_INPUT:
         return
-    texts = [document.text for document in _documents(command, reading)]
-    if before is not None and _PIPE.fullmatch(text, before.end, command.start):
+    texts = [document.text for document in reading.documents_of(command)]
+    if before is not None and is_piped(text, before, command):
         piped = [known.text for known in known_words(before, reading)]
         if piped and os.path.basename(piped[0]) in _AWKS:
             texts += _literals(" ".join(piped[1:]))
@@ -350,19 +343,10 @@ def _standard_input(
         yield _WHEN.sub("", each) if "crontab" in names else each
 
 
-def _documents(command: Command, reading: Reading) -> Iterator[Document]:
-    """Yield the here-documents and here-strings of a command."""
-    documents = reading.documents
-    for place in range(bisect_left(documents, command.start, key=_place), len(documents)):
-        if documents[place].at >= command.end:
-            return
-        yield documents[place]
-
-
 def _of_documents(command: Command, reading: Reading, words: Sequence[str]) -> Submission | None:
     """Return what a program submits that an interpreter reads from its standard input."""
     names = [os.path.basename(word) for word in words if is_interpreter(os.path.basename(word))]
-    for document in _documents(command, reading) if names else ():
+    for document in reading.documents_of(command) if names else ():
         is_python = kind_of_name(names[0]) == "python"
         text = document.text
         found = _of_python(text.encode("latin-1", "replace")) if is_python else _of_inline(text)
@@ -390,10 +374,6 @@ def _path_word(text: str, reading: Reading) -> str:
     if len(found) != 1 or UNKNOWN in found[0] or NAME in found[0]:
         return text
     return shown(found[0])
-
-
-def _place(document: Document) -> int:
-    return document.at
 
 
 def _of_python(data: bytes) -> Submission | None:

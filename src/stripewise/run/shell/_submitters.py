@@ -95,6 +95,22 @@ def kind_of_name(word: str) -> str:
     return "python" if name.startswith("python") else "other"
 
 
+def read_by_shell(words: Sequence[str]) -> tuple[int, bool]:
+    """Return which of the words behind a shell's name it reads, and whether as the text of -c.
+
+    Without a script and a text that is the number of words.
+    """
+    place, is_text = 0, False
+    while place < len(words) and words[place].startswith(("-", "+")):
+        word = words[place]
+        place += 1
+        if word in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
+            place += 1
+        elif not word.startswith("--") and "c" in word:
+            is_text = True
+    return min(place, len(words)), is_text
+
+
 def interpreter(data: bytes) -> str:
     """Return the file name of a script's interpreter; "" if it does not name one."""
     line = _first_line(data)

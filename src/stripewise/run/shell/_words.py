@@ -58,7 +58,7 @@ class WordReader(ABC):
         """Go past the newline at the place, and the here-documents that begin there."""
 
     def at(self, offset: int = 0) -> str:
-        """The character there; "" at the end."""
+        """Return the character there; "" at the end."""
         place = self.place + offset
         return self.text[place] if place < self.end else ""
 
@@ -267,7 +267,7 @@ class WordReader(ABC):
         return self._arithmetic[begin] > 0
 
     def _arithmetic_end(self, begin: int) -> int:
-        """Where `((...))` ends; 0 if it is none."""
+        """Return where `((...))` ends; 0 if it is none."""
         before = self.place, self.inside, self._nested, self.documents.copy()
         self.place = begin + 2
         end = 0
@@ -431,7 +431,7 @@ class WordText:
             self._whole = True
 
     def word(self, start: int, end: int) -> Word:
-        """The word that was read."""
+        """Return the word that was read."""
         text = "".join(self._parts)
         name = re.fullmatch(r"\$(\w+)|\$\{(\w+)\}", text)
         return Word(

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.run.site._base import Answer as Answer
+    from stripewise.run.site._base import Check as Check
+    from stripewise.run.site._base import CheckStatus as CheckStatus
     from stripewise.run.site._base import Host as Host
     from stripewise.run.site._base import LocalHost as LocalHost
     from stripewise.run.site._base import Probe as Probe
-    from stripewise.run.site._doctor import Check as Check
-    from stripewise.run.site._doctor import CheckStatus as CheckStatus
     from stripewise.run.site._doctor import run_doctor as run_doctor
     from stripewise.run.site._probes import all_probes as all_probes
     from stripewise.run.site._report import SiteReport as SiteReport

@@ -1,57 +1,71 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the contract of a probe and of the host that it asks, this one included."""
+"""Defines checks, probes, and the host that these ask, this one included."""
 
 from __future__ import annotations
 
 import getpass
 import os
 import shutil
-import signal
 import socket
-import subprocess
-import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from stripewise.core.errors import StripewiseError
+from stripewise.run._ask import Answer, ask
 from stripewise.run.runtime import MpiInstallation, detect_mpis, find_runtime
 
-Section = dict[str, Any]
-"""What a probe found: plain data for JSON."""
+# What a check of this machine or of a site found.
+
+
+class CheckStatus(StrEnum):
+    """Outcome; only FAIL makes Stripewise unusable."""
+
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a command said.
+class Check:
+    """One thing that was looked at.
 
     Attributes:
-        exit_code: None: it could not be run, or did not end in time.
-        text / error: Its standard output and standard error, cut to a budget.
-        problem: Why there is no exit code; "" if there is one.
+        name: What.
+        status: Outcome.
+        detail: What was found, one line.
+        remedy: What to do; "" where nothing is to be done.
     """
 
-    exit_code: int | None = None
-    text: str = ""
-    error: str = ""
-    problem: str = ""
+    name: str
+    status: CheckStatus
+    detail: str
+    remedy: str = ""
 
-    @property
-    def ok(self) -> bool:
-        """Whether it ended well."""
-        return self.exit_code == 0
 
-    def failure(self) -> Section:
-        """Return how it failed, as facts for a section; empty if it ended well."""
-        if self.ok:
-            return {}
-        if self.exit_code is None:
-            return {"problem": self.problem}
-        lines = [line.strip() for line in (self.error or self.text).splitlines() if line.strip()]
-        return {"exit_code": self.exit_code, "problem": lines[-1][:500] if lines else "failed"}
+def ok(name: str, detail: str) -> Check:
+    """Return a check that went well."""
+    return Check(name, CheckStatus.OK, detail)
+
+
+def warn(name: str, detail: str, remedy: str = "") -> Check:
+    """Return a check after which Stripewise is usable, with a caveat."""
+    return Check(name, CheckStatus.WARN, detail, remedy)
+
+
+def fail(name: str, detail: str, remedy: str = "") -> Check:
+    """Return a check after which Stripewise is not usable."""
+    return Check(name, CheckStatus.FAIL, detail, remedy)
+
+
+# Probes, and the host that they ask.
+
+Section = dict[str, Any]
+"""What a probe found: plain data for JSON."""
 
 
 class Host(ABC):
@@ -66,6 +80,19 @@ class Host(ABC):
     directories: tuple[Path, ...] = ()
     batch_options: tuple[str, ...] = ()
     environment: Mapping[str, str]
+
+    def variables(self, names: Collection[str], prefix: str) -> dict[str, str]:
+        """Return the environment variables of these names, and those that begin so."""
+        return {
+            name: value
+            for name, value in sorted(self.environment.items())
+            if name in names or name.startswith(prefix)
+        }
+
+    @property
+    def modules(self) -> list[str]:
+        """The environment modules that are loaded."""
+        return [word for word in self.environment.get("LOADEDMODULES", "").split(":") if word]
 
     @abstractmethod
     def ask(
@@ -119,7 +146,6 @@ class Probe(ABC):
 # The host that this process is on: commands with a time limit, whatever they do.
 
 LIMIT_SECONDS = 10.0
-_AFTER_KILL_SECONDS = 1.0
 _BUDGET_BYTES = 1 << 20
 
 
@@ -140,44 +166,11 @@ class LocalHost(Host):
     def ask(
         self, *command: str, text: str = "", variables: Mapping[str, str] | None = None
     ) -> Answer:
-        """Run a command in a session of its own; all of it is killed at the time limit.
-
-        Its output goes to files: a process that cannot be killed (a dead file system) or that
-        left children behind then holds nobody up.
-        """
-        located = self.which(command[0])
-        if not located:
-            return Answer(problem="not on PATH")
+        """Run a command as `ask` of this package does, in English."""
         environment = {**self.environment, "LC_ALL": "C", **(variables or {})}
-        with (
-            tempfile.TemporaryFile() as given,
-            tempfile.TemporaryFile() as out,
-            tempfile.TemporaryFile() as error,
-        ):
-            given.write(os.fsencode(text))
-            given.seek(0)
-            try:
-                process = subprocess.Popen(
-                    [located, *command[1:]],
-                    stdin=given,
-                    stdout=out,
-                    stderr=error,
-                    env=environment,
-                    start_new_session=True,
-                )
-            except (OSError, ValueError) as reason:
-                return Answer(problem=f"cannot be run: {reason}")
-            problem = self._wait(process)
-            code = None if problem else process.returncode
-            return Answer(code, _said(out), _said(error), problem)
-
-    def _wait(self, process: subprocess.Popen[bytes]) -> str:
-        try:
-            process.wait(self._limit_seconds)
-        except subprocess.TimeoutExpired:
-            _end(process)
-            return f"no answer within {self._limit_seconds:g} s"
-        return ""
+        return ask(
+            command, text=text, timeout_seconds=self._limit_seconds, environment=environment
+        )
 
     def which(self, name: str) -> str:
         """Look on PATH."""
@@ -211,17 +204,3 @@ class LocalHost(Host):
             return str(find_runtime().core)
         except StripewiseError:
             return ""
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a session; one that even that does not end is left to the kernel."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait(_AFTER_KILL_SECONDS)
-    except (OSError, subprocess.TimeoutExpired):
-        return
-
-
-def _said(file: IO[bytes]) -> str:
-    file.seek(0)
-    return file.read(_BUDGET_BYTES).decode("utf-8", "replace")

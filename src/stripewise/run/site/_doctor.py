@@ -9,21 +9,18 @@ import math
 import os
 import platform
 import shutil
-import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from stripewise.core import temporary_directory
 from stripewise.core.errors import RuntimeMissingError, StripewiseError
 from stripewise.evidence.containers import Handshake, handshake, read_containers
 from stripewise.present import text_of
+from stripewise.run._ask import Answer, ask
 from stripewise.run.runtime import (
     REMEDIES,
     MpiInstallation,
     Runtime,
-    ask,
     detect_mpis,
     find_runtime,
     mpiexec_words,
@@ -31,6 +28,7 @@ from stripewise.run.runtime import (
     program_word,
     ranks_of_command,
 )
+from stripewise.run.site._base import Check, CheckStatus, fail, ok, warn
 from stripewise.storage.machines import known_storage, local_storage, measured_words
 
 _LEAST_SHM_BYTES = 64 << 20
@@ -83,7 +81,7 @@ def _compilers() -> list[Check]:
     for tool, package in (("cc", "gcc"), ("cmake", "cmake")):
         located = shutil.which(tool)
         if located:
-            version = ask([located, "--version"]).stdout.partition("\n")[0]
+            version = ask([located, "--version"]).text.partition("\n")[0]
             checks.append(ok(tool, f"{located}: {version}"))
         else:
             remedy = f"install it (Debian package {package}); needed for `runtime build` only"
@@ -111,7 +109,7 @@ def _hdf5(mpi: MpiInstallation) -> Check:
 
 
 def _libraries(mpi: MpiInstallation) -> Check:
-    """All of them are optional: the kernel then lacks a back end."""
+    """Check the I/O libraries; all are optional: the kernel then lacks a back end."""
     there = {library.title: library.version for library in mpi.libraries}
     found = ", ".join(f"{title} {version}".strip() for title, version in there.items())
     absent = ", ".join(
@@ -163,7 +161,7 @@ def _processors(mpis: Sequence[MpiInstallation], command: Sequence[str]) -> Chec
 
 
 def parse_cpu_max(text: str) -> float | None:
-    """Processors that a quota and a period, as in cgroup v2's `cpu.max`, allow; None: any."""
+    """Return the processors that a text as cgroup v2's `cpu.max` allows; None: any number."""
     words = text.split()
     if len(words) != 2 or not all(word.isdigit() for word in words):
         return None
@@ -171,7 +169,7 @@ def parse_cpu_max(text: str) -> float | None:
 
 
 def cgroup_processors(root: Path = Path("/")) -> float | None:
-    """Processors that the cgroups of this process allow; None if unlimited.
+    """Return the processors that the cgroups of this process allow; None if unlimited.
 
     Args:
         root: Where `proc` and `sys` are (for tests).
@@ -188,7 +186,7 @@ def cgroup_processors(root: Path = Path("/")) -> float | None:
 
 
 def usable_processors() -> int:
-    """Processors that ranks on this machine can really have, at least 1."""
+    """Return the processors that ranks on this machine can really have, at least 1."""
     count = len(os.sched_getaffinity(0))
     limit = cgroup_processors()
     return max(1, min(count, math.floor(limit) if limit else count))
@@ -235,7 +233,7 @@ def _slurm() -> Check:
     located = shutil.which("srun")
     if not located:
         return ok("Slurm", "not here (local runs only)")
-    return ok("Slurm", f"{located}: {ask([located, '--version']).stdout.strip()}")
+    return ok("Slurm", f"{located}: {ask([located, '--version']).text.strip()}")
 
 
 def _mebibytes(size_bytes: int) -> str:
@@ -255,49 +253,7 @@ int main(int argc, char **argv)
 """
 
 
-class CheckStatus(StrEnum):
-    """Outcome; only FAIL makes Stripewise unusable."""
-
-    OK = "ok"
-    WARN = "warn"
-    FAIL = "fail"
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing that was looked at.
-
-    Attributes:
-        name: What.
-        status: Outcome.
-        detail: What was found, one line.
-        remedy: What to do; "" where nothing is to be done.
-    """
-
-    name: str
-    status: CheckStatus
-    detail: str
-    remedy: str = ""
-
-
-def ok(name: str, detail: str) -> Check:
-    """All is well."""
-    return Check(name, CheckStatus.OK, detail)
-
-
-def warn(name: str, detail: str, remedy: str = "") -> Check:
-    """Usable, with a caveat."""
-    return Check(name, CheckStatus.WARN, detail, remedy)
-
-
-def fail(name: str, detail: str, remedy: str = "") -> Check:
-    """Not usable."""
-    return Check(name, CheckStatus.FAIL, detail, remedy)
-
-
-def run_under(
-    runtime: Runtime, command: Sequence[str]
-) -> tuple[subprocess.CompletedProcess[str], Handshake]:
+def run_under(runtime: Runtime, command: Sequence[str]) -> tuple[Answer, Handshake]:
     """Run a command under the library; return its outcome and the handshake."""
     with temporary_directory("doctor") as directory:
         environment = preload_environment(runtime, directory=directory)
@@ -313,10 +269,10 @@ def check_preload(runtime: Runtime) -> Check:
         answer, seen = run_under(runtime, ["true"])
     except StripewiseError as error:
         return fail(name, str(error))
-    if answer.returncode:
+    if not answer.ok:
         return fail(name, f"`true` fails under {runtime.core}: {_last(answer)}", _REBUILD)
     if not seen.ok:
-        detail = _last(answer) if "cannot be preloaded" in answer.stderr else seen.message
+        detail = _last(answer) if "cannot be preloaded" in answer.error else seen.message
         return fail(name, detail, f"{_REBUILD}; see `LD_PRELOAD={runtime.core} true`")
     return ok(name, f"{runtime.core} loads and records")
 
@@ -330,19 +286,20 @@ def check_mpi_run(runtime: Runtime, mpi: MpiInstallation) -> Check:
         source, program = directory / "probe.c", directory / "probe"
         source.write_text(_PROGRAM)
         compiled = ask([str(mpi.mpicc), str(source), "-o", str(program)])
-        if compiled.returncode:
+        if not compiled.ok:
             return warn(name, f"{mpi.mpicc} cannot link a program: {_last(compiled)}")
         try:
             answer, seen = run_under(runtime, [*mpiexec_words(mpi, 2), str(program)])
         except StripewiseError as error:
             return fail(name, str(error))
-    if answer.returncode:
+    if not answer.ok:
         return warn(name, f"two ranks do not run here: {_last(answer)}")
     if not seen.ok:
         return fail(name, seen.message, f"stripewise runtime build --force --mpicc {mpi.mpicc}")
     return ok(name, f"{seen.seen_ranks} of {seen.expected_ranks} ranks seen")
 
 
-def _last(done: subprocess.CompletedProcess[str]) -> str:
-    lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip(" -")]
-    return lines[-1].strip() if lines else f"exit code {done.returncode}"
+def _last(answer: Answer) -> str:
+    said = (answer.error or answer.text).splitlines()
+    lines = [line.strip() for line in said if line.strip(" -")]
+    return lines[-1] if lines else answer.problem or f"exit code {answer.exit_code}"

@@ -13,9 +13,10 @@ from pathlib import Path
 from stripewise import __version__
 from stripewise.core import SITE_DIRECTORY, SITE_POLICY, installed_packs, user_policy_path
 from stripewise.core.inputs import parse_json
+from stripewise.run._ask import Answer
 from stripewise.run.runtime import MpiInstallation
-from stripewise.run.site._base import Answer, Host, Probe, Section
-from stripewise.run.slurm import BurstBuffers, parse_burst
+from stripewise.run.site._base import Host, Probe, Section
+from stripewise.run.slurm import BurstBuffers, parse_burst, parse_config, parse_records
 from stripewise.run.tiers import Pool, TierRequest, find_tier
 from stripewise.storage.machines import known_storages, mount_in
 
@@ -80,7 +81,6 @@ KEYS = (
     "SLURM_VERSION", "SrunEpilog", "SrunProlog", "SwitchType", "TaskEpilog", "TaskPlugin",
     "TaskPluginParam", "TaskProlog", "TmpFS", "UnkillableStepTimeout",
 )  # fmt: skip
-_LINE = re.compile(r"(\w+)\s*=\s?(.*)")
 
 
 class SlurmProbe(Probe):
@@ -110,8 +110,7 @@ class SlurmProbe(Probe):
 
 def selected_config(text: str) -> dict[str, str]:
     """Return the keys of `KEYS` in the output of `scontrol show config`."""
-    found = (_LINE.fullmatch(line.strip()) for line in text.splitlines())
-    pairs = {match.group(1): match.group(2).strip() for match in found if match}
+    pairs = parse_config(text)
     return {key: pairs[key] for key in KEYS if key in pairs}
 
 
@@ -122,7 +121,6 @@ _PARTITION_KEYS = (
     "TotalNodes", "TotalCPUs", "OverSubscribe", "ExclusiveUser", "QoS", "DefMemPerCPU",
     "DefMemPerNode", "MaxMemPerNode", "PreemptMode",
 )  # fmt: skip
-_PAIR = re.compile(r"(\w+)=(\S*)")
 _TO_START = re.compile(r"Job \S+ to start at (\S+) using (\d+) processors.* in partition (\S+)")
 TRIVIAL = "#!/bin/sh\n{directives}true\n"
 
@@ -155,10 +153,9 @@ def node_states(text: str) -> list[dict[str, str]]:
 
 def partition_limits(text: str) -> list[dict[str, str]]:
     """Return each partition's limits, without the nodes and accounts that it lists."""
-    lines = (dict(_PAIR.findall(line)) for line in text.splitlines())
     return [
         {key: pairs[key] for key in _PARTITION_KEYS if key in pairs}
-        for pairs in lines
+        for pairs in parse_records(text)
         if "PartitionName" in pairs
     ]
 
@@ -265,20 +262,14 @@ class MpiProbe(Probe):
 
     def run(self, host: Host) -> Section:
         """Ask the wrappers, and read the environment."""
-        variables = {
-            key: value
-            for key, value in sorted(host.environment.items())
-            if key in _VARIABLES or key.startswith(_PREFIX)
-        }
         wrapper = host.ask("cc", "--version")
-        modules = host.environment.get("LOADEDMODULES", "")
         return {
             "installations": [_installation(mpi) for mpi in host.mpis()],
-            "variables": variables,
+            "variables": host.variables(_VARIABLES, _PREFIX),
             "cc": {"version": wrapper.text.partition("\n")[0], **wrapper.failure()},
             "cmake": host.ask("cmake", "--version").text.partition("\n")[0],
             "launchers": [name for name in _LAUNCHERS if host.which(name)],
-            "modules": [word for word in modules.split(":") if word],
+            "modules": host.modules,
         }
 
 
@@ -456,15 +447,9 @@ class DarshanProbe(Probe):
 
     def run(self, host: Host) -> Section:
         """Read the environment, ask darshan-config."""
-        modules = host.environment.get("LOADEDMODULES", "").split(":")
-        variables = {
-            key: value
-            for key, value in sorted(host.environment.items())
-            if key in _VARIABLES_DARSHAN or key.startswith("DARSHAN")
-        }
         found: Section = {
-            "modules": [word for word in modules if "darshan" in word.lower()],
-            "variables": variables,
+            "modules": [word for word in host.modules if "darshan" in word.lower()],
+            "variables": host.variables(_VARIABLES_DARSHAN, "DARSHAN"),
             "tools": [name for name in _TOOLS if host.which(name)],
         }
         if host.which("darshan-config"):

@@ -17,8 +17,7 @@ from typing import Any
 from stripewise.core import whole_file
 from stripewise.core.errors import UsageError
 from stripewise.present import finite, plural, size_text
-from stripewise.run.site._base import Host, Probe, Section
-from stripewise.run.site._doctor import Check, CheckStatus
+from stripewise.run.site._base import Check, Host, Probe, Section, fail, ok, warn
 from stripewise.run.site._probes import all_probes
 
 FORM = 1
@@ -123,35 +122,27 @@ def judge(sections: Sections) -> tuple[Check, ...]:
     for name, section in sections.items():
         if "probe_failed" in section:
             remedy = "report it with the file of this check"
-            found.append(_warn(name, f"not looked at: {section['probe_failed']}", remedy))
+            found.append(warn(name, f"not looked at: {section['probe_failed']}", remedy))
     return tuple(found)
-
-
-def _ok(name: str, detail: str) -> Check:
-    return Check(name, CheckStatus.OK, detail)
-
-
-def _warn(name: str, detail: str, remedy: str) -> Check:
-    return Check(name, CheckStatus.WARN, detail, remedy)
 
 
 def _launcher(sections: Sections) -> Iterator[Check]:
     slurm, tried = _of(sections, "slurm"), _of(sections, "queue", "test_job")
     if not _of(slurm, "commands").get("sbatch"):
-        yield _ok("launcher", "local: there is no Slurm here, programs run on this machine")
+        yield ok("launcher", "local: there is no Slurm here, programs run on this machine")
         return
     version = slurm.get("version") or "Slurm of an unknown version"
     if tried.get("accepted"):
         where = f"; a test job would start in {tried['partition']}" if tried["partition"] else ""
-        yield _ok("launcher", f"Slurm: {version}{where}")
+        yield ok("launcher", f"Slurm: {version}{where}")
         return
     why = tried.get("problem", "?")
     if _silent(sections):
         remedy = "run this where your sbatch works; programs can be run on this machine"
-        yield _warn("launcher", f"local: Slurm's commands are here but do not work: {why}", remedy)
+        yield warn("launcher", f"local: Slurm's commands are here but do not work: {why}", remedy)
         return
     remedy = "give --account and --partition as your job scripts do"
-    yield _warn("launcher", f"{version} takes no test job: {why}", remedy)
+    yield warn("launcher", f"{version} takes no test job: {why}", remedy)
 
 
 def _silent(sections: Sections) -> bool:
@@ -164,17 +155,17 @@ def _accounting(sections: Sections) -> Iterator[Check]:
     if not _of(slurm, "commands").get("scontrol") or _silent(sections):
         return
     if _of(slurm, "accounting").get("answers"):
-        yield _ok("accounting", "sacct answers: ends of jobs are known for long")
+        yield ok("accounting", "sacct answers: ends of jobs are known for long")
         return
     text = str(_of(slurm, "config").get("MinJobAge", "")).partition(" ")[0]
     if not text.isdigit():
         detail = "none, and how long Slurm remembers ended jobs is not known"
-        yield _warn("accounting", detail, "ask for accounting_storage/slurmdbd")
+        yield warn("accounting", detail, "ask for accounting_storage/slurmdbd")
     elif int(text) < _SHORT_AGE_SECONDS:
         detail = f"none, and Slurm forgets a job {text} s after its end (MinJobAge)"
-        yield _warn("accounting", detail, "ask for MinJobAge=300 or for accounting")
+        yield warn("accounting", detail, "ask for MinJobAge=300 or for accounting")
     else:
-        yield _ok("accounting", f"none: Slurm tells of a job until {text} s after its end")
+        yield ok("accounting", f"none: Slurm tells of a job until {text} s after its end")
 
 
 def _tier(sections: Sections) -> Iterator[Check]:
@@ -187,9 +178,9 @@ def _tier(sections: Sections) -> Iterator[Check]:
         return
     if kind not in ("(null)", ""):
         detail = f"{kind} is set, but `scontrol show burst` shows nothing"
-        yield _warn("storage tier", detail, "try again later, or ask the site")
+        yield warn("storage tier", detail, "try again later, or ask the site")
         return
-    yield _ok(
+    yield ok(
         "storage tier",
         "none known to Slurm: the parallel file system; if jobs have a directory of their own "
         "(NVMe, flash), name it for the tier `directory`",
@@ -199,7 +190,7 @@ def _tier(sections: Sections) -> Iterator[Check]:
 def _plugin(one: Mapping[str, Any], tried: Mapping[str, Any]) -> Check:
     pools = [pool for pool in one["pools"] if pool["nodes"]]
     if not pools:
-        return _warn(
+        return warn(
             "storage tier",
             f"{one['name']}, whose pools are empty",
             "Slurm asks the storage every few seconds: try again; else ask the site",
@@ -207,12 +198,10 @@ def _plugin(one: Mapping[str, Any], tried: Mapping[str, Any]) -> Check:
     detail = f"{one['name']}: " + "; ".join(map(_pool_words, pools))
     if tried.get("accepted") is False and one["name"] != "lua":
         remedy = "does your account have burst buffers? (root has none)"
-        return _warn(
-            "storage tier", f"{detail}; a test job is refused: {tried['problem']}", remedy
-        )
+        return warn("storage tier", f"{detail}; a test job is refused: {tried['problem']}", remedy)
     if one["name"] == "lua":
-        return _warn("storage tier", detail, "give the site's #BB_LUA lines as a template")
-    return _ok("storage tier", detail)
+        return warn("storage tier", detail, "give the site's #BB_LUA lines as a template")
+    return ok("storage tier", detail)
 
 
 def _pool_words(pool: Mapping[str, Any]) -> str:
@@ -228,23 +217,23 @@ def _mpi(sections: Sections) -> Iterator[Check]:
     cray = _of(mpi, "variables").get("CRAY_MPICH_VERSION")
     for one in usable:
         kin = f" (Cray MPICH {cray})" if cray and one["family"] == "mpich" else ""
-        yield _ok("MPI", f"{one['family']} {one['version']}{kin}: {one['mpicc']}")
+        yield ok("MPI", f"{one['family']} {one['version']}{kin}: {one['mpicc']}")
     if not usable:
         remedy = "load the module that your programs are built with, then check again"
-        yield _warn("MPI", "no compiler wrapper works: only programs without MPI", remedy)
+        yield warn("MPI", "no compiler wrapper works: only programs without MPI", remedy)
 
 
 def _directories(sections: Sections) -> Iterator[Check]:
     for one in _of(sections, "directories").get("list", []):
         name = f"directory {one['path']}"
         if "problem" in one:
-            yield _warn(name, one["problem"], "name a directory in which you can write")
+            yield warn(name, one["problem"], "name a directory in which you can write")
             continue
         yield _striping(name, one)
         offset = one.get("clock_offset_seconds", 0)
         if abs(offset) > _CLOCK_SECONDS:
             way = "ahead" if offset > 0 else "behind"
-            yield _warn(
+            yield warn(
                 name,
                 f"the clock of its file server is {abs(offset):g} s {way}",
                 "times of files there cannot be compared with this host's: ask the site for NTP",
@@ -254,11 +243,11 @@ def _directories(sections: Sections) -> Iterator[Check]:
 def _striping(name: str, one: Mapping[str, Any]) -> Check:
     kind = one["file_system"] or "of an unknown type"
     if not one["parallel"]:
-        return _ok(name, f"{kind}: no stripes to set; real output should go to a parallel one")
+        return ok(name, f"{kind}: no stripes to set; real output should go to a parallel one")
     layout, targets = one.get("striping", {}), one.get("targets", {})
     if "problem" in layout:
         remedy = "load the file system's tools; hints at creation work without them"
-        return _warn(name, f"{kind}, striping not shown: {layout['problem']}", remedy)
+        return warn(name, f"{kind}, striping not shown: {layout['problem']}", remedy)
     words = [f"stripe_count {layout['stripe_count']}"] if "stripe_count" in layout else []
     if size := str(layout.get("stripe_size", "")):
         words.append(f"stripe_size {size_text(int(size)) if size.isdecimal() else size}")
@@ -266,7 +255,7 @@ def _striping(name: str, one: Mapping[str, Any]) -> Check:
         words.append(plural(targets["osts"], "OST"))
     if targets.get("inactive"):
         words.append(f"{targets['inactive']} inactive")
-    return _ok(name, ", ".join([kind, *words]))
+    return ok(name, ", ".join([kind, *words]))
 
 
 def _darshan(sections: Sections) -> Iterator[Check]:
@@ -274,29 +263,25 @@ def _darshan(sections: Sections) -> Iterator[Check]:
     path = _of(darshan, "log_path").get("path")
     if path:
         there = "" if _of(darshan, "log_path").get("there") else " (not there)"
-        yield _ok("Darshan", f"logs in {path}{there}")
+        yield ok("Darshan", f"logs in {path}{there}")
     elif darshan.get("modules") or darshan.get("tools"):
-        yield _ok("Darshan", ", ".join([*darshan.get("modules", []), *darshan.get("tools", [])]))
+        yield ok("Darshan", ", ".join([*darshan.get("modules", []), *darshan.get("tools", [])]))
     else:
-        yield _ok("Darshan", "not here; it is not needed")
+        yield ok("Darshan", "not here; it is not needed")
 
 
 def _preload(sections: Sections) -> Iterator[Check]:
     preload = _of(sections, "preload")
     if preload.get("works") is False:
         problem = preload.get("problem", "the library was not mapped")
-        yield Check(
-            "preload",
-            CheckStatus.FAIL,
-            f"libraries cannot be preloaded: {problem}",
-            "programs cannot be observed without it: ask the site what forbids LD_PRELOAD",
-        )
+        remedy = "programs cannot be observed without it: ask the site what forbids LD_PRELOAD"
+        yield fail("preload", f"libraries cannot be preloaded: {problem}", remedy)
     elif preload.get("works"):
-        yield _ok("preload", "works on this host")
+        yield ok("preload", "works on this host")
     if "runtime_library" in _of(sections, "stripewise"):
         path = sections["stripewise"]["runtime_library"]
-        missing = _warn("runtime library", "not built", "stripewise runtime build")
-        yield _ok("runtime library", path) if path else missing
+        missing = warn("runtime library", "not built", "stripewise runtime build")
+        yield ok("runtime library", path) if path else missing
 
 
 def _of(data: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:

@@ -15,39 +15,28 @@ from math import ceil
 
 from stripewise.core.errors import UsageError
 from stripewise.present import printable
+from stripewise.run.slurm._text import parse_pairs
 from stripewise.run.tiers import Pool, burst_size_bytes
 
-_PAIR = re.compile(r"([A-Za-z]\w*(?:\[\d+\])?)=(\S*)")
 _POOL = re.compile(r"(?:Alt)?PoolName\[\d+\]")
-_USER = re.compile(r"(.*)\((\d+)\)")
-_JOB = re.compile(r"(\d+)(?:_(\d+)\((\d+)\))?")
 _SECTIONS = ("Allocated Buffers:", "Per User Buffer Use:")
 
 
 @dataclass(frozen=True)
 class BurstBuffer:
-    """What a job or a user has.
+    """A burst buffer of a job, or a persistent one.
 
     Attributes:
-        job_id: Whose it is; 0 for a persistent one.  Of a task of an array: the task's own.
         name: Of a persistent one; "" otherwise.
         pool: It is from.
         size_bytes: Of all its nodes.
         state: "allocated", "staging-in", "staged-in", "running", "staging-out" ...
-        user / user_id: The owner; -1 if it is not said.
-        array_job: "169509_3" where it is a task of an array; "" otherwise.
-        fields: Everything that its line says.
     """
 
-    job_id: int
     name: str
     pool: str
     size_bytes: int
     state: str
-    user: str
-    user_id: int
-    array_job: str = ""
-    fields: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -61,7 +50,6 @@ class BurstBuffers:
             time.
         buffers: That are allocated.
         flags: Of burst_buffer.conf, such as "EmulateCray".
-        used_by_user: Name to bytes.
         settings: All other fields of its own, such as StageInTimeout.
     """
 
@@ -70,7 +58,6 @@ class BurstBuffers:
     pools: tuple[Pool, ...] = ()
     buffers: tuple[BurstBuffer, ...] = ()
     flags: tuple[str, ...] = ()
-    used_by_user: Mapping[str, int] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def pool(self, name: str = "") -> Pool | None:
@@ -97,16 +84,15 @@ def _plugin(lines: list[str]) -> BurstBuffers:
     settings: dict[str, str] = {}
     pools: list[Pool] = []
     buffers: list[BurstBuffer] = []
-    used: dict[str, int] = {}
     section = ""
     for line in lines:
-        pairs = _pairs(line)
+        pairs = parse_pairs(line)
         if line.strip() in _SECTIONS:
             section = line.strip()
         elif section == _SECTIONS[0]:
             buffers += _buffer(pairs)
         elif section:
-            used |= _use(pairs)
+            continue  # sums by user
         elif pool := _other_pool(pairs):
             pools.append(pool)
         else:
@@ -117,13 +103,8 @@ def _plugin(lines: list[str]) -> BurstBuffers:
         pools=_all_pools(settings, pools),
         buffers=tuple(buffers),
         flags=tuple(filter(None, settings.pop("Flags", "").split(","))),
-        used_by_user=used,
         settings=_own(settings),
     )
-
-
-def _pairs(line: str) -> dict[str, str]:
-    return dict(_PAIR.findall(line))
 
 
 def _own(settings: Mapping[str, str]) -> dict[str, str]:
@@ -159,34 +140,16 @@ def _size(pairs: Mapping[str, str], key: str) -> int:
 
 
 def _buffer(pairs: Mapping[str, str]) -> list[BurstBuffer]:
-    job = _JOB.fullmatch(pairs.get("JobID", ""))
-    if job is None and "Name" not in pairs:
+    if not {"JobID", "Name"} & pairs.keys():
         return []
-    number, task, own = job.groups() if job else ("0", None, None)
-    user, user_id = _user(pairs)
     return [
         BurstBuffer(
-            job_id=int(own or number),
             name=pairs.get("Name", ""),
             pool=pairs.get("Pool", "").replace("(null)", ""),
             size_bytes=_size(pairs, "Size"),
             state=pairs.get("State", ""),
-            user=user,
-            user_id=user_id,
-            array_job=f"{number}_{task}" if task else "",
-            fields=dict(pairs),
         )
     ]
-
-
-def _user(pairs: Mapping[str, str]) -> tuple[str, int]:
-    found = _USER.fullmatch(pairs.get("UserID", ""))
-    return (found.group(1), int(found.group(2))) if found else (pairs.get("UserID", ""), -1)
-
-
-def _use(pairs: Mapping[str, str]) -> dict[str, int]:
-    user, _ = _user(pairs)
-    return {user: _size(pairs, "Used")} if user else {}
 
 
 # Persistent burst buffers, which jobs name and do not make.

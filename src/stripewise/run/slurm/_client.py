@@ -1,32 +1,36 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Submissions and states of jobs, with few requests."""
+"""Asks Slurm: submits jobs and follows them with few requests, and lists a centre's jobs."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+import secrets
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
+from stripewise.run.slurm._burst_buffers import BurstBuffers, parse_burst
 from stripewise.run.slurm._commands import (
     SHARED,
     CommandFailed,
     Commands,
     RateLimiter,
-    Request,
     SlurmAwayError,
     SlurmError,
+    one_line,
     refused,
 )
-from stripewise.run.slurm._states import (
-    FIELDS,
+from stripewise.run.slurm._text import (
     FORMAT,
+    STATUS_COLUMNS,
     JobState,
     JobStatus,
     Partition,
     job_status,
-    parse_config,
+    moment_text,
     parse_records,
     parse_sacct,
     parse_squeue,
@@ -77,11 +81,6 @@ class Slurm:
         self._accounting: bool | None = None
         self.cluster = ""
         self._said: dict[str, str] = {}
-
-    @property
-    def requests(self) -> tuple[Request, ...]:
-        """All requests to the controller so far."""
-        return self.limiter.requests
 
     def check(self) -> None:
         """Look for the commands.
@@ -185,7 +184,7 @@ class Slurm:
         self._missing.update((n, list(others)) for n in jobs if n not in seen)
 
     def _ask_accounting(self, jobs: Sequence[int]) -> None:
-        words = ["-X", "-P", "-n", "-j", ",".join(map(str, jobs)), "-o", FIELDS]
+        words = ["-X", "-P", "-n", "-j", ",".join(map(str, jobs)), "-o", ",".join(STATUS_COLUMNS)]
         try:
             found = parse_sacct(self._commands.run("sacct", [*self._on_cluster(), *words]))
         except SlurmAwayError:
@@ -218,7 +217,7 @@ class Slurm:
         self._missing.pop(status.job_id, None)
 
     def _not_there(self, job: int) -> None:
-        """One command less knows the job; after the last one it is lost."""
+        """Note that a command does not know a job; after the last one the job is lost."""
         left = self._missing.get(job)
         if left is None:
             return
@@ -231,14 +230,6 @@ class Slurm:
 
     # -- the cluster -------------------------------------------------------------------------
 
-    def config(self) -> dict[str, str]:
-        """Return Slurm's configuration, asked once.
-
-        Raises:
-            SlurmError: It cannot be asked.
-        """
-        return parse_config(self._show("config"))
-
     def partitions(self) -> tuple[Partition, ...]:
         """Return the partitions, hidden ones too, asked once.
 
@@ -247,16 +238,107 @@ class Slurm:
         """
         return tuple(map(partition, parse_records(self._show("partition", "-a", "-o"))))
 
-    def show_burst(self) -> str:
-        """Return what `scontrol show burst` says, asked once.
+    def burst_buffers(self) -> tuple[BurstBuffers, ...]:
+        """Return what its burst-buffer plugins have, asked once; empty if there are none.
 
         Raises:
             SlurmError: It cannot be asked.
         """
-        return self._show("burst")
+        return parse_burst(self._show("burst"))
 
     def _show(self, what: str, *options: str) -> str:
         if what not in self._said:
             words = [*self._on_cluster(), *options, "show", what]
             self._said[what] = self._commands.run("scontrol", words)
         return self._said[what]
+
+
+# The accounting of all jobs, as a centre asks for it.
+
+_OWN_CLUSTER = "SLURM_CLUSTERS"
+"""Instead of it a caller of `Sacct` says which clusters are meant."""
+
+
+@dataclass(frozen=True)
+class Sacct:
+    """Asks sacct for the jobs of all users.
+
+    Names of jobs are their users', and may hold a line break: what follows it could pass for the
+    line of another job (seen in 22.05).  So sacct is asked for a separator that nobody knows
+    beforehand, `--delimiter "|DIGITS|"`; the first header says which one holds.
+
+    Attributes:
+        clusters: As for its option --clusters: names with commas, "all", "" for its own.
+        timeout_seconds: For one question.
+        environment: In which it is run; None: this process's.
+    """
+
+    clusters: str = ""
+    timeout_seconds: float = 600.0
+    environment: Mapping[str, str] | None = None
+
+    def columns(self, wanted: Sequence[str], if_known: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns to ask for: with one that it does not know, sacct fails.
+
+        Args:
+            wanted: That every Slurm has, the name of the job last.
+            if_known: That are asked for where this Slurm has them.
+
+        Raises:
+            SlurmMissingError: There is no sacct.
+            SlurmError: It fails, or does not end in time.
+        """
+        known = " ".join(self._run(["--helpformat"])).lower().split()
+        return (*wanted[:-1], *(name for name in if_known if name in known), *wanted[-1:])
+
+    def lines(self, columns: Sequence[str], start: int, end: int) -> Iterator[str]:
+        """Yield the lines on the jobs that waited or ran at any moment of a time.
+
+        Without the rights of an operator, sacct lists the user's own jobs only where the site
+        hides others; of a cluster that slurmdbd does not know it lists nothing.
+
+        Args:
+            columns: Names.
+            start: Seconds since 1970.
+            end: Likewise.
+
+        Raises:
+            SlurmMissingError: There is no sacct.
+            SlurmError: It fails, or does not end in time.
+        """
+        words = [
+            *("--allusers", "--parsable2", "--duplicates", "--noconvert"),
+            f"--delimiter=|{secrets.randbelow(10**9):09}|",
+            *([f"--clusters={self.clusters}"] if self.clusters else []),
+            f"--starttime={moment_text(start)}",
+            f"--endtime={moment_text(end)}",
+            f"--format={','.join(columns)}",
+        ]
+        yield from self._run(words)
+
+    def _run(self, words: Sequence[str]) -> Iterator[str]:
+        """Yield the lines of what sacct prints; they may be more than memory is for."""
+        given = os.environ if self.environment is None else self.environment
+        kept = {name: text for name, text in given.items() if name != _OWN_CLUSTER}
+        commands = Commands(
+            None,
+            kept | {"TZ": "UTC", "LC_ALL": "C"},
+            self.timeout_seconds,
+            "read the jobs on a host with Slurm's commands, or give a file with the output of "
+            "sacct",
+        )
+        with TemporaryFile() as output:
+            answer = commands.answer("sacct", words, output=output)
+            if answer.is_late:
+                raise SlurmError(
+                    f"sacct did not end within {self.timeout_seconds:g} s; slurmdbd is busy: try "
+                    "again"
+                )
+            if not answer.ok:
+                why = one_line(answer.error) or f"exit code {answer.exit_code}"
+                raise SlurmError(
+                    f"sacct failed: {why}; check that slurmdbd runs and that this user may ask it"
+                )
+            output.seek(0)
+            for line in output:
+                yield line.decode("utf-8", "replace").removesuffix("\n")

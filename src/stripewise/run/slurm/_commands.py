@@ -7,15 +7,15 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from stripewise.core.errors import StudyError, UsageError
 from stripewise.present import printable
+from stripewise.run._ask import Answer, ask
 
 # What Slurm's commands refuse, in one line with the remedy.
 
@@ -174,6 +174,10 @@ _LIMIT_OF_JOBS = re.compile(r"SubmitJob|job submit limit")
 # Runs Slurm's commands: argument lists, a time limit, an environment without surprises.
 
 _ACTIONS = ("sbatch", "scancel")
+_WITHOUT = (
+    "this host has no Slurm; start Stripewise on a login node (module load slurm may be needed), "
+    "or use --launcher local"
+)
 _NO_CLUSTER = ("establish a configuration source", "unable to status file")
 """What Slurm's commands say without a slurm.conf.  Source: the first seen, the second assumed."""
 
@@ -182,16 +186,28 @@ class Commands:
     """Runs the commands, each counted by the limiter.
 
     Attributes:
-        limiter: Of all requests.
+        limiter: Of all requests; None: they are not bounded.
         timeout_seconds: After which a command is stopped.
     """
 
     def __init__(
-        self, limiter: RateLimiter, environment: Mapping[str, str] | None, timeout_seconds: float
+        self,
+        limiter: RateLimiter | None,
+        environment: Mapping[str, str] | None,
+        timeout_seconds: float,
+        remedy: str = _WITHOUT,
     ) -> None:
+        """Take what the commands need.
+
+        Args:
+            limiter: Of all requests; None: they are not bounded.
+            environment: Of the commands; None: this process's own at the time.
+            timeout_seconds: After which a command is stopped.
+            remedy: What to do where the commands are not on PATH.
+        """
         self.limiter = limiter
         self.timeout_seconds = timeout_seconds
-        self._environment = environment
+        self._environment, self._remedy = environment, remedy
 
     def environment(self, command: str) -> dict[str, str]:
         """Return what a command gets: not what changes its output, or is of an outer job."""
@@ -205,11 +221,42 @@ class Commands:
         """
         found = shutil.which(command, path=self.environment(command).get("PATH"))
         if found is None:
-            raise SlurmMissingError(
-                f"there is no {command} on PATH: this host has no Slurm; start Stripewise on a "
-                "login node (module load slurm may be needed), or use --launcher local"
-            )
+            raise SlurmMissingError(f"there is no {command} on PATH: {self._remedy}")
         return found
+
+    def answer(
+        self,
+        command: str,
+        arguments: Sequence[str],
+        directory: Path | None = None,
+        output: IO[bytes] | None = None,
+    ) -> Answer:
+        """Run a command and return what it said, however it ended.
+
+        Args:
+            command: Its name.
+            arguments: Words behind it.
+            directory: Where it runs.
+            output: File that gets its standard output, of any length.
+
+        Raises:
+            SlurmMissingError: It is not there.
+            SlurmError: It cannot be run.
+        """
+        located = self.find(command)
+        if self.limiter is not None:
+            self.limiter.take(action=command in _ACTIONS)
+        answer = ask(
+            [located, *arguments],
+            timeout_seconds=self.timeout_seconds,
+            environment=self.environment(command),
+            directory=directory,
+            umask=0o077,  # a job gets it from sbatch
+            output=output,
+        )
+        if answer.exit_code is None and not answer.is_late:
+            raise SlurmError(f"{located} {answer.problem}")
+        return answer
 
     def run(self, command: str, arguments: Sequence[str], directory: Path | None = None) -> str:
         """Run a command and return its output.
@@ -219,31 +266,15 @@ class Commands:
             SlurmAwayError: The controller did not answer; the request may have reached it.
             SlurmError: It failed otherwise.
         """
-        words = [self.find(command), *arguments]
-        self.limiter.take(command, action=command in _ACTIONS)
-        try:
-            done = subprocess.run(
-                words,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=self.timeout_seconds,
-                env=self.environment(command),
-                cwd=directory,
-                umask=0o077,  # a job gets it from sbatch
-                start_new_session=True,  # Ctrl-C or a lost terminal must not cut a submission
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
+        answer = self.answer(command, arguments, directory)
+        if answer.ok:
+            return answer.text
+        if answer.exit_code is None:
             raise SlurmAwayError(
                 f"{command} did not end within {self.timeout_seconds:g} s; the controller is "
                 "busy or away: wait, then go on with --resume"
-            ) from None
-        except OSError as error:
-            raise SlurmError(f"cannot run {words[0]}: {error.strerror or error}") from error
-        said = done.stderr.decode("utf-8", "replace")
-        if done.returncode == 0:
-            return done.stdout.decode("utf-8", "replace")
-        said = said if said.strip() else done.stdout.decode("utf-8", "replace")
+            )
+        said = answer.error if answer.error.strip() else answer.text
         if any(words in said for words in _NO_CLUSTER):
             raise SlurmMissingError(
                 f"{command} finds no configuration of a cluster on this host: start Stripewise on "
@@ -253,7 +284,7 @@ class Commands:
             raise SlurmAwayError(
                 f"{command}: {one_line(said)}; wait for the controller, then go on with --resume"
             )
-        raise CommandFailed(command, said, done.returncode)
+        raise CommandFailed(command, said, answer.exit_code)
 
 
 class CommandFailed(SlurmError):
@@ -277,24 +308,14 @@ ACTIONS_PER_MINUTE = 30
 _MINUTE = 60.0
 
 
-@dataclass(frozen=True)
-class Request:
-    """One request to the controller.
-
-    Attributes:
-        unix_seconds: When it was made.
-        command: Name of Slurm's command.
-    """
-
-    unix_seconds: float
-    command: str
-
-
 class RateLimiter:
     """Counts all requests and keeps them below the bounds.
 
     In any minute there are at most `status_per_minute` questions (squeue, sacct, scontrol) and
     at most `actions_per_minute` submissions and cancellations.
+
+    Attributes:
+        n_requests: All requests so far.
     """
 
     def __init__(
@@ -303,7 +324,6 @@ class RateLimiter:
         poll_seconds: float = POLL_SECONDS,
         status_per_minute: int = STATUS_PER_MINUTE,
         actions_per_minute: int = ACTIONS_PER_MINUTE,
-        log: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -313,21 +333,14 @@ class RateLimiter:
             poll_seconds: At least so long after a question the queue is looked at.
             status_per_minute: Most questions in any minute.
             actions_per_minute: Most submissions and cancellations in any minute.
-            log: File to which each request is appended: time stamp and command.
             clock: Seconds that only grow.
             sleep: Waits.
         """
         self.poll_seconds = poll_seconds
-        self.log = log
+        self.n_requests = 0
         self._most = {False: status_per_minute, True: actions_per_minute}
         self._times: dict[bool, deque[float]] = {False: deque(), True: deque()}
         self._clock, self._sleep = clock, sleep
-        self._requests: list[Request] = []
-
-    @property
-    def requests(self) -> tuple[Request, ...]:
-        """All requests so far."""
-        return tuple(self._requests)
 
     def ready(self, *, action: bool = False) -> bool:
         """Whether the queue may be looked at now (or, an action be taken), without a wait."""
@@ -336,30 +349,18 @@ class RateLimiter:
             return False
         return self._wait_seconds(action) <= 0
 
-    def take(self, command: str, *, action: bool = False) -> None:
+    def take(self, *, action: bool = False) -> None:
         """Note a request that is about to be made; wait first as long as the bound says."""
         while (wait := self._wait_seconds(action)) > 0:
             self._sleep(wait)
         self._times[action].append(self._clock())
-        request = Request(time.time(), command)
-        self._requests.append(request)
-        if self.log is not None:
-            _append(self.log, f"{request.unix_seconds:.3f} {command}\n")
+        self.n_requests += 1
 
     def _wait_seconds(self, action: bool) -> float:
         times, now = self._times[action], self._clock()
         while times and now - times[0] >= _MINUTE:
             times.popleft()
         return 0.0 if len(times) < self._most[action] else times[0] + _MINUTE - now
-
-
-def _append(path: Path, line: str) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-    descriptor = os.open(path, flags, 0o600)
-    try:
-        os.write(descriptor, line.encode("ascii"))
-    finally:
-        os.close(descriptor)
 
 
 SHARED = RateLimiter()

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from stripewise.run.tiers._base import check_absolute as check_absolute
     from stripewise.run.tiers._base import check_there as check_there
     from stripewise.run.tiers._base import is_plain_path as is_plain_path
-    from stripewise.run.tiers._directory import variable_of as variable_of
     from stripewise.run.tiers._registry import find_tier as find_tier
     from stripewise.run.tiers._registry import tier_names as tier_names
     from stripewise.run.tiers._registry import tier_of_words as tier_of_words
+    from stripewise.run.tiers._registry import variable_of as variable_of
 else:
     __getattr__, __all__ = lazy_exports(__name__)

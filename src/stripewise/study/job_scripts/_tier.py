@@ -17,7 +17,6 @@ from stripewise.run.slurm import (
     SlurmAwayError,
     SlurmError,
     nodes_of_persistent,
-    parse_burst,
 )
 from stripewise.run.tiers import (
     Pool,
@@ -102,7 +101,7 @@ def check_own(script: JobScript, tier: Tier, own: TierRequest) -> None:
 
 def _burst_buffers(slurm: Slurm) -> tuple[BurstBuffers, ...]:
     try:
-        return parse_burst(slurm.show_burst())
+        return slurm.burst_buffers()
     except SlurmAwayError:
         raise
     except SlurmError:  # this one has no burst buffer

@@ -217,7 +217,7 @@ def leave_script(
         figures = replace(
             figures,
             n_jobs=launcher.n_jobs,
-            controller_requests=len(launcher.slurm.requests),
+            controller_requests=launcher.slurm.limiter.n_requests,
             node_seconds=launcher.node_seconds,
         )
     if winner is None or not result.improved:

@@ -289,7 +289,7 @@ class Executor:
     def _resources(self, slot: RunSlot) -> Resources:
         facts = self.facts or ProgramFacts()
         ranks = slot.settings.get("job.ranks", facts.n_ranks)
-        return Resources(facts.n_hosts or None, _count(ranks), slot.timeout_seconds)
+        return Resources(facts.n_hosts or None, _count(ranks))
 
     def _pause(self, launcher: Launcher, handles: Sequence[Handle]) -> None:
         """Sleep until runs should be looked at again, awake for signals."""

@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +21,7 @@ from stripewise.evidence.readers import (
     with_printed,
 )
 from stripewise.evidence.trace import Evidence, RunProfile, relocated
+from stripewise.run import ask
 from stripewise.run.launch import asked_to_print, job_of, worked_in
 from stripewise.study.workspace import Place, Workspace
 
@@ -50,20 +49,8 @@ def darshan_directory(environment: Mapping[str, str] = os.environ) -> Path | Non
 
 
 def _asked(environment: Mapping[str, str]) -> str:
-    program = shutil.which("darshan-config", path=environment.get("PATH", ""))
-    if program is None:
-        return ""
-    try:
-        done = subprocess.run(
-            [program, "--log-path"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=10,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return os.fsdecode(done.stdout).strip()
+    answer = ask(["darshan-config", "--log-path"], timeout_seconds=10, environment=environment)
+    return answer.text.strip() if answer.exit_code is not None else ""
 
 
 @dataclass(frozen=True)

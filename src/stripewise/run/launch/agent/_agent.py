@@ -116,7 +116,7 @@ class Agent:
         return None if total is None else total - (time.monotonic() - self.begun)
 
     def _granted_seconds(self) -> float | None:
-        """Both stamps are the controller's, so their difference holds on any host."""
+        """Return the time of the allocation: the difference of two stamps of the controller."""
         try:
             return float(os.environ["SLURM_JOB_END_TIME"]) - float(
                 os.environ["SLURM_JOB_START_TIME"]

@@ -33,7 +33,7 @@ SIZE_BYTES = 4096
 
 
 def order_name(number: int) -> str:
-    """Name of the file with an order."""
+    """Return the name of the file with an order."""
     return f"order-{number:04d}.json"
 
 

@@ -1,18 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""One order in an allocation: environment, copies to the burst buffer, supervisor, result.
+"""Carries out one order: environment, copies to the burst buffer, supervisor, steps, result.
 
 The agent imports this file on its own: standard library only.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
+import socket
 import subprocess
-import sys
 import time
 
 TYPE_CHECKING = False  # typing is slow to import
@@ -23,12 +22,10 @@ if TYPE_CHECKING:
 
 if __package__:
     from stripewise.run.launch.agent import _agent_files as files
-    from stripewise.run.launch.agent import _agent_steps as steps
     from stripewise.run.launch.agent import _processes, _staging
     from stripewise.run.launch.agent import _supervise as supervise
 else:  # on its own: no package, no site-packages
     import _agent_files as files  # type: ignore[import-not-found,no-redef]
-    import _agent_steps as steps  # type: ignore[import-not-found,no-redef]
     import _processes  # type: ignore[import-not-found,no-redef]
     import _staging  # type: ignore[import-not-found,no-redef]
     import _supervise as supervise  # type: ignore[import-not-found,no-redef]
@@ -158,11 +155,11 @@ class Run:
             shutil.rmtree(self.stage, ignore_errors=True)
 
     def _place(self) -> str:
-        """Where the command works."""
+        """Return where the command works."""
         return self.stage if self._mode == "all" else self.directory
 
     def _files_were_in(self) -> str:
-        """From where files were brought to the run's directory; that itself if from nowhere."""
+        """Return from where files came to the run's directory; that itself if from nowhere."""
         return self.stage if self._mode in ("all", "beside") else self.directory
 
     @property
@@ -173,7 +170,7 @@ class Run:
     # -- the command -------------------------------------------------------------------------
 
     def environment(self) -> dict[str, str]:
-        """That of the job on this node, with the changes of the order."""
+        """Return the environment of the job on this node, with the changes of the order."""
         order, environment = self.order, dict(os.environ)
         for name in order.get("unset", ()):
             environment.pop(name, None)
@@ -194,7 +191,7 @@ class Run:
         return environment
 
     def _job(self) -> dict[str, Any]:
-        """What the supervisor is told."""
+        """Return what the supervisor is told."""
         order = self.order
         return {
             "run_id": order["run_id"],
@@ -211,21 +208,10 @@ class Run:
 
     def _supervise(self) -> None:
         """Run the command under a supervisor, which ends it if this process dies."""
-        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_supervise.py")
         with open(os.path.join(self.record, "supervisor.log"), "wb") as log:
-            supervisor = subprocess.Popen(
-                [sys.executable or "python3", "-I", "-S", "-X", "utf8", script],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                cwd="/",
-                env={**os.environ, _processes.SUPERVISOR_VARIABLE: str(self.order["run_id"])},
-            )
+            supervisor = supervise.start(self._job(), log)
         assert supervisor.stdin is not None
-        with supervisor.stdin as pipe:
-            pipe.write(json.dumps(self._job()).encode("ascii") + b"\n")
-            pipe.flush()
+        with supervisor.stdin:
             self._watch(supervisor)
         self._take_result()
 
@@ -237,7 +223,7 @@ class Run:
             self.agent.pause(LOOK_SECONDS)
             if time.monotonic() - begun > stale_seconds:
                 stale_seconds *= 2
-                before, stale = stale, steps.end_stale_steps()
+                before, stale = stale, end_stale_steps()
                 self.held_by = min(before & stale, default="")
             try:
                 self.tick()
@@ -256,9 +242,9 @@ class Run:
         """
         self.result = files.read(os.path.join(self.record, files.RAN)) or {}
         if not self.result or self.result["reason"]:
-            steps.end_steps()
+            end_steps()
         if not self.result:
-            self._end_strays()
+            _processes.end_strays([str(self.order["run_id"])])
             raise OSError("the supervisor of the run was killed, or could not store its result")
         self.result["reason"] = self._why_stopped()
         if self.held_by and self.result["reason"]:
@@ -288,15 +274,9 @@ class Run:
 
         Every other run would fail here as well: the agent ends.
         """
-        if self.agent.job_id and steps.lost_its_job(os.path.join(self.record, "stderr")):
+        if self.agent.job_id and lost_its_job(os.path.join(self.record, "stderr")):
             self.agent.is_lost = True
             self.result["reason"] = f"Slurm does not know its job {self.agent.job_id} any more"
-
-    def _end_strays(self) -> None:
-        run_ids = [str(self.order["run_id"])]
-        _processes.end_all(
-            lambda: _processes.strays(run_ids, _processes.process_table()), grace_seconds=0.0
-        )
 
     # -- the result --------------------------------------------------------------------------
 
@@ -339,3 +319,106 @@ def unseen(order: dict[str, Any]) -> str:
         if not os.path.isfile(str(path)):
             return f"{node} the runtime library {path}"
     return ""
+
+
+# What srun said and left behind: tasks run under Slurm's daemon, not below the command.
+
+_NO_JOB = re.compile(
+    r"^srun: .*(?:Expired or invalid job|Invalid job id specified|"
+    r"Job/step already completing or completed)",
+    re.MULTILINE,
+)
+"""Seen: Slurm 22.05 after its controller was killed before it had stored the job."""
+_TAIL_BYTES = 8192
+_STEP_AND_SRUN = re.compile(r"^StepId=(\d+\.\d+) .*SrunHost:Pid=([^:\s]+):(\d+)", re.MULTILINE)
+_COMMAND_SECONDS = 20.0
+_ALL_SECONDS = 30.0
+
+
+def parse_listpids(text: str) -> set[int]:
+    """Return the steps that `scontrol listpids` lists, but for the batch script's own."""
+    fields = (line.split() for line in text.splitlines()[1:])
+    return {int(words[2]) for words in fields if len(words) > 2 and words[2].isdecimal()}
+
+
+def parse_orphans(text: str, host: str) -> list[str]:
+    """Return the steps that `scontrol --oneliner show step` lists whose srun has ended here.
+
+    Args:
+        text: A line for each step, with StepId=5.0 and, at its end, SrunHost:Pid=HOST:NUMBER.
+        host: This one's name; whether srun is alive elsewhere is not known here.
+    """
+    found = []
+    for step, name, number in _STEP_AND_SRUN.findall(text):
+        is_here = name.partition(".")[0] == host.partition(".")[0]
+        if is_here and not os.path.exists(f"/proc/{number}"):
+            found.append(step)
+    return found
+
+
+def end_stale_steps() -> set[str]:
+    """End steps of earlier runs that the controller takes for running: their srun is gone.
+
+    A controller that was killed forgets ends of steps that it had not stored.  These keep their
+    processors, so that srun waits for them until the job ends.  Nothing is asked while a step of
+    the job has tasks on this node.
+
+    Returns:
+        The steps.  One that is there again much later is kept for good: no request of a user ends
+        a step that no node knows any more (seen: Slurm 22.05).
+    """
+    job = os.environ.get("SLURM_JOB_ID", "")
+    if not job or _steps(job):
+        return set()
+    listed = _run("scontrol", "--oneliner", "show", "step", job)
+    found = parse_orphans(listed, socket.gethostname())
+    for step in found:
+        _run("scancel", step)
+    return set(found)
+
+
+def lost_its_job(stderr: str) -> bool:
+    """Whether srun said in a file that there is no job (any more) to start tasks in."""
+    try:
+        with open(stderr, "rb") as stream:
+            stream.seek(max(0, os.fstat(stream.fileno()).st_size - _TAIL_BYTES))
+            said = stream.read()
+    except OSError:
+        return False
+    return _NO_JOB.search(said.decode("utf-8", "replace")) is not None
+
+
+def end_steps() -> None:
+    """End the steps of this job that still have tasks on this node.
+
+    `scontrol listpids` asks the daemon of this node; the controller hears of it only where a
+    step is left, after a run that was stopped.
+    """
+    job = os.environ.get("SLURM_JOB_ID", "")
+    deadline = time.monotonic() + _ALL_SECONDS
+    told: set[int] = set()
+    while job and (left := _steps(job)) and time.monotonic() < deadline:
+        for step in left - told:
+            _run("scancel", "--signal=KILL", f"{job}.{step}")
+        told |= left
+        time.sleep(0.2)
+
+
+def _steps(job: str) -> set[int]:
+    node = os.environ.get("SLURMD_NODENAME", "")
+    return parse_listpids(_run("scontrol", "listpids", job, *([node] if node else [])))
+
+
+def _run(*words: str) -> str:
+    try:
+        done = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_COMMAND_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode("utf-8", "replace")

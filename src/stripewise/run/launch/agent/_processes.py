@@ -121,6 +121,13 @@ def strays(run_ids: Iterable[str], table: dict[int, Process]) -> list[int]:
     return [pid for pid in found if table[pid].running]
 
 
+def end_strays(run_ids: Iterable[str]) -> None:
+    """Kill the processes of runs, wherever they are."""
+    known = [run_id for run_id in run_ids if run_id]
+    if known:
+        end_all(lambda: strays(known, process_table()), grace_seconds=0.0)
+
+
 def _environment(pid: int) -> set[bytes]:
     try:
         with open(f"/proc/{pid}/environ", "rb") as stream:
@@ -130,7 +137,7 @@ def _environment(pid: int) -> set[bytes]:
 
 
 def shared_segments(pids: Iterable[int]) -> set[str]:
-    """Names of the shared memory files that processes have mapped."""
+    """Return the names of the shared memory files that processes have mapped."""
     found: set[str] = set()
     for pid in pids:
         try:
@@ -171,7 +178,7 @@ def end_all(
     grace_seconds: float = TERM_GRACE_SECONDS,
     pause: Callable[[float], None] = time.sleep,
 ) -> list[int]:
-    """SIGTERM, a grace, then SIGKILL until nothing is found in two looks in a row.
+    """End processes: SIGTERM, a grace, then SIGKILL until two looks in a row find none.
 
     Args:
         find: Lists what still runs; called again and again, since processes fork.

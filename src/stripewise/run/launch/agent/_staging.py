@@ -197,7 +197,7 @@ def _mark(path: str) -> tuple[int, int, int]:
 
 
 def _walk(top: str, skip: str = "", stages: bool = True) -> Iterator[tuple[str, bool]]:
-    """Names below a directory, each with whether it is one; directories before what they hold.
+    """Yield the names below a directory, and whether each is one, before what it holds.
 
     A link to a directory is none: it may lead anywhere, back up too.
 

@@ -20,7 +20,8 @@ import time
 
 TYPE_CHECKING = False  # typing is slow to import
 if TYPE_CHECKING:
-    from typing import Any
+    import subprocess
+    from typing import IO, Any
 
 if __package__:
     from stripewise.run.launch.agent import _processes
@@ -38,6 +39,35 @@ STORAGE_EXIT_CODE = 75
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+
+
+def start(job: dict[str, Any], log: IO[bytes], script: str = __file__) -> subprocess.Popen[bytes]:
+    """Start a supervisor and hand it a job; its standard input stays open, which ends it if not.
+
+    Args:
+        job: What it is told, as of `Supervisor`.
+        log: Takes what it says itself.
+        script: That is the supervisor.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    import subprocess  # slow to import, and a supervisor itself needs none of it
+
+    supervisor = subprocess.Popen(
+        [sys.executable or "python3", "-I", "-S", "-X", "utf8", os.path.abspath(script)],
+        stdin=subprocess.PIPE,
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
+        cwd="/",
+        env={**os.environ, _processes.SUPERVISOR_VARIABLE: str(job["run_id"])},
+        umask=0o077,
+    )
+    assert supervisor.stdin is not None
+    supervisor.stdin.write(json.dumps(job).encode("ascii") + b"\n")
+    supervisor.stdin.flush()
+    return supervisor
 
 
 class BoundedFile:
@@ -238,7 +268,7 @@ class Supervisor:
         return len(first), stuck
 
     def left(self) -> list[int]:
-        """Running processes of the run: descendants, and strays known by the run's id."""
+        """Return the run's processes: descendants, and strays known by the run's id."""
         self.reap()
         table = _processes.process_table()
         below = _processes.descendants(os.getpid(), table)
