@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.present._page import page_template as page_template
     from stripewise.present._printable import OneLine as OneLine
     from stripewise.present._printable import csv_cell as csv_cell
     from stripewise.present._printable import duration_text as duration_text
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from stripewise.present._printable import printable as printable
     from stripewise.present._printable import size_text as size_text
     from stripewise.present._printable import text_of as text_of
-    from stripewise.present._prose import prose as prose
     from stripewise.present._quantities import count as count
     from stripewise.present._quantities import files_of as files_of
     from stripewise.present._quantities import name_of as name_of
@@ -51,5 +49,6 @@ if TYPE_CHECKING:
     from stripewise.present.numbers import format_value as format_value
     from stripewise.present.numbers import known as known
     from stripewise.present.numbers import significant as significant
+    from stripewise.present.renderers import page_template as page_template
 else:
     __getattr__, __all__ = lazy_exports(__name__)

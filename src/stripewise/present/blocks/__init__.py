@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stripewise.present.blocks._figures import Column as Column
     from stripewise.present.blocks._figures import Compared as Compared
     from stripewise.present.blocks._figures import Comparison as Comparison
+    from stripewise.present.blocks._figures import Drawings as Drawings
     from stripewise.present.blocks._figures import Fact as Fact
     from stripewise.present.blocks._figures import Facts as Facts
     from stripewise.present.blocks._figures import Heat as Heat
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from stripewise.present.blocks._texts import Link as Link
     from stripewise.present.blocks._texts import Links as Links
     from stripewise.present.blocks._texts import Notice as Notice
+    from stripewise.present.blocks._texts import Point as Point
+    from stripewise.present.blocks._texts import Points as Points
     from stripewise.present.blocks._texts import Prose as Prose
     from stripewise.present.blocks._texts import Search as Search
     from stripewise.present.blocks._values import NUMBERS as NUMBERS

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from stripewise.present import chart
 from stripewise.present.blocks._block import Block, Grid, Row
 
 
@@ -18,7 +19,7 @@ class Column:
     Attributes:
         name: Key of the rows.
         title: For people.
-        kind: How a value is written: see `_words.WRITERS`.
+        kind: How a value is written: see `_values.WRITERS`.
         kinds: Key of the rows with the kind, where it differs from row to row; "": `kind` it is.
         link: Key of the rows with the address that a value leads to; "" for none.
         sort: Address that sorts by this column; "" if the list cannot.
@@ -40,7 +41,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Table(Block):
-    """Rows with named columns; "missing" of a row says why some are not, or not all, known.
+    """Rows with named columns.
+
+    "missing" of a row says why some are not, or not all, known; "look" how it stands out: "best",
+    "failed" or "doubtful".
 
     Attributes:
         columns: In their order.
@@ -316,3 +320,16 @@ class Heat(Block):
             *(f"at_{number * self.bin_seconds:g}_seconds" for number in range(width)),
         ]
         return names, [[label, *row] for label, row in zip(self.labels, self.cells, strict=True)]
+
+
+@dataclass(frozen=True)
+class Drawings(Block):
+    """Charts of any kind, which a page draws and text describes."""
+
+    charts: Sequence[chart.Chart]
+    note: str = ""
+    is_drawn: ClassVar[bool] = True
+
+    def data(self) -> Any:
+        """Return what the charts show."""
+        return [one.description for one in self.charts]

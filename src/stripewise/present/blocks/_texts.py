@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,6 +62,41 @@ class Findings(Block):
         names = ("code", "severity", "title", "cost_seconds", "least_seconds", "most_seconds",
                  "remedy", "proof")  # fmt: skip
         return names, [[getattr(item, name) for name in names] for item in self.items]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One sentence of a list.
+
+    Attributes:
+        tone: "": plain; "good" and "bad": what holds and what does not; "warn": a warning.
+        lines: To copy, such as the commands that follow from it.
+        language: Of these lines.
+        note: What it follows from.
+    """
+
+    text: str
+    tone: str = ""
+    lines: Sequence[str] = ()
+    language: str = "text"
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Points(Block):
+    """A list of sentences; `note` stands below it."""
+
+    items: Sequence[Point]
+    note: str = ""
+
+    @classmethod
+    def of(cls, name: str, title: str, texts: Iterable[str]) -> Points:
+        """Make a list of plain sentences."""
+        return cls(name, title, [Point(text) for text in texts])
+
+    def data(self) -> Any:
+        """Return the sentences."""
+        return [item.text for item in self.items]
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,7 @@ def _node_hours(seconds: float) -> str:
 WRITERS: dict[str, Callable[[Any], str]] = {
     "text": lambda value: printable(str(value)),
     "code": lambda value: printable(str(value)),
+    "figure": lambda value: printable(str(value)),
     "flag": lambda value: "yes" if value else "no",
     "count": format_count,
     "id": str,
@@ -79,4 +80,4 @@ WRITERS: dict[str, Callable[[Any], str]] = {
     "day": _day,
 }
 NUMBERS = frozenset(WRITERS) - {"text", "code", "flag", "moment", "day"}
-"""Kinds that stand at the right of their column."""
+"""Kinds that stand at the right of their column; "figure" is one that is written already."""

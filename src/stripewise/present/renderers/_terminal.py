@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes a title, a conclusion and blocks as the lines of a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import singledispatch
+
+from stripewise.present._terminal import TextTable, labelled
+from stripewise.present.blocks import (
+    NUMBERS,
+    Bars,
+    Block,
+    Comparison,
+    Content,
+    Drawings,
+    Facts,
+    Lines,
+    Notice,
+    Points,
+    Split,
+    Table,
+    written,
+)
+
+_MARKS = {"": "- ", "good": "+ ", "bad": "- ", "warn": "! "}
+
+
+def as_lines(content: Content, width: int | None = None) -> Iterator[str]:
+    """Yield the lines of a report; a table that is wider than `width` is split."""
+    yield content.title
+    if content.lead:
+        yield content.lead
+    for block in content.blocks:
+        yield ""
+        if block.title:
+            yield block.title
+        yield from _body(block, width)
+
+
+@singledispatch
+def _body(block: Block, width: int | None) -> Iterator[str]:
+    """Yield the lines of a block without its title; what cannot be drawn is left out."""
+    yield from ()
+
+
+@_body.register
+def _points(block: Points, width: int | None) -> Iterator[str]:
+    for item in block.items:
+        yield f"  {_MARKS[item.tone]}{item.text}"
+        yield from (f"      {line}" for line in item.lines)
+    yield from _note(block.note)
+
+
+@_body.register
+def _notice(block: Notice, width: int | None) -> Iterator[str]:
+    yield from block.text
+
+
+@_body.register
+def _lines(block: Lines, width: int | None) -> Iterator[str]:
+    yield from _note(block.note)
+    yield from (f"  {line}" for line in block.lines)
+
+
+@_body.register
+def _drawings(block: Drawings, width: int | None) -> Iterator[str]:
+    yield from (f"  {one.description}" for one in block.charts)
+    yield from _note(block.note)
+
+
+@_body.register
+def _facts(block: Facts, width: int | None) -> Iterator[str]:
+    for item in block.items:
+        note = f" ({item.why or item.note})" if item.why or item.note else ""
+        yield from labelled(item.title, [written(item.value, item.kind, item.why) + note])
+
+
+@_body.register
+def _table(block: Table, width: int | None) -> Iterator[str]:
+    if not block.rows:
+        yield block.empty
+        return
+    rows = []
+    for row in block.rows:
+        missing = row.get("missing", {})
+        kinds = [row[one.kinds] if one.kinds else one.kind for one in block.shown]
+        rows.append([
+            written(row.get(one.name), kind, missing.get(one.name, ""))
+            for one, kind in zip(block.shown, kinds, strict=True)
+        ])  # fmt: skip
+    left = {place for place, one in enumerate(block.shown) if one.kind not in NUMBERS}
+    yield from _grid([one.title for one in block.shown], rows, left, width)
+    yield from _note(block.note)
+
+
+@_body.register
+def _comparison(block: Comparison, width: int | None) -> Iterator[str]:
+    rows = [
+        [one.title, *(
+            written(value, one.kind, one.whys[place] if one.whys else "")
+            for place, value in enumerate(one.values)
+        )]
+        for one in block.rows
+    ]  # fmt: skip
+    yield from _grid(["", *block.heads], rows, {0}, width) if rows else [block.empty]
+    yield from _note(block.note)
+
+
+@_body.register
+def _split(block: Split, width: int | None) -> Iterator[str]:
+    whole = sum(part.value for part in block.parts)
+    rows = [
+        [part.title, written(part.value, block.kind), written(part.value / whole, "share")]
+        for part in block.parts
+        if whole
+    ]
+    yield from _grid(["", "Value", "Share"], rows, {0}, width)
+    yield from _note(block.note)
+
+
+@_body.register
+def _bars(block: Bars, width: int | None) -> Iterator[str]:
+    rows = [
+        [label, written(count, "count"), written(share, "share")]
+        for label, count, share in zip(block.labels, block.counts, block.shares, strict=True)
+    ]
+    yield from _grid(["Size or kind", block.of_what.capitalize(), "Share"], rows, {0}, width)
+    yield from _note(block.note)
+
+
+def _grid(
+    heads: list[str], rows: list[list[str]], left: set[int], width: int | None
+) -> Iterator[str]:
+    for number, lines in enumerate(TextTable(heads, rows, left=frozenset(left)).blocks(width)):
+        yield from ("",) * bool(number)
+        yield from lines
+
+
+def _note(text: str) -> Iterator[str]:
+    if text:
+        yield text
