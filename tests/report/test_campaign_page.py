@@ -13,7 +13,7 @@ from stripewise.bench.campaign import figures_of
 from stripewise.bench.report import campaign_lines, limit_lines, render_campaign
 from stripewise.bench.report._axes import rate_of
 from stripewise.bench.report._charts import chart_sections
-from stripewise.present.numbers import format_bandwidth
+from stripewise.present.numbers import rate_text
 from support.work import calls_and_peak
 
 
@@ -129,7 +129,7 @@ def test_a_figure_of_a_cache_is_no_headline():
     ]
     title = re.search("<h1>(.*?)</h1>", render_campaign(campaign, figures))[1]
     assert rate_of(top) not in title
-    assert format_bandwidth(5 * campaigns.GIB) in title
+    assert rate_text(5 * campaigns.GIB) in title
 
 
 def test_limits_are_drawn_with_the_narrowest_marked_and_tabulated():

@@ -10,11 +10,10 @@ from typing import Any
 
 from stripewise.bench.advice._advise import AdviceBook
 from stripewise.bench.advice.rules._base import Advice
-from stripewise.present import finite
+from stripewise.present import finite, rate_text
 from stripewise.present.blocks import Block, Column, Content, Lines, Notice, Point, Points, Table
 from stripewise.present.renderers import as_lines, as_markdown, as_page, slug
 from stripewise.storage.machines import Storage
-from stripewise.storage.simulation import rate_text
 
 _DATA = (
     ("client.process_write", "One process writes"), ("client.process_read", "One process reads"),

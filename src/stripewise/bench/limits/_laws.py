@@ -9,9 +9,8 @@ from statistics import median
 
 from stripewise.bench.limits._cells import Cell, Law
 from stripewise.bench.limits._plateaus import saturation
-from stripewise.present import plural
+from stripewise.present import plural, rate_text
 from stripewise.storage.machines import Storage
-from stripewise.storage.simulation import rate_text
 
 # Laws of scale: from how many nodes, or ranks of a node, a rate no longer grows.
 

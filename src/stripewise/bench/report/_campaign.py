@@ -38,15 +38,16 @@ from stripewise.present import (
     TextTable,
     against,
     chart,
-    format_bandwidth,
-    format_percent,
-    format_seconds,
     labelled,
     line,
+    number_text,
+    operations_text,
     page_template,
+    percent_text,
     plural,
     printable,
-    significant,
+    rate_text,
+    seconds_text,
 )
 from stripewise.storage.machines import SPEC_OF, Dimension
 
@@ -146,11 +147,11 @@ def _limit(one: Limit) -> str:
 def limit_text(figure: str, value: float) -> str:
     """Format the value of a limit: metadata operations a second, or the figure in its unit."""
     if figure in _OPERATIONS:
-        return f"{significant(value)} operations/s"
+        return operations_text(value)
     dimension = SPEC_OF[figure].dimension if figure in SPEC_OF else Dimension.BANDWIDTH
     if dimension is Dimension.BANDWIDTH:
-        return format_bandwidth(value)
-    return format_seconds(value) if dimension is Dimension.TIME else significant(value)
+        return rate_text(value)
+    return seconds_text(value) if dimension is Dimension.TIME else number_text(value)
 
 
 # The report of a campaign as one self-contained HTML page; its tables need no script.
@@ -255,7 +256,7 @@ def _limits(campaign: Campaign, limits: Limits | None) -> dict[str, Any] | None:
         "path": path_picture(campaign, limits), "rows": rows,
         "laws": [(one, law_words(one)) for one in limits.laws],
         "untold": untold_words(limits.untold), "predicted": predicted_chart(limits),
-        "error": format_percent(limits.error) if isfinite(limits.error) else "",
+        "error": percent_text(limits.error) if isfinite(limits.error) else "",
     }  # fmt: skip
 
 
@@ -278,6 +279,6 @@ def predicted_chart(limits: Limits) -> Chart | None:
 
 
 _FILTERS: dict[str, Callable[..., Any]] = {
-    "percent": format_percent,
+    "percent": percent_text,
     "hidden": picture_note,
 }

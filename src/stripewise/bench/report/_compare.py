@@ -21,8 +21,16 @@ from stripewise.bench.comparison import (
     difference_words,
     factor_tables,
 )
-from stripewise.bench.report._axes import operation_title, rate_text
-from stripewise.present import aligned, chart, finite, page_template, plural, printable
+from stripewise.bench.report._axes import operation_title
+from stripewise.present import (
+    aligned,
+    chart,
+    finite,
+    page_template,
+    plural,
+    printable,
+    throughput_text,
+)
 
 _MOST_LINES = 20
 
@@ -44,7 +52,7 @@ def operation_name(operation: str) -> str:
 
 
 def rate_words(cell: Cell | None) -> str:
-    return rate_text(cell.median, cell.of_data) if cell else "–"
+    return throughput_text(cell.median, of_data=cell.of_data) if cell else "–"
 
 
 def sentences(found: Comparison, place: int) -> list[str]:

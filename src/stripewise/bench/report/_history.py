@@ -13,8 +13,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from stripewise.bench.comparison import Finding, History, Series, day_of
-from stripewise.bench.report._axes import rate_text
-from stripewise.present import finite, page_template, plural, printable
+from stripewise.present import finite, page_template, plural, printable, throughput_text
 
 
 def history_headline(history: History) -> str:
@@ -133,7 +132,7 @@ def _shown(series: Series, log_rate: float) -> str:
         return "–"
     if series.target >= 0:
         return f"{100 * exp(log_rate):.0f} %"
-    return rate_text(exp(log_rate), series.of_data)
+    return throughput_text(exp(log_rate), of_data=series.of_data)
 
 
 def curve(history: History, place: int, changes: list[Finding]) -> Markup:

@@ -22,15 +22,15 @@ from stripewise.evidence.report._profile_time import phase_words, time_chart
 from stripewise.evidence.trace import Evidence, IoLayer, RunProfile
 from stripewise.present import (
     amount_words,
+    count_text,
     evidence_figure,
-    format_bandwidth,
-    format_bytes,
-    format_count,
-    format_percent,
-    format_seconds,
     known,
     page_template,
+    percent_text,
     plural,
+    rate_text,
+    seconds_text,
+    size_text,
 )
 
 _MOST = {"files": 25, "variance": 30, "requests": 30, "patterns": MOST_PATTERNS, "names": 6}
@@ -68,8 +68,8 @@ def render_profile_html(
 
 
 _SHOWN = {
-    **dict.fromkeys(("read_bytes", "write_bytes"), format_bytes),
-    **dict.fromkeys(("elapsed_seconds", "cumulated_seconds", "own_seconds"), format_seconds),
+    **dict.fromkeys(("read_bytes", "write_bytes"), size_text),
+    **dict.fromkeys(("elapsed_seconds", "cumulated_seconds", "own_seconds"), seconds_text),
 }
 
 
@@ -91,10 +91,10 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "together": _together,
     "order": _order,
     "known_order": lambda row, name: _order(row.amount(name).value),
-    "percent": lambda value: known(value, format_percent, "–"),
-    "number": lambda value: known(value, format_count, "–"),
-    "maybe_seconds": lambda value: known(value, format_seconds, "–"),
-    "mean": lambda value: known(value, format_bytes, "–"),
+    "percent": lambda value: known(value, percent_text, "–"),
+    "number": lambda value: known(value, count_text, "–"),
+    "maybe_seconds": lambda value: known(value, seconds_text, "–"),
+    "mean": lambda value: known(value, size_text, "–"),
     "figure": evidence_figure,
     "base": lambda path: path.rstrip("/").rpartition("/")[2] or path,
     "parent": lambda path: path.rstrip("/").rpartition("/")[0],
@@ -123,8 +123,8 @@ def run_parts(figures: Figures) -> tuple[Part, ...]:
     share = min(max(figures.io_share, 0.0), 1.0)
     rest = max(figures.run_seconds - figures.io_seconds, 0.0)
     return (
-        Part("I/O", share, format_seconds(figures.io_seconds), "io"),
-        Part("all else", 1 - share, format_seconds(rest), "rest"),
+        Part("I/O", share, seconds_text(figures.io_seconds), "io"),
+        Part("all else", 1 - share, seconds_text(rest), "rest"),
     )
 
 
@@ -140,7 +140,7 @@ def time_parts(figures: Figures) -> tuple[Part, ...]:
     if whole <= 0:
         return ()
     return tuple(
-        Part(name, value / whole, format_seconds(value), colour) for name, value, colour in known
+        Part(name, value / whole, seconds_text(value), colour) for name, value, colour in known
     )
 
 
@@ -153,13 +153,13 @@ def cards(figures: Figures) -> list[tuple[str, str, str]]:
     return [
         _card(figures, *card)
         for card in (
-            ("Run time", "run_seconds", format_seconds, ranks + where),
-            ("I/O time", _io_name(figures), format_seconds, _io_note(figures)),
-            ("Written", "write_bytes", format_bytes, asked),
-            ("Read", "read_bytes", format_bytes, asked),
-            ("I/O rate", "rate_bytes_per_second", format_bandwidth, rate),
-            ("Files", "n_files", format_count, _files_note(figures)),
-            ("Metadata operations", "meta_operations", format_count, metadata),
+            ("Run time", "run_seconds", seconds_text, ranks + where),
+            ("I/O time", _io_name(figures), seconds_text, _io_note(figures)),
+            ("Written", "write_bytes", size_text, asked),
+            ("Read", "read_bytes", size_text, asked),
+            ("I/O rate", "rate_bytes_per_second", rate_text, rate),
+            ("Files", "n_files", count_text, _files_note(figures)),
+            ("Metadata operations", "meta_operations", count_text, metadata),
         )
     ]
 
@@ -177,7 +177,7 @@ def _io_name(figures: Figures) -> str:
 
 
 def _share(value: float) -> str:
-    return known(value, format_percent, "unknown share")
+    return known(value, percent_text, "unknown share")
 
 
 def _io_note(figures: Figures) -> str:
@@ -210,11 +210,9 @@ def cost_parts(finding: Finding, figures: Figures) -> tuple[Part, ...]:
     cost = min(max(cost, 0.0), whole)
     stake = min(max(finding.stake_seconds, cost), whole)
     return (
-        Part("could be saved", cost / whole, format_seconds(cost), "cost"),
-        Part(
-            "rest of the calls concerned", (stake - cost) / whole, format_seconds(stake), "stake"
-        ),
-        Part("rest of the run", 1 - stake / whole, format_seconds(whole), "rest"),
+        Part("could be saved", cost / whole, seconds_text(cost), "cost"),
+        Part("rest of the calls concerned", (stake - cost) / whole, seconds_text(stake), "stake"),
+        Part("rest of the run", 1 - stake / whole, seconds_text(whole), "rest"),
     )
 
 

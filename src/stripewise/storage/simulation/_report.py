@@ -13,16 +13,16 @@ from stripewise.core import Value, to_json
 from stripewise.present import (
     aligned,
     chart,
-    format_bandwidth,
-    format_bytes,
-    format_percent,
-    format_seconds,
-    format_value,
     labelled,
     line,
     page_template,
+    percent_text,
     plural,
     printable,
+    rate_text,
+    seconds_text,
+    size_text,
+    value_text,
 )
 from stripewise.settings.tunables import format_settings
 from stripewise.storage.machines import Storage
@@ -85,12 +85,12 @@ def simulation_lines(simulation: Simulation) -> Iterator[str]:
     yield line("job", job_words(best))
     yield line("stack", stack_words(best.found))
     yield line("time", time_words(best.found))
-    yield line("bandwidth", format_bandwidth(best.found.bandwidth_bytes_per_second))
+    yield line("bandwidth", rate_text(best.found.bandwidth_bytes_per_second))
     yield from labelled("limits", [_limit(one) for one in best.found.limits])
     yield from labelled("requests", request_words(best.found))
     cv = storage.value("noise.cv")
     if cv > 0:
-        yield line("noise", f"runs vary by {format_percent(cv)} (coefficient of variation)")
+        yield line("noise", f"runs vary by {percent_text(cv)} (coefficient of variation)")
     yield from labelled("notes", [printable(text) for text in best.found.notes])
 
 
@@ -112,7 +112,7 @@ def job_words(row: SimulationRow) -> str:
     work = row.workload
     ranks = plural(work.ranks_per_node, "rank")
     each = f"{plural(work.nodes, 'node')} with {ranks} each" if work.nodes > 1 else ranks
-    return f"{each}, {format_bytes(work.bytes)} in all"
+    return f"{each}, {size_text(work.bytes)} in all"
 
 
 def stack_words(found: Simulated) -> str:
@@ -124,13 +124,13 @@ def stack_words(found: Simulated) -> str:
         parts.append("files on the node's own part of the burst buffer")
         return printable("; ".join(parts))
     stripes = plural(found.layout.stripe_count, "stripe")
-    parts.append(f"files of {stripes} of {format_bytes(found.layout.stripe_size)}")
+    parts.append(f"files of {stripes} of {size_text(found.layout.stripe_size)}")
     return printable("; ".join(parts))
 
 
 def time_words(found: Simulated) -> str:
     """Return the time of a job, or that it has no end."""
-    return format_seconds(found.seconds) if isfinite(found.seconds) else "the job hangs"
+    return seconds_text(found.seconds) if isfinite(found.seconds) else "the job hangs"
 
 
 def request_words(found: Simulated) -> list[str]:
@@ -141,15 +141,15 @@ def request_words(found: Simulated) -> list[str]:
     number = f"{of.requests:,.0f} requests" if of.requests > 1.5 else "1 request"
     of_files = plural(of.files, "file")
     lines = [
-        f"{number} of {format_bytes(of.size_bytes)} in the mean, by "
+        f"{number} of {size_text(of.size_bytes)} in the mean, by "
         f"{of.processes:,} of the ranks on {plural(of.nodes, 'node')}, to {of_files}"
     ]
     if of.rounds:
         rounds = f"{of.rounds:,.0f} rounds" if of.rounds > 1.5 else "1 round"
-        exchanged = format_bytes(of.exchange_bytes)
+        exchanged = size_text(of.exchange_bytes)
         lines.append(f"{rounds} of collective buffering, {exchanged} exchanged in each")
     if of.read_modify_write_bytes:
-        lines.append(f"{format_bytes(of.read_modify_write_bytes)} read before they are changed")
+        lines.append(f"{size_text(of.read_modify_write_bytes)} read before they are changed")
     return lines
 
 
@@ -212,7 +212,7 @@ def _row_json(row: SimulationRow) -> dict[str, Any]:
 
 
 def _limit(limit: Limit) -> str:
-    return f"{format_percent(limit.share):>6}  {printable(limit.words)}"
+    return f"{percent_text(limit.share):>6}  {printable(limit.words)}"
 
 
 def _table(simulation: Simulation) -> Iterator[str]:
@@ -226,9 +226,9 @@ def _table(simulation: Simulation) -> Iterator[str]:
     for place, row in rows[:_MOST_ROWS]:
         limits = row.found.limits
         cells.append((
-            *(format_value(value) for value in row.point.values()),
+            *(value_text(value) for value in row.point.values()),
             time_words(row.found),
-            format_bandwidth(row.found.bandwidth_bytes_per_second),
+            rate_text(row.found.bandwidth_bytes_per_second),
             "best" if place == simulation.best else "",
             printable(limits[0].words) if limits else "-",
         ))  # fmt: skip
@@ -248,7 +248,7 @@ def render_simulation_html(simulation: Simulation) -> str:
     pictures = [limits_chart(best)] if best.found.limits else []
     if len(simulation.rows) > 1:
         pictures.insert(0, sweep_chart(simulation))
-    return page_template("simulation.html.j2", {"percent": format_percent}).render(
+    return page_template("simulation.html.j2", {"percent": percent_text}).render(
         storage=simulation.storage,
         pattern=pattern_words(simulation),
         best=best.found,
@@ -270,9 +270,9 @@ def _cells(simulation: Simulation, place: int) -> dict[str, Any]:
     row = simulation.rows[place]
     limits = row.found.limits
     return {
-        "values": [format_value(value) for value in row.point.values()],
+        "values": [value_text(value) for value in row.point.values()],
         "time": time_words(row.found),
-        "bandwidth": format_bandwidth(row.found.bandwidth_bytes_per_second),
+        "bandwidth": rate_text(row.found.bandwidth_bytes_per_second),
         "limit": limits[0].words if limits else "",
         "best": place == simulation.best,
     }
@@ -298,7 +298,7 @@ def limits_chart(row: SimulationRow) -> chart.Chart:
         height={"step": 26},
         title={"text": "What the time goes to", "subtitle": "uses overlap in time"},
     )
-    words = "; ".join(f"{one.words} ({format_percent(one.share)})" for one in row.found.limits)
+    words = "; ".join(f"{one.words} ({percent_text(one.share)})" for one in row.found.limits)
     return chart.Chart(chart.column(spec), f"Shares of the I/O time: {words}.")
 
 
@@ -339,12 +339,12 @@ def sweep_chart(simulation: Simulation) -> chart.Chart:
 
 def _dot(row: SimulationRow, first: str, others: list[str]) -> dict[str, Any]:
     def named(names: list[str]) -> str:
-        return ", ".join(f"{_short(name)}={format_value(row.point[name])}" for name in names)
+        return ", ".join(f"{_short(name)}={value_text(row.point[name])}" for name in names)
 
     limits, seconds = row.found.limits, row.found.seconds
     return {
-        "value": format_value(row.point[first]),
-        "rest": format_value(row.point[others[0]]) if len(others) == 1 else named(others),
+        "value": value_text(row.point[first]),
+        "rest": value_text(row.point[others[0]]) if len(others) == 1 else named(others),
         "shown": named([first, *others]),
         "bandwidth": row.found.bandwidth_bytes_per_second / _GIB,
         "seconds": seconds if seconds < float("inf") else None,

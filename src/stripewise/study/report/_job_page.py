@@ -15,12 +15,12 @@ from stripewise.present import (
     Chart,
     Spec,
     chart,
-    format_bandwidth,
-    format_bytes,
-    format_seconds,
     known,
     page_template,
     plural,
+    rate_text,
+    seconds_text,
+    size_text,
 )
 from stripewise.study.report._job_conclusions import against, conclusions, decisions, job_headline
 from stripewise.study.report._job_cost import payback
@@ -73,8 +73,8 @@ def _said(run: RungRun) -> dict[str, Any]:
         "run": name(run),
         "place": place(run),
         "settings": what_was_set(run),
-        "io": known(run.io_seconds, format_seconds),
-        "whole": known(run.elapsed_seconds, format_seconds),
+        "io": known(run.io_seconds, seconds_text),
+        "whole": known(run.elapsed_seconds, seconds_text),
     }
 
 
@@ -195,7 +195,7 @@ def bandwidth_chart(study: JobStudy) -> Chart | None:
         f"{one}: "
         + ", ".join(
             (f"{plural(run.nodes, 'node')} " if run.nodes else "")
-            + format_bandwidth(run.bandwidth_bytes_per_second)
+            + rate_text(run.bandwidth_bytes_per_second)
             for run in runs
         )
         for one, runs in found.items()
@@ -251,7 +251,7 @@ def sweep_chart(study: JobStudy, tunable: str) -> Chart | None:
     spec = chart.layers(rows, line, points, height=200, title=f"I/O time, s, by {what}")
     said = "; ".join(
         f"{one}: "
-        + ", ".join(f"{_value(r, tunable)} {format_seconds(r.io_seconds)}" for r in sweep.runs)
+        + ", ".join(f"{_value(r, tunable)} {seconds_text(r.io_seconds)}" for r in sweep.runs)
         for one, sweep in zip(names, found, strict=True)
     )
     return Chart(chart.column(spec), f"I/O time by {what}: {said}")
@@ -273,7 +273,7 @@ def _names(found: Sequence[Sweep]) -> list[str]:
 
 def _value(run: RungRun, tunable: str) -> str:
     value = swept(run, tunable) or 0
-    return str(value) if tunable == AGGREGATORS else format_bytes(value)
+    return str(value) if tunable == AGGREGATORS else size_text(value)
 
 
 # The study of a job script as a section of the report's page.
