@@ -26,6 +26,7 @@ class Column:
         sorted: "ascending" or "descending" if the list is sorted so now.
         instead: Key of the rows with a text that is shown where the value is not known; "": none.
         is_shown: False: it is in CSV and JSON alone.
+        small: Key of the rows with a text below the value, on pages; "": none.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Column:
     sorted: str = ""
     instead: str = ""
     is_shown: bool = True
+    small: str = ""
 
 
 @dataclass(frozen=True)

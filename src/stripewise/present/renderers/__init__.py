@@ -18,5 +18,6 @@ if TYPE_CHECKING:
     from stripewise.present.renderers._markdown import as_markdown as as_markdown
     from stripewise.present.renderers._markdown import marked as marked
     from stripewise.present.renderers._terminal import as_lines as as_lines
+    from stripewise.present.renderers._terminal import block_lines as block_lines
 else:
     __getattr__, __all__ = lazy_exports(__name__)

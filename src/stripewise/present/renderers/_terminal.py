@@ -10,16 +10,13 @@ from functools import singledispatch
 from stripewise.present._terminal import TextTable, labelled
 from stripewise.present.blocks import (
     NUMBERS,
-    Bars,
     Block,
-    Comparison,
     Content,
     Drawings,
     Facts,
     Lines,
     Notice,
     Points,
-    Split,
     Table,
     written,
 )
@@ -36,12 +33,17 @@ def as_lines(content: Content, width: int | None = None) -> Iterator[str]:
         yield ""
         if block.title:
             yield block.title
-        yield from _body(block, width)
+        yield from block_lines(block, width)
+
+
+def block_lines(block: Block, width: int | None = None) -> Iterator[str]:
+    """Yield the lines of a block without its title."""
+    yield from _body(block, width)
 
 
 @singledispatch
 def _body(block: Block, width: int | None) -> Iterator[str]:
-    """Yield the lines of a block without its title; what cannot be drawn is left out."""
+    """Yield the lines of a block; what cannot be drawn is left out."""
     yield from ()
 
 
@@ -82,51 +84,19 @@ def _table(block: Table, width: int | None) -> Iterator[str]:
     if not block.rows:
         yield block.empty
         return
+    if block.total:
+        yield block.total
     rows = []
     for row in block.rows:
-        missing = row.get("missing", {})
-        kinds = [row[one.kinds] if one.kinds else one.kind for one in block.shown]
-        rows.append([
-            written(row.get(one.name), kind, missing.get(one.name, ""))
-            for one, kind in zip(block.shown, kinds, strict=True)
-        ])  # fmt: skip
+        texts = []
+        for one in block.shown:
+            kind = row[one.kinds] if one.kinds else one.kind
+            text = written(row.get(one.name), kind, row.get("missing", {}).get(one.name, ""))
+            small = row[one.small] if one.small else ""
+            texts.append(f"{text} ({small})" if small else text)
+        rows.append(texts)
     left = {place for place, one in enumerate(block.shown) if one.kind not in NUMBERS}
     yield from _grid([one.title for one in block.shown], rows, left, width)
-    yield from _note(block.note)
-
-
-@_body.register
-def _comparison(block: Comparison, width: int | None) -> Iterator[str]:
-    rows = [
-        [one.title, *(
-            written(value, one.kind, one.whys[place] if one.whys else "")
-            for place, value in enumerate(one.values)
-        )]
-        for one in block.rows
-    ]  # fmt: skip
-    yield from _grid(["", *block.heads], rows, {0}, width) if rows else [block.empty]
-    yield from _note(block.note)
-
-
-@_body.register
-def _split(block: Split, width: int | None) -> Iterator[str]:
-    whole = sum(part.value for part in block.parts)
-    rows = [
-        [part.title, written(part.value, block.kind), written(part.value / whole, "share")]
-        for part in block.parts
-        if whole
-    ]
-    yield from _grid(["", "Value", "Share"], rows, {0}, width)
-    yield from _note(block.note)
-
-
-@_body.register
-def _bars(block: Bars, width: int | None) -> Iterator[str]:
-    rows = [
-        [label, written(count, "count"), written(share, "share")]
-        for label, count, share in zip(block.labels, block.counts, block.shares, strict=True)
-    ]
-    yield from _grid(["Size or kind", block.of_what.capitalize(), "Share"], rows, {0}, width)
     yield from _note(block.note)
 
 

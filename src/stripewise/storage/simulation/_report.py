@@ -11,11 +11,10 @@ from typing import Any
 
 from stripewise.core import Value, to_json
 from stripewise.present import (
-    aligned,
     chart,
+    count_text,
     labelled,
     line,
-    page_template,
     percent_text,
     plural,
     printable,
@@ -24,6 +23,8 @@ from stripewise.present import (
     size_text,
     value_text,
 )
+from stripewise.present.blocks import Block, Column, Content, Drawings, Notice, Points, Table
+from stripewise.present.renderers import as_page, block_lines
 from stripewise.settings.tunables import format_settings
 from stripewise.storage.machines import Storage
 from stripewise.storage.simulation._limits import Limit
@@ -79,7 +80,7 @@ def simulation_lines(simulation: Simulation) -> Iterator[str]:
     yield line("pattern", printable(pattern_words(simulation)))
     if simulation.sweep:
         yield ""
-        yield from _table(simulation)
+        yield from block_lines(_jobs(simulation, _MOST_ROWS))
         yield ""
         yield line("best", format_settings(best.point))
     yield line("job", job_words(best))
@@ -215,67 +216,76 @@ def _limit(limit: Limit) -> str:
     return f"{percent_text(limit.share):>6}  {printable(limit.words)}"
 
 
-def _table(simulation: Simulation) -> Iterator[str]:
-    """Yield a row for each job; of many the fastest ones."""
+def _jobs(simulation: Simulation, most: int) -> Table:
+    """Return a row for each job; of many the fastest ones."""
     rows = list(enumerate(simulation.rows))
-    if len(rows) > _MOST_ROWS:
+    total = ""
+    if len(rows) > most:
         rows.sort(key=lambda row: -row[1].found.bandwidth_bytes_per_second)
-        yield f"The fastest {_MOST_ROWS} of {len(rows):,} jobs (--json has all):"
-    names = [name.rpartition(".")[2] for name in simulation.sweep]
-    cells = [(*names, "time", "bandwidth", "", "limit")]
-    for place, row in rows[:_MOST_ROWS]:
-        limits = row.found.limits
-        cells.append((
-            *(value_text(value) for value in row.point.values()),
-            time_words(row.found),
-            rate_text(row.found.bandwidth_bytes_per_second),
-            "best" if place == simulation.best else "",
-            printable(limits[0].words) if limits else "-",
-        ))  # fmt: skip
-    yield from aligned(cells)
+        total = f"The fastest {most} of {count_text(len(rows))} jobs (--json has all):"
+    columns = [
+        *(Column(name, _short(name)) for name in simulation.sweep),
+        Column("time", "time", "figure"),
+        Column("bandwidth", "bandwidth", "figure"),
+        Column("look", ""),
+        Column("limit", "limit"),
+    ]
+    return Table("jobs", "All jobs", columns, [
+        {
+            **{name: value_text(value) for name, value in row.point.items()},
+            "time": time_words(row.found),
+            "bandwidth": rate_text(row.found.bandwidth_bytes_per_second),
+            "look": "best" if place == simulation.best else "",
+            "limit": row.found.limits[0].words if row.found.limits else "-",
+        }
+        for place, row in rows[:most]
+    ], total=total)  # fmt: skip
 
 
 # Simulated jobs as one self-contained page.
 
 _GIB = float(1 << 30)
-_MOST_ROWS_SIMULATION_PAGE = 500
+_MOST_ROWS_OF_PAGE = 500
 _MOST_BARS = 60
 
 
 def render_simulation_html(simulation: Simulation) -> str:
     """Render the page; the same simulation gives the same page."""
     best = simulation.rows[simulation.best]
-    pictures = [limits_chart(best)] if best.found.limits else []
-    if len(simulation.rows) > 1:
-        pictures.insert(0, sweep_chart(simulation))
-    return page_template("simulation.html.j2", {"percent": percent_text}).render(
-        storage=simulation.storage,
-        pattern=pattern_words(simulation),
-        best=best.found,
-        job=job_words(best),
-        stack=stack_words(best.found),
-        time=time_words(best.found),
-        requests=request_words(best.found),
-        pictures=pictures,
-        names=[_short(name) for name in simulation.sweep],
-        rows=[
-            _cells(simulation, place)
-            for place in range(min(len(simulation.rows), _MOST_ROWS_SIMULATION_PAGE))
-        ],
-        n_rows=len(simulation.rows),
+    storage, found, number = simulation.storage, best.found, len(simulation.rows)
+    several = f", the best of {count_text(number)} jobs" if number > 1 else ""
+    return as_page(
+        Content(
+            rate_text(found.bandwidth_bytes_per_second),
+            f"{job_words(best)}: {time_words(found)}{several}. Nothing was run: this is what the "
+            "description of the storage predicts.",
+            list(_blocks(simulation, best)),
+            subject=f"Simulation · {storage.name}: {storage.title}",
+            command=pattern_words(simulation),
+        )
     )
 
 
-def _cells(simulation: Simulation, place: int) -> dict[str, Any]:
-    row = simulation.rows[place]
-    limits = row.found.limits
-    return {
-        "values": [value_text(value) for value in row.point.values()],
-        "time": time_words(row.found),
-        "bandwidth": rate_text(row.found.bandwidth_bytes_per_second),
-        "limit": limits[0].words if limits else "",
-        "best": place == simulation.best,
-    }
+def _blocks(simulation: Simulation, best: SimulationRow) -> Iterator[Block]:
+    found, several = best.found, len(simulation.rows) > 1
+    if found.notes:
+        yield Notice("notes", "Notes", found.notes, "warn")
+    pictures = [sweep_chart(simulation)] if several else []
+    pictures += [limits_chart(best)] if found.limits else []
+    yield Drawings("pictures", "Jobs and limits" if several else "Limits", pictures)
+    columns = (
+        Column("words", "Limit"),
+        Column("seconds", "In use", "seconds"),
+        Column("share", "Share", "share"),
+    )
+    title = f"What limits{' the best job' if several else ''}"
+    rows = [asdict(one) for one in found.limits]
+    total = "The most limiting first; uses overlap in time"
+    yield Table("limits", title, columns, rows, total=total)
+    texts = [stack_words(found), *request_words(found)]
+    yield Points.of("requests", "Requests", texts)
+    if several:
+        yield _jobs(simulation, _MOST_ROWS_OF_PAGE)
 
 
 def limits_chart(row: SimulationRow) -> chart.Chart:
