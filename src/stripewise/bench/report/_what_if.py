@@ -9,7 +9,16 @@ from math import isfinite
 from typing import Any
 
 from stripewise.bench.comparison import Answer, Candidate, WhatIf, answer_json
-from stripewise.present import aligned, finite, number_text, percent_text, plural, seconds_text
+from stripewise.present import (
+    aligned,
+    count_text,
+    finite,
+    number_text,
+    percent_text,
+    plural,
+    ratio_text,
+    seconds_text,
+)
 
 
 def what_if_lines(found: WhatIf) -> Iterator[str]:
@@ -34,9 +43,9 @@ def what_if_lines(found: WhatIf) -> Iterator[str]:
 
 def _row(one: Answer) -> list[str]:
     if one.why_not:
-        return [f"  {one.machine}", f"{one.nodes:,}", "–", "–", one.why_not]
+        return [f"  {one.machine}", f"{count_text(one.nodes)}", "–", "–", one.why_not]
     return [
-        f"  {one.machine}", f"{one.nodes:,}", seconds_text(one.seconds),
+        f"  {one.machine}", f"{count_text(one.nodes)}", seconds_text(one.seconds),
         _interval(one.low, one.high), one.bottleneck,
     ]  # fmt: skip
 
@@ -70,8 +79,8 @@ def _ranking(found: WhatIf) -> Iterator[str]:
     rows += [
         [
             f"  {one.storage.name}", seconds_text(one.seconds), _interval(one.low, one.high),
-            f"{one.factor:.3g}x", _interval(one.factor_low, one.factor_high),
-            f"{100 * one.best:.0f} %",
+            f"{ratio_text(one.factor)}x", _interval(one.factor_low, one.factor_high),
+            percent_text(one.best),
         ]
         for one in found.ranking
     ]  # fmt: skip
