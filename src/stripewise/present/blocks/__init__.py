@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from stripewise.present.blocks._block import Block as Block
     from stripewise.present.blocks._block import Content as Content
     from stripewise.present.blocks._block import Download as Download
+    from stripewise.present.blocks._block import Section as Section
     from stripewise.present.blocks._figures import Bars as Bars
     from stripewise.present.blocks._figures import Chart as Chart
     from stripewise.present.blocks._figures import Column as Column
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from stripewise.present.blocks._figures import Heat as Heat
     from stripewise.present.blocks._figures import Line as Line
     from stripewise.present.blocks._figures import Part as Part
+    from stripewise.present.blocks._figures import Picture as Picture
     from stripewise.present.blocks._figures import Span as Span
     from stripewise.present.blocks._figures import Split as Split
     from stripewise.present.blocks._figures import Table as Table

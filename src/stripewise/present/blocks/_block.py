@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 Row = Mapping[str, Any]
 Grid = tuple[Sequence[str], Sequence[Sequence[Any]]]
@@ -21,12 +21,15 @@ class Block(ABC):
     Attributes:
         name: For machines, unique on its page.
         title: For people; "" for none.
-        is_drawn: Whether a script draws it.
     """
 
     name: str
     title: str
-    is_drawn: ClassVar[bool] = False
+
+    @property
+    def needs_script(self) -> bool:
+        """Whether a script draws or sorts it in a page by itself."""
+        return False
 
     @abstractmethod
     def data(self) -> Any:
@@ -35,6 +38,23 @@ class Block(ABC):
     def grid(self) -> Grid | None:
         """Return what CSV says; None: the block is no table."""
         return None
+
+
+@dataclass(frozen=True)
+class Section(Block):
+    """Several blocks under one heading; `is_folded`: readers of a page open it."""
+
+    blocks: Sequence[Block]
+    is_folded: bool = False
+
+    @property
+    def needs_script(self) -> bool:
+        """Whether any of them does."""
+        return any(block.needs_script for block in self.blocks)
+
+    def data(self) -> Any:
+        """Return the data of each block, by its name."""
+        return {block.name: block.data() for block in self.blocks}
 
 
 # A page as a whole.
@@ -52,6 +72,7 @@ class Content:
         subject: What it is about, in a few words above the title of a report.
         tone: "good" if the conclusion is a success, otherwise "calm".
         command: That was run, or what was simulated; "": none.
+        badges: Short remarks below the conclusion, each with "ok", "warn" or "bad".
     """
 
     title: str
@@ -61,6 +82,7 @@ class Content:
     subject: str = ""
     tone: str = "calm"
     command: str = ""
+    badges: Sequence[tuple[str, str]] = ()
 
     @property
     def has_table(self) -> bool:
@@ -68,9 +90,9 @@ class Content:
         return any(block.grid() is not None for block in self.blocks)
 
     @property
-    def has_drawings(self) -> bool:
-        """Whether a page needs the script that draws."""
-        return any(block.is_drawn for block in self.blocks)
+    def needs_script(self) -> bool:
+        """Whether a page by itself needs its script."""
+        return any(block.needs_script for block in self.blocks)
 
 
 @dataclass(frozen=True)

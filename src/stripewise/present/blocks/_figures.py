@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
+
+from markupsafe import Markup
 
 from stripewise.present import chart
 from stripewise.present.blocks._block import Block, Grid, Row
@@ -27,6 +29,7 @@ class Column:
         instead: Key of the rows with a text that is shown where the value is not known; "": none.
         is_shown: False: it is in CSV and JSON alone.
         small: Key of the rows with a text below the value, on pages; "": none.
+        order: Key of the rows with the number to sort by, where readers can; "": by the text.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Column:
     instead: str = ""
     is_shown: bool = True
     small: str = ""
+    order: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,7 @@ class Table(Block):
         empty: What is said if there are no rows.
         next: Address of the next page of rows; "" at the end.
         total: How many there are in all, in words.
+        is_sortable: Whether readers of a page by itself can sort it.
     """
 
     columns: Sequence[Column]
@@ -63,6 +68,12 @@ class Table(Block):
     empty: str = "There is nothing to show."
     next: str = ""
     total: str = ""
+    is_sortable: bool = False
+
+    @property
+    def needs_script(self) -> bool:
+        """Whether it can be sorted."""
+        return self.is_sortable
 
     @property
     def shown(self) -> list[Column]:
@@ -326,12 +337,36 @@ class Heat(Block):
 
 @dataclass(frozen=True)
 class Drawings(Block):
-    """Charts of any kind, which a page draws and text describes."""
+    """Charts of any kind, which a page draws and text describes.
+
+    Attributes:
+        charts: One below the other, or with `is_grid` side by side.
+        legend: Glyph, colour and name of what they share.
+    """
 
     charts: Sequence[chart.Chart]
     note: str = ""
-    is_drawn: ClassVar[bool] = True
+    legend: Sequence[tuple[str, str, str]] = ()
+    is_grid: bool = False
+
+    @property
+    def needs_script(self) -> bool:
+        """Whether there is any."""
+        return bool(self.charts)
 
     def data(self) -> Any:
         """Return what the charts show."""
         return [one.description for one in self.charts]
+
+
+@dataclass(frozen=True)
+class Picture(Block):
+    """A picture that stands in a page as it is; its text is for those who do not see it."""
+
+    svg: Markup
+    description: str
+    note: str = ""
+
+    def data(self) -> Any:
+        """Return what the picture shows."""
+        return self.description
