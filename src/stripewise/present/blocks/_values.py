@@ -66,6 +66,7 @@ WRITERS: dict[str, Callable[[Any], str]] = {
     "text": lambda value: printable(str(value)),
     "code": lambda value: printable(str(value)),
     "figure": lambda value: printable(str(value)),
+    "picture": lambda _: "",
     "flag": lambda value: "yes" if value else "no",
     "count": count_text,
     "id": str,
@@ -83,5 +84,6 @@ WRITERS: dict[str, Callable[[Any], str]] = {
     "moment": moment,
     "day": _day,
 }
-NUMBERS = frozenset(WRITERS) - {"text", "code", "flag", "moment", "day"}
-"""Kinds that stand at the right of their column; "figure" is one that is written already."""
+NUMBERS = frozenset(WRITERS) - {"text", "code", "flag", "picture", "moment", "day"}
+"""Kinds that stand at the right of their column; "figure" is one that is written already.
+"picture" is one that pages alone show."""
