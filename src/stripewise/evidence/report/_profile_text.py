@@ -38,6 +38,7 @@ from stripewise.present import (
     seconds_text,
     size_text,
 )
+from stripewise.present.blocks import saving_text
 
 PIPED_WIDTH = 400
 """So wide that nothing is wrapped."""
@@ -194,9 +195,7 @@ def _gain(found: Finding) -> str:
     """What a change saves, or that nothing is claimed."""
     if found.cost_seconds is None:
         return "no estimate"
-    ends = [value for value in (found.least_seconds, found.most_seconds) if value is not None]
-    shown = f" ({' to '.join(map(known, ends))})" if ends else ""
-    return f"a change saves about {known(found.cost_seconds)}{shown}"
+    return saving_text(found.cost_seconds, found.least_seconds, found.most_seconds)
 
 
 def _tables(diagnosis: Diagnosis, files: int) -> Iterator[RenderableType]:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from stripewise.present.blocks._texts import Points as Points
     from stripewise.present.blocks._texts import Prose as Prose
     from stripewise.present.blocks._texts import Search as Search
+    from stripewise.present.blocks._texts import saving_text as saving_text
     from stripewise.present.blocks._values import NUMBERS as NUMBERS
     from stripewise.present.blocks._values import moment as moment
     from stripewise.present.blocks._values import written as written

@@ -191,7 +191,7 @@ class Comparison(Block):
 
 @dataclass(frozen=True)
 class Part:
-    """Part of a whole; colours are "io", "rest", "read", "write", "meta"."""
+    """Part of a whole; colours are "io", "rest", "read", "write", "meta", "cost", "stake"."""
 
     name: str
     title: str
