@@ -90,6 +90,11 @@ class Content:
         return any(block.grid() is not None for block in self.blocks)
 
     @property
+    def sections(self) -> list[tuple[str, str]]:
+        """Name and title of each block that a page links to."""
+        return [(block.name, block.title) for block in self.blocks if block.title]
+
+    @property
     def needs_script(self) -> bool:
         """Whether a page by itself needs its script."""
         return any(block.needs_script for block in self.blocks)
