@@ -17,9 +17,11 @@ import jsonschema
 import pytest
 import studies
 
-from stripewise.core import OwnedDirectory, RungAhead, Speedup, TrialState
+from stripewise.core import JobStudy, OwnedDirectory, RungAhead, Speedup, TrialState
 from stripewise.core.errors import StudyError
+from stripewise.present.blocks import Content
 from stripewise.present.chart import picture
+from stripewise.present.renderers import as_page
 from stripewise.settings.formats import get
 from stripewise.study.report import (
     job_lines,
@@ -214,9 +216,14 @@ def test_csv_reads_back_and_holds_no_formula() -> None:
     assert not any(cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row.values())
 
 
+def drawn(study: JobStudy) -> str:
+    """Return the section of a study, alone on a page."""
+    return as_page(Content("Job", blocks=[job_section(study)]))
+
+
 @EVERY
 def test_the_section_escapes_whatever_it_is_given(name) -> None:
-    section = job_section(job_studies.ALL[name]())
+    section = drawn(job_studies.ALL[name]())
     assert section.count("<section") == section.count("</section>") == 1
     assert "<script>alert" not in section
     assert "\x1b" not in section
@@ -274,7 +281,7 @@ def test_every_value_of_a_sweep_has_its_mark() -> None:
 def test_configurations_are_counted_alike_and_the_end_is_said() -> None:
     study = replace(job_studies.improved(), stopped_because="rule 6: <b> more nodes")
     assert "15 configurations in 5 jobs" in job_lines(study)[0]
-    section = job_section(study)
+    section = drawn(study)
     assert "15 configurations in 5 jobs" in section
     assert "The search ended: rule 6: &lt;b&gt; more nodes." in section
     assert "The search ended: rule 6: <b> more nodes.\n" in decisions_text(study)

@@ -108,7 +108,7 @@ def render_html(result: StudyResult, job: JobStudy | None = None) -> str:
         all_facts=_facts(result),
         states=_STATES,
         most_rows=MOST_ROWS,
-        job=job_section(job) if job is not None else "",
+        job=job_section(job) if job is not None else None,
     )
 
 
