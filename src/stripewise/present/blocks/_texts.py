@@ -146,7 +146,7 @@ class Points(Block):
 
 @dataclass(frozen=True)
 class Notice(Block):
-    """A few sentences; `tone` is "good", "calm", "warn" or "bad"."""
+    """A few sentences; `tone` is "good", "calm", "warn", "bad", or "plain" without a frame."""
 
     text: Sequence[str]
     tone: str = "calm"

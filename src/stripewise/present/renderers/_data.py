@@ -38,7 +38,7 @@ def as_csv(content: Content, name: str = "") -> str:
     if not grids or name not in ("", *grids):
         there = ", ".join(grids) or "none"
         raise UsageError(f"table={name[:40]!r}: this page has no such table (it has {there})")
-    head, rows = grids[name or first_table(content.blocks) or next(iter(grids))]
+    head, rows = grids[name or _first_table(content.blocks) or next(iter(grids))]
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
     lines.writerow([csv_cell(one) for one in head])
@@ -46,6 +46,6 @@ def as_csv(content: Content, name: str = "") -> str:
     return out.getvalue()
 
 
-def first_table(blocks: Sequence[Block]) -> str:
+def _first_table(blocks: Sequence[Block]) -> str:
     """Return the name of the first table of several; "" without one."""
     return next((one.name for one in blocks if isinstance(one, Table)), "")

@@ -25,13 +25,13 @@ _ACTS = re.compile(r"([\\`*_{}\[\]<>#|~$&])")
 
 def as_markdown(content: Content) -> str:
     """Return the page; nothing in it depends on when it was made."""
-    parts = [f"# {marked(content.title)}", marked(content.lead)]
+    parts = [f"# {_marked(content.title)}", _marked(content.lead)]
     for block in content.blocks:
-        parts += [f"## {marked(block.title)}" if block.title else "", *_parts(block)]
+        parts += [f"## {_marked(block.title)}" if block.title else "", *_parts(block)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def marked(text: str) -> str:
+def _marked(text: str) -> str:
     """Return foreign text that Markdown shows as it is."""
     return _ACTS.sub(r"\\\1", printable(text))
 
@@ -45,35 +45,35 @@ def _parts(block: Block) -> Iterator[str]:
 @_parts.register
 def _points(block: Points) -> Iterator[str]:
     for item in block.items:
-        yield f"{'**Warning.** ' if item.tone == 'warn' else ''}{marked(item.text)}"
+        yield f"{'**Warning.** ' if item.tone == 'warn' else ''}{_marked(item.text)}"
         if item.lines:
             # A line cannot end the fence that it stands in.
             code = [printable(line).replace("```", "'''") for line in item.lines]
             yield "\n".join([f"```{item.language}", *code, "```"])
-    yield marked(block.note)
+    yield _marked(block.note)
 
 
 @_parts.register
 def _notice(block: Notice) -> Iterator[str]:
-    yield from map(marked, block.text)
+    yield from map(_marked, block.text)
 
 
 @_parts.register
 def _drawings(block: Drawings) -> Iterator[str]:
-    yield from (marked(one.description) for one in block.charts)
+    yield from (_marked(one.description) for one in block.charts)
 
 
 @_parts.register
 def _table(block: Table) -> Iterator[str]:
     shown = block.shown
     lines = [
-        " | ".join(marked(one.title) for one in shown),
+        " | ".join(_marked(one.title) for one in shown),
         "|".join("--:" if one.kind in NUMBERS else "---" for one in shown),
     ]
     for row in block.rows:
         missing = row.get("missing", {})
         lines.append(" | ".join(
-            marked(written(row.get(one.name), row[one.kinds] if one.kinds else one.kind,
+            _marked(written(row.get(one.name), row[one.kinds] if one.kinds else one.kind,
                            missing.get(one.name, "")))
             for one in shown
         ))  # fmt: skip

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import singledispatch
 
+from stripewise.present._printable import printable
 from stripewise.present._terminal import TextTable, labelled
 from stripewise.present.blocks import (
     NUMBERS,
@@ -24,31 +25,31 @@ from stripewise.present.blocks import (
 _MARKS = {"": "- ", "good": "+ ", "bad": "- ", "warn": "! "}
 
 
-def as_lines(content: Content, width: int | None = None) -> Iterator[str]:
-    """Yield the lines of a report; a table that is wider than `width` is split."""
-    yield content.title
+def as_lines(content: Content) -> Iterator[str]:
+    """Yield the lines of a report."""
+    yield printable(content.title)
     if content.lead:
-        yield content.lead
+        yield printable(content.lead)
     for block in content.blocks:
         yield ""
         if block.title:
-            yield block.title
-        yield from block_lines(block, width)
+            yield printable(block.title)
+        yield from block_lines(block)
 
 
-def block_lines(block: Block, width: int | None = None) -> Iterator[str]:
-    """Yield the lines of a block without its title."""
-    yield from _body(block, width)
+def block_lines(block: Block) -> Iterator[str]:
+    """Yield the lines of a block without its title, each printable."""
+    yield from map(printable, _body(block))
 
 
 @singledispatch
-def _body(block: Block, width: int | None) -> Iterator[str]:
+def _body(block: Block) -> Iterator[str]:
     """Yield the lines of a block; what cannot be drawn is left out."""
     yield from ()
 
 
 @_body.register
-def _points(block: Points, width: int | None) -> Iterator[str]:
+def _points(block: Points) -> Iterator[str]:
     for item in block.items:
         yield f"  {_MARKS[item.tone]}{item.text}"
         yield from (f"      {line}" for line in item.lines)
@@ -56,31 +57,31 @@ def _points(block: Points, width: int | None) -> Iterator[str]:
 
 
 @_body.register
-def _notice(block: Notice, width: int | None) -> Iterator[str]:
+def _notice(block: Notice) -> Iterator[str]:
     yield from block.text
 
 
 @_body.register
-def _lines(block: Lines, width: int | None) -> Iterator[str]:
+def _lines(block: Lines) -> Iterator[str]:
     yield from _note(block.note)
     yield from (f"  {line}" for line in block.lines)
 
 
 @_body.register
-def _drawings(block: Drawings, width: int | None) -> Iterator[str]:
+def _drawings(block: Drawings) -> Iterator[str]:
     yield from (f"  {one.description}" for one in block.charts)
     yield from _note(block.note)
 
 
 @_body.register
-def _facts(block: Facts, width: int | None) -> Iterator[str]:
+def _facts(block: Facts) -> Iterator[str]:
     for item in block.items:
         note = f" ({item.why or item.note})" if item.why or item.note else ""
         yield from labelled(item.title, [written(item.value, item.kind, item.why) + note])
 
 
 @_body.register
-def _table(block: Table, width: int | None) -> Iterator[str]:
+def _table(block: Table) -> Iterator[str]:
     if not block.rows:
         yield block.empty
         return
@@ -96,16 +97,9 @@ def _table(block: Table, width: int | None) -> Iterator[str]:
             texts.append(f"{text} ({small})" if small else text)
         rows.append(texts)
     left = {place for place, one in enumerate(block.shown) if one.kind not in NUMBERS}
-    yield from _grid([one.title for one in block.shown], rows, left, width)
+    heads = [one.title for one in block.shown]
+    yield from next(TextTable(heads, rows, left=frozenset(left)).blocks())
     yield from _note(block.note)
-
-
-def _grid(
-    heads: list[str], rows: list[list[str]], left: set[int], width: int | None
-) -> Iterator[str]:
-    for number, lines in enumerate(TextTable(heads, rows, left=frozenset(left)).blocks(width)):
-        yield from ("",) * bool(number)
-        yield from lines
 
 
 def _note(text: str) -> Iterator[str]:
