@@ -13,6 +13,7 @@ from stripewise.core import Amount, Configuration, reasons, with_unknown
 from stripewise.evidence.containers import HandshakeState
 from stripewise.present import (
     amount_words,
+    percent_text,
     plural,
     printable,
     rate_text,
@@ -215,7 +216,7 @@ def _file_lines(file: ObservedFile, everything: bool) -> list[str]:
             lines.append(f"     {label:<9} {_hints(hints, everything)}")
     if file.system_writes:
         aligned = ", ".join(
-            f"{100 * fraction:.0f} % aligned to {size_text(size)}"
+            f"{percent_text(fraction)} aligned to {size_text(size)}"
             for size, fraction in file.aligned_fraction.items()
             if fraction > 0
         )

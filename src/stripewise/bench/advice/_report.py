@@ -10,7 +10,7 @@ from typing import Any
 
 from stripewise.bench.advice._advise import AdviceBook
 from stripewise.bench.advice.rules._base import Advice
-from stripewise.present import finite, rate_text
+from stripewise.present import finite, operations_text, percent_text, rate_text
 from stripewise.present.blocks import Block, Column, Content, Lines, Notice, Point, Points, Table
 from stripewise.present.renderers import as_lines, as_markdown, as_page, slug
 from stripewise.storage.machines import Storage
@@ -45,9 +45,12 @@ def limit_rows(storage: Storage) -> Iterator[dict[str, str]]:
         if figure is not None and figure.value > 0:
             span = ""
             if figure.low and figure.high:
-                span = f"{1 / figure.high:,.0f} to {1 / figure.low:,.0f} files/s"
-            value = f"{1 / figure.value:,.0f} files/s"
-            yield _limit(name, words, value, span, str(figure.kind))
+                span = f"{_files(1 / figure.high)} to {_files(1 / figure.low)}"
+            yield _limit(name, words, _files(1 / figure.value), span, str(figure.kind))
+
+
+def _files(per_second: float) -> str:
+    return operations_text(per_second, "files")
 
 
 def _limit(figure: str, words: str, value: str, interval: str, known_by: str) -> dict[str, str]:
@@ -62,8 +65,8 @@ def origin_text(book: AdviceBook) -> str:
         cases = len({one.case.key for one in basis.figures})
         text = f"The figures follow from limits that a campaign of {cases} cases found"
         if basis.limits.error == basis.limits.error:
-            text += f"; cases left out of the fit were predicted within {basis.limits.error:.0%}"
-            text += " (median)"
+            error = percent_text(basis.limits.error)
+            text += f"; cases left out of the fit were predicted within {error} (median)"
         text += "."
         if isfinite(basis.unproven_above):
             text += (

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from stripewise.bench.comparison import Finding, History, Series, day_of
-from stripewise.present import finite, plural, printable, throughput_text
+from stripewise.present import finite, percent_text, plural, printable, throughput_text
 from stripewise.present.blocks import Block, Column, Content, Notice, Points, Table
 from stripewise.present.renderers import as_page
 
@@ -177,7 +177,7 @@ def _shown(series: Series, log_rate: float) -> str:
     if not isfinite(log_rate):
         return "–"
     if series.target >= 0:
-        return f"{100 * exp(log_rate):.0f} %"
+        return percent_text(exp(log_rate))
     return throughput_text(exp(log_rate), of_data=series.of_data)
 
 

@@ -139,14 +139,14 @@ def request_words(found: Simulated) -> list[str]:
     of = found.requests
     if not of.requests:
         return []
-    number = f"{of.requests:,.0f} requests" if of.requests > 1.5 else "1 request"
+    number = plural(max(round(of.requests), 1), "request")
     of_files = plural(of.files, "file")
     lines = [
         f"{number} of {size_text(of.size_bytes)} in the mean, by "
-        f"{of.processes:,} of the ranks on {plural(of.nodes, 'node')}, to {of_files}"
+        f"{count_text(of.processes)} of the ranks on {plural(of.nodes, 'node')}, to {of_files}"
     ]
     if of.rounds:
-        rounds = f"{of.rounds:,.0f} rounds" if of.rounds > 1.5 else "1 round"
+        rounds = plural(max(round(of.rounds), 1), "round")
         exchanged = size_text(of.exchange_bytes)
         lines.append(f"{rounds} of collective buffering, {exchanged} exchanged in each")
     if of.read_modify_write_bytes:

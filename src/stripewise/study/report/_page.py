@@ -27,12 +27,14 @@ from stripewise.present import (
     bandwidth_words,
     command_line,
     count_text,
+    number_text,
     page_template,
+    percent_text,
     printable,
+    ratio_text,
     seconds_text,
     size_text,
 )
-from stripewise.present import numbers as _text
 from stripewise.run.runtime import command_with_resources, launch_environment, resource_environment
 from stripewise.settings import formats
 from stripewise.settings.tunables import setting_name
@@ -139,9 +141,9 @@ def _fact(value: object) -> str:
     if value is True:
         return "yes"
     if isinstance(value, float):
-        return _text.number_text(value)
+        return number_text(value)
     if isinstance(value, int):
-        return f"{value:,}".replace(",", " ")
+        return count_text(value)
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return " ".join(str(value).split())
@@ -149,7 +151,7 @@ def _fact(value: object) -> str:
 
 def _speedup(ratio: float) -> str:
     """Format a time relative to the baseline's as everywhere: 3.8x."""
-    return f"{_text.ratio_text(1 / ratio)}x" if 0 < ratio < math.inf else "–"
+    return f"{ratio_text(1 / ratio)}x" if 0 < ratio < math.inf else "–"
 
 
 _FILTERS: dict[str, Callable[..., Any]] = {
@@ -242,17 +244,15 @@ def _observed(file: ObservedFile | None) -> dict[str, str]:
         rows["Ranks that issued system reads"] = str(file.readers)
     if file.system_writes:
         rows["Ranks that issued system writes"] = file.amount("writers").words(count_text)
-        rows["System writes"] = (
-            f"{file.system_writes:,}".replace(",", " ")
-            + f" ({size_text(file.system_write_bytes)})"
-        )
+        writes, written = count_text(file.system_writes), size_text(file.system_write_bytes)
+        rows["System writes"] = f"{writes} ({written})"
         rows["Size of a system write"] = (
             f"about {size_text(file.median_write_bytes)} (median),"
             f" {size_text(file.largest_write_bytes)} (largest)"
         )
         if file.aligned_fraction:
             rows["Aligned system writes"] = ", ".join(
-                f"{100 * fraction:.0f} % to {size_text(alignment)}"
+                f"{percent_text(fraction)} to {size_text(alignment)}"
                 for alignment, fraction in sorted(file.aligned_fraction.items())
             )
     return rows

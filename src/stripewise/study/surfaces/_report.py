@@ -16,6 +16,7 @@ from stripewise.present import (
     command_line,
     labelled,
     line,
+    percent_text,
     plural,
     printable,
     ratio_text,
@@ -90,7 +91,7 @@ def surface_lines(surface: Surface, name: str) -> list[str]:
             f"{ratio_text(scene.gain)}x [{low:.2f}-{high:.2f}, 95 %, bootstrap]; "
             f"{ratio_text(scene.fresh_gain())}x in rounds that did not choose",
         ),
-        line("noise", f"CV {100 * scene.noise:.1f} % (median of the configurations)"),
+        line("noise", f"CV {percent_text(scene.noise)} (median of the configurations)"),
         line("within 5 %", f"{near} of {plural(len(scene.spots), 'configuration')}"),
     ]
     if not scene.enough_repeats:
