@@ -41,7 +41,7 @@ _ASCII = str.maketrans(
 
 
 def number_text(value: float) -> str:
-    """Write a number: three significant digits and no exponent, blanks from 10 000 on."""
+    """Write a number: three significant digits, blanks from 10 000 on, exponents for tiny ones."""
     if not math.isfinite(value):
         return "?"
     magnitude = abs(value)

@@ -37,7 +37,6 @@ from stripewise.bench.report._tables import (
 )
 from stripewise.present import (
     Chart,
-    TextTable,
     against,
     chart,
     labelled,
@@ -66,7 +65,7 @@ from stripewise.present.blocks import (
     Table,
     moment,
 )
-from stripewise.present.renderers import as_page, slug
+from stripewise.present.renderers import as_page, block_lines, slug
 from stripewise.storage.machines import SPEC_OF, Dimension
 
 MOST_CELLS = 60
@@ -94,7 +93,7 @@ def campaign_lines(
     lines = [
         *summary_of_campaign(campaign, figures, flags),
         "",
-        *_table(campaign, figures, most_cells),
+        *(f" {text}" for text in block_lines(_cells(campaign, figures, most_cells))),
     ]
     lines += _doubts(campaign, figures)
     failed = [f"{cell}, run {runs}: {status}: {why}"
@@ -113,26 +112,6 @@ def summary_of_campaign(
         line("storage", storage_words(campaign)),
         *labelled("found", summary(campaign, figures, flags)),
     ]
-
-
-def _table(campaign: Campaign, figures: Sequence[CaseFigures], most: int) -> list[str]:
-    axes = cell_axes(campaign)
-    every = list(cell_rows(campaign, figures))
-    shown = every[:most] if most else every
-    headings = ["series", *(axis.title for axis in axes), "", "median", "interval, 95 %", "best",
-                "spread", "runs", "doubts"]  # fmt: skip
-    rows = [
-        [row.series, *row.values, row.operation, row.median or row.trouble, row.interval,
-         row.best, row.spread, row.runs, row.doubts]
-        for row in shown
-    ]  # fmt: skip
-    left = frozenset([*range(len(axes) + 2), len(headings) - 1])
-    blocks = TextTable(headings, rows, keys=1, left=left).blocks()
-    lines = [f" {text}" for block in blocks for text in block]
-    if len(every) > len(shown):
-        rest = plural(len(every) - len(shown), "row")
-        lines.append(f" {rest} more: write them with `stripewise bench report --csv FILE`")
-    return lines
 
 
 def _doubts(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[str]:
@@ -232,7 +211,7 @@ def render_campaign(
         *map(_charts, chart_sections(campaign, figures)),
         *_doubtful(campaign, figures),
         *_failed(campaign),
-        _cells(campaign, figures),
+        _cells(campaign, figures, MOST_ROWS),
         *_striping(campaign),
         _circumstances(campaign),
     ]
@@ -380,9 +359,11 @@ def _failed(campaign: Campaign) -> Iterator[Block]:
         yield Table("failed", "Failed runs", columns, shown, total=total)
 
 
-def _cells(campaign: Campaign, figures: Sequence[CaseFigures]) -> Table:
+def _cells(campaign: Campaign, figures: Sequence[CaseFigures], most: int) -> Table:
+    """Return the table of cells, of which `most` are shown; 0: all."""
     axes = cell_axes(campaign)
-    rows = list(islice(cell_rows(campaign, figures), MOST_ROWS + 1))
+    rows = list(cell_rows(campaign, figures))
+    shown = rows[:most] if most else rows
     columns = [
         Column("series", "Series"),
         *(Column(f"axis_{at}", axis.title, order=f"at_{at}") for at, axis in enumerate(axes)),
@@ -395,14 +376,17 @@ def _cells(campaign: Campaign, figures: Sequence[CaseFigures]) -> Table:
         Column("doubts", "Doubts", small="trouble"),
     ]
     total = f"{plural(len(rows), 'row')}, in the order of the suite"
-    if len(rows) > MOST_ROWS:
-        total = f"The first {MOST_ROWS} rows; write all with: stripewise bench report --csv FILE"
+    if len(rows) > len(shown):
+        total = (
+            f"The first {most} of {plural(len(rows), 'row')}; write all with `stripewise bench "
+            "report --csv FILE`"
+        )
     note = (
         "Median, interval and best are of all runs that ended well, outliers included. Spread: "
         "coefficient of variation of these runs."
     )
-    shown = [_cell(row) for row in rows[:MOST_ROWS]]
-    return Table("cells", "All cells", columns, shown, note, total=total, is_sortable=True)
+    cells = [_cell(row) for row in shown]
+    return Table("cells", "All cells", columns, cells, note, total=total, is_sortable=True)
 
 
 def _cell(row: CellRow) -> dict[str, Any]:

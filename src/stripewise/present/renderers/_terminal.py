@@ -94,7 +94,7 @@ def _table(block: Table) -> Iterator[str]:
             kind = row[one.kinds] if one.kinds else one.kind
             text = written(row.get(one.name), kind, row.get("missing", {}).get(one.name, ""))
             small = row[one.small] if one.small else ""
-            texts.append(f"{text} ({small})" if small else text)
+            texts.append(f"{text} ({small})".lstrip() if small else text)
         rows.append(texts)
     left = {place for place, one in enumerate(block.shown) if one.kind not in NUMBERS}
     heads = [one.title for one in block.shown]
