@@ -20,7 +20,14 @@ from stripewise.present._printable import printable
 if TYPE_CHECKING:
     from stripewise.core import Figured, Speedup, Value
 
-_UNITS = (("PiB", 2**50), ("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
+_UNITS = (
+    ("EiB", 2**60),
+    ("PiB", 2**50),
+    ("TiB", 2**40),
+    ("GiB", 2**30),
+    ("MiB", 2**20),
+    ("KiB", 2**10),
+)
 _MOST_NAME = 40
 _ASCII = str.maketrans(
     {
