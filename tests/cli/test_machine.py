@@ -50,7 +50,7 @@ def test_a_description_is_shown_whole(cli, site):
     text = cli("machine", "show", site).stdout
     for spec in FIGURES:
         assert spec.name in text
-    assert "1.50 GiB/s  1.00 GiB/s  2.00 GiB/s  measured    IOR" in text
+    assert "1.5 GiB/s 1 GiB/s 2 GiB/s measured IOR" in " ".join(text.split())
     assert "limits nothing" in text
     assert "transport slow: the default" in text
     assert "transport fast: chosen by NET=fast" in text
@@ -60,7 +60,7 @@ def test_a_description_is_shown_whole(cli, site):
 def test_slow_motion_is_said(cli, site):
     text = cli("machine", "show", f"{site}@1/64").stdout
     assert "every time is 64 times as long" in text
-    assert "24.0 MiB/s" in text
+    assert "24 MiB/s" in text
 
 
 def test_figures_as_json(cli, site):
@@ -127,14 +127,14 @@ def probing(monkeypatch, tmp_path):
 @pytest.mark.parametrize("words", [("machine", "probe"), ("doctor", "--storage")])
 def test_a_probe_is_kept_and_shown_again(cli, tmp_path, monkeypatch, probing, words):
     told = cli(*words, str(tmp_path))
-    assert "write of 1 KiB       2.00 µs (1.00 µs to 3.00 µs)" in told.stdout
+    assert "write of 1 KiB       2 µs (1 µs to 3 µs)" in told.stdout
     assert "kept in " in told.stderr
     shown = cli("machine", "show", "local", "--directory", str(tmp_path)).stdout
     assert shown == told.stdout
     monkeypatch.chdir(tmp_path)
     assert cli("machine", "list").stdout.splitlines()[-1].startswith("local ")
     slow = cli("machine", "show", "local@1/2", "--directory", str(tmp_path)).stdout
-    assert "4.00 µs (2.00 µs to 6.00 µs)" in slow
+    assert "4 µs (2 µs to 6 µs)" in slow
 
 
 def test_a_probe_as_json(cli, tmp_path, probing):

@@ -37,7 +37,7 @@ def test_a_list_and_one_of_it(model):
     assert f"{model}  edison" in run("list").output
     shown = run("show", model[:4]).output
     assert "2.26  f/c" in shown
-    assert "336 runs, 10.0 h in all; vpic" in shown
+    assert "336 runs, 10 h in all; vpic" in shown
     assert "stripe count c" in shown
     assert "1 to 96" in shown
     assert json.loads(run("list", "--json").output)[0]["rho"] == 0.95

@@ -48,7 +48,7 @@ def run(*words):
 def test_text(job_output, capsys):
     assert run("profile", job_output) == 0
     out = capsys.readouterr().out
-    assert "total WRITE         50.0 GiB" in out
+    assert "total WRITE         50 GiB" in out
     assert "/scratch/btio.nc" in out
 
 

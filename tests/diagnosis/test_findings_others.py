@@ -39,7 +39,7 @@ def test_a_rank_with_more_data_is_a_fact_without_a_claim():
     found = only(uneven((20, 5, 5, 5), (400, 100, 100, 100)))
     assert (found.code, found.severity) == ("imbalance", Severity.INFO)
     assert found.cost_seconds is None
-    assert "2.3 times the mean bytes" in found.text
+    assert "2.29 times the mean bytes" in found.text
 
 
 def test_a_straggler_with_the_same_data():

@@ -296,7 +296,7 @@ def test_a_burst_buffer_has_nodes_for_its_capacity() -> None:
     assert large.striping.stripe_count == large.targets
     least = storage("cori-datawarp")
     assert least.targets == least.striping.stripe_count == 1, "as simulated without a capacity"
-    with pytest.raises(ConfigurationError, match=r"capacity = 1073741824 GiB needs .* nodes"):
+    with pytest.raises(ConfigurationError, match=r"capacity = 1 EiB needs .* nodes"):
         storage("cori-datawarp", capacity_bytes=1 << 60)
 
 

@@ -33,7 +33,7 @@ def extended(path: Path, tail: bytes = b"", size: int = 0) -> Path:
 
 @pytest.mark.parametrize(
     ("tail", "size", "rest"),
-    [(b"", 20 << 30, "20 GiB"), (b"", 1 << 43, "8192 GiB"), (b"\0" * 8192, 0, "8 KiB"),
+    [(b"", 20 << 30, "20 GiB"), (b"", 1 << 43, "8 TiB"), (b"\0" * 8192, 0, "8 KiB"),
      (b"junk", 0, "4 B"), (b"junk" * 4096, 0, "16 KiB")],
 )  # fmt: skip
 def test_what_is_behind_the_end_is_told_and_not_read(

@@ -13,7 +13,7 @@ from stripewise.bench.campaign import figures_of
 from stripewise.bench.report import campaign_lines, limit_lines, render_campaign
 from stripewise.bench.report._axes import rate_of
 from stripewise.bench.report._charts import chart_sections
-from stripewise.present.numbers import format_bandwidth
+from stripewise.present.numbers import rate_text
 from support.work import calls_and_peak
 
 
@@ -129,7 +129,7 @@ def test_a_figure_of_a_cache_is_no_headline():
     ]
     title = re.search("<h1>(.*?)</h1>", render_campaign(campaign, figures))[1]
     assert rate_of(top) not in title
-    assert format_bandwidth(5 * campaigns.GIB) in title
+    assert rate_text(5 * campaigns.GIB) in title
 
 
 def test_limits_are_drawn_with_the_narrowest_marked_and_tabulated():
@@ -164,5 +164,5 @@ def test_lines_for_the_terminal_are_printable_and_name_failed_runs(made):
 def test_a_table_for_the_terminal_ends_where_it_is_asked_to():
     campaign = campaigns.transfer_size()
     lines = campaign_lines(campaign, figures_of(campaign), most_cells=5)
-    assert any(line.startswith(" 91 rows more") for line in lines)
+    assert any(line.startswith(" The first 5 of 96 rows") for line in lines)
     assert len(campaign_lines(campaign, figures_of(campaign), most_cells=0)) > 96

@@ -50,8 +50,8 @@ def test_only_our_own_script_may_run(page):
 
 def test_every_section_is_there_and_says_why_it_is_empty(page):
     for name in ("findings", "timeline", "patterns", "files", "variance", "requests", "layers"):
-        assert f'<section id="{name}">' in page
-        body = page.split(f'<section id="{name}">')[1].split("</section>")[0]
+        assert f'<section id="{name}"' in page
+        body = page.split(f'<section id="{name}"')[1].split("</section>")[0]
         assert len(pages.Page(body).words) > 40
 
 
@@ -81,7 +81,7 @@ def test_names_are_data():
 def test_headline_tells_share_of_io_bytes_rate_and_split():
     text = words("rich")
     assert "34 % of the run was I/O" in text
-    assert "I/O 41.0 s (34.2 %)" in text
+    assert "I/O 41 s (34.2 %)" in text
     assert "writing 1890 s (91.3 %)" in text
     assert "1.17 GiB/s" in text
     assert "1 only read, 3 only written, 1 without data, 2 shared by ranks" in text
@@ -90,7 +90,7 @@ def test_headline_tells_share_of_io_bytes_rate_and_split():
 def test_finding_has_evidence_cost_and_lines_to_copy():
     page, text = page_of("rich"), words("rich")
     assert "Many small independent writes to out.h5" in text
-    assert "A change saves about 25.0 s of 120 s; the calls concerned take 28.0 s." in text
+    assert "A change saves about 25 s of 120 s; the calls concerned take 28 s." in text
     assert "mean bytes 4 KiB" in text
     assert "export MPICH_MPIIO_HINTS=&#39;*:romio_cb_write=enable&#39;\nlfs setstripe" in page
     assert "stripewise tune -- mpiexec -n 64 ./program" in text
@@ -107,7 +107,7 @@ def test_poor_source_says_what_is_missing():
     assert "records of 12 files are missing" in text
     assert "This source has no time bins" in text
     assert "MPI-IO was not watched" in text
-    assert "at least 12.0 s (ranks are not told apart)" in text
+    assert "at least 12 s (ranks are not told apart)" in text
     assert "nan" not in text.lower().split()
 
 
@@ -120,14 +120,14 @@ def test_empty_log_says_so():
 
 def test_shared_file_names_the_slowest_rank():
     text = words("rich")
-    assert "namelist.nml /scratch/me 64 63 1.00 ms 9 KiB 0 4.10 s 9 KiB 0.52 s 0 B" in text
+    assert "namelist.nml /scratch/me 64 63 1 ms 9 KiB 0 4.1 s 9 KiB 0.52 s 0 B" in text
 
 
 def test_requests_stand_side_by_side():
     text = words("rich")
-    assert "asked of MPI-IO: 4 640 calls" in text.replace("\u202f", " ")
-    assert "1 KiB–10 KiB 4 000 0" in text.replace("\u202f", " ")
-    assert "1 MiB–4 MiB 0 24 576" in text.replace("\u202f", " ")
+    assert "asked of MPI-IO: 4640 calls" in text
+    assert "1 KiB–10 KiB 4000 0" in text
+    assert "1 MiB–4 MiB 0 24 576" in text
 
 
 def test_files_have_histograms_and_the_rest_is_summed():

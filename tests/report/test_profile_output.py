@@ -59,12 +59,12 @@ def test_text_holds_figures_findings_and_tables():
     )
     for words in (
         "run time            100 s   (4 ranks, 1 host)",
-        "READ_TIME           40.0 ms over all ranks, 10.0 ms of the slowest",
-        "1. high   a change saves about 28.0 s (18.7 s to 28.1 s)   1 KiB independent writes to",
+        "READ_TIME           40 ms over all ranks, 10 ms of the slowest",
+        "1. high   a change saves about 28 s (18.7 s to 28.1 s)   1 KiB independent writes to",
         "$ stripewise tune -- mpiexec -n 4 ./program",
         "Variance in shared files",
         "Requests before and after MPI-IO",
-        "writes every 10.0 s",
+        "writes every 10 s",
         "/d/out.h5:/x written <2D, (BLOCK, *), (6, 24)>",
     ):
         assert words in text

@@ -171,8 +171,8 @@ def test_ramps_read_without_colour(name):
 def test_panel_says_what_it_shows():
     maps, axis = maps_of(profile_of((2, 0, IoLayer.POSIX, 1, 0.0, 5 << 20, 0.5)))
     assert describe(maps["rank", "Written, each rank"], axis) == (
-        "Heat map: Written, each rank. 1 of 4 rows and 1 of 10 spans of 1.00 s have any. "
-        "Most in rank 2 at 1.00 s: 5.00 MiB/s."
+        "Heat map: Written, each rank. 1 of 4 rows and 1 of 10 spans of 1 s have any. "
+        "Most in rank 2 at 1 s: 5 MiB/s."
     )
     busy = charts_of(profile_of((2, 0, IoLayer.POSIX, 1, 0.0, 5e6, 0.5)))
     colour = busy["Time in I/O calls, each rank, %"]["encoding"]["color"]
@@ -204,8 +204,8 @@ def test_nothing_moved_has_no_chart():
 
 def test_phases_in_words():
     phase = Periodicity("read", False, math.nan, 0.1, 3, 2.0, 1 << 20, 0.5)
-    assert phase_words(phase).startswith("Reads: 3 phases of 2.00 s and 1 MiB each (medians), at")
-    assert phase_words(replace(phase, n_phases=1)) == "Reads: one phase of 2.00 s and 1 MiB."
+    assert phase_words(phase).startswith("Reads: 3 phases of 2 s and 1 MiB each (medians), at")
+    assert phase_words(replace(phase, n_phases=1)) == "Reads: one phase of 2 s and 1 MiB."
     assert phase_words(replace(phase, n_phases=0)) == "Reads: no phases."
 
 

@@ -12,7 +12,7 @@ import pytest
 import studies
 
 from stripewise.core import Configuration, FileRule, Trial
-from stripewise.present._printable import format_ratio
+from stripewise.present.numbers import ratio_text
 from stripewise.study.report import render_html
 from stripewise.study.report._charts import timeline_chart, tunable_effects
 
@@ -55,7 +55,7 @@ def test_speedups_are_printed_as_on_the_terminal():
     page = pages.Page(render_html(studies.improved())).words
     assert "Speed-up of the I/O" in page
     for trial in studies.improved().trials:
-        assert f"{format_ratio(1 / trial.io_ratio)}x" in page
+        assert f"{ratio_text(1 / trial.io_ratio)}x" in page
 
 
 def test_the_same_study_gives_the_same_page():

@@ -89,7 +89,7 @@ def test_limits_are_a_chain_in_words():
     storage = described({"client.process_write": GIB, "servers.target_write": 4 * GIB})
     times = phase_times([Phase("write", flows=(writers(12),))], Rates.of(storage), LAYOUT)
     first, second = limits_of(times, storage, LAYOUT)
-    assert first.words == "1 writer per stripe: 12 x 1.0 GiB/s"
+    assert first.words == "1 writer per stripe: 12 x 1 GiB/s"
     assert first.share == pytest.approx(1.0)
-    assert first.next == second.words == "targets: 12 x 4.0 GiB/s"
+    assert first.next == second.words == "targets: 12 x 4 GiB/s"
     assert second.share == pytest.approx(0.25)

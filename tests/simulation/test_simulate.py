@@ -29,7 +29,7 @@ def test_time_bandwidth_and_limits_go_together():
     assert found.seconds == pytest.approx(8 / 1024)
     assert found.bytes == 16 * 8 * MIB
     assert found.bandwidth_bytes_per_second == pytest.approx(16 * GIB)
-    assert found.limits[0].words == "16 writers with a file each: 16 x 1.0 GiB/s"
+    assert found.limits[0].words == "16 writers with a file each: 16 x 1 GiB/s"
     assert found.requests.requests == 128
     assert found.requests.size_bytes == MIB
 

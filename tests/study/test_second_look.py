@@ -8,8 +8,7 @@ import io
 from random import Random
 
 from stripewise.core import RunRole
-from stripewise.present._printable import format_ratio, plural
-from stripewise.present.numbers import format_seconds
+from stripewise.present.numbers import plural, ratio_text, seconds_text
 from stripewise.study.report import progress_observer
 from stripewise.study.report._digest import digest
 from support.study_fakes import KNOB, FakeLauncher, lognormal
@@ -47,7 +46,7 @@ def test_what_is_shown_last_of_a_trial_is_what_the_result_says(run_fake):
     assert any(words[1].isdigit() for words in last.values())
     for trial in result.trials:
         figures = digest(trial.measurements)
-        shown = f"I/O {format_seconds(figures.io_seconds)} {format_ratio(1 / trial.io_ratio)}x"
+        shown = f"I/O {seconds_text(figures.io_seconds)} {ratio_text(1 / trial.io_ratio)}x"
         words = " ".join(last[str(trial.number)])
         assert f"{shown} {plural(figures.n_runs, 'run')}" in words
 

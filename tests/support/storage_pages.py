@@ -19,6 +19,7 @@ from stripewise.centre.portal import PAGES
 from stripewise.centre.portal import _serve_page as _render
 from stripewise.centre.portal.pages import Asked, Page
 from stripewise.present.blocks import Content
+from stripewise.present.renderers import as_json
 from support.storage_samples import NOW, viewer_named
 
 
@@ -67,7 +68,7 @@ class Portal:
         """Return the JSON of a page."""
         content = self.content(path, words, **given)
         assert content is not None
-        return json.loads(_render.as_json(content))
+        return json.loads(as_json(content))
 
     def html(self, path: str, words: Mapping[str, str] | None = None, **given: Any) -> str:
         """Return the HTML of a page; no text of a database may have become an element."""

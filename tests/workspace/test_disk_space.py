@@ -12,7 +12,7 @@ from stripewise.study.workspace import _copying as _disk_space
 
 def test_a_run_that_does_not_fit_is_refused(study, workspace):
     workspace.first_run_known((), 10**18)
-    with pytest.raises(StorageError, match=r"a run needs 888\.\d PiB .*make room"):
+    with pytest.raises(StorageError, match=r"a run needs 888 PiB .*make room"):
         workspace.prepare("1")
     assert study.inside("work").names() == ()
 
@@ -38,12 +38,3 @@ def test_reserving_leaves_nothing(tmp_path):
     _disk_space.check_quota(tmp_path, 1 << 20, "a run")
     _disk_space.check_quota(tmp_path, 0, "a run")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_format_bytes():
-    assert [_disk_space.format_bytes(n) for n in (0, 1023, 1536, 3 << 30)] == [
-        "0 bytes",
-        "1023 bytes",
-        "1.5 KiB",
-        "3.0 GiB",
-    ]

@@ -96,7 +96,7 @@ def test_inputs_that_cannot_be_taken(user, study, given, message):
 def test_too_much_is_refused_with_size_and_remedy(user, study, monkeypatch):
     monkeypatch.setattr(_snapshot, "can_clone", lambda *_: False)
     monkeypatch.setattr(_snapshot, "MAX_BYTES", 1 << 20)
-    with pytest.raises(StudyError, match=r"holds 2\.0 MiB .*1\.0 MiB .*--input PATH"):
+    with pytest.raises(StudyError, match=r"holds 2 MiB .*1 MiB .*--input PATH"):
         InputSnapshot.create(user, study)
     monkeypatch.setattr(_snapshot, "MAX_ENTRIES", 3)
     with pytest.raises(StudyError, match=r"more than 3 files.*--input PATH"):
@@ -107,7 +107,7 @@ def test_no_room_is_refused_before_copying(user, study, monkeypatch):
     monkeypatch.setattr(_snapshot, "can_clone", lambda *_: False)
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(1, 1, 1 << 20))
-    with pytest.raises(StorageError, match=r"needs 2\.0 MiB .*there is: 1\.0 MiB; make room"):
+    with pytest.raises(StorageError, match=r"needs 2 MiB .*there is: 1 MiB; make room"):
         InputSnapshot.create(user, study)
     assert list((study.path / "inputs").iterdir()) == []
 

@@ -13,7 +13,7 @@ import click
 from stripewise.cli import _knowledge_packs as packs
 from stripewise.cli._common import answer, examples, json_option, note
 from stripewise.core.errors import UsageError
-from stripewise.present import plural, printable
+from stripewise.present import plural, printable, ratio_text
 from stripewise.settings.tunables import format_settings
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def details(lesson: Lesson, origin: str) -> Iterator[str]:
         yield f"  {'resolution':<14}{printable(lesson.resolution)}"
     yield f"  {'tried':<14}{len(lesson.tried)} settings in {lesson.n_runs} runs"
     for tried in lesson.tried:
-        gain = f"{1 / tried.io_ratio:.2f}x" if tried.io_ratio else ""
+        gain = f"{ratio_text(1 / tried.io_ratio)}x" if tried.io_ratio else ""
         yield f"    {tried.state.value:<10}{gain:<9}{format_settings(tried.settings)}".rstrip()
 
 

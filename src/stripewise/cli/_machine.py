@@ -21,11 +21,11 @@ from stripewise.cli._machine_fit import machine_fit_command as _fit
 from stripewise.core.errors import ConfigurationError
 from stripewise.present import (
     aligned,
-    format_bandwidth,
-    format_bytes,
-    format_seconds,
     plural,
     printable,
+    rate_text,
+    seconds_text,
+    size_text,
 )
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def table(found: list[Storage]) -> list[str]:
                 one.kind,
                 f"{one.value('machine.nodes'):.0f}",
                 f"{one.value('servers.targets'):.0f}",
-                format_bandwidth(one.value("servers.target_write")),
+                rate_text(one.value("servers.target_write")),
                 str(kinds["measured"]),
                 str(kinds["assumed"]),
                 _stands_for(one),
@@ -160,7 +160,7 @@ def sentence(storage: Storage) -> str:
     return (
         f"{storage.name}: {printable(storage.title)}. {storage.kind}, "
         f"{plural(int(storage.value('servers.targets')), 'target')} of "
-        f"{format_bandwidth(storage.value('servers.target_write'))}; figures: {counted}."
+        f"{rate_text(storage.value('servers.target_write'))}; figures: {counted}."
         + (f" Stands for {_stands_for(storage)}." if storage.mounts else "")
     )
 
@@ -217,7 +217,7 @@ def _costs(costs: StorageCosts) -> Iterator[str]:
     yield f"costs of requests through the cache, measured on {date}"
     for name, table in (("write", costs.write), ("read", costs.read), ("fsync", costs.sync)):
         for size, cost in table.items():
-            yield f"  {name + ' of ' + format_bytes(size):<20} {_interval(cost)}"
+            yield f"  {name + ' of ' + size_text(size):<20} {_interval(cost)}"
     for name, cost in costs.calls.items():
         yield f"  {name:<20} {_interval(cost)}"
     for exchange in costs.exchange:
@@ -226,13 +226,13 @@ def _costs(costs: StorageCosts) -> Iterator[str]:
         yield f"  {label:<40} {_interval(exchange.opening)}"
         for name, table in (("write", exchange.write), ("read", exchange.read)):
             for piece, cost in table.items():
-                rate = format_bandwidth(1 / cost.middle)
-                label = f"{mode} {name} of pieces of {format_bytes(piece)}"
+                rate = rate_text(1 / cost.middle)
+                label = f"{mode} {name} of pieces of {size_text(piece)}"
                 yield f"  {label:<40} {rate} ({exchange.stack}, {exchange.ranks} ranks)"
 
 
 def _interval(cost: Sequence[float]) -> str:
-    low, middle, high = map(format_seconds, cost)
+    low, middle, high = map(seconds_text, cost)
     return f"{middle} ({low} to {high})"
 
 
@@ -267,9 +267,9 @@ def _shown(spec: FigureSpec) -> Callable[[float], str]:
     from stripewise.storage.machines import Dimension
 
     formats: dict[str, Callable[[float], str]] = {
-        Dimension.SIZE: format_bytes,
-        Dimension.TIME: format_seconds,
-        Dimension.BANDWIDTH: format_bandwidth,
+        Dimension.SIZE: size_text,
+        Dimension.TIME: seconds_text,
+        Dimension.BANDWIDTH: rate_text,
         Dimension.COUNT: "{:.0f}".format,
     }
     return formats.get(spec.dimension, "{:.3g}".format)

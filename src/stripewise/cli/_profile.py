@@ -162,7 +162,7 @@ def _try(
 
     A trace carries a command: only the user's own is run.
     """
-    from stripewise.present import format_seconds
+    from stripewise.present import seconds_text
     from stripewise.study.procedure import try_lines
 
     if number > len(diagnosis.findings):
@@ -182,10 +182,10 @@ def _try(
         return
     low, high = min(tried.gains), max(tried.gains)
     verdict = "the claim holds" if holds else "the claim does not hold"
-    of_claim = "" if claim is None else f" of the {format_seconds(claim)} claimed"
+    of_claim = "" if claim is None else f" of the {seconds_text(claim)} claimed"
     click.echo(
         f"{found.code}: {'no gain was claimed' if claim is None else verdict}: gained "
-        f"{format_seconds(tried.gain_seconds)} ({format_seconds(low)} to {format_seconds(high)}, "
+        f"{seconds_text(tried.gain_seconds)} ({seconds_text(low)} to {seconds_text(high)}, "
         f"{len(tried.gains)} pairs){of_claim}"
     )
 

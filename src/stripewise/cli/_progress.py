@@ -14,7 +14,7 @@ from stripewise.bench import CaseRun
 from stripewise.bench.running import CampaignObserver, PlannedRun
 from stripewise.cli._common import note
 from stripewise.core import RunStatus
-from stripewise.present import duration_text, plural, printable
+from stripewise.present import duration_text, plural, printable, seconds_text
 from stripewise.study.surfaces import RecordingObserver, Surface, SurfaceRun
 from stripewise.study.training import Cell, Plan, TrainingObserver, cost_text
 
@@ -126,14 +126,14 @@ class SurfaceProgress(RecordingObserver):
         self._done += 1
         if run.status is not RunStatus.OK:
             self.noted(f"run {run.sequence} {run.status}: {dict(run.settings)}")
-        last = f"{run.elapsed_seconds:.2f} s"
+        last = seconds_text(run.elapsed_seconds)
         self._bar.update(self._task, completed=self._done, last=last)
         now = time.monotonic()
         if not self._live and (now - self._said > _LINE_SECONDS or self._done == self._total):
             self._said = now
             each = (now - self._begun) / max(1, self._done - self._before)
-            left = each * (self._total - self._done)
-            self.noted(f"{self._done} of {self._total} runs, {left / 60:.1f} min left")
+            left = duration_text(each * (self._total - self._done))
+            self.noted(f"{self._done} of {self._total} runs, {left} left")
 
     def noted(self, text: str) -> None:
         if self._live:

@@ -7,25 +7,11 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.present._page import page_template as page_template
     from stripewise.present._printable import OneLine as OneLine
     from stripewise.present._printable import csv_cell as csv_cell
-    from stripewise.present._printable import duration_text as duration_text
     from stripewise.present._printable import finite as finite
-    from stripewise.present._printable import format_ratio as format_ratio
-    from stripewise.present._printable import plural as plural
     from stripewise.present._printable import printable as printable
-    from stripewise.present._printable import size_text as size_text
     from stripewise.present._printable import text_of as text_of
-    from stripewise.present._prose import prose as prose
-    from stripewise.present._quantities import count as count
-    from stripewise.present._quantities import files_of as files_of
-    from stripewise.present._quantities import name_of as name_of
-    from stripewise.present._quantities import number as number
-    from stripewise.present._quantities import percent as percent
-    from stripewise.present._quantities import seconds as seconds
-    from stripewise.present._quantities import size as size
-    from stripewise.present._quantities import things as things
     from stripewise.present._terminal import Columns as Columns
     from stripewise.present._terminal import TextTable as TextTable
     from stripewise.present._terminal import aligned as aligned
@@ -40,16 +26,24 @@ if TYPE_CHECKING:
     from stripewise.present.numbers import amount_words as amount_words
     from stripewise.present.numbers import bandwidth_words as bandwidth_words
     from stripewise.present.numbers import command_line as command_line
+    from stripewise.present.numbers import count_text as count_text
+    from stripewise.present.numbers import duration_text as duration_text
     from stripewise.present.numbers import evidence_figure as evidence_figure
+    from stripewise.present.numbers import files_of as files_of
     from stripewise.present.numbers import fit_encoding as fit_encoding
-    from stripewise.present.numbers import format_bandwidth as format_bandwidth
-    from stripewise.present.numbers import format_bytes as format_bytes
-    from stripewise.present.numbers import format_count as format_count
-    from stripewise.present.numbers import format_interval as format_interval
-    from stripewise.present.numbers import format_percent as format_percent
-    from stripewise.present.numbers import format_seconds as format_seconds
-    from stripewise.present.numbers import format_value as format_value
+    from stripewise.present.numbers import interval_text as interval_text
     from stripewise.present.numbers import known as known
-    from stripewise.present.numbers import significant as significant
+    from stripewise.present.numbers import name_of as name_of
+    from stripewise.present.numbers import number_text as number_text
+    from stripewise.present.numbers import operations_text as operations_text
+    from stripewise.present.numbers import percent_text as percent_text
+    from stripewise.present.numbers import plural as plural
+    from stripewise.present.numbers import rate_text as rate_text
+    from stripewise.present.numbers import ratio_text as ratio_text
+    from stripewise.present.numbers import seconds_text as seconds_text
+    from stripewise.present.numbers import size_text as size_text
+    from stripewise.present.numbers import throughput_text as throughput_text
+    from stripewise.present.numbers import value_text as value_text
+    from stripewise.present.renderers import page_template as page_template
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes foreign text safe to show or write to CSV, and formats sizes, times and ratios."""
+"""Makes foreign text safe to show, to log or to write to CSV."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Any
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Categories that act on a terminal or a page instead of standing in it."""
-_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", *"\uff1d\uff0b\uff0d\uff20")
 """The last four are the wide forms of the first, which a spreadsheet in Japanese takes for them.
 Source: OWASP, CSV Injection."""
@@ -48,29 +47,6 @@ def _show(character: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def plural(number: int, noun: str, nouns: str = "") -> str:
-    """Count a noun: "1 run", "3 runs"; `nouns` where an s is not enough."""
-    return f"{number} {noun if number == 1 else nouns or f'{noun}s'}"
-
-
-def format_ratio(value: float) -> str:
-    """Format a speed-up without its sign: 5.2, 1.04, 18."""
-    if not math.isfinite(value):
-        return "?"
-    if value >= 9.95:
-        return f"{value:.0f}"
-    return f"{value:.1f}" if value >= 1.995 else f"{value:.2f}"
-
-
-def size_text(size_bytes: int) -> str:
-    """Return a size in its unit: 767 B, 1.5 MiB."""
-    for unit, name in _UNITS:
-        if size_bytes >= unit:
-            number = size_bytes / unit
-            return f"{number:.0f} {name}" if number >= 999.5 else f"{number:.3g} {name}"
-    return f"{size_bytes} B"
-
-
 def csv_cell(value: Any) -> Any:
     """Return a cell of CSV that no spreadsheet takes for a formula; numbers stay as they are."""
     if not isinstance(value, str):
@@ -95,21 +71,6 @@ def finite(data: Any) -> Any:
     if data is None or isinstance(data, bool | int | float | str):
         return data
     return str(data)
-
-
-def duration_text(seconds: float) -> str:
-    """Return a time for people: "20 us", "9.4 ms", "3 s", "95 s", "12 min", "2.5 h"."""
-    if 0 < seconds < 1e-3:
-        return f"{seconds * 1e6:.3g} us"
-    if 0 < seconds < 0.1:
-        return f"{seconds * 1e3:.3g} ms"
-    if seconds < 10:
-        return f"{seconds:.2g} s"
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    if seconds < 7200:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.3g} h"
 
 
 # Logs of what runs for long: the agent and the portal.

@@ -13,11 +13,12 @@ from stripewise.core import Amount, Configuration, reasons, with_unknown
 from stripewise.evidence.containers import HandshakeState
 from stripewise.present import (
     amount_words,
-    format_bandwidth,
-    format_bytes,
-    format_seconds,
+    percent_text,
     plural,
     printable,
+    rate_text,
+    seconds_text,
+    size_text,
 )
 
 if TYPE_CHECKING:
@@ -186,13 +187,13 @@ def headline(seen: Observation) -> str:
     """Return how long the I/O took and how much it moved, in one line."""
     facts, amounts = seen.facts, _amounts(seen.run)
     words = [
-        f"stripewise: I/O {amounts['io_seconds'].words(format_seconds)}"
-        f" of {format_seconds(seen.run.elapsed_seconds)}",
-        f"written {amounts['write_bytes'].words(format_bytes)},"
-        f" read {amounts['read_bytes'].words(format_bytes)}",
+        f"stripewise: I/O {amounts['io_seconds'].words(seconds_text)}"
+        f" of {seconds_text(seen.run.elapsed_seconds)}",
+        f"written {amounts['write_bytes'].words(size_text)},"
+        f" read {amounts['read_bytes'].words(size_text)}",
     ]
     if rate := _bandwidth(seen.run):
-        words.append(format_bandwidth(rate))
+        words.append(rate_text(rate))
     if facts.mpi_family:
         stack = f"{facts.mpi_family} {facts.mpiio_implementation}".strip()
         words.append(f"{plural(facts.n_ranks, 'rank')}, {stack}")
@@ -202,8 +203,8 @@ def headline(seen: Observation) -> str:
 def _file_lines(file: ObservedFile, everything: bool) -> list[str]:
     name = f"   {printable(file.path)}   {file.interface}"
     lines = [
-        f"{name}   written {amount_words(file, 'write_bytes', format_bytes)},"
-        f" read {amount_words(file, 'read_bytes', format_bytes)}"
+        f"{name}   written {amount_words(file, 'write_bytes', size_text)},"
+        f" read {amount_words(file, 'read_bytes', size_text)}"
         f" in {amount_words(file, 'io_seconds')}"
     ]
     for label, hints in (
@@ -215,7 +216,7 @@ def _file_lines(file: ObservedFile, everything: bool) -> list[str]:
             lines.append(f"     {label:<9} {_hints(hints, everything)}")
     if file.system_writes:
         aligned = ", ".join(
-            f"{100 * fraction:.0f} % aligned to {format_bytes(size)}"
+            f"{percent_text(fraction)} aligned to {size_text(size)}"
             for size, fraction in file.aligned_fraction.items()
             if fraction > 0
         )
@@ -223,8 +224,8 @@ def _file_lines(file: ObservedFile, everything: bool) -> list[str]:
         lines.append(
             f"     {'observed':<9} {plural(file.writers, 'writer')}, "
             f"{plural(file.system_writes, 'system write')}, "
-            f"median {format_bytes(file.median_write_bytes)}, "
-            f"largest {format_bytes(file.largest_write_bytes)}, {aligned or nothing}"
+            f"median {size_text(file.median_write_bytes)}, "
+            f"largest {size_text(file.largest_write_bytes)}, {aligned or nothing}"
         )
     return lines
 
@@ -245,7 +246,7 @@ def emulation_lines(run: EmulatedRun) -> list[str]:
     requests = f"{plural(run.requests, 'request')}, {run.held} held back"
     lines = [
         f"   {printable(run.storage)}   emulated: {requests} "
-        f"({format_seconds(run.held_seconds)} in all)"
+        f"({seconds_text(run.held_seconds)} in all)"
     ]
     if run.limits_text:
         lines.append(f"     {'limits':<9} {run.limits_text}")

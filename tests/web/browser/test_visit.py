@@ -31,7 +31,7 @@ def test_a_user_finds_a_job_and_reads_the_advice(user: Browser, place: Place) ->
     user.wait(lambda: user.all(".finding"))
     assert number in user.text("h1")
     finding = user.text(".finding")
-    assert "A change saves about 2.50 s (2.00 s to 3.00 s)" in finding
+    assert "A change saves about 2.5 s (2 s to 3 s)" in finding
     assert "What to do: Enable collective buffering" in finding
     assert user.complaints() == []
 

@@ -127,13 +127,13 @@ def test_own_jobs_come_first(engine: Engine) -> None:
     with_jobs(engine)
     data = Portal(engine, "ann").data("/")
     assert data["lead"] == (
-        "You ran 2 jobs in the last 30 days. About 34.0 s of their I/O time could be saved."
+        "You ran 2 jobs in the last 30 days. About 34 s of their I/O time could be saved."
     )
     own = data["own"]
     assert (own["jobs"], own["io_seconds"], own["avoidable_seconds"]) == (2, 100.0, 34.0)
     assert data["new_findings"]["rows"][0]["code"] == "small-requests"
     html = Portal(engine, "ann").html("/")
-    assert "30.0 s avoidable" in html
+    assert "30 s avoidable" in html
     assert "bob" not in html
 
 

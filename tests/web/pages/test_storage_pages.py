@@ -230,7 +230,7 @@ def test_a_look_of_staff_is_audited(engine: Engine) -> None:
     assert content.audited == "who causes the load of scratch"
     assert (
         content.lead
-        == "Over the last day, 2 jobs that you see moved 3.91 KiB. ann moved most: 75.0 % of it."
+        == "Over the last day, 2 jobs that you see moved 3.91 KiB. ann moved most: 75 % of it."
     )
     data = Portal(engine, STAFF).data(TOP, name="scratch")
     assert [(row["name"], row["moved_share"]) for row in data["users"]["rows"]] == [
@@ -252,7 +252,7 @@ def test_nobody_moved_most_where_not_all_is_known(engine: Engine) -> None:
     data = Portal(engine, STAFF).data(TOP, name="scratch")
     assert data["lead"] == (
         "Over the last day, 3 jobs that you see moved at least 3.91 KiB. As far as is known, ann "
-        "moved most: 75.0 % of what is known (of 1 job not all is known)."
+        "moved most: 75 % of what is known (of 1 job not all is known)."
     )
     row = data["users"]["rows"][-1]
     assert (row["name"], row["read_bytes"], row["moved_share"]) == ("cyd", None, None)
@@ -279,7 +279,7 @@ def test_benchmarks_tell_what_became_slower(engine: Engine) -> None:
         "before, beyond the spread."
     )
     slow, emulated = data["bandwidth"]["rows"]
-    assert slow["verdict"] == "20.0 % lower, beyond the spread"
+    assert slow["verdict"] == "20 % lower, beyond the spread"
     assert (slow["median"], slow["before"], slow["campaigns"]) == (4e9, 5e9, 6)
     assert (emulated["is_emulated"], emulated["verdict"]) == (True, "the first campaign")
     assert data["history"]["median"] == rates

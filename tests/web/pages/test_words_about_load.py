@@ -33,8 +33,8 @@ UNKNOWN = ServiceBeside([KindService("OST", None, 0.005)], [])
         ({"busier_than": 0.5, "service": SAME}, "By the bytes that were moved, nothing points to"),
         ({"busier_than": 0.5, "service": LONGER}, "Operations took longer than usual, and the"),
         ({"busier_than": 0.5, "service": SLOW}, "The load of others does not explain it"),
-        ({"job_bytes": 60, "service": SAME}, "Mostly you: this job moved 60.0 % of all"),
-        ({"job_bytes": 60, "service": SLOW}, "Mostly you: this job moved 60.0 % of all"),
+        ({"job_bytes": 60, "service": SAME}, "Mostly you: this job moved 60 % of all"),
+        ({"job_bytes": 60, "service": SLOW}, "Mostly you: this job moved 60 % of all"),
     ],
 )
 def test_verdict(given: dict[str, Any], said: str) -> None:
@@ -49,17 +49,17 @@ def test_who_moves_most_at_a_slow_target_is_told_of_it() -> None:
 def test_a_run_far_shorter_than_a_sample_is_not_judged_by_what_came_around_it() -> None:
     short = replace(LOAD, end=10, job_bytes=25, resolution_seconds=120, service=LONGER)
     said = verdict(short)
-    assert said.startswith("The run took 10.0 s, too short for the counters")
-    assert "moved 25.0 % of all that scratch moved in the 2 min around the run" in said
+    assert said.startswith("The run took 10 s, too short for the counters")
+    assert "moved 25 % of all that scratch moved in the 2 min around the run" in said
     most = verdict(replace(short, job_bytes=60))
-    assert most.startswith("Mostly you: this job moved 60.0 % of all that scratch moved in the 2")
+    assert most.startswith("Mostly you: this job moved 60 % of all that scratch moved in the 2")
     assert "during the run" in verdict(replace(short, end=100))
 
 
 def test_with_what_a_slow_target_is_compared() -> None:
     own = replace(SLOW, slow=[SlowTarget("OST0003", 0.04, 0.006, is_own=True)])
-    assert service_words(SLOW) == ["OST0003 was slow: 40.0 ms an operation, the others 6.00 ms."]
-    assert service_words(own) == ["OST0003 was slow: 40.0 ms an operation, usual 6.00 ms."]
+    assert service_words(SLOW) == ["OST0003 was slow: 40 ms an operation, the others 6 ms."]
+    assert service_words(own) == ["OST0003 was slow: 40 ms an operation, usual 6 ms."]
 
 
 @pytest.mark.parametrize(("operations", "is_said"), [(None, False), (12, True)])
@@ -81,7 +81,7 @@ def test_what_is_not_counted_is_not_called_few(operations: int | None, is_said: 
         ({"job_operations_share": 0.2}, []),
         ({"job_operations_share": None, "job_bytes": None}, []),
         ({"job_operations_share": 0.2, "job_bytes": None},
-         ["This job made 20.0 % of all metadata operations of scratch during the run."]),
+         ["This job made 20 % of all metadata operations of scratch during the run."]),
     ],
 )  # fmt: skip
 def test_metadata_operations_are_told_where_they_decide(

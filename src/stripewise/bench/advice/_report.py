@@ -4,17 +4,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import Any
 
 from stripewise.bench.advice._advise import AdviceBook
 from stripewise.bench.advice.rules._base import Advice
-from stripewise.present import aligned, finite, page_template, printable
+from stripewise.present import finite, operations_text, percent_text, rate_text
+from stripewise.present.blocks import Block, Column, Content, Lines, Notice, Point, Points, Table
+from stripewise.present.renderers import as_lines, as_markdown, as_page, slug
 from stripewise.storage.machines import Storage
-from stripewise.storage.simulation import rate_text
 
 _DATA = (
     ("client.process_write", "One process writes"), ("client.process_read", "One process reads"),
@@ -32,26 +31,7 @@ _OPERATIONS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class LimitRow:
-    """One limit for a table.
-
-    Attributes:
-        figure: Name in a description.
-        words: What does it.
-        value: With its unit.
-        span: Its interval of 95 %; "": not known.
-        kind: "measured", "documented" or "assumed".
-    """
-
-    figure: str
-    words: str
-    value: str
-    span: str
-    kind: str
-
-
-def limit_rows(storage: Storage) -> Iterator[LimitRow]:
+def limit_rows(storage: Storage) -> Iterator[dict[str, str]]:
     """Yield the limits that a storage's description has, from the process to the whole."""
     for name, words in _DATA:
         figure = storage.figures.get(name)
@@ -59,15 +39,23 @@ def limit_rows(storage: Storage) -> Iterator[LimitRow]:
             span = ""
             if figure.low is not None and figure.high is not None:
                 span = f"{rate_text(figure.low)} to {rate_text(figure.high)}"
-            yield LimitRow(name, words, rate_text(figure.value), span, str(figure.kind))
+            yield _limit(name, words, rate_text(figure.value), span, str(figure.kind))
     for name, words in _OPERATIONS:
         figure = storage.figures.get(name)
         if figure is not None and figure.value > 0:
             span = ""
             if figure.low and figure.high:
-                span = f"{1 / figure.high:,.0f} to {1 / figure.low:,.0f} files/s"
-            value = f"{1 / figure.value:,.0f} files/s"
-            yield LimitRow(name, words, value, span, str(figure.kind))
+                span = f"{_files(1 / figure.high)} to {_files(1 / figure.low)}"
+            yield _limit(name, words, _files(1 / figure.value), span, str(figure.kind))
+
+
+def _files(per_second: float) -> str:
+    return operations_text(per_second, "files")
+
+
+def _limit(figure: str, words: str, value: str, interval: str, known_by: str) -> dict[str, str]:
+    return {"figure": figure, "words": words, "value": value, "interval": interval,
+            "known_by": known_by}  # fmt: skip
 
 
 def origin_text(book: AdviceBook) -> str:
@@ -77,8 +65,8 @@ def origin_text(book: AdviceBook) -> str:
         cases = len({one.case.key for one in basis.figures})
         text = f"The figures follow from limits that a campaign of {cases} cases found"
         if basis.limits.error == basis.limits.error:
-            text += f"; cases left out of the fit were predicted within {basis.limits.error:.0%}"
-            text += " (median)"
+            error = percent_text(basis.limits.error)
+            text += f"; cases left out of the fit were predicted within {error} (median)"
         text += "."
         if isfinite(basis.unproven_above):
             text += (
@@ -96,48 +84,96 @@ def concern_text(book: AdviceBook) -> str:
     return f"Only what concerns {program.name} is shown." if program else ""
 
 
-# Advice as lines of a terminal, and as JSON.
+# Advice as blocks, and each form of it.
+
+_LANGUAGES = {"command": "bash", "variable": "bash", "directive": "bash"}
 
 
 def advice_lines(book: AdviceBook, *, why_not: bool = False) -> Iterator[str]:
-    """Yield advice as lines.
+    """Yield advice as lines of a terminal.
 
     Args:
         book: All advice.
         why_not: Also say what is missing for more.
     """
-    storage = book.basis.storage
-    yield f"Advice to users of {storage.name}: {storage.title}"
-    yield " ".join(filter(None, (origin_text(book), concern_text(book))))
-    for topic, group in book.topics.items():
-        yield ""
-        yield topic
-        for one in group:
-            yield f"  {'! ' if one.is_warning else '- '}{one.sentence}"
-            for how in one.how:
-                yield f"      {how.text}"
-    rows = [("Limit", "Value", "Interval of 95 %", "Known by")]
-    rows += [(one.words, one.value, one.span or "-", one.kind) for one in limit_rows(storage)]
-    if len(rows) > 1:
-        yield ""
-        yield from aligned(rows)
-    laws = book.basis.limits.laws if book.basis.limits else ()
-    if laws:
-        yield ""
-        yield "Laws"
-        yield from (f"  {'+' if one.holds else '-'} {one.sentence}" for one in laws)
-    if book.basis.limits and book.missing and not why_not:
-        yield ""
-        yield (
+    blocks = [*_topics(book), *_limits(book), *_laws(book)]
+    if why_not:
+        blocks.append(Points.of("missing", "No advice on", [
+            *(f"{name}: {why}" for name, why in book.missing.items()),
+            *(f"{name}: no choice makes a difference here" for name in book.silent),
+            *(f"{name}: it does not concern the program" for name in book.aside),
+        ]))  # fmt: skip
+    elif book.basis.limits and book.missing:
+        blocks.append(Notice("missing", "", [
             "More advice needs what these cases do not tell: --why-not says what; --like MACHINE "
             "takes it from a description."
+        ]))  # fmt: skip
+    return as_lines(_content(book, blocks))
+
+
+def advice_markdown(book: AdviceBook) -> str:
+    """Return the page of a centre's user guide; nothing in it depends on when it was made."""
+    return as_markdown(_content(book, [*_topics(book), *_limits(book)]))
+
+
+def advice_page(book: AdviceBook) -> str:
+    """Render the page; the same advice gives the same page."""
+    blocks = [*_topics(book), *_limits(book), *_laws(book)]
+    if book.defaults:
+        lines = [f"export {name}={value}" for name, (value, _) in book.defaults.items()]
+        note = (
+            "A site can set these for all its users; they lose for no size of job, and a user can "
+            "change them."
         )
-    if why_not:
-        yield ""
-        yield "No advice on"
-        yield from (f"  {name}: {why}" for name, why in book.missing.items())
-        yield from (f"  {name}: no choice makes a difference here" for name in book.silent)
-        yield from (f"  {name}: it does not concern the program" for name in book.aside)
+        blocks.append(Lines("defaults", "Defaults for everybody", lines, note))
+    if book.missing:
+        texts = [f"{name}: {why}" for name, why in book.missing.items()]
+        blocks.append(Points.of("missing", "What is not known", texts))
+    return as_page(_content(book, blocks))
+
+
+def _content(book: AdviceBook, blocks: Sequence[Block]) -> Content:
+    storage = book.basis.storage
+    lead = " ".join(filter(None, (origin_text(book), concern_text(book))))
+    title = f"Input and output on {storage.title or storage.name}"
+    return Content(title, lead, blocks, subject=f"Advice to users · {storage.name}")
+
+
+def _topics(book: AdviceBook) -> Iterator[Block]:
+    for topic, group in book.topics.items():
+        yield Points(f"topic-{slug(topic)}", topic, [_point(one) for one in group])
+
+
+def _point(one: Advice) -> Point:
+    return Point(
+        one.sentence,
+        "warn" if one.is_warning else "",
+        [how.text for how in one.how],
+        _LANGUAGES.get(one.how[0].kind, "text") if one.how else "text",
+        "; ".join(one.evidence),
+    )
+
+
+def _limits(book: AdviceBook) -> Iterator[Block]:
+    rows = list(limit_rows(book.basis.storage))
+    if rows:
+        columns = (
+            Column("words", "Limit"),
+            Column("value", "At most", "figure"),
+            Column("interval", "Interval of 95 %"),
+            Column("known_by", "Known by"),
+        )
+        yield Table("limits", "What limits a job", columns, rows)
+
+
+def _laws(book: AdviceBook) -> Iterator[Block]:
+    laws = book.basis.limits.laws if book.basis.limits else ()
+    if laws:
+        points = [Point(one.sentence, "good" if one.holds else "bad") for one in laws]
+        yield Points("laws", "Laws", points)
+
+
+# Advice as plain data.
 
 
 def advice_json(book: AdviceBook) -> dict[str, Any]:
@@ -150,11 +186,7 @@ def advice_json(book: AdviceBook) -> dict[str, Any]:
         "from": "campaign" if limits else "description",
         "program": basis.program.name if basis.program else None,
         "advice": [_one(one) for one in book.advice],
-        "limits": [
-            {"figure": one.figure, "words": one.words, "value": one.value, "interval": one.span,
-             "known_by": one.kind}
-            for one in limit_rows(basis.storage)
-        ],
+        "limits": list(limit_rows(basis.storage)),
         "laws": [
             {"name": one.name, "sentence": one.sentence, "holds": one.holds, "error": one.error,
              "evidence": list(one.evidence)}
@@ -177,73 +209,3 @@ def _one(one: Advice) -> dict[str, Any]:
         "how": [{"kind": how.kind, "text": how.text} for how in one.how],
         "site_defaults": dict(one.defaults),
     }  # fmt: skip
-
-
-# Advice as a Markdown page for a centre's user guide.
-
-_ACTS = re.compile(r"([\\`*_{}\[\]<>#|~$&])")
-_LANGUAGES = {"command": "bash", "variable": "bash", "directive": "bash"}
-
-
-def advice_markdown(book: AdviceBook) -> str:
-    """Return the page; nothing in it depends on when it was made."""
-    return "\n".join(_lines(book)) + "\n"
-
-
-def marked(text: str) -> str:
-    """Return foreign text that Markdown shows as it is."""
-    return _ACTS.sub(r"\\\1", printable(text))
-
-
-def _lines(book: AdviceBook) -> Iterator[str]:
-    storage = book.basis.storage
-    yield f"# Input and output on {marked(storage.title or storage.name)}"
-    yield ""
-    yield marked(origin_text(book))
-    for topic, group in book.topics.items():
-        yield ""
-        yield f"## {marked(topic)}"
-        for one in group:
-            yield ""
-            yield from _advice(one)
-    rows = list(limit_rows(storage))
-    if rows:
-        yield ""
-        yield "## What limits a job"
-        yield ""
-        yield "| | at most | interval of 95 % | known by |"
-        yield "|---|--:|---|---|"
-        for row in rows:
-            span = marked(row.span) or "-"
-            yield f"| {marked(row.words)} | {marked(row.value)} | {span} | {row.kind} |"
-
-
-def _advice(one: Advice) -> Iterator[str]:
-    text = marked(one.sentence)
-    yield f"**Warning.** {text}" if one.is_warning else text
-    if not one.how:
-        return
-    yield ""
-    yield f"```{_LANGUAGES.get(one.how[0].kind, 'text')}"
-    for how in one.how:
-        # A line cannot end the block that it stands in.
-        yield printable(how.text).replace("```", "'''")
-    yield "```"
-
-
-# Advice as one self-contained page.
-
-
-def advice_page(book: AdviceBook) -> str:
-    """Render the page; the same advice gives the same page."""
-    limits = book.basis.limits
-    return page_template("advice.html.j2", {}).render(
-        storage=book.basis.storage,
-        origin=origin_text(book),
-        concern=concern_text(book),
-        topics=book.topics,
-        limits=list(limit_rows(book.basis.storage)),
-        laws=limits.laws if limits else (),
-        defaults=[(name, value, one) for name, (value, one) in book.defaults.items()],
-        missing=book.missing,
-    )

@@ -16,7 +16,7 @@ from stripewise.bench.campaign._figures import CaseFigures as CaseFigures
 from stripewise.bench.campaign._figures import Flag as Flag
 from stripewise.bench.campaign._figures import coverage_of as coverage_of
 from stripewise.bench.campaign._interference import has_figure, jobs_of, partly_alone
-from stripewise.present import format_ratio, plural, printable, size_text
+from stripewise.present import plural, printable, ratio_text, size_text
 
 
 def figures_of(campaign: Campaign, ceiling: Ceiling | None = None) -> tuple[CaseFigures, ...]:
@@ -324,7 +324,7 @@ def _reads_that_grow(
     if growing is None:
         return
     yield (
-        f"Reads are {format_ratio(one.median / writes.median)} times as fast as the writes of the "
+        f"Reads are {ratio_text(one.median / writes.median)} times as fast as the writes of the "
         f"same data ({one.text(one.median)} against {one.text(writes.median)}){growing}: caches "
         'may have answered; set cache = "drop" or "direct".'
     )

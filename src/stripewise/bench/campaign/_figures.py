@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from math import comb, isinf
+from math import comb
 from statistics import median
 from typing import Any
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from stripewise.bench._case import Case, CaseRun
 from stripewise.bench.campaign._suite import Suite
-from stripewise.present import size_text
+from stripewise.present import throughput_text
 
 
 @dataclass(frozen=True)
@@ -129,14 +129,7 @@ class CaseFigures:
 
     def text(self, rate: float) -> str:
         """Return a rate of this operation for people, with its unit."""
-        return rate_text(rate, of_data=self.of_data)
-
-
-def rate_text(rate: float, *, of_data: bool) -> str:
-    """Return bytes, or operations, a second for people."""
-    if isinf(rate):
-        return "any bandwidth" if of_data else "any rate"
-    return f"{size_text(round(rate))}/s" if of_data else f"{rate:,.0f} operations/s"
+        return throughput_text(rate, of_data=self.of_data)
 
 
 # Medians, their intervals, spread and outliers of many short series of rates at once.

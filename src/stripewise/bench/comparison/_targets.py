@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from stripewise.bench._case import Case, CaseRun
 from stripewise.bench.campaign import Campaign, Place
 from stripewise.bench.comparison._cells import DATA, Floats
-from stripewise.present import plural
+from stripewise.present import plural, ratio_text
 
 LEAST_EFFECT = 0.03
 """Of the log of a rate: smaller differences between targets are of no use to anybody (chosen)."""
@@ -76,7 +76,8 @@ def difference_words(ratio: Any) -> str:
     """
     value = ratio.ratio if hasattr(ratio, "ratio") else ratio.value
     if value >= 2:
-        return f"{value:.3g}x [{ratio.low:.3g}, {ratio.high:.3g}] as fast"
+        interval = f"{ratio_text(ratio.low)}, {ratio_text(ratio.high)}"
+        return f"{ratio_text(value)}x [{interval}] as fast"
     slower = value < 1
     ends = [100 * (1 - one if slower else one - 1) for one in (ratio.low, ratio.high)]
     low, high = sorted(ends)

@@ -23,11 +23,10 @@ from stripewise.bench.limits._fit import (
 from stripewise.bench.limits._laws import laws_of
 from stripewise.bench.limits._plateaus import Plateau, Server, plateaus, server_limits
 from stripewise.core.errors import UsageError
-from stripewise.present import duration_text, plural, printable
+from stripewise.present import duration_text, plural, printable, rate_text
 from stripewise.storage.fit import blank_storage
 from stripewise.storage.machines import SPEC_OF, Dimension, Evidence, Figure, Storage
 from stripewise.storage.results import Results
-from stripewise.storage.simulation import rate_text
 
 _DATA = ("write", "read")
 

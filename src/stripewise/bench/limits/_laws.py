@@ -9,9 +9,8 @@ from statistics import median
 
 from stripewise.bench.limits._cells import Cell, Law
 from stripewise.bench.limits._plateaus import saturation
-from stripewise.present import plural
+from stripewise.present import plural, rate_text, ratio_text
 from stripewise.storage.machines import Storage
-from stripewise.storage.simulation import rate_text
 
 # Laws of scale: from how many nodes, or ranks of a node, a rate no longer grows.
 
@@ -259,8 +258,8 @@ def _lock_modes(cells: Sequence[Cell], storage: Storage) -> Law | None:
     holds = gain > 1 + HOLDS
     text = (
         f"Relaxed locks (lock mode {mode}) with {times} aggregators for each stripe write "
-        f"{rate_text(rate)} on {most} nodes, {gain:.1f}x the best with lock mode 0; there, more "
-        f"aggregators bring {without / plain[0]:.1f}x."
+        f"{rate_text(rate)} on {most} nodes, {ratio_text(gain)}x the best with lock mode 0; "
+        f"there, more aggregators bring {ratio_text(without / plain[0])}x."
     )
     if not holds:
         text = (

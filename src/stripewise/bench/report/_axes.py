@@ -14,14 +14,12 @@ from typing import Any
 from stripewise.bench import Case
 from stripewise.bench.campaign import CaseFigures, Place
 from stripewise.present import (
-    format_bandwidth,
-    format_bytes,
-    format_percent,
-    format_seconds,
-    format_value,
+    percent_text,
     plural,
     printable,
-    significant,
+    seconds_text,
+    size_text,
+    value_text,
 )
 
 ELEMENT_BYTES = 8
@@ -164,7 +162,7 @@ def _axis(
         title = printable(name.rpartition(".")[2])
     if name == "local" and all("," not in one and one for one in known):
         read, known = _rank_bytes, [_elements(one) * ELEMENT_BYTES for one in known]
-        text = format_bytes
+        text = size_text
     elif name == "local":
         title = "elements per rank"
     numeric = all(_is_positive(one) for one in known if one is not None)
@@ -191,16 +189,16 @@ def _order(value: Any) -> tuple[bool, float, str]:
 
 def _shown(name: str) -> Callable[[Any], str]:
     if name in _SIZES:
-        return lambda value: format_bytes(value) if value else "whole"
+        return lambda value: size_text(value) if value else "whole"
     if name == "stonewall_seconds":
-        return lambda value: format_seconds(value) if value else "off"
+        return lambda value: seconds_text(value) if value else "off"
     if name == "sync":
         return lambda value: "with sync" if value else "without sync"
     if name in _COUNTS:
         return str
     if name == "beside":
         return lambda value: f"beside {printable(value)}" if value else "alone"
-    return lambda value: "default" if value in (None, "") else format_value(value)
+    return lambda value: "default" if value in (None, "") else value_text(value)
 
 
 # ---- directories -----------------------------------------------------------------------------
@@ -229,7 +227,7 @@ def _directories(names: Sequence[str], places: Mapping[str, Place]) -> Axis:
 def _by_aspect(aspect: str, known: Mapping[str, Place]) -> Axis:
     of = {name: getattr(place, aspect) for name, place in known.items()}
     values = tuple(sorted(of.values()))
-    show = format_bytes if aspect == "stripe_bytes" else str
+    show = size_text if aspect == "stripe_bytes" else str
     return Axis(
         DIRECTORY,
         _ASPECTS[aspect],
@@ -256,8 +254,8 @@ def striping_words(place: Place) -> str:
         every = place.stripe_count < 0
         words.append("all targets" if every else plural(place.stripe_count, "stripe"))
     if place.stripe_bytes:
-        words.append(f"of {format_bytes(place.stripe_bytes)}" if words else
-                     f"stripes of {format_bytes(place.stripe_bytes)}")  # fmt: skip
+        words.append(f"of {size_text(place.stripe_bytes)}" if words else
+                     f"stripes of {size_text(place.stripe_bytes)}")  # fmt: skip
     if place.target >= 0:
         words.append(f"from target {place.target}")
     return " ".join(words)
@@ -309,16 +307,9 @@ def is_drawable(one: CaseFigures) -> bool:
     )
 
 
-def rate_text(rate: float, of_data: bool) -> str:
-    """Format bytes, or operations, a second."""
-    if of_data:
-        return format_bandwidth(rate)
-    return f"{significant(rate)} operations/s"
-
-
 def rate_of(one: CaseFigures, rate: float | None = None) -> str:
     """Format the median of a figure, or another rate of it."""
-    return rate_text(one.median if rate is None else rate, one.of_data)
+    return one.text(one.median if rate is None else rate)
 
 
 def operation_words(operation: str) -> str:
@@ -342,4 +333,4 @@ def spread_of(one: CaseFigures) -> str:
     """Return the coefficient of variation of the runs; "" for fewer than two."""
     if len(one.rates) < 2 or not isfinite(sum(one.rates)) or not mean(one.rates) > 0:
         return ""
-    return format_percent(stdev(one.rates) / mean(one.rates))
+    return percent_text(stdev(one.rates) / mean(one.rates))

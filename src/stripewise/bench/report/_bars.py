@@ -22,7 +22,7 @@ from stripewise.bench.report._axes import (
 )
 from stripewise.bench.report._curves import CROSS, PALETTE
 from stripewise.bench.report._kinds import ChartKind
-from stripewise.present import Chart, Spec, chart, format_percent, format_seconds, plural
+from stripewise.present import Chart, Spec, chart, percent_text, plural, seconds_text
 
 MOST_BARS = 30
 _LABELS = {"labelLimit": 250, "minExtent": 60, "maxExtent": 260}
@@ -94,7 +94,7 @@ def bars(kind: ChartKind, campaign: Campaign, figures: Iterable[CaseFigures]) ->
         height={"step": 26},
         title={"text": operation_title(kind.operation), "subtitle": size},
     )
-    said = ", ".join(f"{one.label} {rate_of(one.figures)} ({format_percent(one.efficiency)})"
+    said = ", ".join(f"{one.label} {rate_of(one.figures)} ({percent_text(one.efficiency)})"
                      for one in found)  # fmt: skip
     return Chart(chart.column(spec), f"{operation_title(kind.operation)}, {size}: {said}.")
 
@@ -114,9 +114,9 @@ def _bar(
         **{"low": found.low / size, "high": found.high / size},
         "outliers": [found.rates[place] / size for place in found.outliers],
         "end": max(found.best, found.high) / size,
-        "shown": ", ".join([format_percent(one.efficiency), *where[:1]]),
+        "shown": ", ".join([percent_text(one.efficiency), *where[:1]]),
         **{"where": ", ".join(where) or "the only cell", "rate": rate_of(found)},
-        "top": rate_of(found, found.best), "efficiency": format_percent(one.efficiency),
+        "top": rate_of(found, found.best), "efficiency": percent_text(one.efficiency),
         "runs": len(found.rates),
     }  # fmt: skip
 
@@ -248,6 +248,6 @@ def percentile_rows(campaign: Campaign, axes: Sequence[Axis]) -> list[dict[str, 
     words = {"50": "half", "90": "90 %", "99": "99 %", "100": "longest"}
     return [
         {"operation": operation, "label": label, "share": words[percent],
-         "seconds": 1e3 * median(values), "took": format_seconds(median(values))}
+         "seconds": 1e3 * median(values), "took": seconds_text(median(values))}
         for (operation, label, percent), values in found.items()
     ]  # fmt: skip

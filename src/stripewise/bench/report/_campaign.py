@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from math import isfinite
 from typing import Any, Protocol
 
 from stripewise.bench.campaign import Campaign, CaseFigures, Flag
 from stripewise.bench.limits import Limit, Limits
+from stripewise.bench.report._charts import Section as ChartSection
 from stripewise.bench.report._charts import chart_sections, picture_note
 from stripewise.bench.report._path import path_picture
 from stripewise.bench.report._sentences import (
@@ -25,6 +26,7 @@ from stripewise.bench.report._sentences import (
     untold_words,
 )
 from stripewise.bench.report._tables import (
+    CellRow,
     cell_axes,
     cell_rows,
     circumstances,
@@ -35,19 +37,35 @@ from stripewise.bench.report._tables import (
 )
 from stripewise.present import (
     Chart,
-    TextTable,
     against,
     chart,
-    format_bandwidth,
-    format_percent,
-    format_seconds,
     labelled,
     line,
-    page_template,
+    number_text,
+    operations_text,
+    percent_text,
     plural,
     printable,
-    significant,
+    rate_text,
+    seconds_text,
 )
+from stripewise.present.blocks import (
+    Block,
+    Column,
+    Content,
+    Drawings,
+    Fact,
+    Facts,
+    Lines,
+    Notice,
+    Picture,
+    Point,
+    Points,
+    Section,
+    Table,
+    moment,
+)
+from stripewise.present.renderers import as_page, block_lines, slug
 from stripewise.storage.machines import SPEC_OF, Dimension
 
 MOST_CELLS = 60
@@ -75,7 +93,7 @@ def campaign_lines(
     lines = [
         *summary_of_campaign(campaign, figures, flags),
         "",
-        *_table(campaign, figures, most_cells),
+        *(f" {text}" for text in block_lines(_cells(campaign, figures, most_cells))),
     ]
     lines += _doubts(campaign, figures)
     failed = [f"{cell}, run {runs}: {status}: {why}"
@@ -94,26 +112,6 @@ def summary_of_campaign(
         line("storage", storage_words(campaign)),
         *labelled("found", summary(campaign, figures, flags)),
     ]
-
-
-def _table(campaign: Campaign, figures: Sequence[CaseFigures], most: int) -> list[str]:
-    axes = cell_axes(campaign)
-    every = list(cell_rows(campaign, figures))
-    shown = every[:most] if most else every
-    headings = ["series", *(axis.title for axis in axes), "", "median", "interval, 95 %", "best",
-                "spread", "runs", "doubts"]  # fmt: skip
-    rows = [
-        [row.series, *row.values, row.operation, row.median or row.trouble, row.interval,
-         row.best, row.spread, row.runs, row.doubts]
-        for row in shown
-    ]  # fmt: skip
-    left = frozenset([*range(len(axes) + 2), len(headings) - 1])
-    blocks = TextTable(headings, rows, keys=1, left=left).blocks()
-    lines = [f" {text}" for block in blocks for text in block]
-    if len(every) > len(shown):
-        rest = plural(len(every) - len(shown), "row")
-        lines.append(f" {rest} more: write them with `stripewise bench report --csv FILE`")
-    return lines
 
 
 def _doubts(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[str]:
@@ -146,11 +144,11 @@ def _limit(one: Limit) -> str:
 def limit_text(figure: str, value: float) -> str:
     """Format the value of a limit: metadata operations a second, or the figure in its unit."""
     if figure in _OPERATIONS:
-        return f"{significant(value)} operations/s"
+        return operations_text(value)
     dimension = SPEC_OF[figure].dimension if figure in SPEC_OF else Dimension.BANDWIDTH
     if dimension is Dimension.BANDWIDTH:
-        return format_bandwidth(value)
-    return format_seconds(value) if dimension is Dimension.TIME else significant(value)
+        return rate_text(value)
+    return seconds_text(value) if dimension is Dimension.TIME else number_text(value)
 
 
 # The report of a campaign as one self-contained HTML page; its tables need no script.
@@ -162,6 +160,8 @@ MOST_SENTENCES = 50
 """Of one flag."""
 
 _MOST_FAILED = 500
+_MOST_OPEN = 8
+"""Sentences of one doubt that a page shows unasked."""
 
 
 class Advice(Protocol):
@@ -199,33 +199,257 @@ def render_campaign(
         flags: Reasons to doubt the campaign as a whole.
         why_no_limits: Why the campaign does not tell limits, for people; "": nothing is said.
     """
-    axes = cell_axes(campaign)
-    rows = list(islice(cell_rows(campaign, figures), MOST_ROWS + 1))
-    failed = failed_rows(campaign)
-    return page_template("campaign.html.j2", _FILTERS).render(
-        campaign=campaign,
-        headline=headline(figures),
-        storage=storage_words(campaign),
-        badges=_badges(campaign, figures),
-        how=how_made(campaign),
-        constants=constants(campaign),
-        summary=summary(campaign, figures, flags),
-        advice=list(advice),
-        sections=chart_sections(campaign, figures),
-        limits=_limits(campaign, limits),
-        why_no_limits=why_no_limits,
-        doubts=doubts_of(campaign, figures),
-        most_sentences=MOST_SENTENCES,
-        axes=axes,
-        rows=rows[:MOST_ROWS],
-        has_more=len(rows) > MOST_ROWS,
-        failed=failed[:_MOST_FAILED],
-        n_failed=len(failed),
-        striping=striping_rows(campaign),
-        hints=hint_rows(campaign)[:_MOST_FAILED],
-        protections=protections(campaign),
-        circumstances=circumstances(campaign),
+    suite = campaign.suite
+    title = suite.title or suite.name
+    subject = [f"Campaign · {campaign.name}"]
+    subject += [f"suite {suite.name}"] if suite.name != campaign.name else []
+    subject += [f"{when} UTC"] if (when := moment(campaign.started_unix_seconds)) else []
+    blocks = [
+        _summary(campaign, figures, flags),
+        *_advice(advice),
+        *_limits(campaign, limits, why_no_limits),
+        *map(_charts, chart_sections(campaign, figures)),
+        *_doubtful(campaign, figures),
+        *_failed(campaign),
+        _cells(campaign, figures, MOST_ROWS),
+        *_striping(campaign),
+        _circumstances(campaign),
+    ]
+    return as_page(
+        Content(
+            headline(figures),
+            f"{title}, on {storage_words(campaign)}.",
+            blocks,
+            subject=" · ".join(subject),
+            badges=_badges(campaign, figures),
+        )
     )
+
+
+def _summary(campaign: Campaign, figures: Sequence[CaseFigures], flags: Sequence[Flag]) -> Section:
+    about = " ".join(campaign.suite.about.split())
+    points = [Point(text) for text in summary(campaign, figures, flags)]
+    blocks: list[Block] = [Points("found", "", points, about)]
+    blocks += _pairs("constants", "The same in all cells", constants(campaign))
+    return Section("summary", "Summary", blocks)
+
+
+def _pairs(name: str, title: str, values: Mapping[str, str]) -> Iterator[Block]:
+    if values:
+        yield Facts(name, title, [Fact(slug(what), what, value) for what, value in values.items()])
+
+
+def _advice(advice: Sequence[Advice]) -> Iterator[Block]:
+    if advice:
+        texts = [
+            f"{'Do not: ' if one.is_warning else ''}{one.topic}. {one.sentence}" for one in advice
+        ]
+        yield Points.of("advice", "Advice for users", texts)
+
+
+def _limits(campaign: Campaign, limits: Limits | None, why_not: str) -> Iterator[Block]:
+    blocks: list[Block] = []
+    if why_not:
+        blocks.append(Notice("none", "", [f"The campaign does not tell limits: {why_not}"]))
+    if limits is not None:
+        blocks += _limit_blocks(campaign, limits)
+    if blocks:
+        yield Section("limits", "Limits", blocks)
+
+
+def _limit_blocks(campaign: Campaign, limits: Limits) -> Iterator[Block]:
+    if path := path_picture(campaign, limits):
+        yield Picture("path", "", *path, _PATH_NOTE)
+    if limits.limits:
+        yield _limit_table(limits)
+    if limits.laws:
+        laws = [
+            Point(
+                (words := law_words(one))[:1].upper() + words[1:],
+                "good" if one.holds else "bad",
+                note=f"{plural(len(one.evidence), 'cell')} tell it.",
+            )
+            for one in limits.laws
+        ]
+        yield Points("laws", "Laws", laws)
+    if limits.untold:
+        texts = [f"{figures}: {why}" for figures, why in untold_words(limits.untold)]
+        yield Points.of("untold", "What the campaign does not tell", texts)
+    if predicted := predicted_chart(limits):
+        error = (
+            f"Cells that the fit did not see are {percent_text(limits.error)} off in the median."
+            if isfinite(limits.error)
+            else ""
+        )
+        yield Drawings(
+            "predicted", "Predictions with these limits", [predicted], error, is_grid=True
+        )
+
+
+_PATH_NOTE = (
+    "The path of the data of the largest job. The thicker a part, the more goes through all of it "
+    "together (logarithmic); the narrowest part limits a job that writes a file per process. "
+    "Dashed: only some jobs pass it, such as those with a shared file or collective buffering."
+)
+
+
+def _limit_table(limits: Limits) -> Table:
+    columns = (
+        Column("figure", "Figure", "code"),
+        Column("value", "Value", "figure", order="order"),
+        Column("low", "From", "figure"),
+        Column("high", "To", "figure"),
+        Column("sentence", "What it is and where it was seen"),
+        Column("cells", "Cells", "count", order="cells"),
+    )
+    rows = [
+        {
+            "figure": one.figure, "value": limit_text(one.figure, one.value), "order": one.value,
+            "low": limit_text(one.figure, one.low), "high": limit_text(one.figure, one.high),
+            "sentence": one.sentence, "cells": len(one.evidence),
+        }
+        for one in limits.limits
+    ]  # fmt: skip
+    total = f"{plural(len(rows), 'limit')} with intervals of 95 %"
+    return Table("figures", "", columns, rows, total=total, is_sortable=True)
+
+
+def _charts(section: ChartSection) -> Section:
+    blocks: list[Block] = []
+    said = ""
+    for number, group in enumerate(section.groups, 1):
+        notes = [group.note if group.note != said else ""]
+        notes += [picture_note(group.hidden)] if group.hidden else []
+        said = group.note
+        note = " ".join(filter(None, notes))
+        name = f"{section.name}-{number}"
+        blocks.append(Drawings(name, group.title, group.panels, note, group.legend, is_grid=True))
+    return Section(section.name, section.title, blocks)
+
+
+def _doubtful(campaign: Campaign, figures: Sequence[CaseFigures]) -> Iterator[Block]:
+    blocks: list[Block] = []
+    for doubt in doubts_of(campaign, figures):
+        texts = [f"{cell}. {text}" for cell, text in doubt.cells[:MOST_SENTENCES]]
+        if (more := len(doubt.cells) - MOST_SENTENCES) > 0:
+            texts.append(f"and {more} more, which the table of cells has.")
+        number = plural(len(doubt.cells), "figure")
+        name = f"doubt-{slug(doubt.name)}"
+        points = Points.of(f"{name}-cells", "", texts)
+        is_long = len(doubt.cells) > _MOST_OPEN
+        blocks.append(Section(name, f"{doubt.name}: {number}", [points], is_long))
+    if blocks:
+        note = Notice("doubts-note", "", [
+            "These figures stand in the charts and tables as they were measured; the sentences "
+            "say why not to rely on them."
+        ])  # fmt: skip
+        yield Section("doubts", "Doubts", [note, *blocks])
+
+
+def _failed(campaign: Campaign) -> Iterator[Block]:
+    rows = failed_rows(campaign)
+    if rows:
+        names = ("cell", "runs", "status", "why")
+        columns = [Column(name, name.capitalize()) for name in names]
+        shown = [
+            {**dict(zip(names, row, strict=True)), "look": "failed"} for row in rows[:_MOST_FAILED]
+        ]
+        first = f"The first {len(shown)} of {len(rows)}" if len(rows) > len(shown) else ""
+        total = f"{first or 'Runs that did not end well'}; none of them is in the figures"
+        yield Table("failed", "Failed runs", columns, shown, total=total)
+
+
+def _cells(campaign: Campaign, figures: Sequence[CaseFigures], most: int) -> Table:
+    """Return the table of cells, of which `most` are shown; 0: all."""
+    axes = cell_axes(campaign)
+    rows = list(cell_rows(campaign, figures))
+    shown = rows[:most] if most else rows
+    columns = [
+        Column("series", "Series"),
+        *(Column(f"axis_{at}", axis.title, order=f"at_{at}") for at, axis in enumerate(axes)),
+        Column("operation", "Operation"),
+        Column("median", "Median", "figure", order="by_median"),
+        Column("interval", "Interval, 95 %", "figure", order="by_low"),
+        Column("best", "Best", "figure", order="by_best"),
+        Column("spread", "Spread (CV)", "figure"),
+        Column("runs", "Runs", "figure", order="by_runs"),
+        Column("doubts", "Doubts", small="trouble"),
+    ]
+    total = f"{plural(len(rows), 'row')}, in the order of the suite"
+    if len(rows) > len(shown):
+        total = (
+            f"The first {most} of {plural(len(rows), 'row')}; write all with `stripewise bench "
+            "report --csv FILE`"
+        )
+    note = (
+        "Median, interval and best are of all runs that ended well, outliers included. Spread: "
+        "coefficient of variation of these runs."
+    )
+    cells = [_cell(row) for row in shown]
+    return Table("cells", "All cells", columns, cells, note, total=total, is_sortable=True)
+
+
+def _cell(row: CellRow) -> dict[str, Any]:
+    found = row.figures
+    return {
+        "series": row.series,
+        **{f"axis_{at}": value for at, value in enumerate(row.values)},
+        **{f"at_{at}": order for at, order in enumerate(row.orders)},
+        "operation": row.operation,
+        "median": row.median or "–",
+        "interval": row.interval, "best": row.best, "spread": row.spread, "runs": row.runs or "0",
+        "by_median": found.median if found else 0, "by_low": found.low if found else 0,
+        "by_best": found.best if found else 0, "by_runs": len(found.rates) if found else 0,
+        "doubts": row.doubts, "trouble": row.trouble,
+        "look": "" if found else "failed",
+    }  # fmt: skip
+
+
+def _striping(campaign: Campaign) -> Iterator[Block]:
+    blocks: list[Block] = []
+    if striping := striping_rows(campaign):
+        columns = (
+            Column("directory", "Directory"),
+            Column("asked", "Asked for"),
+            Column("found", "Found"),
+            Column("targets", "Targets used"),
+        )
+        rows = [
+            {
+                "directory": one.directory,
+                "asked": one.asked or "the storage's default",
+                "found": one.found + (_DIFFERS if one.differs else ""),
+                "targets": one.targets or "not known",
+                "look": "doubtful" if one.differs else "",
+            }
+            for one in striping
+        ]
+        total = "Files of each directory, read back from the storage"
+        blocks.append(Table("found-striping", "", columns, rows, total=total))
+    if hints := hint_rows(campaign)[:_MOST_FAILED]:
+        note = (
+            "A hint that is reported is one that the library knows, which does not prove that it "
+            "acts."
+        )
+        total = "Hints that MPI-IO reported of the open file"
+        rows = [{"cells": cells, "hints": hint} for cells, hint in hints]
+        both = (Column("cells", "Cells"), Column("hints", "Hints"))
+        blocks.append(Table("found-hints", "", both, rows, note, total=total))
+    if blocks:
+        yield Section("striping", "Striping and hints as found", blocks)
+
+
+_DIFFERS = ", which is not what was asked for"
+
+
+def _circumstances(campaign: Campaign) -> Section:
+    honest = Points.of("honest", "What keeps the figures honest", protections(campaign))
+    blocks: list[Block] = [honest]
+    blocks += _pairs("of-runs", "Circumstances of all runs together", circumstances(campaign))
+    if campaign.suite.text:
+        suite = Lines("suite-text", "", campaign.suite.text.splitlines())
+        blocks.append(Section("suite", "The suite", [suite], is_folded=True))
+    return Section("circumstances", "How it was measured", blocks)
 
 
 def _badges(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[tuple[str, str]]:
@@ -238,25 +462,6 @@ def _badges(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[tuple[st
     if failed := sum(run.status != "ok" for run in campaign.runs):
         found.append(("bad", f"{plural(failed, 'failed run')}"))
     return found
-
-
-def _limits(campaign: Campaign, limits: Limits | None) -> dict[str, Any] | None:
-    if limits is None:
-        return None
-    rows = [
-        {
-            "figure": one.figure, "value": limit_text(one.figure, one.value), "order": one.value,
-            "low": limit_text(one.figure, one.low), "high": limit_text(one.figure, one.high),
-            "sentence": one.sentence, "cells": len(one.evidence),
-        }
-        for one in limits.limits
-    ]  # fmt: skip
-    return {
-        "path": path_picture(campaign, limits), "rows": rows,
-        "laws": [(one, law_words(one)) for one in limits.laws],
-        "untold": untold_words(limits.untold), "predicted": predicted_chart(limits),
-        "error": format_percent(limits.error) if isfinite(limits.error) else "",
-    }  # fmt: skip
 
 
 def predicted_chart(limits: Limits) -> Chart | None:
@@ -275,9 +480,3 @@ def predicted_chart(limits: Limits) -> Chart | None:
     spec["height"] = 320
     words = f"{plural(len(rows), 'cell')}: predicted against measured bandwidth."
     return Chart(chart.column(spec), words)
-
-
-_FILTERS: dict[str, Callable[..., Any]] = {
-    "percent": format_percent,
-    "hidden": picture_note,
-}

@@ -21,8 +21,26 @@ from stripewise.bench.comparison import (
     difference_words,
     factor_tables,
 )
-from stripewise.bench.report._axes import operation_title, rate_text
-from stripewise.present import aligned, chart, finite, page_template, plural, printable
+from stripewise.bench.report._axes import operation_title
+from stripewise.present import (
+    chart,
+    finite,
+    plural,
+    printable,
+    ratio_text,
+    throughput_text,
+)
+from stripewise.present.blocks import (
+    Block,
+    Column,
+    Content,
+    Drawings,
+    Notice,
+    Point,
+    Points,
+    Table,
+)
+from stripewise.present.renderers import as_page, block_lines
 
 _MOST_LINES = 20
 
@@ -35,8 +53,8 @@ def factor_words(ratio: Ratio | None) -> str:
     if ratio is None:
         return ""
     if not isfinite(ratio.low):
-        return f"{ratio.value:.3g}x"
-    return f"{ratio.value:.3g}x [{ratio.low:.3g}, {ratio.high:.3g}]"
+        return f"{ratio_text(ratio.value)}x"
+    return f"{ratio_text(ratio.value)}x [{ratio_text(ratio.low)}, {ratio_text(ratio.high)}]"
 
 
 def operation_name(operation: str) -> str:
@@ -44,7 +62,7 @@ def operation_name(operation: str) -> str:
 
 
 def rate_words(cell: Cell | None) -> str:
-    return rate_text(cell.median, cell.of_data) if cell else "–"
+    return throughput_text(cell.median, of_data=cell.of_data) if cell else "–"
 
 
 def sentences(found: Comparison, place: int) -> list[str]:
@@ -89,8 +107,8 @@ def headline_of(found: Comparison) -> str:
 
 def comparison_lines(found: Comparison) -> Iterator[str]:
     """Yield the comparison for a terminal: the tables of factors, then what differs."""
-    for table in factor_tables(found):
-        yield from _table_lines(table, found)
+    for number, table in enumerate(factor_tables(found)):
+        yield from block_lines(_factors(table, found, number))
         yield ""
     for place in range(1, len(found.names)):
         yield from sentences(found, place)
@@ -100,23 +118,6 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
     if unlike:
         verb = "is" if unlike == 1 else "are"
         yield f"{plural(unlike, 'cell')} {verb} not like for like: --json and the page say why"
-
-
-def _table_lines(table: FactorTable, found: Comparison) -> list[str]:
-    head = [f"best, on {table.title}", found.names[0]]
-    for name in found.names[1:]:
-        head += [name, "factor"]
-    rows = [head]
-    for row in table.rows:
-        cells = [operation_name(row.operation), rate_words(row.best[0])]
-        for best, factor in zip(row.best[1:], row.factors[1:], strict=True):
-            mark = " *" if factor and factor.unlike else ""
-            cells += [rate_words(best), factor_words(factor) + mark]
-        rows.append(cells)
-    lines = aligned(rows)
-    if any(one and one.unlike for row in table.rows for one in row.factors):
-        lines.append("* the best are of different cases")
-    return lines
 
 
 # ---- JSON ------------------------------------------------------------------------------------
@@ -186,36 +187,77 @@ _COLOURS = (chart.BASELINE, chart.WRITE, chart.TRIAL, chart.TROUBLE, chart.MUTED
 
 def render_comparison(found: Comparison) -> str:
     """Render the page of a comparison; the same campaigns give the same page."""
-    return page_template(
-        "campaign_compare.html.j2", {"rate": rate_words, "factor": factor_words}
-    ).render(
-        found=found,
-        headline=headline_of(found),
-        tables=factor_tables(found),
-        sentences=[sentences(found, place) for place in range(1, len(found.names))],
-        slow=[
-            (name, one) for name, some in zip(found.names, found.slow, strict=True) for one in some
-        ],
-        method=COMPARISON_METHOD,
-        pictures=charts(found),
-        rows=[_row(one, len(found.names)) for one in found.cells[:_MOST_ROWS]],
-        n_cells=len(found.cells),
-        operation_title=operation_title,
+    names = " · ".join(found.names)
+    subject = "Comparison of campaigns"
+    return as_page(Content(names, headline_of(found), list(_blocks(found)), subject=subject))
+
+
+def _blocks(found: Comparison) -> Iterator[Block]:
+    texts = [text for place in range(1, len(found.names)) for text in sentences(found, place)]
+    method = f"Method: {COMPARISON_METHOD}."
+    yield Points("differences", "Differences", [Point(one) for one in texts], method)
+    slow = [
+        f"{name}: {one.sentence}"
+        for name, some in zip(found.names, found.slow, strict=True)
+        for one in some
+    ]
+    if slow:
+        yield Notice("targets", "Slow targets", slow, "warn")
+    for number, table in enumerate(factor_tables(found)):
+        yield _factors(table, found, number)
+    if pictures := charts(found):
+        yield Drawings("curves", "Over nodes and processes", pictures)
+    yield _cells(found)
+
+
+def _factors(table: FactorTable, found: Comparison, number: int) -> Table:
+    columns = [Column("operation", "Operation"), Column("best_0", found.names[0], "figure")]
+    for place, name in enumerate(found.names[1:], 1):
+        columns.append(Column(f"best_{place}", name, "figure"))
+        columns.append(Column(f"factor_{place}", "Factor", "figure", small=f"unlike_{place}"))
+    rows = []
+    for row in table.rows:
+        cells = {"operation": operation_title(row.operation)}
+        for place, (best, factor) in enumerate(zip(row.best, row.factors, strict=True)):
+            cells |= {
+                f"best_{place}": rate_words(best),
+                f"factor_{place}": factor_words(factor),
+                f"unlike_{place}": factor.unlike if factor else "",
+            }
+        rows.append(cells)
+    caption = (
+        f"The best median of any case on {table.title}, and the factor to {found.names[0]} with "
+        "its interval of 95 %"
     )
+    name = f"factors-{number + 1}"
+    return Table(name, f"Throughput and metadata on {table.title}", columns, rows, total=caption)
 
 
-def _row(cell: ComparedCell, number: int) -> dict[str, Any]:
-    classes = {"slower": "failed", "faster": "best"}
+def _cells(found: Comparison) -> Table:
+    first, *others = found.names
+    columns = [Column("case", "Case"), Column("operation", "Operation")]
+    columns += [Column(f"rate_{at}", name, "figure") for at, name in enumerate(found.names)]
+    for place, name in enumerate(others, 1):
+        columns.append(Column(f"ratio_{place}", f"{name} / {first}", "figure"))
+        columns.append(Column(f"verdict_{place}", "Verdict"))
+    rows = [_row(one) for one in found.cells[:_MOST_ROWS]]
+    number = plural(len(found.cells), "cell")
+    shown = f"The first {len(rows)} of {number}" if len(found.cells) > len(rows) else number
+    caption = f"{shown}: medians, and their ratio to {first}"
+    return Table("cells", "All cells", columns, rows, total=caption)
+
+
+def _row(cell: ComparedCell) -> dict[str, Any]:
+    looks = {"slower": "failed", "faster": "best"}
     verdicts = [ratio.verdict for ratio in cell.ratios if ratio and not ratio.unlike]
-    return {
-        "case": case_words(cell.case.key),
-        "operation": operation_name(cell.operation),
-        "cells": cell.cells,
-        "ratios": cell.ratios[1:],
-        "class": next((classes[one] for one in verdicts if one in classes), "")
-        if number == 2
-        else "",
-    }
+    row = {"case": case_words(cell.case.key), "operation": operation_name(cell.operation)}
+    row |= {f"rate_{place}": rate_words(one) for place, one in enumerate(cell.cells)}
+    for place, ratio in enumerate(cell.ratios[1:], 1):
+        row[f"ratio_{place}"] = factor_words(ratio)
+        row[f"verdict_{place}"] = (ratio.unlike or ratio.verdict) if ratio else ""
+    if len(cell.cells) == 2:
+        row["look"] = next((looks[one] for one in verdicts if one in looks), "")
+    return row
 
 
 def charts(found: Comparison) -> list[chart.Chart]:

@@ -17,11 +17,10 @@ from stripewise.bench.report._axes import (
     is_drawable,
     label_of,
     operation_title,
-    rate_text,
     unit_of,
 )
 from stripewise.bench.report._kinds import HEAT, ChartKind
-from stripewise.present import Chart, Spec, chart, plural, printable, significant
+from stripewise.present import Chart, Spec, chart, number_text, plural, printable
 
 PALETTE = ("#0072b2", "#c04a00", "#0a8265", "#aa3f8f", "#8a6d00", "#3f9bd4", "#5b6472", "#1c2330")
 """Told apart with the usual forms of colour blindness; shapes tell the same."""
@@ -130,9 +129,9 @@ def _curve_row(kind: ChartKind, x: Axis, one: CaseFigures, unit: Unit) -> dict[s
         "best": one.best / unit.size,
         "outliers": [one.rates[place] / unit.size for place in one.outliers],
         "where": x.said(one.case),
-        "rate": rate_text(one.median, one.of_data),
-        "interval": f"{rate_text(one.low, one.of_data)} – {rate_text(one.high, one.of_data)}",
-        "top": rate_text(one.best, one.of_data),
+        "rate": one.text(one.median),
+        "interval": f"{one.text(one.low)} – {one.text(one.high)}",
+        "top": one.text(one.best),
         "runs": len(one.rates),
         "doubts": ", ".join(dict.fromkeys(flag.name for flag in one.flags)) or "none",
     }
@@ -220,7 +219,7 @@ def _described(kind: ChartKind, panel: Panel) -> str:
     for name, members in lines.items():
         top = max(members, key=lambda one: one.median)
         at = kind.x.said(top.case) if kind.x else ""
-        said.append(f"{name}: at most {rate_text(top.median, top.of_data)} (median) with {at}")
+        said.append(f"{name}: at most {top.text(top.median)} (median) with {at}")
     head = f"{operation_title(kind.operation)} over {kind.x.title if kind.x else ''}"
     return f"{head}{': ' + panel.title if panel.title else ''}. {'; '.join(said)}."
 
@@ -257,7 +256,7 @@ def heat_map(kind: ChartKind, panel: Panel, among: Sequence[Panel]) -> Chart:
     words = (
         f"{operation_title(kind.operation)}: median over {kind.x.title} and {kind.y.title}"
         f"{' (' + panel.title + ')' if panel.title else ''}; the highest, "
-        f"{rate_text(best.median, best.of_data)}, with {kind.x.said(best.case)} and "
+        f"{best.text(best.median)}, with {kind.x.said(best.case)} and "
         f"{kind.y.said(best.case)}."
     )
     return Chart(chart.column(spec), words)
@@ -270,9 +269,9 @@ def _squares(
         {
             "x": x.text(x.at(one.case)), "y": y.text(y.at(one.case)),
             "median": one.median / unit.size, "share": one.median / unit.size / top,
-            "shown": significant(one.median / unit.size),
+            "shown": number_text(one.median / unit.size),
             "where": f"{x.said(one.case)}, {y.said(one.case)}",
-            "rate": rate_text(one.median, one.of_data), "top": rate_text(one.best, one.of_data),
+            "rate": one.text(one.median), "top": one.text(one.best),
             "runs": plural(len(one.rates), "run"),
         }
         for one in figures

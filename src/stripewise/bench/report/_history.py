@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import exp, isfinite
 from typing import Any
 
@@ -13,8 +13,9 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from stripewise.bench.comparison import Finding, History, Series, day_of
-from stripewise.bench.report._axes import rate_text
-from stripewise.present import finite, page_template, plural, printable
+from stripewise.present import finite, percent_text, plural, printable, throughput_text
+from stripewise.present.blocks import Block, Column, Content, Notice, Points, Table
+from stripewise.present.renderers import as_page
 
 
 def history_headline(history: History) -> str:
@@ -83,6 +84,7 @@ _WIDTH, _HEIGHT = 640, 84
 _MOST_POINTS = 160
 _MOST_SERIES = 400
 _RECENT = 30
+_MOST_EARLIER = 100
 Floats = NDArray[np.float64]
 
 
@@ -97,22 +99,65 @@ def render_history(history: History) -> str:
         )
     )
     nights = history.nights
-    return page_template("campaign_history.html.j2", {}).render(
-        history=history,
-        headline=history_headline(history),
-        mood={"slower": "calm", "unchanged": "good"}.get(history.verdict, "calm"),
-        sentences=history.sentences,
-        begin=day_of(nights[0].started_unix_seconds) if nights else "",
-        end=day_of(nights[-1].started_unix_seconds) if nights else "",
-        number=plural(len(nights), "night"),
-        rows=[_row(history, at) for at in shown],
-        left_out=len(history.series) - len(shown),
-        earlier=[one for one in history.findings if not one.is_open][:100],
-        last=[
-            (day_of(one.started_unix_seconds), one.failed, len(one.rates))
-            for one in nights[: -_RECENT - 1 : -1]
-        ],
+    lead = plural(len(nights), "night")
+    if nights:
+        begin, end = (day_of(one.started_unix_seconds) for one in (nights[0], nights[-1]))
+        lead += f", {begin} to {end}"
+    blocks: list[Block] = [
+        Notice("verdict", "Verdict", history.sentences, _TONES.get(history.verdict, "calm")),
+        _figures(history, shown),
+    ]
+    if earlier := [one.sentence for one in history.findings if not one.is_open][:_MOST_EARLIER]:
+        blocks.append(Points.of("earlier", "Earlier changes", earlier))
+    blocks.append(_last_nights(history))
+    return as_page(
+        Content(
+            history_headline(history),
+            f"{lead}.",
+            blocks,
+            subject=f"History · {history.name}",
+            tone="good" if history.verdict == "unchanged" else "calm",
+        )
     )
+
+
+_TONES = {"slower": "bad", "unchanged": "good"}
+
+
+def _figures(history: History, shown: Sequence[int]) -> Table:
+    caption = (
+        "The height is 70 to 115 % of the usual figure, or more: the line is the middle of "
+        "neighbouring nights, the band their range; red lines: slower since, green lines: faster "
+        "since"
+    )
+    columns = (
+        Column("name", "Figure", small="change"),
+        Column("picture", "Nights", "picture"),
+        Column("usual", "Usually", "figure"),
+        Column("last", "Last night", "figure"),
+    )
+    left_out = len(history.series) - len(shown)
+    note = f"{plural(left_out, 'more figure')} left out; --json has all changes."
+    rows = [_row(history, at) for at in shown]
+    return Table("figures", "Figures", columns, rows, note if left_out else "", total=caption)
+
+
+def _last_nights(history: History) -> Table:
+    columns = (
+        Column("day", "Night"),
+        Column("figures", "Figures", "count"),
+        Column("failed", "Runs that failed", "count"),
+    )
+    rows = [
+        {
+            "day": day_of(one.started_unix_seconds),
+            "figures": len(one.rates),
+            "failed": one.failed,
+            "look": "failed" if one.failed else "",
+        }
+        for one in history.nights[: -_RECENT - 1 : -1]
+    ]
+    return Table("last", "Last nights", columns, rows, total="The newest first")
 
 
 def _row(history: History, place: int) -> dict[str, Any]:
@@ -124,7 +169,7 @@ def _row(history: History, place: int) -> dict[str, Any]:
         "last": _shown(series, float(values[-1])) if len(values) else "–",
         "usual": _shown(series, float(np.median(known))) if known.size else "–",
         "picture": curve(history, place, changes),
-        "change": next((one for one in changes if one.is_open), None),
+        "change": next((one.sentence for one in changes if one.is_open), ""),
     }
 
 
@@ -132,8 +177,8 @@ def _shown(series: Series, log_rate: float) -> str:
     if not isfinite(log_rate):
         return "–"
     if series.target >= 0:
-        return f"{100 * exp(log_rate):.0f} %"
-    return rate_text(exp(log_rate), series.of_data)
+        return percent_text(exp(log_rate))
+    return throughput_text(exp(log_rate), of_data=series.of_data)
 
 
 def curve(history: History, place: int, changes: list[Finding]) -> Markup:
@@ -156,7 +201,8 @@ def curve(history: History, place: int, changes: list[Finding]) -> Markup:
     name = history.series[place].name
     words = f"{name}: {len(values)} nights" + "".join(f"; {one.sentence}" for one in changes)
     return Markup(
-        '<svg viewBox="0 0 {w} {h}" preserveAspectRatio="none" role="img" aria-label="{words}">'
+        '<svg class="curve" viewBox="0 0 {w} {h}" preserveAspectRatio="none" role="img" '
+        'aria-label="{words}">'
         '<polygon points="{band}"/>{marks}<polyline points="{line}"/></svg>'
     ).format(
         w=_WIDTH, h=_HEIGHT, words=printable(words), band=band, marks=marks, line=_points(x, y[1])

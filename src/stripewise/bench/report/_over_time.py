@@ -14,16 +14,17 @@ import numpy as np
 
 from stripewise.bench._case import CaseRun, Sample
 from stripewise.bench.campaign import Campaign, CaseFigures
-from stripewise.bench.report._axes import operation_title, rate_text
+from stripewise.bench.report._axes import operation_title
 from stripewise.bench.report._kinds import single_targets
 from stripewise.present import (
     Chart,
     chart,
-    format_percent,
-    format_seconds,
+    number_text,
+    percent_text,
     plural,
     printable,
-    significant,
+    seconds_text,
+    throughput_text,
     time_unit,
 )
 
@@ -86,8 +87,8 @@ def runs_over_time(campaign: Campaign, figures: Iterable[CaseFigures]) -> Chart 
     ], "height": 190, "title": title}  # fmt: skip
     slow = sum(one.ratio < 0.8 for one in found)
     words = (
-        f"{plural(len(found), 'figure')} of runs over {format_seconds(end - start)}, each by the "
-        f"median of its cell: {format_percent(slow / len(found))} are below 0.8."
+        f"{plural(len(found), 'figure')} of runs over {seconds_text(end - start)}, each by the "
+        f"median of its cell: {percent_text(slow / len(found))} are below 0.8."
     )
     return Chart(chart.column(spec), words)
 
@@ -100,8 +101,10 @@ def _dots(
         {
             "at": (one.run.started_unix_seconds - clock[0]) / clock[1], "ratio": one.ratio,
             "what": operation_title(one.sample.operation), "cell": one.run.key,
-            "rate": rate_text(one.sample.rate, one.sample.operation in ("write", "read")),
-            "repeat": one.run.repeat, "by": f"{significant(one.ratio)} of the median",
+            "rate": throughput_text(
+                one.sample.rate, of_data=one.sample.operation in ("write", "read")
+            ),
+            "repeat": one.run.repeat, "by": f"{number_text(one.ratio)} of the median",
         }
         for one in found
     ]  # fmt: skip
@@ -204,7 +207,7 @@ def targets(campaign: Campaign) -> Chart | None:
         title={"text": "Runs by the target that their file was on",
                "subtitle": "each by the median of its case; line: median of the target"},
     )  # fmt: skip
-    said = [f"target {key} reaches {format_percent(value)} of the others"
+    said = [f"target {key} reaches {percent_text(value)} of the others"
             for key, value in slow.items()]  # fmt: skip
     words = f"{plural(len(ratios), 'target')}; " + ("; ".join(said) or "none stands out") + "."
     return Chart(chart.column(spec), words)

@@ -15,7 +15,7 @@ from stripewise.bench.campaign import Campaign
 from stripewise.bench.limits import Limit, Limits
 from stripewise.core import write_file
 from stripewise.core.errors import UsageError
-from stripewise.present import chart, format_bandwidth, plural, printable
+from stripewise.present import chart, plural, printable, rate_text
 from stripewise.storage.machines import Evidence
 
 _STEP, _TOP, _ROW = 210, 64, 208
@@ -144,7 +144,7 @@ def draw_limits(campaign: Campaign, limits: Limits, path: Path) -> str:
 
 def _described_row(way: str, stages: Sequence[Stage], job: str) -> str:
     said = [
-        f"{one.title} {format_bandwidth(one.one)} x {one.count} = {format_bandwidth(one.total)}"
+        f"{one.title} {rate_text(one.one)} x {one.count} = {rate_text(one.total)}"
         for one in stages if isfinite(one.one)
     ]  # fmt: skip
     least = narrowest(stages)
@@ -209,12 +209,12 @@ def _below(stage: Stage) -> list[str]:
     """Two lines: one of it with the interval, then all of them."""
     if not isfinite(stage.one):
         return ["not told", "limits nothing that was seen"]
-    shown = format_bandwidth(stage.one)
+    shown = rate_text(stage.one)
     first = f"{shown} x {stage.count}" if stage.count > 1 else shown
     if stage.count > 1:
-        first += f" = {format_bandwidth(stage.total)}"
+        first += f" = {rate_text(stage.total)}"
     if stage.limit:
-        low, high = (format_bandwidth(value) for value in (stage.limit.low, stage.limit.high))
+        low, high = (rate_text(value) for value in (stage.limit.low, stage.limit.high))
         return [first, f"{low} – {high} each" if stage.count > 1 else f"{low} – {high}"]
     return [first, "limits no case that was seen"]
 

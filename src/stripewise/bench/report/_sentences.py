@@ -15,12 +15,12 @@ from stripewise.bench.limits import Law
 from stripewise.bench.report._axes import Axis, axes_of, label_of, operation_words, rate_of
 from stripewise.bench.report._over_time import slow_targets, target_ratios
 from stripewise.present import (
-    format_bytes,
-    format_percent,
-    format_seconds,
+    number_text,
+    percent_text,
     plural,
     printable,
-    significant,
+    seconds_text,
+    size_text,
 )
 
 MADE, EMULATED, SIMULATED = "measured", "emulated", "simulated"
@@ -132,9 +132,9 @@ def _extent(campaign: Campaign) -> str:
     text = f"{plural(len(campaign.suite.cases), 'cell')}, {plural(good, 'run')} that ended well"
     would = " that would have been" if how_made(campaign) == SIMULATED else ""
     if held > 0:
-        text += f", {significant(held / 3600)} node-hours{would + ' used' if would else ''}"
+        text += f", {number_text(held / 3600)} node-hours{would + ' used' if would else ''}"
     if written > 0:
-        text += f", {format_bytes(written)}{would} written"
+        text += f", {size_text(written)}{would} written"
     ended = printable(campaign.ended_because)
     return f"{text}. " + (f"It ended because {ended}." if ended else "It has not ended.")
 
@@ -162,7 +162,7 @@ def _behind(figures: Iterable[CaseFigures], peak: CaseFigures) -> Iterator[str]:
     slow = {name: rate / peak.median for name, rate in best.items()
             if 0 < rate < _FAR_BEHIND * peak.median}  # fmt: skip
     if slow:
-        said = ", ".join(f"{printable(name)} {format_percent(share)}" for name, share in
+        said = ", ".join(f"{printable(name)} {percent_text(share)}" for name, share in
                          sorted(slow.items(), key=lambda pair: -pair[1])[:8])  # fmt: skip
         yield f"Everywhere below half of that rate: {said}."
 
@@ -180,7 +180,7 @@ def _doubtful(figures: Sequence[CaseFigures]) -> Iterator[str]:
 
 def _slow(campaign: Campaign) -> Iterator[str]:
     for target, share in slow_targets(target_ratios(campaign)).items():
-        yield f"Target {target} is slow: files on it reach {format_percent(share)} of the others."
+        yield f"Target {target} is slow: files on it reach {percent_text(share)} of the others."
 
 
 def _failed(campaign: Campaign) -> Iterator[str]:
@@ -204,7 +204,7 @@ def doubts_of(campaign: Campaign, figures: Iterable[CaseFigures]) -> list[Doubt]
 def law_words(law: Law) -> str:
     """Say whether a law holds, and what was seen."""
     holds = "holds" if law.holds else "does not hold"
-    off = f" ({format_percent(law.error)} off)" if isfinite(law.error) else ""
+    off = f" ({percent_text(law.error)} off)" if isfinite(law.error) else ""
     return f"{printable(law.name).replace('-', ' ')} {holds}{off}: {printable(law.sentence)}"
 
 
@@ -252,7 +252,7 @@ def protections(campaign: Campaign) -> list[str]:
             lines += _of_data(who, operation, sync, "same node" if shared else cache)
         if stonewall:
             lines.append(
-                f"{who}: a stonewall of {format_seconds(stonewall)}; then all ranks write as much "
+                f"{who}: a stonewall of {seconds_text(stonewall)}; then all ranks write as much "
                 "as the fastest (wear-out)"
             )
     return [f"{line}." for line in (*lines, *_memory(campaign))]
@@ -286,6 +286,6 @@ def _memory(campaign: Campaign) -> Iterator[str]:
               if run.written_bytes > 0 and run.key in nodes]  # fmt: skip
     if shares:
         low, high = min(shares), max(shares)
-        text = f"A run writes {format_percent(low)} to {format_percent(high)} of its nodes' memory"
+        text = f"A run writes {percent_text(low)} to {percent_text(high)} of its nodes' memory"
         enough = "which is at least twice" if low >= 2 else "which alone would not defeat a cache"
-        yield f"{text} ({format_bytes(memory)} each), {enough}"
+        yield f"{text} ({size_text(memory)} each), {enough}"

@@ -22,7 +22,7 @@ from stripewise.bench.report._axes import (
     spread_of,
     striping_words,
 )
-from stripewise.present import format_bytes, plural, printable, significant
+from stripewise.present import number_text, plural, printable, size_text
 
 _LONG = 400
 
@@ -116,7 +116,7 @@ def constants(campaign: Campaign) -> dict[str, str]:
 
 def _shape(value: Any) -> str:
     if str(value).isdigit():
-        return format_bytes(int(value) * ELEMENT_BYTES)
+        return size_text(int(value) * ELEMENT_BYTES)
     return f"{printable(str(value)).replace(',', ' x ')} elements"
 
 
@@ -126,9 +126,9 @@ _COMMON: tuple[tuple[str, str, Any], ...] = (
     ("pattern", "Pattern", printable),
     ("local", "Data of each rank", _shape),
     ("size", "Array", _shape),
-    ("transfer_bytes", "Transfer size", format_bytes),
+    ("transfer_bytes", "Transfer size", size_text),
     ("files", "Files per rank", str),
-    ("file_bytes", "Bytes per file", format_bytes),
+    ("file_bytes", "Bytes per file", size_text),
     ("runner", "Program", printable),
     ("repeats", "Runs of each cell", str),
 )
@@ -192,7 +192,7 @@ def _striping(campaign: Campaign, name: str, found: Sequence[Mapping[str, Any]])
                     if isinstance(one.get("stripe_size_bytes"), int)})  # fmt: skip
     targets = sorted({target for one in found for target in _targets(one)})
     text = f"{_span(counts)} {'stripe' if counts == [1] else 'stripes'}" if counts else "not known"
-    text += f" of {', '.join(map(format_bytes, sizes[:4]))}" if sizes else ""
+    text += f" of {', '.join(map(size_text, sizes[:4]))}" if sizes else ""
     asked = place.stripe_count if place else 0
     differs = asked > 0 and bool(counts) and counts != [asked]
     return StripingRow(
@@ -258,7 +258,7 @@ def circumstances(campaign: Campaign) -> dict[str, str]:
             found[title] = printable(str(value))
     memory = about.get("memory_bytes")
     if isinstance(memory, int | float) and memory > 0:
-        found["Memory of a node"] = format_bytes(memory)
+        found["Memory of a node"] = size_text(memory)
     versions = about.get("versions")
     if isinstance(versions, Mapping) and versions:
         found["Versions"] = ", ".join(f"{printable(str(name))} {printable(str(value))}"
@@ -287,8 +287,8 @@ def _over_all(values: Sequence[Any]) -> str:
     numbers = [float(one) for one in values
                if isinstance(one, int | float) and isfinite(one)]  # fmt: skip
     if numbers and len(numbers) == len(values):
-        low, high = significant(min(numbers)), significant(max(numbers))
-        return low if low == high else f"{low} to {high}, median {significant(median(numbers))}"
+        low, high = number_text(min(numbers)), number_text(max(numbers))
+        return low if low == high else f"{low} to {high}, median {number_text(median(numbers))}"
     texts = list(dict.fromkeys(printable(str(one)) for one in values))
     shown = "; ".join(texts[:4])[:_LONG]
     return f"{shown}; and {len(texts) - 4} more" if len(texts) > 4 else shown

@@ -9,7 +9,16 @@ from math import isfinite
 from typing import Any
 
 from stripewise.bench.comparison import Answer, Candidate, WhatIf, answer_json
-from stripewise.present import aligned, finite, format_percent, format_seconds, plural, significant
+from stripewise.present import (
+    aligned,
+    count_text,
+    finite,
+    number_text,
+    percent_text,
+    plural,
+    ratio_text,
+    seconds_text,
+)
 
 
 def what_if_lines(found: WhatIf) -> Iterator[str]:
@@ -19,7 +28,7 @@ def what_if_lines(found: WhatIf) -> Iterator[str]:
     for place, application in enumerate(survey.applications):
         yield ""
         profiled = (
-            f"; {format_seconds(application.io_seconds)} where it was profiled"
+            f"; {seconds_text(application.io_seconds)} where it was profiled"
             if application.io_seconds
             else ""
         )
@@ -34,9 +43,9 @@ def what_if_lines(found: WhatIf) -> Iterator[str]:
 
 def _row(one: Answer) -> list[str]:
     if one.why_not:
-        return [f"  {one.machine}", f"{one.nodes:,}", "–", "–", one.why_not]
+        return [f"  {one.machine}", f"{count_text(one.nodes)}", "–", "–", one.why_not]
     return [
-        f"  {one.machine}", f"{one.nodes:,}", format_seconds(one.seconds),
+        f"  {one.machine}", f"{count_text(one.nodes)}", seconds_text(one.seconds),
         _interval(one.low, one.high), one.bottleneck,
     ]  # fmt: skip
 
@@ -44,7 +53,7 @@ def _row(one: Answer) -> list[str]:
 def _interval(low: float, high: float) -> str:
     if not (isfinite(low) and isfinite(high)):
         return ""
-    return f"[{significant(low)}, {significant(high)}]"
+    return f"[{number_text(low)}, {number_text(high)}]"
 
 
 def _loads(found: WhatIf, place: int) -> Iterator[str]:
@@ -57,7 +66,7 @@ def _loads(found: WhatIf, place: int) -> Iterator[str]:
             more = ": more than there is, jobs would wait" if answer.load > 1 else ""
             yield (
                 f"  {plural(jobs, 'job')} at once keep the {words[answer.busiest]} of "
-                f"{answer.machine} busy for {format_percent(answer.load)} of the time{more}"
+                f"{answer.machine} busy for {percent_text(answer.load)} of the time{more}"
             )
 
 
@@ -69,9 +78,9 @@ def _ranking(found: WhatIf) -> Iterator[str]:
     ]
     rows += [
         [
-            f"  {one.storage.name}", format_seconds(one.seconds), _interval(one.low, one.high),
-            f"{one.factor:.3g}x", _interval(one.factor_low, one.factor_high),
-            f"{100 * one.best:.0f} %",
+            f"  {one.storage.name}", seconds_text(one.seconds), _interval(one.low, one.high),
+            f"{ratio_text(one.factor)}x", _interval(one.factor_low, one.factor_high),
+            percent_text(one.best),
         ]
         for one in found.ranking
     ]  # fmt: skip

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import logging
-from importlib.resources import files
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI
@@ -85,7 +84,8 @@ def create_app(
         AccountPages(desk, own).add_to(app)
     for page in PAGES:
         app.add_route(page.path, desk.endpoint(page), methods=["GET"], include_in_schema=False)
-    app.mount("/static", StaticFiles(directory=str(files("stripewise.centre.portal") / "static")))
+    places = [("stripewise.centre.portal", "static"), ("stripewise.present", "static")]
+    app.mount("/static", StaticFiles(packages=list[str | tuple[str, str]](places)))
     _handle_errors(app, desk)
     app.add_middleware(ETags, prefix=PREFIX)
     if workers is not None:

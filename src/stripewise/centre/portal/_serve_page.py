@@ -4,18 +4,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from sqlalchemy import Connection, Engine, func, select
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -51,17 +45,8 @@ from stripewise.centre.portal.pages._storage_load import StorageLoad
 from stripewise.centre.portal.pages._storage_top import StorageTop
 from stripewise.centre.portal.pages._storage_trends import StorageBenchmarks, StoragePatterns
 from stripewise.core.errors import UsageError
-from stripewise.present import csv_cell, evidence_figure, finite, printable, prose
-from stripewise.present.blocks import (
-    NUMBERS,
-    Block,
-    Chart,
-    Content,
-    Download,
-    markdown,
-    moment,
-    written,
-)
+from stripewise.present.blocks import Content, Download
+from stripewise.present.renderers import as_csv, as_json, slug, template_environment
 
 FORMS = ("html", "json", "csv")
 
@@ -225,7 +210,7 @@ def _csv(content: Content, table: str) -> Response:
     return Response(text, media_type="text/csv", headers=headers)
 
 
-# Content of a page -> HTML, CSV or JSON. All that comes from elsewhere is escaped here.
+# Content of a page -> HTML.
 
 
 @dataclass(frozen=True)
@@ -263,98 +248,22 @@ class Frame:
 
 def html(content: Content, frame: Frame) -> str:
     """Return a page."""
-    return _environment().get_template("page.html.j2").render(page=content, frame=frame)
+    return template("page.html.j2", page=content, frame=frame)
 
 
 def template(name: str, **values: Any) -> str:
     """Return a page that is no content of the database: to log in, of an error."""
-    return _environment().get_template(name).render(**values)
+    return template_environment(_HERE).get_template(name).render(**values)
 
 
 def prepare() -> None:
-    """Read all templates, which the first pages would otherwise wait for."""
-    environment = _environment()
-    for name in environment.list_templates():
+    """Read the templates of pages, which the first pages would otherwise wait for."""
+    environment = template_environment(_HERE)
+    for name in ("page.html.j2", "blocks.html.j2", "error.html.j2", "login.html.j2"):
         environment.get_template(name)
 
 
-def as_json(content: Content) -> str:
-    """Return the data of a page as one JSON document."""
-    data = {
-        "title": content.title,
-        "lead": content.lead,
-        **{block.name: block.data() for block in content.blocks},
-    }
-    return json.dumps(finite(data), ensure_ascii=True, allow_nan=False)
-
-
-def as_csv(content: Content, name: str = "") -> str:
-    """Return one table of a page as CSV.
-
-    Args:
-        content: Of the page.
-        name: Of the block; "" for the first that is a table.
-
-    Raises:
-        UsageError: There is no such table.
-    """
-    grids = {block.name: grid for block in content.blocks if (grid := block.grid()) is not None}
-    if not grids or name not in ("", *grids):
-        there = ", ".join(grids) or "none"
-        raise UsageError(f"table={name[:40]!r}: this page has no such table (it has {there})")
-    head, rows = grids[name or first_table(content.blocks) or next(iter(grids))]
-    out = io.StringIO()
-    lines = csv.writer(out, lineterminator="\n")
-    lines.writerow([csv_cell(one) for one in head])
-    lines.writerows([csv_cell(one) for one in row] for row in rows)
-    return out.getvalue()
-
-
-def first_table(blocks: Sequence[Block]) -> str:
-    """Return the name of the first table of several; "" without one."""
-    return next((one.name for one in blocks if type(one).__name__ == "Table"), "")
-
-
-def slug(text: str) -> str:
-    """Return text as the name of a file or an anchor."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
-
-
-def _chart(block: Chart) -> str:
-    """Return what the script that draws a chart reads."""
-    data = {
-        "at": list(block.at),
-        "lines": [{"title": one.title, "values": list(one.values)} for one in block.lines],
-        "kind": block.kind,
-        "clock": block.is_clock,
-        "style": block.style,
-        "spans": [dict(vars(one)) for one in block.spans],
-    }
-    return json.dumps(finite(data), ensure_ascii=True, allow_nan=False)
-
-
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
-    found = Environment(
-        loader=PackageLoader("stripewise.centre.portal"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: printable(value) if type(value) is str else value,
-    )
-    found.filters |= {
-        "written": written,
-        "moment": moment,
-        "chart": _chart,
-        "prose": prose,
-        "block": lambda one: type(one).__name__.lower(),
-        "slug": slug,
-        "evidence": evidence_figure,
-        "markdown": markdown,
-    }
-    found.globals |= {"NUMBERS": NUMBERS}
-    return found
+_HERE = "stripewise.centre.portal"
 
 
 # All pages.

@@ -15,7 +15,10 @@ from stripewise.evidence.facts import Mpiio, hint_lines, without_ompio
 from stripewise.evidence.figures import SYSTEM, Calls, FileUse
 from stripewise.evidence.patterns import block_bytes, dominant, run_bytes
 from stripewise.evidence.trace import IoLayer
-from stripewise.present import count, seconds, size, things
+from stripewise.present import count_text as count
+from stripewise.present import plural as things
+from stripewise.present import seconds_text as seconds
+from stripewise.present import size_text as size
 
 PIECE_BYTES = 64 << 10
 BULK_BYTES = 1 << 20

@@ -29,7 +29,11 @@ from stripewise.evidence.figures import (
 from stripewise.evidence.figures.heat_cells import heat_maps, phases
 from stripewise.evidence.patterns import Pattern
 from stripewise.evidence.trace import SIZE_EDGES, Evidence
-from stripewise.present import number, percent, seconds, size, things
+from stripewise.present import number_text as number
+from stripewise.present import percent_text as percent
+from stripewise.present import plural as things
+from stripewise.present import seconds_text as seconds
+from stripewise.present import size_text as size
 
 
 def diagnose(

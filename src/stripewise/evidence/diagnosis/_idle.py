@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from stripewise.evidence.diagnosis._base import Hit, Rule, Run, Told
 from stripewise.evidence.facts import ROMIO_SIGNS
 from stripewise.evidence.figures import DATA, FileUse
-from stripewise.present import things
+from stripewise.present import plural as things
 
 _MOST_SHOWN = 4
 

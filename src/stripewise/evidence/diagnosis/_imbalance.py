@@ -10,7 +10,9 @@ import numpy as np
 
 from stripewise.evidence.diagnosis._base import Hit, Numbers, Rule, Run, Told
 from stripewise.evidence.figures import COLLECTIVE, FileUse
-from stripewise.present import name_of, number, seconds
+from stripewise.present import name_of
+from stripewise.present import number_text as number
+from stripewise.present import seconds_text as seconds
 
 LEAST_SHARE = 0.3
 

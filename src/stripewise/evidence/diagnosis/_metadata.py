@@ -11,7 +11,10 @@ import numpy as np
 from stripewise.core import Interval
 from stripewise.evidence.diagnosis._base import Hit, Numbers, Rule, Run, Told
 from stripewise.evidence.trace import Action, IoLayer, Op
-from stripewise.present import count, files_of, number, seconds
+from stripewise.present import count_text as count
+from stripewise.present import files_of
+from stripewise.present import number_text as number
+from stripewise.present import seconds_text as seconds
 
 LEAST_OPENS = 10
 LEAST_STATS = 1000

@@ -10,7 +10,9 @@ from collections.abc import Iterable
 
 from stripewise.evidence.diagnosis._base import Hit, Rule, Run, Told
 from stripewise.evidence.figures import READS, FileUse
-from stripewise.present import number, seconds, size
+from stripewise.present import number_text as number
+from stripewise.present import seconds_text as seconds
+from stripewise.present import size_text as size
 
 LEAST_TIMES = 2.0
 LEAST_RANKS = 4

@@ -9,7 +9,9 @@ from collections.abc import Iterable
 from stripewise.core import COPY
 from stripewise.evidence.diagnosis._base import WAYS, Hit, Rule, Run, Told
 from stripewise.evidence.trace import IoLayer, Op
-from stripewise.present import count, seconds, size
+from stripewise.present import count_text as count
+from stripewise.present import seconds_text as seconds
+from stripewise.present import size_text as size
 
 SMALL_BYTES = 64 << 10
 LEAST_CALLS = 1000

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from stripewise.evidence.diagnosis._base import Hit, Rule, Run, Told
 from stripewise.evidence.figures import WRITES
 from stripewise.evidence.trace import IoLayer, Op
-from stripewise.present import count, seconds
+from stripewise.present import count_text as count
+from stripewise.present import seconds_text as seconds
 
 LEAST_SYNCS = 10
 LEAST_RATIO = 0.5

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from stripewise.evidence.figures._records import HeatMap, Periodicity
 from stripewise.evidence.trace import IoLayer, RunProfile
-from stripewise.present import things
+from stripewise.present import plural as things
 
 MOST_COLUMNS = 240
 MOST_RANK_ROWS = 128

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,16 +21,15 @@ from stripewise.evidence.report._profile_time import phase_words, time_chart
 from stripewise.evidence.trace import Evidence, IoLayer, RunProfile
 from stripewise.present import (
     amount_words,
-    evidence_figure,
-    format_bandwidth,
-    format_bytes,
-    format_count,
-    format_percent,
-    format_seconds,
+    count_text,
     known,
     page_template,
+    percent_text,
     plural,
+    seconds_text,
+    size_text,
 )
+from stripewise.present.blocks import Advice, Fact, Facts, Findings, Part
 
 _MOST = {"files": 25, "variance": 30, "requests": 30, "patterns": MOST_PATTERNS, "names": 6}
 """Rows of each table, and names of datasets at one pattern; the page counts the others."""
@@ -54,7 +52,7 @@ def render_profile_html(
         cards=cards(figures),
         run_parts=run_parts(figures),
         time_parts=time_parts(figures),
-        costs=[cost_parts(finding, figures) for finding in diagnosis.findings],
+        found=findings_block(diagnosis),
         timeline=timeline(diagnosis, profile),
         size_names=size_labels(),
         sizes=size_tables(profile),
@@ -68,8 +66,8 @@ def render_profile_html(
 
 
 _SHOWN = {
-    **dict.fromkeys(("read_bytes", "write_bytes"), format_bytes),
-    **dict.fromkeys(("elapsed_seconds", "cumulated_seconds", "own_seconds"), format_seconds),
+    **dict.fromkeys(("read_bytes", "write_bytes"), size_text),
+    **dict.fromkeys(("elapsed_seconds", "cumulated_seconds", "own_seconds"), seconds_text),
 }
 
 
@@ -91,11 +89,10 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "together": _together,
     "order": _order,
     "known_order": lambda row, name: _order(row.amount(name).value),
-    "percent": lambda value: known(value, format_percent, "–"),
-    "number": lambda value: known(value, format_count, "–"),
-    "maybe_seconds": lambda value: known(value, format_seconds, "–"),
-    "mean": lambda value: known(value, format_bytes, "–"),
-    "figure": evidence_figure,
+    "percent": lambda value: known(value, percent_text, "–"),
+    "number": lambda value: known(value, count_text, "–"),
+    "maybe_seconds": lambda value: known(value, seconds_text, "–"),
+    "mean": lambda value: known(value, size_text, "–"),
     "base": lambda path: path.rstrip("/").rpartition("/")[2] or path,
     "parent": lambda path: path.rstrip("/").rpartition("/")[0],
 }
@@ -106,25 +103,14 @@ _FILTERS: dict[str, Callable[..., Any]] = {
 _MOST_SPANS = 12
 
 
-@dataclass(frozen=True)
-class Part:
-    """Part of a bar: name, share (0 to 1), in words, class of colour."""
-
-    name: str
-    share: float
-    words: str
-    colour: str
-
-
 def run_parts(figures: Figures) -> tuple[Part, ...]:
     """Share of I/O in the run; () where one of them is not known."""
     if not figures.run_seconds > 0 or "io_seconds" in figures.missing:
         return ()
-    share = min(max(figures.io_share, 0.0), 1.0)
     rest = max(figures.run_seconds - figures.io_seconds, 0.0)
     return (
-        Part("I/O", share, format_seconds(figures.io_seconds), "io"),
-        Part("all else", 1 - share, format_seconds(rest), "rest"),
+        Part("io", "I/O", figures.io_seconds, "io"),
+        Part("rest", "all else", rest, "rest"),
     )
 
 
@@ -135,40 +121,32 @@ def time_parts(figures: Figures) -> tuple[Part, ...]:
         ("reading", figures.cumulated_read_seconds, "read"),
         ("metadata", figures.cumulated_meta_seconds, "meta"),
     )
-    known = [(name, value, colour) for name, value, colour in parts if math.isfinite(value)]
-    whole = sum(value for _, value, _ in known)
-    if whole <= 0:
-        return ()
-    return tuple(
-        Part(name, value / whole, format_seconds(value), colour) for name, value, colour in known
+    told = tuple(
+        Part(colour, name, value, colour) for name, value, colour in parts if math.isfinite(value)
     )
+    return told if sum(part.value for part in told) > 0 else ()
 
 
-def cards(figures: Figures) -> list[tuple[str, str, str]]:
-    """Headline figures: label, value, note."""
+def cards(figures: Figures) -> Facts:
+    """Return the headline figures; where not all of one is known it says why."""
     ranks = plural(figures.n_ranks, "rank") if figures.n_ranks else "no MPI"
     where = f" on {plural(figures.n_hosts, 'node')}" if figures.n_hosts else ""
     metadata = f"{_share(figures.meta_share)} of the time in I/O calls"
     asked, rate = "as the program asked", "bytes moved, divided by the I/O time"
-    return [
-        _card(figures, *card)
-        for card in (
-            ("Run time", "run_seconds", format_seconds, ranks + where),
-            ("I/O time", _io_name(figures), format_seconds, _io_note(figures)),
-            ("Written", "write_bytes", format_bytes, asked),
-            ("Read", "read_bytes", format_bytes, asked),
-            ("I/O rate", "rate_bytes_per_second", format_bandwidth, rate),
-            ("Files", "n_files", format_count, _files_note(figures)),
-            ("Metadata operations", "meta_operations", format_count, metadata),
-        )
-    ]
-
-
-def _card(
-    figures: Figures, label: str, name: str, show: Callable[[float], str], note: str
-) -> tuple[str, str, str]:
-    """Return one; where not all is known the note says why."""
-    return label, amount_words(figures, name, show), figures.missing.get(name) or note
+    items = []
+    for title, name, kind, note in (
+        ("Run time", "run_seconds", "seconds", ranks + where),
+        ("I/O time", _io_name(figures), "seconds", _io_note(figures)),
+        ("Written", "write_bytes", "bytes", asked),
+        ("Read", "read_bytes", "bytes", asked),
+        ("I/O rate", "rate_bytes_per_second", "rate", rate),
+        ("Files", "n_files", "count", _files_note(figures)),
+        ("Metadata operations", "meta_operations", "count", metadata),
+    ):
+        amount = figures.amount(name)
+        why = amount.why or ("" if amount.value is not None else "not known")
+        items.append(Fact(name, title, amount.value, kind, note, why=why))
+    return Facts("figures", "", items, is_large=True)
 
 
 def _io_name(figures: Figures) -> str:
@@ -177,7 +155,7 @@ def _io_name(figures: Figures) -> str:
 
 
 def _share(value: float) -> str:
-    return known(value, format_percent, "unknown share")
+    return known(value, percent_text, "unknown share")
 
 
 def _io_note(figures: Figures) -> str:
@@ -201,8 +179,52 @@ def _files_note(figures: Figures) -> str:
     return ", ".join(f"{number} {name}" for number, name in kinds if number)
 
 
-def cost_parts(finding: Finding, figures: Figures) -> tuple[Part, ...]:
-    """Cost and stake of a finding in the run time; () where the cost is not known."""
+def findings_block(diagnosis: Diagnosis) -> Findings:
+    """Return what costs time, and what to do."""
+    figures = diagnosis.figures
+    empty = "Nothing stands out: no known cause of slow I/O was found."
+    if figures.missing.get("io_seconds") and not diagnosis.files:
+        empty = "What the program did is not known, so nothing can be said of its cost."
+    elif diagnosis.partial or figures.missing.get("io_seconds"):
+        empty = (
+            "No known cause of slow I/O was found in what this source tells; not all of the run "
+            "is known."
+        )
+    items = [_advice(finding, figures) for finding in diagnosis.findings]
+    return Findings("findings", "Findings", items, empty)
+
+
+def _advice(finding: Finding, figures: Figures) -> Advice:
+    basis = finding.cost_basis
+    if finding.cost_seconds is None:
+        basis = f"No gain is claimed{f': {basis}' if basis else ''}."
+    elif basis:
+        assumed = "" if finding.measured else " (costs of the storage assumed)"
+        basis = f"After the change: {basis}{assumed}."
+    return Advice(
+        finding.code,
+        finding.severity.value,
+        finding.title,
+        finding.text,
+        finding.cost_seconds,
+        finding.least_seconds,
+        finding.most_seconds,
+        finding.remedy,
+        finding.lines,
+        finding.tune,
+        basis,
+        None,
+        finding.evidence,
+        finding.stake_seconds,
+        figures.run_seconds if figures.run_seconds > 0 else None,
+        _cost_parts(finding, figures),
+        finding.files,
+        finding.n_files,
+    )
+
+
+def _cost_parts(finding: Finding, figures: Figures) -> tuple[Part, ...]:
+    """Return cost and stake of a finding in the run time; () where the cost is not known."""
     whole = figures.run_seconds if figures.run_seconds > 0 else figures.io_seconds
     cost = finding.cost_seconds
     if cost is None or not whole > 0:
@@ -210,11 +232,9 @@ def cost_parts(finding: Finding, figures: Figures) -> tuple[Part, ...]:
     cost = min(max(cost, 0.0), whole)
     stake = min(max(finding.stake_seconds, cost), whole)
     return (
-        Part("could be saved", cost / whole, format_seconds(cost), "cost"),
-        Part(
-            "rest of the calls concerned", (stake - cost) / whole, format_seconds(stake), "stake"
-        ),
-        Part("rest of the run", 1 - stake / whole, format_seconds(whole), "rest"),
+        Part("cost", "could be saved", cost, "cost"),
+        Part("stake", "rest of the calls concerned", stake - cost, "stake"),
+        Part("rest", "rest of the run", whole - stake, "rest"),
     )
 
 

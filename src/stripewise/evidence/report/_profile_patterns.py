@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from stripewise.evidence.patterns import Pattern, PatternKind
-from stripewise.present import INK, Chart, Spec, format_count, plural
+from stripewise.present import INK, Chart, Spec, count_text, percent_text, plural
 
 MOST_CELLS = 8
 MOST_DIMENSIONS = 3
@@ -191,7 +191,7 @@ def _label(pattern: Pattern, dimension: int) -> str:
 
 def times(numbers: Sequence[int]) -> str:
     """Sizes of an array: 4 x 16 777 216."""
-    return " x ".join(map(format_count, numbers)) or "?"
+    return " x ".join(map(count_text, numbers)) or "?"
 
 
 def _described(pattern: Pattern, n_dims: int, drawn: Sequence[int]) -> str:
@@ -308,7 +308,7 @@ def pattern_facts(pattern: Pattern) -> list[str]:
         facts.append("neighbours overlap by " + times(pattern.halo) + " elements")
     if pattern.uneven:
         facts.append("the last blocks are smaller")
-    facts.append(f"{100 * pattern.collective:.0f} % of the calls are collective")
+    facts.append(f"{percent_text(pattern.collective)} of the calls are collective")
     if pattern.n_deviating:
         named = ", ".join(map(str, pattern.deviating_ranks))
         more = pattern.n_deviating - len(pattern.deviating_ranks)

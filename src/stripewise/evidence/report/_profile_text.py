@@ -30,14 +30,15 @@ from stripewise.present import (
     TextTable,
     amount_words,
     fit_encoding,
-    format_bandwidth,
-    format_bytes,
-    format_percent,
-    format_seconds,
     known,
+    percent_text,
     plural,
     printable,
+    rate_text,
+    seconds_text,
+    size_text,
 )
+from stripewise.present.blocks import saving_text
 
 PIPED_WIDTH = 400
 """So wide that nothing is wrapped."""
@@ -98,13 +99,13 @@ def _head(diagnosis: Diagnosis, findings_only: bool) -> Iterator[RenderableType]
 def figure_lines(figures: Figures) -> Iterator[tuple[str, str]]:
     """The figures with their names, as docs/reference/profile.md defines them."""
 
-    def words(name: str, show: Callable[[float], str] = format_seconds) -> str:
+    def words(name: str, show: Callable[[float], str] = seconds_text) -> str:
         return amount_words(figures, name, show)
 
     yield "run time", words("run_seconds") + _ranks(figures)
     yield "files", _files(figures)
-    yield "total READ", words("read_bytes", format_bytes)
-    yield "total WRITE", words("write_bytes", format_bytes)
+    yield "total READ", words("read_bytes", size_text)
+    yield "total WRITE", words("write_bytes", size_text)
     system = figures.system_meta_operations
     beneath = (
         f" of the program ({system} at the system)" if system != figures.meta_operations else ""
@@ -113,11 +114,11 @@ def figure_lines(figures: Figures) -> Iterator[tuple[str, str]]:
     for name in ("read", "write", "meta"):
         cumulated = figures.amount(f"cumulated_{name}_seconds")
         slowest = f" over all ranks, {words(f'elapsed_{name}_seconds')} of the slowest"
-        told = cumulated.words(format_seconds)
+        told = cumulated.words(seconds_text)
         yield f"{name.upper()}_TIME", told + slowest * (cumulated.value is not None)
     yield "I/O time", _io_time(figures)
-    yield "estimated I/O rate", words("rate_bytes_per_second", format_bandwidth)
-    yield "META / I/O time", words("meta_share", lambda s: f"{format_percent(s)} (cumulated)")
+    yield "estimated I/O rate", words("rate_bytes_per_second", rate_text)
+    yield "META / I/O time", words("meta_share", lambda s: f"{percent_text(s)} (cumulated)")
     if figures.missing:
         yield "not known", printable(figures.why_missing)
 
@@ -152,9 +153,9 @@ def _io_time(figures: Figures) -> str:
     amount = figures.amount("io_seconds")
     if not amount.is_exact and amount.value is not None:
         return f"at least {known(figures.io_low_seconds)}"
-    text = amount.words(format_seconds)
+    text = amount.words(seconds_text)
     if math.isfinite(figures.io_share):
-        text += f" ({format_percent(figures.io_share)} of the run time)"
+        text += f" ({percent_text(figures.io_share)} of the run time)"
     if figures.slowest_rank >= 0 and figures.n_ranks > 1:
         text += f", rank {figures.slowest_rank}"
     if not figures.io_exact and amount.value is not None:
@@ -194,9 +195,7 @@ def _gain(found: Finding) -> str:
     """What a change saves, or that nothing is claimed."""
     if found.cost_seconds is None:
         return "no estimate"
-    ends = [value for value in (found.least_seconds, found.most_seconds) if value is not None]
-    shown = f" ({' to '.join(map(known, ends))})" if ends else ""
-    return f"a change saves about {known(found.cost_seconds)}{shown}"
+    return saving_text(found.cost_seconds, found.least_seconds, found.most_seconds)
 
 
 def _tables(diagnosis: Diagnosis, files: int) -> Iterator[RenderableType]:
@@ -227,8 +226,8 @@ def _phases(diagnosis: Diagnosis) -> Iterator[RenderableType]:
         if phase.periodic:
             text = (
                 f"{phase.direction}s every {known(phase.period_seconds)} "
-                f"(confidence {format_percent(phase.confidence)}), {phase.n_phases} phases of "
-                f"{known(phase.phase_seconds)} and {format_bytes(phase.phase_bytes)}"
+                f"(confidence {percent_text(phase.confidence)}), {phase.n_phases} phases of "
+                f"{known(phase.phase_seconds)} and {size_text(phase.phase_bytes)}"
             )
         else:
             text = f"{phase.direction}s in {plural(phase.n_phases, 'burst')}, not periodic"
@@ -258,7 +257,7 @@ def _path(path: str) -> str:
 
 
 def _bytes(value: float) -> str:
-    return "-" if not value or math.isnan(value) else format_bytes(value)
+    return "-" if not value or math.isnan(value) else size_text(value)
 
 
 def _amount(name: str, show: Callable[[float], str]) -> Callable[[Figured], str]:
@@ -280,11 +279,11 @@ def _count(value: int) -> str:
 def _share(value: float | None) -> str:
     if value is None:
         return "?"
-    return "-" if math.isnan(value) else format_percent(value)
+    return "-" if math.isnan(value) else percent_text(value)
 
 
 def _sizes(row: FileRow) -> str:
-    sizes = (f"{format_bytes(size)} x{count}" for size, count in row.common_sizes[:2])
+    sizes = (f"{size_text(size)} x{count}" for size, count in row.common_sizes[:2])
     return ", ".join(sizes) or "-"
 
 
@@ -292,15 +291,15 @@ def _stripes(row: FileRow) -> str:
     layout = row.layout
     if not layout.stripe_count and not layout.stripe_bytes:
         return "-"
-    return f"{layout.stripe_count or '?'} x {format_bytes(layout.stripe_bytes)}"
+    return f"{layout.stripe_count or '?'} x {size_text(layout.stripe_bytes)}"
 
 
 FILES: Columns[FileRow] = (
     ("file", lambda row: _path(row.path)),
     ("interface", lambda row: row.interface),
-    ("time", _amount("elapsed_seconds", format_seconds)),
-    ("read", _amount("read_bytes", format_bytes)),
-    ("written", _amount("write_bytes", format_bytes)),
+    ("time", _amount("elapsed_seconds", seconds_text)),
+    ("read", _amount("read_bytes", size_text)),
+    ("written", _amount("write_bytes", size_text)),
     ("reads", lambda row: _count(row.read_calls)),
     ("writes", lambda row: _count(row.write_calls)),
     ("common sizes", _sizes),
@@ -318,23 +317,23 @@ LAYERS: Columns[LayerRow] = (
     ("writes", lambda row: _count(row.write_calls)),
     ("collective", lambda row: _count(row.collective_calls)),
     ("metadata", lambda row: _count(row.meta_operations)),
-    ("read", _amount("read_bytes", format_bytes)),
-    ("written", _amount("write_bytes", format_bytes)),
-    ("time over ranks", _amount("cumulated_seconds", format_seconds)),
-    ("program's own time", _amount("own_seconds", format_seconds)),
-    ("slowest rank", _amount("elapsed_seconds", format_seconds)),
+    ("read", _amount("read_bytes", size_text)),
+    ("written", _amount("write_bytes", size_text)),
+    ("time over ranks", _amount("cumulated_seconds", seconds_text)),
+    ("program's own time", _amount("own_seconds", seconds_text)),
+    ("slowest rank", _amount("elapsed_seconds", seconds_text)),
 )
 
 VARIANCE: Columns[VarianceRow] = (
     ("file", lambda row: _path(row.path)),
     ("ranks", lambda row: str(row.processes)),
     ("fastest", lambda row: str(row.fastest_rank)),
-    ("time", lambda row: format_seconds(row.fastest_seconds)),
+    ("time", lambda row: seconds_text(row.fastest_seconds)),
     ("bytes", lambda row: _bytes(row.fastest_bytes)),
     ("slowest", lambda row: str(row.slowest_rank)),
-    ("time", lambda row: format_seconds(row.slowest_seconds)),
+    ("time", lambda row: seconds_text(row.slowest_seconds)),
     ("bytes", lambda row: _bytes(row.slowest_bytes)),
-    ("deviation of time", lambda row: format_seconds(row.seconds_deviation)),
+    ("deviation of time", lambda row: seconds_text(row.seconds_deviation)),
     ("deviation of bytes", lambda row: _bytes(row.bytes_deviation)),
 )
 

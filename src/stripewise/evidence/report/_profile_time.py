@@ -20,10 +20,10 @@ from stripewise.present import (
     Chart,
     Spec,
     chart,
-    format_bandwidth,
-    format_bytes,
-    format_seconds,
-    significant,
+    number_text,
+    rate_text,
+    seconds_text,
+    size_text,
     time_unit,
 )
 
@@ -37,9 +37,9 @@ _COLOURS = {"write": chart.WRITE, "read": chart.READ}
 _VERBS = {"write": "Written", "read": "Read"}
 _TITLES = {"write": "Written, {}", "read": "Read, {}", "busy": "Time in I/O calls, {}"}
 _UNITS: dict[str, tuple[str, float, Callable[[float], str]]] = {
-    "rate": ("MiB/s", 2.0**-20, format_bandwidth),
+    "rate": ("MiB/s", 2.0**-20, rate_text),
     "share": ("%", 100.0, lambda v: f"{100 * v:{'.0f' if v >= 0.01 or v == 0 else '.2g'}} %"),
-    "ranks": ("ranks", 1.0, lambda v: f"{significant(v)} rank{'' if v == 1 else 's'}"),
+    "ranks": ("ranks", 1.0, lambda v: f"{number_text(v)} rank{'' if v == 1 else 's'}"),
 }
 """Name, factor from the values of a map, and how one value is said."""
 _MOST_LABELS, _MOST_TITLE = 8, 110
@@ -123,7 +123,7 @@ def time_chart(
             unit["encoding"]["x"]["title"] = None
     zoom = {**_ZOOM, "views": [f"part{place}" for place in range(len(parts))]}
     words = [
-        f"{_VERBS[name]}: at most {format_bandwidth(float(values.max()))}"
+        f"{_VERBS[name]}: at most {rate_text(float(values.max()))}"
         for name, values in bands.items()
     ]
     words += [describe(one, axis) for one in maps]
@@ -297,8 +297,8 @@ def describe(one: TimeMap, axis: TimeAxis) -> str:
     where = one.labels[row]
     return (
         f"Heat map: {one.title}. {active_rows} of {values.shape[0]} rows and {active_columns} of "
-        f"{values.shape[1]} spans of {format_seconds(axis.column_seconds)} have any. Most in "
-        f"{where} at {format_seconds(column * axis.column_seconds)}: "
+        f"{values.shape[1]} spans of {seconds_text(axis.column_seconds)} have any. Most in "
+        f"{where} at {seconds_text(column * axis.column_seconds)}: "
         f"{show(float(values[row, column]))}."
     )
 
@@ -344,10 +344,10 @@ def _marks(series: Floats, period: float) -> tuple[float, ...]:
 def phase_words(phase: Periodicity) -> str:
     """Say what was found of the phases of one direction."""
     verb = {"write": "Writes", "read": "Reads"}.get(phase.direction, phase.direction)
-    burst = f"{format_seconds(phase.phase_seconds)} and {format_bytes(phase.phase_bytes)}"
+    burst = f"{seconds_text(phase.phase_seconds)} and {size_text(phase.phase_bytes)}"
     if phase.periodic:
         return (
-            f"{verb} come every {format_seconds(phase.period_seconds)} "
+            f"{verb} come every {seconds_text(phase.period_seconds)} "
             f"(confidence {100 * phase.confidence:.0f} %): {phase.n_phases} phases of {burst} "
             "each (medians)."
         )
@@ -355,5 +355,5 @@ def phase_words(phase: Periodicity) -> str:
         return f"{verb}: one phase of {burst}." if phase.n_phases else f"{verb}: no phases."
     return (
         f"{verb}: {phase.n_phases} phases of {burst} each (medians), at no regular period. "
-        f"Spans shorter than {format_seconds(phase.resolution_seconds)} cannot be told apart."
+        f"Spans shorter than {seconds_text(phase.resolution_seconds)} cannot be told apart."
     )

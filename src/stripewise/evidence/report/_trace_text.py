@@ -21,7 +21,7 @@ from stripewise.evidence.trace import (
     ShapeKind,
     Trace,
 )
-from stripewise.present import TextTable, format_bytes, format_seconds, plural, printable
+from stripewise.present import TextTable, plural, printable, seconds_text, size_text
 
 LAYER_NAMES = {layer: layer.name.lower() for layer in RECORDED_LAYERS}
 OP_NAMES = {op: op.name.lower().replace("_", " ") for op in Op}
@@ -116,10 +116,10 @@ def row_cells(trace: Trace, row: Any) -> tuple[str, ...]:
         str(int(row["rank"])) if row["rank"] >= 0 else f"p{int(row['process'])}",
         indent + (name_of(trace, int(row["name"])) or OP_NAMES[Op(int(row["op"]))]) + failed,
         str(int(row["count"])) if run else "1",
-        format_bytes(size) if data else "",
+        size_text(size) if data else "",
         where(trace, row),
         _strides(row) if run else "",
-        format_seconds(int(row["busy_ns" if run else "duration_ns"]) * 1e-9),
+        seconds_text(int(row["busy_ns" if run else "duration_ns"]) * 1e-9),
         printable(path),
     )
 
@@ -257,7 +257,7 @@ def info_lines(info: dict[str, Any], *, everything: bool = False) -> list[str]:
     )
     if len(info["hosts"]) > 1:
         who += f" on {plural(len(info['hosts']), 'host')}"
-    lines = ["   ".join(words), f"{who}, {format_seconds(info['elapsed_seconds'])}"]
+    lines = ["   ".join(words), f"{who}, {seconds_text(info['elapsed_seconds'])}"]
     if not info["has_trace"]:
         lines.append("no single calls, only counters")
     else:
@@ -282,7 +282,7 @@ def _checked(unchecked: int, recorded: int) -> str:
 def _counts(info: dict[str, Any]) -> str:
     text = f"{plural(info['calls'], 'call')} in {plural(info['records'], 'record')}"
     if info["size_bytes"]:
-        text += f", {format_bytes(info['size_bytes'])}"
+        text += f", {size_text(info['size_bytes'])}"
     if info["lost_calls"]:
         text += f", {plural(info['lost_calls'], 'call')} lost"
     return text

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from stripewise.core import Configuration, JobSettings, Value, from_json, to_json
 from stripewise.core.errors import StorageError
 from stripewise.learning.knowledge import Profiles
-from stripewise.present import format_ratio, plural
+from stripewise.present import plural, ratio_text
 from stripewise.run.runtime import program_file, program_name, program_word, ranks_of_command
 from stripewise.storage.machines import find_mount
 
@@ -117,11 +117,9 @@ def judge(plain: Sequence[Timed], under: Sequence[Timed], *, idle: bool = False)
     ratio = median(before) / median(after)
     limit = 1 + noise(before)
     if ratio < 1 / limit:
-        return Verdict(
-            Outcome.LOSS, ratio, f"made its I/O {format_ratio(1 / ratio)}x slower", True
-        )
+        return Verdict(Outcome.LOSS, ratio, f"made its I/O {ratio_text(1 / ratio)}x slower", True)
     if ratio > limit:
-        return Verdict(Outcome.GAIN, ratio, f"made its I/O {format_ratio(ratio)}x as fast")
+        return Verdict(Outcome.GAIN, ratio, f"made its I/O {ratio_text(ratio)}x as fast")
     number = plural(len(after), "run")
     final = len(after) >= PATIENCE
     return Verdict(Outcome.NOTHING, ratio, f"brought no gain in {number}", final)

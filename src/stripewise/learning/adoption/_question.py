@@ -14,7 +14,7 @@ from stripewise.evidence.patterns import pattern_of
 from stripewise.learning.adoption._known import Judged, Level
 from stripewise.learning.knowledge import Case, Lesson, Likeness
 from stripewise.learning.performance import Ground
-from stripewise.present import format_ratio, plural
+from stripewise.present import plural, ratio_text
 from stripewise.settings import Policy
 from stripewise.settings.tunables import (
     Layer,
@@ -131,7 +131,7 @@ def expected_words(ratio: float | None) -> str:
     """Say what to expect."""
     if ratio is None:
         return "what to expect is not known"
-    return f"expect I/O {format_ratio(ratio)}x as fast"
+    return f"expect I/O {ratio_text(ratio)}x as fast"
 
 
 def pattern_words(facts: ProgramFacts) -> str:

@@ -17,7 +17,7 @@ from stripewise.learning.knowledge._similarity import (
     behaviour_distance,
     matches_of,
 )
-from stripewise.present import format_ratio, plural
+from stripewise.present import plural, ratio_text
 from stripewise.settings.tunables import (
     Dimension,
     PointKey,
@@ -107,9 +107,9 @@ def effect_phrase(lesson: Lesson) -> str:
     if effect is None:
         return f"no effect shown, {lesson.date}"
     if effect.low is None or effect.high is None:
-        return f"{format_ratio(effect.median)}x, {lesson.date}"
-    bounds = f"{format_ratio(effect.low)}-{format_ratio(effect.high)}"
-    return f"{format_ratio(effect.median)}x [{bounds}], {lesson.date}"
+        return f"{ratio_text(effect.median)}x, {lesson.date}"
+    bounds = f"{ratio_text(effect.low)}-{ratio_text(effect.high)}"
+    return f"{ratio_text(effect.median)}x [{bounds}], {lesson.date}"
 
 
 def supported(

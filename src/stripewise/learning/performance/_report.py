@@ -13,7 +13,7 @@ from stripewise.core.errors import UsageError
 from stripewise.learning.performance._judge import Validated
 from stripewise.learning.performance._records import Model, Score
 from stripewise.learning.performance._store import model_id, model_to_json
-from stripewise.present import against, chart, plural
+from stripewise.present import against, chart, duration_text, plural
 
 _UNITS = {"f": "GB", "s": "MiB", "block": "bytes", "piece": "bytes"}
 _NAMES = {
@@ -46,7 +46,7 @@ def model_lines(model: Model, path: Path) -> Iterator[str]:
     yield f"model {model_id(model)}: {model.pattern_class}, on {ground.storage}{digest}"
     yield f"  stack     {ground.stack}"
     day = time.strftime("%Y-%m-%d", time.localtime(model.trained_unix_seconds))
-    cost = f"{plural(model.runs, 'run')}, {_duration(model.run_seconds)} in all"
+    cost = f"{plural(model.runs, 'run')}, {duration_text(model.run_seconds)} in all"
     yield f"  trained   {day}, {model.way}: {cost}; {', '.join(model.programs)}"
     yield f"  file      {path}"
     yield f"  settings  {', '.join(model.tunables)}"
@@ -60,13 +60,6 @@ def model_lines(model: Model, path: Path) -> Iterator[str]:
         yield f"  {_NAMES.get(name, name):<30} {one.low:.4g} to {one.high:.4g}{unit}{reach}"
     yield ""
     yield from score_lines(model.scores)
-
-
-def _duration(seconds: float) -> str:
-    for size, unit in ((3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.1f} s"
 
 
 def _terms(model: Model) -> Iterator[str]:

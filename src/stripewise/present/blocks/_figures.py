@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from markupsafe import Markup
+
+from stripewise.present import chart
 from stripewise.present.blocks._block import Block, Grid, Row
 
 
@@ -18,13 +21,15 @@ class Column:
     Attributes:
         name: Key of the rows.
         title: For people.
-        kind: How a value is written: see `_words.WRITERS`.
+        kind: How a value is written: see `_values.WRITERS`.
         kinds: Key of the rows with the kind, where it differs from row to row; "": `kind` it is.
         link: Key of the rows with the address that a value leads to; "" for none.
         sort: Address that sorts by this column; "" if the list cannot.
         sorted: "ascending" or "descending" if the list is sorted so now.
         instead: Key of the rows with a text that is shown where the value is not known; "": none.
         is_shown: False: it is in CSV and JSON alone.
+        small: Key of the rows with a text below the value, on pages; "": none.
+        order: Key of the rows with the number to sort by, where readers can; "": by the text.
     """
 
     name: str
@@ -36,11 +41,16 @@ class Column:
     sorted: str = ""
     instead: str = ""
     is_shown: bool = True
+    small: str = ""
+    order: str = ""
 
 
 @dataclass(frozen=True)
 class Table(Block):
-    """Rows with named columns; "missing" of a row says why some are not, or not all, known.
+    """Rows with named columns.
+
+    "missing" of a row says why some are not, or not all, known; "look" how it stands out: "best",
+    "failed" or "doubtful".
 
     Attributes:
         columns: In their order.
@@ -49,6 +59,7 @@ class Table(Block):
         empty: What is said if there are no rows.
         next: Address of the next page of rows; "" at the end.
         total: How many there are in all, in words.
+        is_sortable: Whether readers of a page by itself can sort it.
     """
 
     columns: Sequence[Column]
@@ -57,6 +68,12 @@ class Table(Block):
     empty: str = "There is nothing to show."
     next: str = ""
     total: str = ""
+    is_sortable: bool = False
+
+    @property
+    def needs_script(self) -> bool:
+        """Whether it can be sorted."""
+        return self.is_sortable
 
     @property
     def shown(self) -> list[Column]:
@@ -174,7 +191,7 @@ class Comparison(Block):
 
 @dataclass(frozen=True)
 class Part:
-    """Part of a whole; colours are "io", "rest", "read", "write", "meta"."""
+    """Part of a whole; colours are "io", "rest", "read", "write", "meta", "cost", "stake"."""
 
     name: str
     title: str
@@ -316,3 +333,40 @@ class Heat(Block):
             *(f"at_{number * self.bin_seconds:g}_seconds" for number in range(width)),
         ]
         return names, [[label, *row] for label, row in zip(self.labels, self.cells, strict=True)]
+
+
+@dataclass(frozen=True)
+class Drawings(Block):
+    """Charts of any kind, which a page draws and text describes.
+
+    Attributes:
+        charts: One below the other, or with `is_grid` side by side.
+        legend: Glyph, colour and name of what they share.
+    """
+
+    charts: Sequence[chart.Chart]
+    note: str = ""
+    legend: Sequence[tuple[str, str, str]] = ()
+    is_grid: bool = False
+
+    @property
+    def needs_script(self) -> bool:
+        """Whether there is any."""
+        return bool(self.charts)
+
+    def data(self) -> Any:
+        """Return what the charts show."""
+        return [one.description for one in self.charts]
+
+
+@dataclass(frozen=True)
+class Picture(Block):
+    """A picture that stands in a page as it is; its text is for those who do not see it."""
+
+    svg: Markup
+    description: str
+    note: str = ""
+
+    def data(self) -> Any:
+        """Return what the picture shows."""
+        return self.description

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from stripewise.present.blocks._block import Block, Grid, Row
+from stripewise.present.blocks._figures import Part
+from stripewise.present.numbers import seconds_text
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,13 @@ class Advice:
         lines: Of a job script, which need no Stripewise.
         command: That tries and measures it.
         basis: Where the cost comes from, or why none is claimed.
-        proof: What pairs of runs showed; "": not proved yet.
+        proof: What pairs of runs showed; "": not proved yet; None: nothing is said of it.
         evidence: Numbers behind it, by name.
+        stake_seconds: What the calls concerned take; None: not said.
+        of_seconds: Of the whole run; None: not said.
+        parts: Cost and stake in the run, as a bar; () for none.
+        files: That are concerned.
+        n_files: How many there are, with those that are not named.
     """
 
     code: str
@@ -42,8 +49,41 @@ class Advice:
     lines: Sequence[str] = ()
     command: str = ""
     basis: str = ""
-    proof: str = ""
+    proof: str | None = ""
     evidence: Row = field(default_factory=dict)
+    stake_seconds: float | None = None
+    of_seconds: float | None = None
+    parts: Sequence[Part] = ()
+    files: Sequence[str] = ()
+    n_files: int = 0
+
+    @property
+    def severity_words(self) -> str:
+        """Its severity for people."""
+        return _SEVERITIES[self.severity]
+
+    @property
+    def saving(self) -> str:
+        """What a change saves, in a sentence, with where that comes from."""
+        concerned = ""
+        if self.stake_seconds:
+            concerned = f"the calls concerned take {seconds_text(self.stake_seconds)}"
+        if self.cost_seconds is None:
+            concerned = f"{concerned[:1].upper()}{concerned[1:]}." if concerned else ""
+            return " ".join(filter(None, (self.basis or "No gain is claimed.", concerned)))
+        text = saving_text(self.cost_seconds, self.least_seconds, self.most_seconds)
+        of_run = f" of {seconds_text(self.of_seconds)}" if self.of_seconds else ""
+        more = f"; {concerned}" if concerned else ""
+        return f"{text[:1].upper()}{text[1:]}{of_run}{more}. {self.basis}".rstrip()
+
+
+_SEVERITIES = {"high": "costly", "warn": "worth a look", "info": "for information"}
+
+
+def saving_text(cost: float, least: float | None, most: float | None) -> str:
+    """Say what a change saves: "a change saves about 25 s (20 s to 28 s)"."""
+    ends = " to ".join(seconds_text(value) for value in (least, most) if value is not None)
+    return f"a change saves about {seconds_text(cost)}" + (f" ({ends})" if ends else "")
 
 
 @dataclass(frozen=True)
@@ -55,7 +95,12 @@ class Findings(Block):
 
     def data(self) -> Any:
         """Return all fields of each finding."""
-        return [dict(vars(item)) | {"lines": list(item.lines)} for item in self.items]
+        lists = ("lines", "files")
+        return [
+            {name: list(value) if name in lists else value
+             for name, value in vars(item).items() if name != "parts"}
+            for item in self.items
+        ]  # fmt: skip
 
     def grid(self) -> Grid | None:
         """Return a row for each finding."""
@@ -65,8 +110,43 @@ class Findings(Block):
 
 
 @dataclass(frozen=True)
+class Point:
+    """One sentence of a list.
+
+    Attributes:
+        tone: "": plain; "good" and "bad": what holds and what does not; "warn": a warning.
+        lines: To copy, such as the commands that follow from it.
+        language: Of these lines.
+        note: What it follows from.
+    """
+
+    text: str
+    tone: str = ""
+    lines: Sequence[str] = ()
+    language: str = "text"
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Points(Block):
+    """A list of sentences; `note` stands below it."""
+
+    items: Sequence[Point]
+    note: str = ""
+
+    @classmethod
+    def of(cls, name: str, title: str, texts: Iterable[str]) -> Points:
+        """Make a list of plain sentences."""
+        return cls(name, title, [Point(text) for text in texts])
+
+    def data(self) -> Any:
+        """Return the sentences."""
+        return [item.text for item in self.items]
+
+
+@dataclass(frozen=True)
 class Notice(Block):
-    """A few sentences; `tone` is "good", "calm", "warn" or "bad"."""
+    """A few sentences; `tone` is "good", "calm", "warn", "bad", or "plain" without a frame."""
 
     text: Sequence[str]
     tone: str = "calm"

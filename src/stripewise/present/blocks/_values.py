@@ -8,13 +8,17 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from stripewise.present._printable import duration_text, format_ratio, printable
+from stripewise.present._printable import printable
 from stripewise.present.numbers import (
-    format_bandwidth,
-    format_bytes,
-    format_count,
-    format_percent,
-    format_seconds,
+    count_text,
+    duration_text,
+    number_text,
+    operations_text,
+    percent_text,
+    rate_text,
+    ratio_text,
+    seconds_text,
+    size_text,
 )
 
 UNKNOWN = "–"
@@ -61,22 +65,25 @@ def _node_hours(seconds: float) -> str:
 WRITERS: dict[str, Callable[[Any], str]] = {
     "text": lambda value: printable(str(value)),
     "code": lambda value: printable(str(value)),
+    "figure": lambda value: printable(str(value)),
+    "picture": lambda _: "",
     "flag": lambda value: "yes" if value else "no",
-    "count": format_count,
+    "count": count_text,
     "id": str,
-    "number": lambda value: f"{value:.4g}",
-    "factor": lambda value: f"{format_ratio(value)}x",
-    "bytes": format_bytes,
-    "rate": lambda value: format_bandwidth(value) if value else "0 B/s",
-    "operations": lambda value: f"{format_count(value)}/s",
-    "seconds": format_seconds,
-    "duration": lambda value: format_seconds(value) if value < 120 else duration_text(value),
+    "number": number_text,
+    "factor": lambda value: f"{ratio_text(value)}x",
+    "bytes": size_text,
+    "rate": lambda value: rate_text(value) if value else "0 B/s",
+    "operations": lambda value: operations_text(value, ""),
+    "seconds": seconds_text,
+    "duration": duration_text,
     "node-seconds": _node_hours,
     "node-hours": _hours,
     "hours": lambda value: f"{_hours(value)} h",
-    "share": format_percent,
+    "share": percent_text,
     "moment": moment,
     "day": _day,
 }
-NUMBERS = frozenset(WRITERS) - {"text", "code", "flag", "moment", "day"}
-"""Kinds that stand at the right of their column."""
+NUMBERS = frozenset(WRITERS) - {"text", "code", "flag", "picture", "moment", "day"}
+"""Kinds that stand at the right of their column; "figure" is one that is written already.
+"picture" is one that pages alone show."""

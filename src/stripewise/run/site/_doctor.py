@@ -15,7 +15,7 @@ from pathlib import Path
 from stripewise.core import temporary_directory
 from stripewise.core.errors import RuntimeMissingError, StripewiseError
 from stripewise.evidence.containers import Handshake, handshake, read_containers
-from stripewise.present import text_of
+from stripewise.present import size_text, text_of
 from stripewise.run._ask import Answer, ask
 from stripewise.run.runtime import (
     REMEDIES,
@@ -198,9 +198,9 @@ def _shared_memory() -> Check:
     except OSError:
         return warn("/dev/shm", "not there: MPI between ranks of one node is slow or fails")
     if free < _LEAST_SHM_BYTES:
-        detail = f"{_mebibytes(free)} free: MPICH and Open MPI may fail to start"
+        detail = f"{size_text(free)} free: MPICH and Open MPI may fail to start"
         return warn("/dev/shm", detail, "enlarge it (containers: --shm-size=1g)")
-    return ok("/dev/shm", f"{_mebibytes(free)} free")
+    return ok("/dev/shm", f"{size_text(free)} free")
 
 
 def _storage(directory: Path) -> list[Check]:
@@ -225,8 +225,8 @@ def _storage(directory: Path) -> list[Check]:
         return [found, warn("disk space", f"cannot be told: {error.strerror}")]
     if free < _LEAST_DISK_BYTES:
         remedy = "a study keeps copies of inputs and outputs: make room first"
-        return [found, warn("disk space", f"{_mebibytes(free)} free in {directory}", remedy)]
-    return [found, ok("disk space", f"{_mebibytes(free)} free in {directory}")]
+        return [found, warn("disk space", f"{size_text(free)} free in {directory}", remedy)]
+    return [found, ok("disk space", f"{size_text(free)} free in {directory}")]
 
 
 def _slurm() -> Check:
@@ -234,10 +234,6 @@ def _slurm() -> Check:
     if not located:
         return ok("Slurm", "not here (local runs only)")
     return ok("Slurm", f"{located}: {ask([located, '--version']).text.strip()}")
-
-
-def _mebibytes(size_bytes: int) -> str:
-    return f"{size_bytes / (1 << 20):,.0f} MiB"
 
 
 # Checks of the doctor: really run something under the library and read back what it left.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from stripewise.core import Value
 from stripewise.core.errors import UsageError
-from stripewise.present import format_value, printable
+from stripewise.present import printable, value_text
 from stripewise.settings.tunables import (
     _adios2,
     _cray,
@@ -168,7 +168,7 @@ def format_settings(settings: Mapping[str, Value]) -> str:
 
     Those for some files only come last: "io=romio321 for plt*.h5: cb_nodes=4".
     """
-    return said_of_files(settings, lambda n, v: f"{n.partition('.')[2] or n}={format_value(v)}")
+    return said_of_files(settings, lambda n, v: f"{n.partition('.')[2] or n}={value_text(v)}")
 
 
 def setting_name(name: str) -> str:

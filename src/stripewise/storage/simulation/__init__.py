@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from stripewise.storage.simulation._law import phase_times as phase_times
     from stripewise.storage.simulation._limits import Limit as Limit
     from stripewise.storage.simulation._limits import limits_of as limits_of
-    from stripewise.storage.simulation._limits import rate_text as rate_text
     from stripewise.storage.simulation._notation import KERNELS as KERNELS
     from stripewise.storage.simulation._notation import parse_notation as parse_notation
     from stripewise.storage.simulation._notation import (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 
-from stripewise.present import plural
+from stripewise.present import plural, rate_text, seconds_text
 from stripewise.storage.machines import Storage
 from stripewise.storage.simulation._law import FlowTime, PhaseTime
 from stripewise.storage.simulation._rates import DATA
@@ -85,26 +85,6 @@ def _used(time: PhaseTime) -> dict[str, float]:
 
 
 # What a limit is called: words that an expert of storage would say.
-
-_UNITS = ((1e-3, 1.0, "s"), (1e-6, 1e3, "ms"), (0.0, 1e6, "us"))
-
-
-def rate_text(bytes_per_second: float) -> str:
-    """Return a bandwidth in its unit: 1.1 GiB/s, 850 MiB/s."""
-    for unit, name in ((1 << 40, "TiB/s"), (1 << 30, "GiB/s"), (1 << 20, "MiB/s")):
-        if bytes_per_second >= 0.995 * unit:
-            number = bytes_per_second / unit
-            return f"{number:.{0 if number >= 9.95 else 1}f} {name}"
-    return f"{bytes_per_second / 1024:.3g} KiB/s"
-
-
-def seconds_text(seconds: float) -> str:
-    """Return a time in its unit: 3.2 s, 45 ms, 0.67 us."""
-    for least, factor, name in _UNITS:
-        if seconds >= 0.9995 * least * 1000:
-            number = seconds * factor
-            return f"{number:,.0f} {name}" if number >= 99.5 else f"{number:.2g} {name}"
-    return f"{seconds * 1e6:.2g} us"
 
 
 def _most(time: PhaseTime, name: str) -> FlowTime:

@@ -11,19 +11,20 @@ from typing import Any
 
 from stripewise.core import Value, to_json
 from stripewise.present import (
-    aligned,
     chart,
-    format_bandwidth,
-    format_bytes,
-    format_percent,
-    format_seconds,
-    format_value,
+    count_text,
     labelled,
     line,
-    page_template,
+    percent_text,
     plural,
     printable,
+    rate_text,
+    seconds_text,
+    size_text,
+    value_text,
 )
+from stripewise.present.blocks import Block, Column, Content, Drawings, Notice, Points, Table
+from stripewise.present.renderers import as_page, block_lines
 from stripewise.settings.tunables import format_settings
 from stripewise.storage.machines import Storage
 from stripewise.storage.simulation._limits import Limit
@@ -79,18 +80,18 @@ def simulation_lines(simulation: Simulation) -> Iterator[str]:
     yield line("pattern", printable(pattern_words(simulation)))
     if simulation.sweep:
         yield ""
-        yield from _table(simulation)
+        yield from block_lines(_jobs(simulation, _MOST_ROWS))
         yield ""
         yield line("best", format_settings(best.point))
     yield line("job", job_words(best))
     yield line("stack", stack_words(best.found))
     yield line("time", time_words(best.found))
-    yield line("bandwidth", format_bandwidth(best.found.bandwidth_bytes_per_second))
+    yield line("bandwidth", rate_text(best.found.bandwidth_bytes_per_second))
     yield from labelled("limits", [_limit(one) for one in best.found.limits])
     yield from labelled("requests", request_words(best.found))
     cv = storage.value("noise.cv")
     if cv > 0:
-        yield line("noise", f"runs vary by {format_percent(cv)} (coefficient of variation)")
+        yield line("noise", f"runs vary by {percent_text(cv)} (coefficient of variation)")
     yield from labelled("notes", [printable(text) for text in best.found.notes])
 
 
@@ -112,7 +113,7 @@ def job_words(row: SimulationRow) -> str:
     work = row.workload
     ranks = plural(work.ranks_per_node, "rank")
     each = f"{plural(work.nodes, 'node')} with {ranks} each" if work.nodes > 1 else ranks
-    return f"{each}, {format_bytes(work.bytes)} in all"
+    return f"{each}, {size_text(work.bytes)} in all"
 
 
 def stack_words(found: Simulated) -> str:
@@ -124,13 +125,13 @@ def stack_words(found: Simulated) -> str:
         parts.append("files on the node's own part of the burst buffer")
         return printable("; ".join(parts))
     stripes = plural(found.layout.stripe_count, "stripe")
-    parts.append(f"files of {stripes} of {format_bytes(found.layout.stripe_size)}")
+    parts.append(f"files of {stripes} of {size_text(found.layout.stripe_size)}")
     return printable("; ".join(parts))
 
 
 def time_words(found: Simulated) -> str:
     """Return the time of a job, or that it has no end."""
-    return format_seconds(found.seconds) if isfinite(found.seconds) else "the job hangs"
+    return seconds_text(found.seconds) if isfinite(found.seconds) else "the job hangs"
 
 
 def request_words(found: Simulated) -> list[str]:
@@ -138,18 +139,18 @@ def request_words(found: Simulated) -> list[str]:
     of = found.requests
     if not of.requests:
         return []
-    number = f"{of.requests:,.0f} requests" if of.requests > 1.5 else "1 request"
+    number = plural(max(round(of.requests), 1), "request")
     of_files = plural(of.files, "file")
     lines = [
-        f"{number} of {format_bytes(of.size_bytes)} in the mean, by "
-        f"{of.processes:,} of the ranks on {plural(of.nodes, 'node')}, to {of_files}"
+        f"{number} of {size_text(of.size_bytes)} in the mean, by "
+        f"{count_text(of.processes)} of the ranks on {plural(of.nodes, 'node')}, to {of_files}"
     ]
     if of.rounds:
-        rounds = f"{of.rounds:,.0f} rounds" if of.rounds > 1.5 else "1 round"
-        exchanged = format_bytes(of.exchange_bytes)
+        rounds = plural(max(round(of.rounds), 1), "round")
+        exchanged = size_text(of.exchange_bytes)
         lines.append(f"{rounds} of collective buffering, {exchanged} exchanged in each")
     if of.read_modify_write_bytes:
-        lines.append(f"{format_bytes(of.read_modify_write_bytes)} read before they are changed")
+        lines.append(f"{size_text(of.read_modify_write_bytes)} read before they are changed")
     return lines
 
 
@@ -212,70 +213,79 @@ def _row_json(row: SimulationRow) -> dict[str, Any]:
 
 
 def _limit(limit: Limit) -> str:
-    return f"{format_percent(limit.share):>6}  {printable(limit.words)}"
+    return f"{percent_text(limit.share):>6}  {printable(limit.words)}"
 
 
-def _table(simulation: Simulation) -> Iterator[str]:
-    """Yield a row for each job; of many the fastest ones."""
+def _jobs(simulation: Simulation, most: int) -> Table:
+    """Return a row for each job; of many the fastest ones."""
     rows = list(enumerate(simulation.rows))
-    if len(rows) > _MOST_ROWS:
+    total = ""
+    if len(rows) > most:
         rows.sort(key=lambda row: -row[1].found.bandwidth_bytes_per_second)
-        yield f"The fastest {_MOST_ROWS} of {len(rows):,} jobs (--json has all):"
-    names = [name.rpartition(".")[2] for name in simulation.sweep]
-    cells = [(*names, "time", "bandwidth", "", "limit")]
-    for place, row in rows[:_MOST_ROWS]:
-        limits = row.found.limits
-        cells.append((
-            *(format_value(value) for value in row.point.values()),
-            time_words(row.found),
-            format_bandwidth(row.found.bandwidth_bytes_per_second),
-            "best" if place == simulation.best else "",
-            printable(limits[0].words) if limits else "-",
-        ))  # fmt: skip
-    yield from aligned(cells)
+        total = f"The fastest {most} of {count_text(len(rows))} jobs (--json has all):"
+    columns = [
+        *(Column(name, _short(name)) for name in simulation.sweep),
+        Column("time", "time", "figure"),
+        Column("bandwidth", "bandwidth", "figure"),
+        Column("look", ""),
+        Column("limit", "limit"),
+    ]
+    return Table("jobs", "All jobs", columns, [
+        {
+            **{name: value_text(value) for name, value in row.point.items()},
+            "time": time_words(row.found),
+            "bandwidth": rate_text(row.found.bandwidth_bytes_per_second),
+            "look": "best" if place == simulation.best else "",
+            "limit": row.found.limits[0].words if row.found.limits else "-",
+        }
+        for place, row in rows[:most]
+    ], total=total)  # fmt: skip
 
 
 # Simulated jobs as one self-contained page.
 
 _GIB = float(1 << 30)
-_MOST_ROWS_SIMULATION_PAGE = 500
+_MOST_ROWS_OF_PAGE = 500
 _MOST_BARS = 60
 
 
 def render_simulation_html(simulation: Simulation) -> str:
     """Render the page; the same simulation gives the same page."""
     best = simulation.rows[simulation.best]
-    pictures = [limits_chart(best)] if best.found.limits else []
-    if len(simulation.rows) > 1:
-        pictures.insert(0, sweep_chart(simulation))
-    return page_template("simulation.html.j2", {"percent": format_percent}).render(
-        storage=simulation.storage,
-        pattern=pattern_words(simulation),
-        best=best.found,
-        job=job_words(best),
-        stack=stack_words(best.found),
-        time=time_words(best.found),
-        requests=request_words(best.found),
-        pictures=pictures,
-        names=[_short(name) for name in simulation.sweep],
-        rows=[
-            _cells(simulation, place)
-            for place in range(min(len(simulation.rows), _MOST_ROWS_SIMULATION_PAGE))
-        ],
-        n_rows=len(simulation.rows),
+    storage, found, number = simulation.storage, best.found, len(simulation.rows)
+    several = f", the best of {count_text(number)} jobs" if number > 1 else ""
+    return as_page(
+        Content(
+            rate_text(found.bandwidth_bytes_per_second),
+            f"{job_words(best)}: {time_words(found)}{several}. Nothing was run: this is what the "
+            "description of the storage predicts.",
+            list(_blocks(simulation, best)),
+            subject=f"Simulation · {storage.name}: {storage.title}",
+            command=pattern_words(simulation),
+        )
     )
 
 
-def _cells(simulation: Simulation, place: int) -> dict[str, Any]:
-    row = simulation.rows[place]
-    limits = row.found.limits
-    return {
-        "values": [format_value(value) for value in row.point.values()],
-        "time": time_words(row.found),
-        "bandwidth": format_bandwidth(row.found.bandwidth_bytes_per_second),
-        "limit": limits[0].words if limits else "",
-        "best": place == simulation.best,
-    }
+def _blocks(simulation: Simulation, best: SimulationRow) -> Iterator[Block]:
+    found, several = best.found, len(simulation.rows) > 1
+    if found.notes:
+        yield Notice("notes", "Notes", found.notes, "warn")
+    pictures = [sweep_chart(simulation)] if several else []
+    pictures += [limits_chart(best)] if found.limits else []
+    yield Drawings("pictures", "Jobs and limits" if several else "Limits", pictures)
+    columns = (
+        Column("words", "Limit"),
+        Column("seconds", "In use", "seconds"),
+        Column("share", "Share", "share"),
+    )
+    title = f"What limits{' the best job' if several else ''}"
+    rows = [asdict(one) for one in found.limits]
+    total = "The most limiting first; uses overlap in time"
+    yield Table("limits", title, columns, rows, total=total)
+    texts = [stack_words(found), *request_words(found)]
+    yield Points.of("requests", "Requests", texts)
+    if several:
+        yield _jobs(simulation, _MOST_ROWS_OF_PAGE)
 
 
 def limits_chart(row: SimulationRow) -> chart.Chart:
@@ -298,7 +308,7 @@ def limits_chart(row: SimulationRow) -> chart.Chart:
         height={"step": 26},
         title={"text": "What the time goes to", "subtitle": "uses overlap in time"},
     )
-    words = "; ".join(f"{one.words} ({format_percent(one.share)})" for one in row.found.limits)
+    words = "; ".join(f"{one.words} ({percent_text(one.share)})" for one in row.found.limits)
     return chart.Chart(chart.column(spec), f"Shares of the I/O time: {words}.")
 
 
@@ -339,12 +349,12 @@ def sweep_chart(simulation: Simulation) -> chart.Chart:
 
 def _dot(row: SimulationRow, first: str, others: list[str]) -> dict[str, Any]:
     def named(names: list[str]) -> str:
-        return ", ".join(f"{_short(name)}={format_value(row.point[name])}" for name in names)
+        return ", ".join(f"{_short(name)}={value_text(row.point[name])}" for name in names)
 
     limits, seconds = row.found.limits, row.found.seconds
     return {
-        "value": format_value(row.point[first]),
-        "rest": format_value(row.point[others[0]]) if len(others) == 1 else named(others),
+        "value": value_text(row.point[first]),
+        "rest": value_text(row.point[others[0]]) if len(others) == 1 else named(others),
         "shown": named([first, *others]),
         "bandwidth": row.found.bandwidth_bytes_per_second / _GIB,
         "seconds": seconds if seconds < float("inf") else None,

@@ -12,7 +12,7 @@ from math import inf
 from stripewise.core import JobFigures, JobSettings, RunRole, StudyResult, Trial, TrialState, Value
 from stripewise.core.errors import StripewiseError, StudyError, UsageError
 from stripewise.learning.knowledge import Machine, tier_machine
-from stripewise.present import plural
+from stripewise.present import plural, ratio_text
 from stripewise.run.jobs import Changes, rewrite
 from stripewise.run.launch import Launcher, SlurmLauncher
 from stripewise.run.runtime import Runtime
@@ -244,7 +244,10 @@ def leave_script(
 def _notes(options: StudyOptions, result: StudyResult) -> tuple[str, ...]:
     """Return what the marked lines tell a reader."""
     found = result.speedup
-    said = f"{found.median:.2f}x [{found.low:.2f}-{found.high:.2f}]" if found else ""
+    said = ""
+    if found:
+        ends = f"{ratio_text(found.low)}-{ratio_text(found.high)}"
+        said = f"{ratio_text(found.median)}x [{ends}]"
     return (
         f"settings found by stripewise tune {options.job.script if options.job else ''}",
         f"I/O {said} against the script as it was; stripewise convert --revert takes them out",

@@ -10,6 +10,7 @@ from functools import partial
 from random import Random
 
 from stripewise.core import Proposal, Reference, RunRole, Trial, TrialState, Value
+from stripewise.present import ratio_text
 from stripewise.settings.tunables import said_of_files
 from stripewise.study.plan import (
     LOOKS,
@@ -94,8 +95,9 @@ def _without_pairs(context: Context, trial: Trial) -> Verdict:
     why = context.budget.why_no_pairs(context.run_seconds) or "the budget is spent"
     shown = said_of_files(trial.settings, lambda name, value: f"{name}={value}")
     left_open = (
-        f"trial {trial.number} ({shown}) was {1 / trial.io_ratio:.2f}x faster in its trial, and "
-        f"no fresh pairs could confirm it: {why}; go on with --resume and a larger limit"
+        f"trial {trial.number} ({shown}) was {ratio_text(1 / trial.io_ratio)}x faster in its "
+        f"trial, and no fresh pairs could confirm it: {why}; go on with --resume and a "
+        "larger limit"
     )
     return Verdict(text=f"undecided: {left_open}", left_open=left_open)
 
@@ -183,8 +185,8 @@ def _announce(context: Context, trial: Trial) -> None:
     shown = said_of_files(trial.settings, lambda name, value: f"{name}={value}")
     context.decide(
         f"candidate/{trial.number}",
-        f"trial {trial.number} ({shown}) is the candidate, {1 / trial.io_ratio:.2f}x so far; "
-        f"{LOOKS[0]} to {LOOKS[-1]} fresh pairs of runs now confirm or refute it",
+        f"trial {trial.number} ({shown}) is the candidate, {ratio_text(1 / trial.io_ratio)}x so "
+        f"far; {LOOKS[0]} to {LOOKS[-1]} fresh pairs of runs now confirm or refute it",
     )
 
 

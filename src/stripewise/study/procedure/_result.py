@@ -21,6 +21,7 @@ from stripewise.core import (
     Verification,
     VerificationStatus,
 )
+from stripewise.present import ratio_text
 from stripewise.study.plan import (
     LOOKS,
     SLOWER_MEDIAN,
@@ -328,13 +329,14 @@ def conclude(context: Context, trial: Trial, rounds: Rounds) -> Verdict:
     elif losses:
         text = f"no improvement: I/O {shown} over all cases, but {'; '.join(losses)}"
     elif clearly_worse(whole):
-        text = f"no improvement: I/O {shown}, but the whole time got worse: {whole.median:.2f}x"
+        worse = f"but the whole time got worse: {ratio_text(whole.median)}x"
+        text = f"no improvement: I/O {shown}, {worse}"
     elif left_open:
         cases = "; ".join(left_open)
         text = f"no improvement: {cases}, and {_no_more_pairs(context, rounds)}"
     else:
         improved = True
-        text = f"I/O {shown} faster; whole time {whole.median:.2f}x"
+        text = f"I/O {shown} faster; whole time {ratio_text(whole.median)}x"
     return Verdict(trial, rounds, improved, text, undecided)
 
 
@@ -353,8 +355,8 @@ def _is_doubtful(speedup: Speedup) -> bool:
 
 def _shown(io: Speedup) -> str:
     pairs = f"{io.n_pairs} fresh pair{'s' if io.n_pairs != 1 else ''}"
-    interval = f"{io.low:.2f}-{io.high:.2f}, " if isfinite(io.low) else ""
-    return f"{io.median:.2f}x [{interval}{pairs}]"
+    interval = f"{ratio_text(io.low)}-{ratio_text(io.high)}, " if isfinite(io.low) else ""
+    return f"{ratio_text(io.median)}x [{interval}{pairs}]"
 
 
 def _left_open(context: Context, rounds: Rounds) -> list[str]:
@@ -378,7 +380,7 @@ def _losses(context: Context, rounds: Rounds) -> list[str]:
 
 
 def _interval(speedup: Speedup) -> str:
-    return f"{speedup.median:.2f}x [{speedup.low:.2f}-{speedup.high:.2f}]"
+    return f"{ratio_text(speedup.median)}x [{ratio_text(speedup.low)}-{ratio_text(speedup.high)}]"
 
 
 def _no_more_pairs(context: Context, rounds: Rounds) -> str:

@@ -24,12 +24,12 @@ from stripewise.present import (
     Chart,
     Spec,
     chart,
-    format_interval,
-    format_ratio,
-    format_seconds,
-    format_value,
+    interval_text,
     plural,
+    ratio_text,
+    seconds_text,
     time_unit,
+    value_text,
 )
 from stripewise.settings.tunables import format_settings, setting_name
 from stripewise.study.report._digest import baseline_runs, best_runs
@@ -71,14 +71,14 @@ def evidence_chart(result: StudyResult) -> Chart | None:
     ]
     parts = [_strips(runs, result.improved)]
     description = "I/O time of every run: " + "; ".join(
-        f"{name}: {plural(len(times), 'run')}, median {format_seconds(statistics.median(times))}"
+        f"{name}: {plural(len(times), 'run')}, median {seconds_text(statistics.median(times))}"
         for name, times in runs.items()
     )
     if ratios:
         parts.append(_ratios(ratios, result))
     if ratios and result.speedup is not None:
-        interval = format_interval(result.speedup)
-        description += f". Speed-up {format_ratio(result.speedup.median)}x {interval}"
+        interval = interval_text(result.speedup)
+        description += f". Speed-up {ratio_text(result.speedup.median)}x {interval}"
     return Chart(chart.column(*parts), description)
 
 
@@ -160,7 +160,7 @@ def timeline_chart(result: StudyResult) -> Chart | None:
     looks = {name: look for name, look in looks.items() if name in used}
     troubles = sum(not run.measurement.ok for run in runs)
     description = (
-        f"{plural(len(runs), 'run')} over {format_seconds(end - start)}, I/O time of each;"
+        f"{plural(len(runs), 'run')} over {seconds_text(end - start)}, I/O time of each;"
         f" {plural(troubles, 'run')} failed or timed out"
     )
     return Chart(chart.column(_timeline(rows, looks, unit)), description)
@@ -179,8 +179,8 @@ def _row(
     return {
         **{"from": begin, "to": end, "at": (begin + end) / 2, "role": role, "run": name + pair},
         "seconds": found.io_seconds if found.ok else height,
-        "io": format_seconds(found.io_seconds) if found.ok else "none",
-        "whole": format_seconds(found.elapsed_seconds),
+        "io": seconds_text(found.io_seconds) if found.ok else "none",
+        "whole": seconds_text(found.elapsed_seconds),
         "settings": settings.get(run.trial_number or 0, "") or "defaults",
         "ended": found.status.value,
     }
@@ -275,7 +275,7 @@ def _values(result: StudyResult, name: str) -> list[ValueEffect]:
 
 
 def _shown(trial: Trial, name: str) -> str:
-    return format_value(trial.settings[name]) if name in trial.settings else DEFAULT
+    return value_text(trial.settings[name]) if name in trial.settings else DEFAULT
 
 
 def _rank(value: Value | None) -> tuple[float, ...]:
@@ -313,7 +313,7 @@ def effects_chart(effects: Effects) -> Chart | None:
     description = "Speed-up of the I/O by the value of each tunable: " + "; ".join(
         f"{name}: "
         + ", ".join(
-            f"{v.value} {format_ratio(v.median)}x ({plural(v.n_trials, 'trial')})"
+            f"{v.value} {ratio_text(v.median)}x ({plural(v.n_trials, 'trial')})"
             for v in values
             if v.speedups
         )

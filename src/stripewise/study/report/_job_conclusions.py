@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 from stripewise.core import JobStorage, JobStudy, RungRun, Speedup
 from stripewise.present import (
-    format_bandwidth,
-    format_bytes,
-    format_ratio,
-    format_seconds,
     known,
     plural,
     printable,
+    rate_text,
+    ratio_text,
+    seconds_text,
+    size_text,
 )
 from stripewise.study.job_scripts import span_text
 from stripewise.study.report._job_rungs import (
@@ -61,7 +61,7 @@ def _decision(run: RungRun) -> str:
     if not run.ok:
         text += state_word(run)
     else:
-        text += f"I/O {format_seconds(run.io_seconds)} ({speedup_text(run)})"
+        text += f"I/O {seconds_text(run.io_seconds)} ({speedup_text(run)})"
         text += f", whole run {known(run.elapsed_seconds)}"
         if run.system_writes:
             text += f", {run.system_writes} system writes"
@@ -79,7 +79,7 @@ def speedup_words(speedup: Speedup) -> str:
     if speedup.n_pairs:
         return f"I/O {faster(speedup)}"
     kind = "slower" if speedup.median < 1 else "faster"
-    return f"I/O {format_ratio(speedup.median)}x {kind} [single runs: no interval]"
+    return f"I/O {ratio_text(speedup.median)}x {kind} [single runs: no interval]"
 
 
 def conclusions(study: JobStudy) -> list[str]:
@@ -113,7 +113,7 @@ def _best(study: JobStudy) -> Iterator[str]:
     elif best.ok and first is not None and first.ok:
         yield (
             f"The best is {name(best)}: {place(best)}, {what_was_set(best)}. Its I/O takes"
-            f" {format_seconds(best.io_seconds)} instead of {format_seconds(first.io_seconds)},"
+            f" {seconds_text(best.io_seconds)} instead of {seconds_text(first.io_seconds)},"
             f" the whole run {known(best.elapsed_seconds)} instead of"
             f" {known(first.elapsed_seconds)}."
         )
@@ -148,9 +148,9 @@ def _fewer_nodes(study: JobStudy) -> Iterator[str]:
             most = max(beaten, key=lambda run: run.nodes)
             yield (
                 f"{plural(tuned.nodes, 'burst-buffer node')} with tuned settings"
-                f" ({name(tuned)}, {format_bandwidth(tuned.bandwidth_bytes_per_second)}) moved"
+                f" ({name(tuned)}, {rate_text(tuned.bandwidth_bytes_per_second)}) moved"
                 f" data faster than {most.nodes} with defaults ({name(most)},"
-                f" {format_bandwidth(most.bandwidth_bytes_per_second)})."
+                f" {rate_text(most.bandwidth_bytes_per_second)})."
             )
             return
 
@@ -165,7 +165,7 @@ def _scaling(study: JobStudy) -> Iterator[str]:
     gain = many.bandwidth_bytes_per_second / few.bandwidth_bytes_per_second
     text = (
         f"With default settings, {nodes:.3g} times the burst-buffer nodes"
-        f" ({few.nodes} to {many.nodes}) gave {format_ratio(gain)}x the bandwidth,"
+        f" ({few.nodes} to {many.nodes}) gave {ratio_text(gain)}x the bandwidth,"
         f" {_percent(gain / nodes)} of perfect scaling"
     )
     longer = many.elapsed_seconds / few.elapsed_seconds - 1
@@ -178,7 +178,7 @@ def _aggregators(study: JobStudy) -> Iterator[str]:
     for sweep in list(sweeps(study.runs, AGGREGATORS))[:1]:
         best = sweep.fastest
         figures = ", ".join(
-            f"{run.aggregators}: {format_seconds(run.io_seconds)}" for run in sweep.runs
+            f"{run.aggregators}: {seconds_text(run.io_seconds)}" for run in sweep.runs
         )
         if not _differs(sweep):
             yield f"The aggregators made no clear difference ({sweep.where}): {figures}."
@@ -193,12 +193,12 @@ def _aggregators(study: JobStudy) -> Iterator[str]:
 def _striping(study: JobStudy) -> Iterator[str]:
     for sweep in list(sweeps(study.runs, STRIPING_UNIT))[:1]:
         small, large = sweep.runs[0], sweep.runs[-1]
-        figures = ", ".join(f"{_unit(r)}: {format_seconds(r.io_seconds)}" for r in sweep.runs)
+        figures = ", ".join(f"{_unit(r)}: {seconds_text(r.io_seconds)}" for r in sweep.runs)
         plain = _without_unit(study, sweep.fastest)
         if plain < sweep.fastest.io_seconds:
             yield (
                 "No striping unit that was set was faster than the default's"
-                f" {format_seconds(plain)} ({sweep.where}): {figures}."
+                f" {seconds_text(plain)} ({sweep.where}): {figures}."
             )
         elif _differs(sweep):
             yield (
@@ -211,7 +211,7 @@ def _striping(study: JobStudy) -> Iterator[str]:
         if few and many and many > few * (1 + _CLEAR):
             yield (
                 f"From {_unit(large)} to {_unit(small)} the system writes rose from"
-                f" {few} to {many} ({format_ratio(many / few)} times as many)."
+                f" {few} to {many} ({ratio_text(many / few)} times as many)."
             )
 
 
@@ -236,7 +236,7 @@ def _differs(sweep: Sweep) -> bool:
 
 
 def _unit(run: RungRun) -> str:
-    return format_bytes(run.striping_unit_bytes or 0)
+    return size_text(run.striping_unit_bytes or 0)
 
 
 def _hybrid(study: JobStudy) -> Iterator[str]:
@@ -261,14 +261,14 @@ def _hybrid(study: JobStudy) -> Iterator[str]:
         files = printable(str(run.settings.get(FILES, "some files")))
         yield (
             f"The hybrid run ({name(run)}, only {files} on the burst buffer) {verb}:"
-            f" {format_seconds(run.elapsed_seconds)} against"
-            f" {format_seconds(other.elapsed_seconds)} ({name(other)})."
+            f" {seconds_text(run.elapsed_seconds)} against"
+            f" {seconds_text(other.elapsed_seconds)} ({name(other)})."
         )
         return
 
 
 def _percent(share: float) -> str:
-    """Format a share of single runs, which know no more digits."""
+    """Write a share of single runs, which know no more digits."""
     return f"{100 * share:.0f} %"
 
 
@@ -282,7 +282,7 @@ def _staging(study: JobStudy) -> Iterator[str]:
         return
     both = best.elapsed_seconds + best.staging_seconds
     yield (
-        f"Staging takes {format_seconds(best.staging_seconds)} of the {format_seconds(both)} of"
+        f"Staging takes {seconds_text(best.staging_seconds)} of the {seconds_text(both)} of"
         f" {name(best)}, {_percent(best.staging_seconds / both)}."
     )
 

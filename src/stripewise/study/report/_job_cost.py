@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from stripewise.core import JobStudy, Speedup
-from stripewise.present import format_ratio, format_seconds, plural, printable, significant
+from stripewise.present import number_text, plural, printable, ratio_text, seconds_text
 from stripewise.study.job_scripts import JobsAhead, last_text, reach_text
 from stripewise.study.plan import OutsideUse, use_text
 
@@ -70,8 +70,8 @@ def node_time(node_seconds: float) -> str:
     if not math.isfinite(node_seconds):
         return "an unknown number of node-hours"
     if abs(node_seconds) < 360:
-        return f"{significant(node_seconds)} node-seconds"
-    return f"{significant(node_seconds / 3600)} node-hours"
+        return f"{number_text(node_seconds)} node-seconds"
+    return f"{number_text(node_seconds / 3600)} node-hours"
 
 
 def _runs(spent: float, saved: float) -> int:
@@ -118,7 +118,7 @@ def _costs_more(before: float, after: float) -> str:
 
 
 def _noise(speedup: Speedup, saved: float) -> str:
-    bounds = f"{format_ratio(speedup.low)}x and {format_ratio(speedup.high)}x"
+    bounds = f"{ratio_text(speedup.low)}x and {ratio_text(speedup.high)}x"
     return (
         f"One run of the job saves {node_time(saved)}, which is less than the noise: the speed-up"
         f" of the whole run lies between {bounds}, so it cannot be said whether the study pays"
@@ -131,7 +131,7 @@ def _staging(study: JobStudy) -> list[str]:
     if best is None or (best.stage_in_seconds is None and best.stage_out_seconds is None):
         return []
     parts = [
-        f"{name} {format_seconds(seconds)}"
+        f"{name} {seconds_text(seconds)}"
         for name, seconds in (
             ("stage-in", best.stage_in_seconds),
             ("stage-out", best.stage_out_seconds),

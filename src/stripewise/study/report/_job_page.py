@@ -5,22 +5,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-from markupsafe import Markup
 
 from stripewise.core import JobStudy, RungRun
 from stripewise.present import (
     Chart,
     Spec,
     chart,
-    format_bandwidth,
-    format_bytes,
-    format_seconds,
     known,
-    page_template,
     plural,
+    rate_text,
+    seconds_text,
+    size_text,
+)
+from stripewise.present.blocks import (
+    Block,
+    Column,
+    Drawings,
+    Lines,
+    Notice,
+    Points,
+    Section,
+    Table,
 )
 from stripewise.study.report._job_conclusions import against, conclusions, decisions, job_headline
 from stripewise.study.report._job_cost import payback
@@ -36,7 +43,6 @@ from stripewise.study.report._job_rungs import (
     name,
     place,
     series,
-    size_or_dash,
     speedup_text,
     state_word,
     sweeps,
@@ -73,8 +79,8 @@ def _said(run: RungRun) -> dict[str, Any]:
         "run": name(run),
         "place": place(run),
         "settings": what_was_set(run),
-        "io": known(run.io_seconds, format_seconds),
-        "whole": known(run.elapsed_seconds, format_seconds),
+        "io": known(run.io_seconds, seconds_text),
+        "whole": known(run.elapsed_seconds, seconds_text),
     }
 
 
@@ -195,7 +201,7 @@ def bandwidth_chart(study: JobStudy) -> Chart | None:
         f"{one}: "
         + ", ".join(
             (f"{plural(run.nodes, 'node')} " if run.nodes else "")
-            + format_bandwidth(run.bandwidth_bytes_per_second)
+            + rate_text(run.bandwidth_bytes_per_second)
             for run in runs
         )
         for one, runs in found.items()
@@ -251,7 +257,7 @@ def sweep_chart(study: JobStudy, tunable: str) -> Chart | None:
     spec = chart.layers(rows, line, points, height=200, title=f"I/O time, s, by {what}")
     said = "; ".join(
         f"{one}: "
-        + ", ".join(f"{_value(r, tunable)} {format_seconds(r.io_seconds)}" for r in sweep.runs)
+        + ", ".join(f"{_value(r, tunable)} {seconds_text(r.io_seconds)}" for r in sweep.runs)
         for one, sweep in zip(names, found, strict=True)
     )
     return Chart(chart.column(spec), f"I/O time by {what}: {said}")
@@ -273,33 +279,102 @@ def _names(found: Sequence[Sweep]) -> list[str]:
 
 def _value(run: RungRun, tunable: str) -> str:
     value = swept(run, tunable) or 0
-    return str(value) if tunable == AGGREGATORS else format_bytes(value)
+    return str(value) if tunable == AGGREGATORS else size_text(value)
 
 
 # The study of a job script as a section of the report's page.
 
 MOST_ROWS = 500
-_FILTERS: dict[str, Callable[..., Any]] = {
-    "place": place,
-    "settings_of": what_was_set,
-    "state_word": state_word,
-    "run_speedup": speedup_text,
-    "size_or_dash": size_or_dash,
-    "figure": figure_text,
-}
 
 
-def job_section(study: JobStudy) -> str:
-    """Render the section, safe to stand in a page: names and messages are escaped."""
-    return Markup(  # a template that escapes made it
-        page_template("job.html.j2", _FILTERS).render(
-            study=study,
-            headline=job_headline(study),
-            against=against(study),
-            conclusions=conclusions(study),
-            charts=list(job_charts(study).values()),
-            paid=payback(study),
-            decisions=decisions(study)[:MOST_ROWS],
-            most_rows=MOST_ROWS,
-        )
+def job_section(study: JobStudy) -> Section:
+    """Return the section of a job script's study."""
+    lead = (
+        f"{job_headline(study)}. Job script {study.script}, step {study.step}: "
+        f"{plural(len(study.runs), 'configuration')} in {plural(study.n_jobs, 'job')}"
     )
+    if study.queue_seconds is not None:
+        lead += f", which waited {seconds_text(study.queue_seconds)} in the queue"
+    lead += f", with {plural(study.controller_requests, 'request')} to the batch system."
+    blocks: list[Block] = [Notice("job-lead", "", [lead], "plain")]
+    if compared := against(study):
+        blocks.append(Points.of("job-against", "", [f"Against {text}" for text in compared]))
+    blocks.append(Points.of("job-conclusions", "What follows", conclusions(study)))
+    title = "When has the study paid for itself?"
+    blocks.append(Notice("job-paid", title, [payback(study).text], "plain"))
+    if study.hints:
+        lost = f"Lost in this form: {'; '.join(study.hints_lost)}" if study.hints_lost else ""
+        title = "The hints for each file, a line for the job script"
+        blocks.append(Lines("job-hints", title, study.hints.splitlines(), lost))
+    blocks.append(Drawings("job-charts", "", list(job_charts(study).values())))
+    blocks.append(_run_table(study))
+    if study.mpiio:
+        blocks.append(_mpiio_table(study))
+    why: list[Block] = [Points.of("job-decisions", "", decisions(study)[:MOST_ROWS])]
+    if study.stopped_because:
+        stopped = f"The search ended: {study.stopped_because}."
+        why.append(Notice("job-stopped", "", [stopped], "plain"))
+    blocks.append(Section("job-why", "Why each run was made", why, is_folded=True))
+    return Section("job", "The job script", blocks)
+
+
+def _run_table(study: JobStudy) -> Table:
+    columns = (
+        Column("run", "Run", "id"),
+        Column("place", "Files"),
+        Column("settings", "Settings"),
+        Column("aggregators", "Aggregators", "count"),
+        Column("unit_bytes", "Striping unit", "bytes"),
+        Column("buffer_bytes", "Buffer", "bytes"),
+        Column("outcome", "Outcome"),
+        Column("io_seconds", "I/O time", "seconds"),
+        Column("whole_seconds", "Whole run", "seconds"),
+        Column("stage_in_seconds", "Stage-in", "seconds"),
+        Column("stage_out_seconds", "Stage-out", "seconds"),
+        Column("bandwidth", "Bandwidth", "rate"),
+        Column("system_writes", "System writes", "count"),
+        Column("speedup", "Speed-up of the I/O", "figure"),
+    )
+    rows = [_run_row(run, study) for run in study.runs[:MOST_ROWS]]
+    return Table("job-runs", "", columns, rows, total="Every configuration")
+
+
+def _run_row(run: RungRun, study: JobStudy) -> dict[str, Any]:
+    is_best = run.number == study.best
+    return {
+        "run": run.number,
+        "place": place(run),
+        "settings": what_was_set(run),
+        "aggregators": run.aggregators or None,
+        "unit_bytes": run.striping_unit_bytes,
+        "buffer_bytes": run.buffer_bytes,
+        "outcome": f"{state_word(run)}{' (best)' if is_best else ''}",
+        "io_seconds": run.io_seconds if run.ok else None,
+        "whole_seconds": run.elapsed_seconds if math.isfinite(run.elapsed_seconds) else None,
+        "stage_in_seconds": run.stage_in_seconds,
+        "stage_out_seconds": run.stage_out_seconds,
+        "bandwidth": run.bandwidth_bytes_per_second if run.ok else None,
+        "system_writes": run.system_writes or None,
+        "speedup": speedup_text(run),
+        "look": "best" if is_best else "" if run.ok else "failed",
+    }
+
+
+def _mpiio_table(study: JobStudy) -> Table:
+    columns = (
+        Column("file", "File"),
+        Column("name", "Figure"),
+        Column("before", "Baseline", "figure"),
+        Column("after", "Best", "figure"),
+    )
+    rows = [
+        {
+            "file": one.file,
+            "name": one.name,
+            "before": figure_text(one.before, one.unit),
+            "after": figure_text(one.after, one.unit),
+        }
+        for one in study.mpiio
+    ]
+    total = "What Cray MPICH printed of the files: statistics and timers"
+    return Table("job-mpiio", "", columns, rows, total=total)

@@ -17,11 +17,11 @@ from stripewise.present import (
     TextTable,
     csv_cell,
     finite,
-    format_bytes,
-    format_ratio,
     known,
     plural,
     printable,
+    ratio_text,
+    size_text,
 )
 from stripewise.settings.tunables import format_settings, hint_text, split_scope
 
@@ -95,12 +95,12 @@ def state_word(run: RungRun) -> str:
 
 def speedup_text(run: RungRun) -> str:
     """Format its I/O speed-up over the baseline: 3.8x; "–" without a figure."""
-    return f"{format_ratio(1 / run.io_ratio)}x" if 0 < run.io_ratio < float("inf") else "–"
+    return f"{ratio_text(1 / run.io_ratio)}x" if 0 < run.io_ratio < float("inf") else "–"
 
 
 def size_or_dash(size_bytes: int | None) -> str:
     """Format a size, "–" where it is not known."""
-    return format_bytes(size_bytes) if size_bytes is not None else "–"
+    return size_text(size_bytes) if size_bytes is not None else "–"
 
 
 def series(study: JobStudy) -> dict[str, list[RungRun]]:

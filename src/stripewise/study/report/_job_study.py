@@ -27,11 +27,11 @@ from stripewise.core import (
 )
 from stripewise.present import (
     TextTable,
-    format_bandwidth,
-    format_bytes,
+    number_text,
     plural,
     printable,
-    significant,
+    rate_text,
+    size_text,
 )
 from stripewise.settings.formats import get, matches
 from stripewise.settings.tunables import split_scope
@@ -374,10 +374,10 @@ def figure_text(value: float | None, unit: str) -> str:
     if value is None:
         return _UNKNOWN
     if unit == "B":
-        return format_bytes(value)
+        return size_text(value)
     if unit == "B/s":
-        return format_bandwidth(value)
-    return f"{significant(value)} %" if unit == "%" else f"{value:.0f}"
+        return rate_text(value)
+    return f"{number_text(value)} %" if unit == "%" else f"{value:.0f}"
 
 
 def mpiio_text(study: JobStudy) -> str:

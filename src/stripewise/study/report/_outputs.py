@@ -12,7 +12,7 @@ from pathlib import Path
 
 from stripewise.core import JobStudy, OwnedDirectory, StudyResult
 from stripewise.core.extras import missing
-from stripewise.present import fit_encoding, format_seconds, labelled, line, plural, printable
+from stripewise.present import fit_encoding, labelled, line, plural, printable, seconds_text
 from stripewise.settings.formats import get
 from stripewise.study.report._job_conclusions import against, conclusions, decisions
 from stripewise.study.report._job_cost import payback
@@ -110,7 +110,7 @@ def script_lines(result: StudyResult) -> list[str]:
 def _work(study: JobStudy) -> str:
     text = f"{plural(len(study.runs), 'configuration')} in {plural(study.n_jobs, 'job')}"
     if study.queue_seconds is not None:
-        text += f", {format_seconds(study.queue_seconds)} in the queue"
+        text += f", {seconds_text(study.queue_seconds)} in the queue"
     return f"{text}, {plural(study.controller_requests, 'request')} to the batch system"
 
 

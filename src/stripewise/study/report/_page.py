@@ -26,13 +26,15 @@ from stripewise.present import (
     amount_words,
     bandwidth_words,
     command_line,
-    format_bytes,
-    format_count,
-    format_seconds,
+    count_text,
+    number_text,
     page_template,
+    percent_text,
     printable,
+    ratio_text,
+    seconds_text,
+    size_text,
 )
-from stripewise.present import numbers as _text
 from stripewise.run.runtime import command_with_resources, launch_environment, resource_environment
 from stripewise.settings import formats
 from stripewise.settings.tunables import setting_name
@@ -108,7 +110,7 @@ def render_html(result: StudyResult, job: JobStudy | None = None) -> str:
         all_facts=_facts(result),
         states=_STATES,
         most_rows=MOST_ROWS,
-        job=job_section(job) if job is not None else "",
+        job=job_section(job) if job is not None else None,
     )
 
 
@@ -139,9 +141,9 @@ def _fact(value: object) -> str:
     if value is True:
         return "yes"
     if isinstance(value, float):
-        return _text.significant(value)
+        return number_text(value)
     if isinstance(value, int):
-        return f"{value:,}".replace(",", " ")
+        return count_text(value)
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return " ".join(str(value).split())
@@ -149,7 +151,7 @@ def _fact(value: object) -> str:
 
 def _speedup(ratio: float) -> str:
     """Format a time relative to the baseline's as everywhere: 3.8x."""
-    return f"{_text.format_ratio(1 / ratio)}x" if 0 < ratio < math.inf else "–"
+    return f"{ratio_text(1 / ratio)}x" if 0 < ratio < math.inf else "–"
 
 
 _FILTERS: dict[str, Callable[..., Any]] = {
@@ -229,30 +231,28 @@ def _observed(file: ObservedFile | None) -> dict[str, str]:
         return {}
     amounts = ((file.amount("write_bytes"), "written"), (file.amount("read_bytes"), "read"))
     moved = [
-        f"{amount.words(format_bytes)} {verb}"
+        f"{amount.words(size_text)} {verb}"
         for amount, verb in amounts
         if amount.value or not amount.is_exact
     ]
     rows = {
         "Interface of the program": file.interface or "unknown",
         "Program asked for": ", ".join(moved) or "nothing",
-        "I/O time (slowest rank)": file.amount("io_seconds").words(format_seconds),
+        "I/O time (slowest rank)": file.amount("io_seconds").words(seconds_text),
     }
     if file.readers:
         rows["Ranks that issued system reads"] = str(file.readers)
     if file.system_writes:
-        rows["Ranks that issued system writes"] = file.amount("writers").words(format_count)
-        rows["System writes"] = (
-            f"{file.system_writes:,}".replace(",", " ")
-            + f" ({format_bytes(file.system_write_bytes)})"
-        )
+        rows["Ranks that issued system writes"] = file.amount("writers").words(count_text)
+        writes, written = count_text(file.system_writes), size_text(file.system_write_bytes)
+        rows["System writes"] = f"{writes} ({written})"
         rows["Size of a system write"] = (
-            f"about {format_bytes(file.median_write_bytes)} (median),"
-            f" {format_bytes(file.largest_write_bytes)} (largest)"
+            f"about {size_text(file.median_write_bytes)} (median),"
+            f" {size_text(file.largest_write_bytes)} (largest)"
         )
         if file.aligned_fraction:
             rows["Aligned system writes"] = ", ".join(
-                f"{100 * fraction:.0f} % to {format_bytes(alignment)}"
+                f"{percent_text(fraction)} to {size_text(alignment)}"
                 for alignment, fraction in sorted(file.aligned_fraction.items())
             )
     return rows

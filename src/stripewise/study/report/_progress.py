@@ -22,7 +22,7 @@ from stripewise.core import (
     Verification,
     VerificationStatus,
 )
-from stripewise.present import fit_encoding, format_ratio, line, plural, printable
+from stripewise.present import fit_encoding, line, plural, printable, ratio_text
 from stripewise.settings.tunables import format_settings
 from stripewise.study.plan import Observer, RunSlot
 from stripewise.study.report._digest import describe_verification, digest
@@ -93,7 +93,7 @@ class ProgressObserver(Observer):
         self._update(total=most, completed=number - 1)
 
     def trial_finished(self, trial: Trial, most: int, best_ratio: float) -> None:
-        best = f"best so far {format_ratio(1 / best_ratio)}x"
+        best = f"best so far {ratio_text(1 / best_ratio)}x"
         if not 0 < best_ratio < 1:
             best = "no better yet"
         number = f"trial {f'{trial.number}/{most}':>5}"
@@ -116,7 +116,7 @@ class ProgressObserver(Observer):
         speedup: Speedup,
         cases: Mapping[str, Speedup] | None = None,
     ) -> None:
-        text = ", ".join(f"{_of(n)}{format_ratio(s.median)}x" for n, s in (cases or {}).items())
+        text = ", ".join(f"{_of(n)}{ratio_text(s.median)}x" for n, s in (cases or {}).items())
         text = f"{faster(speedup)}   ({text})" if cases else faster(speedup)
         self._say(f"pair {f'{done}/{most}':>6}", text)
 

@@ -19,14 +19,14 @@ from stripewise.present import (
     command_line,
     finite,
     fit_encoding,
-    format_bandwidth,
-    format_interval,
-    format_ratio,
-    format_seconds,
+    interval_text,
     labelled,
     line,
     plural,
     printable,
+    rate_text,
+    ratio_text,
+    seconds_text,
 )
 from stripewise.settings.tunables import format_settings, scopes
 from stripewise.storage.simulation import SimulatedProgram
@@ -185,11 +185,11 @@ def _case_phrase(case: StudyResult) -> str:
     first = digest([first for first, _ in case.pairs])
     text = (
         f"I/O {amount_words(first, 'io_seconds')} → {amount_words(after, 'io_seconds')}"
-        f"   {format_ratio(case.speedup.median)}x {outcome_word(case)}"
-        f" {format_interval(case.speedup)}"
+        f"   {ratio_text(case.speedup.median)}x {outcome_word(case)}"
+        f" {interval_text(case.speedup)}"
     )
     if case.elapsed_speedup is not None:
-        text += f"    whole program {format_ratio(case.elapsed_speedup.median)}x"
+        text += f"    whole program {ratio_text(case.elapsed_speedup.median)}x"
     return text
 
 
@@ -241,7 +241,7 @@ def simulated_study_lines(study: SimulatedStudy) -> Iterator[str]:
     yield line("storage", printable(f"{program.storage.name}: {program.storage.title}"))
     yield line("default", _took(study.default_seconds, work.bytes))
     if study.settings:
-        gain = format_ratio(study.default_seconds / study.seconds)
+        gain = ratio_text(study.default_seconds / study.seconds)
         yield line("best", format_settings(study.settings))
         yield line("then", f"{_took(study.seconds, work.bytes)}, {gain}x faster")
     else:
@@ -250,7 +250,7 @@ def simulated_study_lines(study: SimulatedStudy) -> Iterator[str]:
     yield line(
         "strategy",
         f"{study.strategy}: {plural(len(result.trials), 'trial')}, "
-        f"{plural(len(result.runs), 'run')} of {format_seconds(spent)} in virtual time",
+        f"{plural(len(result.runs), 'run')} of {seconds_text(spent)} in virtual time",
     )
 
 
@@ -278,4 +278,4 @@ def simulated_study_json(study: SimulatedStudy) -> dict[str, Any]:
 
 
 def _took(seconds: float, moved: int) -> str:
-    return f"{format_seconds(seconds)}, {format_bandwidth(moved / max(seconds, 1e-12))}"
+    return f"{seconds_text(seconds)}, {rate_text(moved / max(seconds, 1e-12))}"

@@ -24,13 +24,13 @@ from stripewise.core import (
 )
 from stripewise.present import (
     amount_words,
-    format_bandwidth,
-    format_bytes,
-    format_interval,
-    format_ratio,
-    format_seconds,
+    interval_text,
     plural,
     printable,
+    rate_text,
+    ratio_text,
+    seconds_text,
+    size_text,
 )
 from stripewise.settings.tunables import format_settings
 from stripewise.study.report._digest import (
@@ -54,7 +54,7 @@ def headline(result: StudyResult) -> str:
         return f"No improvement found{where}"
     if result.speedup is None:
         return f"I/O is faster{where}"
-    return f"I/O {format_ratio(result.speedup.median)}x faster{where}"
+    return f"I/O {ratio_text(result.speedup.median)}x faster{where}"
 
 
 def conclusion(result: StudyResult) -> str:
@@ -90,8 +90,8 @@ def traffic(result: StudyResult) -> str:
         return ""
     more = "more" if after > before else "less"
     return (
-        f"the system writes {more} with these settings: {format_bytes(after)} instead of"
-        f" {format_bytes(before)}"
+        f"the system writes {more} with these settings: {size_text(after)} instead of"
+        f" {size_text(before)}"
     )
 
 
@@ -115,14 +115,14 @@ def faster(speedup: Speedup) -> str:
     A median below 1 is said as "0.43x, slower".
     """
     kind = ", slower" if speedup.median < 1 else " faster" if speedup.median > 1 else ""
-    return f"{format_ratio(speedup.median)}x{kind} {format_interval(speedup)}"
+    return f"{ratio_text(speedup.median)}x{kind} {interval_text(speedup)}"
 
 
 def whole_program(speedup: Speedup | None) -> str:
     """Say the whole program's speed-up; "" if it is not known."""
     if speedup is None or not math.isfinite(speedup.median):
         return ""
-    return f"whole program {format_ratio(speedup.median)}x"
+    return f"whole program {ratio_text(speedup.median)}x"
 
 
 def _evidence(result: StudyResult) -> str:
@@ -139,9 +139,9 @@ def _evidence(result: StudyResult) -> str:
     text += "."
     if result.elapsed_speedup is not None:
         text += (
-            f" The whole program takes {format_seconds(after.seconds)} instead of"
-            f" {format_seconds(before.seconds)}"
-            f" ({format_ratio(result.elapsed_speedup.median)}x)."
+            f" The whole program takes {seconds_text(after.seconds)} instead of"
+            f" {seconds_text(before.seconds)}"
+            f" ({ratio_text(result.elapsed_speedup.median)}x)."
         )
     return text
 
@@ -170,7 +170,7 @@ def _why_not(result: StudyResult) -> str:
 
 def _not_confirmed(result: StudyResult, speedup: Speedup) -> str:
     settings = format_settings(result.winner.settings) if result.winner else ""
-    measured = f"{format_ratio(speedup.median)}x {format_interval(speedup)}"
+    measured = f"{ratio_text(speedup.median)}x {interval_text(speedup)}"
     text = (
         f"The most promising of {plural(len(result.trials), 'configuration')} ({settings})"
         f" measured {measured} in fresh paired runs"
@@ -205,7 +205,7 @@ def _slower_phrase(result: StudyResult) -> str:
             continue
         io, whole = case.speedup, case.elapsed_speedup
         figures = [
-            f"{name} {format_ratio(speedup.median)}x {format_interval(speedup)}"
+            f"{name} {ratio_text(speedup.median)}x {interval_text(speedup)}"
             for name, speedup in (("I/O", io), ("whole program", whole))
             if speedup is not None and speedup.median < 1
         ]
@@ -256,7 +256,7 @@ def rejection(result: StudyResult, number: int, verification: Verification) -> s
 
 
 def outcome_word(case: StudyResult) -> str:
-    """Say how a case fared: "faster", "SLOWER", "no significant change"."""
+    """Say how a case fared: "faster", "SLOWER", "no number_text change"."""
     outcome = case.cases[0].outcome
     return "SLOWER" if outcome is CaseOutcome.SLOWER else outcome.value
 
@@ -289,7 +289,7 @@ def run_line(measurement: Measurement) -> str:
         return "no I/O seen"
     seconds = amount_words(measurement, "io_seconds")
     rate = measurement.bandwidth
-    bandwidth = format_bandwidth(rate.least) if rate.is_exact else "bandwidth unknown"
+    bandwidth = rate_text(rate.least) if rate.is_exact else "bandwidth unknown"
     return f"I/O {seconds}   {bandwidth}"
 
 
@@ -300,7 +300,7 @@ def _outcome(trial: Trial) -> str:
     figures = digest(trial.measurements)
     text = f"I/O {amount_words(figures, 'io_seconds')}" if not trial.case_ratios else "I/O"
     if math.isfinite(trial.io_ratio) and trial.io_ratio > 0:
-        text += f"   {format_ratio(1 / trial.io_ratio)}x"
+        text += f"   {ratio_text(1 / trial.io_ratio)}x"
     if ratios := part_ratios(trial):
         text += f" ({ratios})"
     runs = plural(figures.n_runs, "run")
@@ -310,7 +310,7 @@ def _outcome(trial: Trial) -> str:
 def part_ratios(trial: Trial) -> str:
     """Say the speed-ups of the cases, or of the classes of files: "plt*.h5 3.1x, chk*.h5 0.4x"."""
     return ", ".join(
-        f"{printable(name)} {format_ratio(1 / ratio)}x"
+        f"{printable(name)} {ratio_text(1 / ratio)}x"
         for name, ratio in (trial.case_ratios or trial.class_ratios).items()
         if ratio > 0
     )

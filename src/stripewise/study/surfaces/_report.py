@@ -14,13 +14,14 @@ from stripewise.core import RunStatus, to_json
 from stripewise.present import (
     chart,
     command_line,
-    format_ratio,
-    format_seconds,
-    format_value,
     labelled,
     line,
+    percent_text,
     plural,
     printable,
+    ratio_text,
+    seconds_text,
+    value_text,
 )
 from stripewise.settings.tunables import format_settings
 from stripewise.study.report import facts_phrase, outside_lines
@@ -87,10 +88,10 @@ def surface_lines(surface: Surface, name: str) -> list[str]:
         line("optimum", f"{_spot(scene.best)}   {format_settings(scene.best.settings) or '-'}"),
         line(
             "ratio",
-            f"{format_ratio(scene.gain)}x [{low:.2f}-{high:.2f}, 95 %, bootstrap]; "
-            f"{format_ratio(scene.fresh_gain())}x in rounds that did not choose",
+            f"{ratio_text(scene.gain)}x [{low:.2f}-{high:.2f}, 95 %, bootstrap]; "
+            f"{ratio_text(scene.fresh_gain())}x in rounds that did not choose",
         ),
-        line("noise", f"CV {100 * scene.noise:.1f} % (median of the configurations)"),
+        line("noise", f"CV {percent_text(scene.noise)} (median of the configurations)"),
         line("within 5 %", f"{near} of {plural(len(scene.spots), 'configuration')}"),
     ]
     if not scene.enough_repeats:
@@ -145,7 +146,7 @@ def _failed(surface: Surface) -> int:
 def _spot(spot: Spot) -> str:
     if not isfinite(spot.io_seconds):
         return "failed"
-    return f"I/O {format_seconds(spot.io_seconds)}   median of {plural(len(spot.times), 'run')}"
+    return f"I/O {seconds_text(spot.io_seconds)}   median of {plural(len(spot.times), 'run')}"
 
 
 def _spot_json(spot: Spot) -> dict[str, Any]:
@@ -158,7 +159,7 @@ def _spot_json(spot: Spot) -> dict[str, Any]:
 
 
 def _effect(effect: TunableEffect) -> str:
-    ratios = "  ".join(f"{format_value(value)}: {ratio:.2f}" for value, ratio in effect.ratios)
+    ratios = "  ".join(f"{value_text(value)}: {ratio:.2f}" for value, ratio in effect.ratios)
     return f"{effect.name:<32} {effect.factor:5.2f}x   {ratios}"
 
 

@@ -11,22 +11,21 @@ from typing import Any
 from stripewise.learning.performance import Way
 from stripewise.present import (
     aligned,
+    duration_text,
     finite,
-    format_percent,
-    format_ratio,
-    format_seconds,
     known,
     line,
+    percent_text,
     plural,
     printable,
+    ratio_text,
+    seconds_text,
 )
 from stripewise.storage.simulation import stack_of
 from stripewise.study.surfaces import Landscape, Surface
 from stripewise.study.training._models import Fits
 from stripewise.study.training._plan import Plan, total_seconds
 from stripewise.study.training._train import Trained, spent_seconds
-
-_HOUR = 3600.0
 
 
 def cost_text(plan: Plan) -> str:
@@ -38,15 +37,15 @@ def cost_text(plan: Plan) -> str:
     text = (
         f"{plural(len(cells), 'surface')} with {plural(sum(numbers), 'configuration')}, "
         f"each {plural(options.repeats, 'time')}: {plural(runs, 'run')}, about "
-        f"{duration(seconds)}{' in virtual time' if options.way is Way.SIMULATED else ''}"
+        f"{duration_text(seconds)}{' in virtual time' if options.way is Way.SIMULATED else ''}"
     )
     if stacks := sorted({stack_of(cell.facts) for cell in cells if cell.facts}):
         text += f", with {' and '.join(stacks)}"
     budget = options.budget_seconds
     if budget is not None and seconds > budget * 1.01:
         text += (
-            f"; that is more than the budget of {duration(budget)}, in which fewer runs will be "
-            "made than a model needs"
+            f"; that is more than the budget of {duration_text(budget)}, in which fewer runs will "
+            "be made than a model needs"
         )
     return text
 
@@ -60,14 +59,14 @@ def training_lines(trained: Trained) -> Iterator[str]:
         rows.append(
             (
                 one["pattern"], str(one["ranks"]), str(one["configurations"]), str(one["runs"]),
-                format_seconds(one["default_seconds"]), format_seconds(one["best_seconds"]),
-                f"{format_ratio(one['default_seconds'] / one['best_seconds'])}x",
+                seconds_text(one["default_seconds"]), seconds_text(one["best_seconds"]),
+                f"{ratio_text(one['default_seconds'] / one['best_seconds'])}x",
             )
         )  # fmt: skip
     yield from aligned(rows)
     runs, seconds = _cost(trained)
     virtual = " in virtual time" if plan.options.way is Way.SIMULATED else ""
-    yield line("cost", f"{plural(runs, 'run')}, {duration(seconds)}{virtual}")
+    yield line("cost", f"{plural(runs, 'run')}, {duration_text(seconds)}{virtual}")
     yield line("surfaces", str(plan.options.directory))
     if trained.unfinished:
         yield line(
@@ -109,7 +108,7 @@ def fits_lines(fits: Fits, tuned_patterns: int = 0) -> Iterator[str]:
         rows.append(
             (
                 str(model.ground), str(model.pattern_class), model.kind,
-                known(model.error, format_percent), known(model.rho, "{:.2f}".format),
+                known(model.error, percent_text), known(model.rho, "{:.2f}".format),
                 f"each {left_out} in turn" if left_out else "nothing could be",
             )
         )  # fmt: skip
@@ -162,13 +161,6 @@ def fits_json(fits: Fits, tuned_patterns: int = 0) -> dict[str, Any]:
         }
     )
     return found
-
-
-def duration(seconds: float) -> str:
-    """Format how long a training takes: s, min or h."""
-    if seconds < 120:
-        return format_seconds(seconds)
-    return f"{seconds / 60:.0f} min" if seconds < 2 * _HOUR else f"{seconds / _HOUR:.1f} h"
 
 
 def _surface(surface: Surface) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 from stripewise.core.errors import StorageError
+from stripewise.present import size_text
 
 FICLONE = 0x40049409
 """ioctl number; Source: linux/fs.h, _IOW(0x94, 9, int)."""
@@ -98,16 +99,6 @@ def _copy_range(source: int, target: int, start: int, end: int) -> None:
 RESERVE_BYTES = 64 << 20
 """Left free on every file system: journals, reports, other users' small files."""
 
-_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
-
-
-def format_bytes(size: int) -> str:
-    """Format a number of bytes for people."""
-    value, unit = float(size), 0
-    while value >= 1024 and unit < len(_UNITS) - 1:
-        value, unit = value / 1024, unit + 1
-    return f"{value:.1f} {_UNITS[unit]}" if unit else f"{size} bytes"
-
 
 def check_free(directory: Path, needed_bytes: int, purpose: str) -> None:
     """Refuse when the file system has less than `needed_bytes` and a reserve free.
@@ -120,8 +111,8 @@ def check_free(directory: Path, needed_bytes: int, purpose: str) -> None:
     except OSError as error:
         raise StorageError(f"cannot use {directory}: {error.strerror or error}") from error
     if free < needed_bytes + RESERVE_BYTES:
-        wanted = f"{format_bytes(needed_bytes)} and {format_bytes(RESERVE_BYTES)} of reserve"
-        raise StorageError(_refusal(directory, wanted, purpose, format_bytes(free)))
+        wanted = f"{size_text(needed_bytes)} and {size_text(RESERVE_BYTES)} of reserve"
+        raise StorageError(_refusal(directory, wanted, purpose, size_text(free)))
 
 
 def check_quota(directory: Path, needed_bytes: int, purpose: str) -> None:
@@ -140,7 +131,7 @@ def check_quota(directory: Path, needed_bytes: int, purpose: str) -> None:
     except OSError as error:
         raise StorageError(f"cannot write in {directory}: {error.strerror or error}") from error
     if code in (errno.EDQUOT, errno.ENOSPC):
-        wanted = format_bytes(needed_bytes)
+        wanted = size_text(needed_bytes)
         raise StorageError(_refusal(directory, wanted, purpose, os.strerror(code).lower()))
 
 

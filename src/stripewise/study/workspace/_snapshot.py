@@ -14,9 +14,9 @@ from pathlib import Path
 
 from stripewise.core import OwnedDirectory
 from stripewise.core.errors import StorageError, StudyError, UsageError
-from stripewise.present import printable
+from stripewise.present import printable, size_text
 from stripewise.storage.emulation import Layout, layout_text, set_layout
-from stripewise.study.workspace._copying import can_clone, check_free, copy_file, format_bytes
+from stripewise.study.workspace._copying import can_clone, check_free, copy_file
 
 MAX_BYTES = 2 << 30
 """Most that is copied; no limit where blocks are shared."""
@@ -258,10 +258,10 @@ def _check_size(source: Path, directory: Path, names: Mapping[str, os.stat_resul
         return
     if total > MAX_BYTES:
         largest = sorted(files, key=lambda name: files[name].st_size, reverse=True)[:3]
-        sizes = ", ".join(f"{printable(n)} {format_bytes(files[n].st_size)}" for n in largest)
+        sizes = ", ".join(f"{printable(n)} {size_text(files[n].st_size)}" for n in largest)
         raise StudyError(
-            f"{source} holds {format_bytes(total)} ({sizes}), more than the "
-            f"{format_bytes(MAX_BYTES)} that are copied as inputs; {_REMEDY}"
+            f"{source} holds {size_text(total)} ({sizes}), more than the "
+            f"{size_text(MAX_BYTES)} that are copied as inputs; {_REMEDY}"
         )
     check_free(directory, total, "the copy of the inputs")
 

@@ -20,7 +20,7 @@ from stripewise.bench.advice.rules._base import (
 from stripewise.bench.advice.rules._collective_settings import best_shared
 from stripewise.bench.advice.rules._wording import evidence, of_nodes, shown, times, verb
 from stripewise.core import Value
-from stripewise.storage.simulation import rate_text
+from stripewise.present import rate_text
 
 NUMBER = "adios2.NumAggregators"
 PAYS = 1.5

@@ -36,7 +36,7 @@ from stripewise.bench.advice.rules._wording import (
     times,
     verb,
 )
-from stripewise.storage.simulation import rate_text
+from stripewise.present import rate_text
 
 
 class AggregatorNumber(Rule):

@@ -19,8 +19,7 @@ from stripewise.bench.advice.rules._base import (
     as_settings,
 )
 from stripewise.bench.advice.rules._wording import evidence, of_nodes, shown
-from stripewise.present import plural, size_text
-from stripewise.storage.simulation import rate_text
+from stripewise.present import plural, rate_text, size_text
 
 _GIB = 1 << 30
 

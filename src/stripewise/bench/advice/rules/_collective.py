@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from stripewise.bench.advice.rules._base import FACTOR, GAINS, Advice, Basis, Claim, How, Rule
 from stripewise.bench.advice.rules._wording import evidence, of_nodes, shown, slower, verb
-from stripewise.storage.simulation import rate_text
+from stripewise.present import rate_text
 
 _MOST_NODES = 16
 

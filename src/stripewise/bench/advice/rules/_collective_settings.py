@@ -29,8 +29,7 @@ from stripewise.bench.advice.rules._wording import (
 )
 from stripewise.bench.campaign import CaseFigures
 from stripewise.core import Value
-from stripewise.present import size_text
-from stripewise.storage.simulation import rate_text
+from stripewise.present import rate_text, size_text
 
 Figures = Sequence[CaseFigures]
 

@@ -25,7 +25,7 @@ from stripewise.bench.advice.rules._wording import (
     shown,
     times,
 )
-from stripewise.storage.simulation import rate_text
+from stripewise.present import rate_text
 
 WHY_NOT = (
     "Do not use lock mode 1 with HDF5 or NetCDF, nor in a program that makes any independent "

@@ -16,7 +16,7 @@ from stripewise.bench.advice.rules._wording import (
     times,
     verb,
 )
-from stripewise.storage.simulation import rate_text
+from stripewise.present import rate_text
 
 _MOST = 256
 EASIER = 1.25

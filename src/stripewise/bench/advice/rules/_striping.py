@@ -27,8 +27,7 @@ from stripewise.bench.advice.rules._wording import (
     stripes_text,
     verb,
 )
-from stripewise.present import size_text
-from stripewise.storage.simulation import rate_text
+from stripewise.present import rate_text, size_text
 
 MIB = 1 << 20
 _SIZES = (1 * MIB, 4 * MIB, 16 * MIB, 64 * MIB)

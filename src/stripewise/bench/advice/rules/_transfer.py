@@ -18,8 +18,8 @@ from stripewise.bench.advice.rules._base import (
     as_settings,
 )
 from stripewise.bench.advice.rules._wording import evidence, shown
-from stripewise.present import size_text
-from stripewise.storage.simulation import rate_text, workload_from_notation
+from stripewise.present import rate_text, size_text
+from stripewise.storage.simulation import workload_from_notation
 
 KIB = 1 << 10
 SIZES = tuple(KIB << n for n in range(2, 17, 2))

@@ -19,7 +19,7 @@ from stripewise.bench.advice.rules._base import (
     Trial,
 )
 from stripewise.bench.advice.rules._wording import evidence, of_nodes, shown, slower
-from stripewise.storage.simulation import rate_text
+from stripewise.present import rate_text
 
 _SAFE = ("FI_", "UCX_", "MPICH_OFI_")
 """Variables of the network that a job can set and unset by itself."""

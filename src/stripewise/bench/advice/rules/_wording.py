@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stripewise.bench.advice.rules._base import FACTOR, UNIT, Basis, How, Rate, Trial
-from stripewise.present import plural
-from stripewise.storage.simulation import rate_text
+from stripewise.present import plural, rate_text, ratio_text
 
 MOST_CASES = 3
 """Of a campaign that are named behind one figure."""
@@ -32,7 +31,7 @@ def slower(more: float, less: float) -> str:
 def times(more: float, less: float) -> str:
     """Return how many times as much something is: "3.8x"."""
     ratio = more / less if less else float("inf")
-    return f"{ratio:.0f}x" if ratio >= 9.95 else f"{ratio:.1f}x"
+    return f"{ratio_text(ratio)}x"
 
 
 def stripes_text(count: int, targets: int) -> str:

@@ -12,16 +12,22 @@
     return Number(value.toPrecision(3)) + " " + SIZES[unit];
   }
 
+  // Blanks from 10 000 on, as on the rest of the page.
+  function count(value) {
+    const digits = Math.abs(value) < 100 ? 3 : Math.max(3, Math.round(value).toString().length);
+    return Number(value.toPrecision(digits)).toLocaleString("en", { useGrouping: "min2" }).replaceAll(",", " ");
+  }
+
   const WORDS = {
     bytes: size,
     rate: (value) => size(value) + "/s",
     share: (value) => Number((100 * value).toPrecision(3)) + " %",
     seconds: (value) => Number(value.toPrecision(3)) + " s",
-    operations: (value) => Number(value.toPrecision(3)).toLocaleString("en").replaceAll(",", "\u202f") + "/s",
+    operations: (value) => count(value) + "/s",
   };
 
   function words(kind) {
-    const write = WORDS[kind] || ((value) => Number(value.toPrecision(4)).toLocaleString("en").replaceAll(",", "\u202f"));
+    const write = WORDS[kind] || count;
     return (value) => (value === null || value === undefined ? "–" : write(value));
   }
 

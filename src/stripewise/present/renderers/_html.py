@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Draws pages: all text is escaped, and control characters are made visible."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup, escape
+
+from stripewise.core.extras import require
+from stripewise.present import numbers
+from stripewise.present._printable import finite, printable
+from stripewise.present.blocks import NUMBERS, Chart, Content, moment, written
+from stripewise.present.chart import VEGA_VERSION
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
+
+
+def as_page(content: Content) -> str:
+    """Return one self-contained page; the same content gives the same page.
+
+    Raises:
+        RuntimeMissingError: What makes pages is not installed.
+    """
+    return page_template("report_page.html.j2", {}).render(page=content)
+
+
+def page_template(name: str, filters: Mapping[str, Callable[..., Any]]) -> Template:
+    """Return the template of a page, which has filters of its own beside those of all pages.
+
+    Raises:
+        RuntimeMissingError: What makes pages is not installed.
+    """
+    require("report", "a page or a picture")
+    environment = template_environment()
+    environment.filters.update(filters)
+    return environment.get_template(name)
+
+
+@lru_cache(maxsize=2)
+def template_environment(package: str = "stripewise.present") -> Environment:
+    """Return what reads the templates of a package, and those of the blocks beside them."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    places = [(package, "templates"), ("stripewise.present", "templates")]
+    loaders = [PackageLoader(*place) for place in (*dict.fromkeys(places), _STATIC)]
+    environment = Environment(
+        loader=ChoiceLoader(loaders),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    environment.filters.update(
+        written=written,
+        moment=moment,
+        chart_data=_chart_data,
+        prose=prose,
+        block=lambda one: type(one).__name__.lower(),
+        slug=slug,
+        evidence=numbers.evidence_figure,
+        markdown=_markdown,
+        seconds=numbers.seconds_text,
+        size=numbers.size_text,
+        bandwidth=numbers.rate_text,
+        value=numbers.value_text,
+        command=numbers.command_line,
+        lines=_lines,
+        plural=numbers.plural,
+        when=_when,
+    )
+    environment.globals.update(NUMBERS=NUMBERS, script=_Script(environment))
+    return environment
+
+
+_STATIC = ("stripewise.present", "static")
+
+
+class _Script:
+    """The script of a self-contained page: what draws its charts, and the page's own.
+
+    The policy of the page lets no other script run, by its hash.
+    """
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+
+    @cached_property
+    def text(self) -> Markup:
+        """The script."""
+        import vl_convert as vega
+
+        assert self._environment.loader is not None
+        own = self._environment.loader.get_source(self._environment, "page.js")[0]
+        text = vega.javascript_bundle(own, vl_version=VEGA_VERSION)
+        return Markup(text.replace("</script", "<\\/script"))
+
+    @cached_property
+    def digest(self) -> str:
+        """Its hash, as a policy names it."""
+        digest = hashlib.sha256(self.text.encode("utf-8")).digest()
+        return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+def _finalize(value: object) -> object:
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return printable(value)
+
+
+# How texts and figures stand in a page.
+
+
+def prose(text: str) -> Markup:
+    """Escape a sentence; what stands between backticks becomes code."""
+    parts = [escape(printable(part)) for part in text.split("`")]
+    if len(parts) % 2 == 0:
+        return Markup("`").join(parts)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if place % 2 else part
+        for place, part in enumerate(parts)
+    )
+
+
+def slug(text: str) -> str:
+    """Return text as the name of a file or an anchor."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _markdown(text: str) -> Markup:
+    from stripewise.present.blocks import markdown  # what reads Markdown comes with the portal
+
+    return markdown(text)
+
+
+def _chart_data(block: Chart) -> str:
+    """Return what the script of the portal that draws a chart reads."""
+    data = {
+        "at": list(block.at),
+        "lines": [{"title": one.title, "values": list(one.values)} for one in block.lines],
+        "kind": block.kind,
+        "clock": block.is_clock,
+        "style": block.style,
+        "spans": [dict(vars(one)) for one in block.spans],
+    }
+    return json.dumps(finite(data), ensure_ascii=True, allow_nan=False)
+
+
+def _when(unix_seconds: float) -> str:
+    """Format a moment; "" where it is not known."""
+    if not unix_seconds > 0:
+        return ""
+    return datetime.fromtimestamp(unix_seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _lines(text: str) -> Markup:
+    """Escape a text of several lines, each printable."""
+    return Markup("\n").join(escape(printable(line)) for line in text.splitlines())
