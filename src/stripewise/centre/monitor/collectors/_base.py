@@ -143,9 +143,17 @@ def whole(word: str) -> int:
     Raises:
         ValueError: It is none.
     """
+    found = number(word)
+    if found is None:
+        raise ValueError(f"{shown(word)} is no counter")
+    return found
+
+
+def number(word: str) -> int | None:
+    """Return a counter as `whole` does; None: it is none."""
     is_digits = word.isascii() and word.isdigit() and len(word) <= _DIGITS
     if not is_digits or int(word) > _MOST or (word[0] == "0" and word != "0"):
-        raise ValueError(f"{shown(word)} is no counter")
+        return None
     return int(word)
 
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from stripewise.centre.monitor.collectors._base import number
+
 _TARGET = re.compile(r"([A-Za-z0-9_-]{1,64})-((?:OST|MDT)[0-9a-fA-F]{4})", re.ASCII)
 _NAMESPACE = re.compile(r"(?:filter|mdt)-(.+)_UUID", re.ASCII)
 _MOUNT = re.compile(r"([A-Za-z0-9_-]{1,64})-[0-9a-fA-F]{6,16}", re.ASCII)
@@ -91,8 +93,6 @@ def parse_health(text: str) -> bool | None:
 
 # Lines that could not be believed: counted all, and a few of them shown.
 
-MOST_BYTES = 1 << 64
-"""Counters of Lustre have 64 bits."""
 _SHOWN = 5
 _EXCERPT_CHARACTERS = 60
 
@@ -129,16 +129,6 @@ def whole_lines(text: str, damage: Damage) -> list[str]:
     if torn := lines.pop():
         damage.add("the text ends within a line", torn)
     return lines
-
-
-def number(digits: str) -> int | None:
-    """Return a counter of 64 bits; None: it is none, also with a zero before it."""
-    if not digits.isascii() or not digits.isdecimal() or len(digits) > 20:
-        return None
-    if digits[0] == "0" and digits != "0":
-        return None
-    value = int(digits)
-    return value if value < MOST_BYTES else None
 
 
 # Recovery of a target after a restart: *.*.recovery_status.

@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 from stripewise.centre.monitor import metrics
 from stripewise.centre.monitor._records import Histogram, Metric, Reading
-from stripewise.centre.monitor.collectors._base import Problem
+from stripewise.centre.monitor.collectors._base import Problem, number
 from stripewise.centre.monitor.collectors._lustre_parameters import (
     Damage,
-    number,
     parse_target,
     whole_lines,
 )

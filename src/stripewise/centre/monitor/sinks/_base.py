@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import math
 import os
 import stat
@@ -89,6 +90,14 @@ class Sink(ABC):
             SinkError: Something could not be delivered, and is lost; the sink has ended.
         """
         return
+
+
+def is_loopback(host: str | None) -> bool:
+    """Whether an address, or a name, is this host itself."""
+    try:
+        return ipaddress.ip_address(host or "").is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 # Files with tokens, passwords and keys: nobody else may read them.

@@ -34,6 +34,7 @@ from stripewise.centre.portal.pages._base import (
     columns,
     counted,
     period_search,
+    share_of,
 )
 from stripewise.core.errors import UsageError
 from stripewise.present.blocks import (
@@ -80,13 +81,9 @@ def _with_shares(row: Row) -> dict[str, Any]:
     return {
         **row,
         "share": row["profiled_count"] / row["job_count"],
-        "node_share": _share(0.0 if not row["profiled_count"] else seen, spent),
+        "node_share": share_of(0.0 if not row["profiled_count"] else seen, spent),
         **{f"{kind}_share": number / row["job_count"] for kind, number in row["kinds"].items()},
     }
-
-
-def _share(part: float | None, whole: float | None) -> float | None:
-    return None if part is None or not whole else part / whole
 
 
 def _lead(rows: Sequence[Row], period: Period) -> str:
