@@ -8,11 +8,11 @@ from sqlalchemy import Engine
 from stripewise.centre.database.accounts import (
     Accounts,
     Attempts,
-    AuditTrail,
     Managers,
     Sessions,
     Tokens,
 )
+from support.audit_trail import AuditTrail
 from support.clock import Clock
 
 

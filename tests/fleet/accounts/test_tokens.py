@@ -14,12 +14,12 @@ from stripewise.centre.database.accounts import (
     SCOPES,
     Account,
     Accounts,
-    AuditTrail,
     Limits,
     Tokens,
 )
 from stripewise.centre.database.tables import Token
 from stripewise.core.errors import UsageError
+from support.audit_trail import AuditTrail
 from support.clock import Clock
 
 DAY = 86400

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from stripewise.centre.database.accounts._accounts import Managers as Managers
     from stripewise.centre.database.accounts._desk import ROLES as ROLES
     from stripewise.centre.database.accounts._desk import Account as Account
-    from stripewise.centre.database.accounts._desk import AuditTrail as AuditTrail
     from stripewise.centre.database.accounts._desk import Limits as Limits
     from stripewise.centre.database.accounts._desk import is_login as is_login
     from stripewise.centre.database.accounts._desk import note_look as note_look

@@ -235,7 +235,7 @@ def portions(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
 
 LONGEST_NAME = 255
 """Of users, projects and programs."""
-_INSERTS = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+INSERTS = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 
 
 class Names:
@@ -348,7 +348,7 @@ def put(
         values: Columns that are set in any case.
         first: Further columns of a row that is new.
     """
-    make = _INSERTS.get(connection.dialect.name, insert)
+    make = INSERTS.get(connection.dialect.name, insert)
     line: Any = make(table).values(**key, **values, **(first or {}))
     if values:
         line = line.on_conflict_do_update(index_elements=list(key), set_=values)
@@ -370,7 +370,7 @@ def put_all(
     """
     if not rows:
         return
-    line: Any = _INSERTS.get(connection.dialect.name, insert)(table)
+    line: Any = INSERTS.get(connection.dialect.name, insert)(table)
     values = {name: line.excluded[name] for name in rows[0] if name not in key}
     line = line.on_conflict_do_update(index_elements=list(key), set_=values)
     connection.execute(line, list(rows))
