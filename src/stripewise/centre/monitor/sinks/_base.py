@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import ipaddress
 import math
-import os
-import stat
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
+from stripewise.centre import _settings
 from stripewise.centre.monitor._records import Reading, Round
 from stripewise.core.inputs import open_input
 
@@ -102,8 +101,6 @@ def is_loopback(host: str | None) -> bool:
 
 # Files with tokens, passwords and keys: nobody else may read them.
 
-_MOST_BYTES = 4096
-
 
 def read_secret(path: Path) -> str:
     """Return the one line of a file; it is read each time, so that a new secret counts at once.
@@ -112,13 +109,9 @@ def read_secret(path: Path) -> str:
         SinkError: It cannot be read, others may read it, or it holds no such line.
     """
     try:
-        with open_input(path) as file:  # a pipe would be waited for
-            _check(path, os.fstat(file.fileno()))
-            text = file.read(_MOST_BYTES).decode("utf-8").strip()
-    except OSError as error:
-        raise SinkError(f"{path} cannot be read ({error.strerror}): check its path") from error
+        text = _settings.read_private(path).strip()
     except ValueError as error:
-        raise SinkError(f"{path} is not UTF-8: write one line into it") from error
+        raise SinkError(str(error)) from error
     if not text or not text.isprintable():
         raise SinkError(f"{path} is empty or has several lines: write one line into it")
     return text
@@ -146,7 +139,9 @@ def check_private(path: Path) -> None:
         SinkError: Others may, or there is no such file.
     """
     try:
-        _check(path, path.stat())
+        _settings.check_private(path, path.stat())
+    except ValueError as error:
+        raise SinkError(str(error)) from error
     except OSError as error:
         raise SinkError(f"{path} cannot be read ({error.strerror}): check its path") from error
 
@@ -161,10 +156,3 @@ def check_regular(path: Path) -> None:
         open_input(path).close()
     except OSError as error:
         raise SinkError(f"{path} cannot be read ({error.strerror}): check its path") from error
-
-
-def _check(path: Path, status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        raise SinkError(f"{path} is no file: check its path")
-    if status.st_mode & (stat.S_IROTH | stat.S_IWOTH):
-        raise SinkError(f"everybody may read or change {path}: run chmod o-rw on it")

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from stripewise.centre._settings import keys_of
 from stripewise.centre.monitor.sinks._base import Sink
 from stripewise.core.errors import ConfigurationError
 from stripewise.present import printable
@@ -70,13 +71,5 @@ def _problem(error: ValidationError, settings: Mapping[str, Any], form: type[Bas
         place: Any = first["loc"] if "targets" in settings else ()
         where = f"{place[0]}[{place[1] + 1}]: " if len(place) > 1 else ""
         return where + str(first["msg"]).removeprefix("Value error, ")
-    text = first_problem(error, _keys(form))
+    text = first_problem(error, keys_of(form))
     return text if "targets" in settings else text.removeprefix("targets[1]").lstrip(".: ")
-
-
-def _keys(form: type[BaseModel]) -> set[str]:
-    """Return the keys of a table, and of the tables in it."""
-    inner = (get_args(field.annotation) for field in form.model_fields.values())
-    tables = (one for found in inner for one in found if isinstance(one, type))
-    found = set(form.model_fields)
-    return found.union(*(_keys(one) for one in tables if issubclass(one, BaseModel)))

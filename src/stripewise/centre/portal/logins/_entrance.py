@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from sqlalchemy import Connection, Engine
 
 from stripewise.centre.database.accounts import Account, Accounts, Attempts
+from stripewise.centre.portal._settings import LoginSettings, PortalSettings
 from stripewise.centre.portal.logins._base import Departure, Identity, Login
 from stripewise.centre.portal.logins._local import Local
 from stripewise.centre.portal.logins._oidc import Oidc
 from stripewise.centre.portal.logins._proxy import Proxy
-from stripewise.centre.portal.logins._settings import AccessSettings, LoginSettings
 from stripewise.core.errors import LoginError
 
 
@@ -27,7 +27,7 @@ class Entrance:
 
     def __init__(
         self,
-        settings: AccessSettings,
+        settings: PortalSettings,
         engine: Engine,
         callback_url: str,
         now: Callable[[], float] = time.time,

@@ -9,8 +9,8 @@ import ipaddress
 import logging
 from collections.abc import Iterable
 
+from stripewise.centre.portal._settings import ProxySettings
 from stripewise.centre.portal.logins._base import Identity, Login, is_listed
-from stripewise.centre.portal.logins._settings import ProxySettings
 from stripewise.present import printable
 
 _log = logging.getLogger("stripewise.centre.portal")
