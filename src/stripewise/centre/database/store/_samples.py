@@ -251,7 +251,7 @@ def _store_new(
     connection: Connection, records: Sequence[SampleRecord]
 ) -> dict[bool, list[_Fresh]]:
     """Store the samples of counters (True) and levels that are not there yet; return them."""
-    keys = _series(connection, records)
+    keys = series_keys(connection, records)
     given: dict[bool, dict[tuple[int, int], _Fresh]] = {True: {}, False: {}}
     for record in records:
         series_id = keys[_key(record)]
@@ -272,7 +272,7 @@ def _key(record: SampleRecord) -> tuple[str, str, str, str]:
     return record.file_system, record.server, record.target, record.metric
 
 
-def _series(
+def series_keys(
     connection: Connection, records: Sequence[SampleRecord]
 ) -> dict[tuple[str, str, str, str], int]:
     """Return the keys of series, which are made where they are new."""
