@@ -18,7 +18,7 @@ from stripewise.centre.monitor.collectors import (
     parse_recovery_status,
     parse_stats,
 )
-from stripewise.centre.monitor.collectors._lctl import split
+from stripewise.centre.monitor.collectors._lustre_parameters import split
 from support.lustre_servers import VERSIONS, parameters
 from support.monitor_host import printed
 from support.strict_readers import (

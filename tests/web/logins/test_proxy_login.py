@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from stripewise.centre.portal._settings import ProxySettings
 from stripewise.centre.portal.logins import Identity
-from stripewise.centre.portal.logins._proxy import Proxy
+from stripewise.centre.portal.logins._entrance import Proxy
 
 SECRET = "0123456789abcdef-a-secret"
 Headers = Sequence[tuple[str, str]]

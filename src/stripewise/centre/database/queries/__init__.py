@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from stripewise.centre.database.queries._benchmarks import (
         benchmark_history as benchmark_history,
     )
-    from stripewise.centre.database.queries._everybody import public_period as public_period
-    from stripewise.centre.database.queries._everybody import public_survey as public_survey
     from stripewise.centre.database.queries._filters import JobFilter as JobFilter
     from stripewise.centre.database.queries._filters import Period as Period
     from stripewise.centre.database.queries._gains import NextRun as NextRun
@@ -60,7 +58,9 @@ if TYPE_CHECKING:
     from stripewise.centre.database.queries._paging import Listing as Listing
     from stripewise.centre.database.queries._patterns import PatternFilter as PatternFilter
     from stripewise.centre.database.queries._patterns import public_patterns as public_patterns
+    from stripewise.centre.database.queries._patterns import public_period as public_period
     from stripewise.centre.database.queries._patterns import public_seconds as public_seconds
+    from stripewise.centre.database.queries._patterns import public_survey as public_survey
     from stripewise.centre.database.queries._patterns import search_patterns as search_patterns
     from stripewise.centre.database.queries._programs import ProgramSurvey as ProgramSurvey
     from stripewise.centre.database.queries._programs import find_program as find_program

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from stripewise.centre.database.queries._everybody import kept
+from stripewise.centre.database.queries._patterns import kept
 from stripewise.centre.database.queries._series import (
     METADATA,
     READ,

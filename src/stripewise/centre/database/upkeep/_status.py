@@ -33,7 +33,7 @@ from stripewise.centre.database.tables._jobs import (
     Program,
 )
 from stripewise.centre.database.tables._storage import CampaignRow, JobLoad, Rollup, Sample, Series
-from stripewise.centre.database.upkeep._prune import KEPT_LOAD_DAYS
+from stripewise.centre.database.upkeep._backup import KEPT_LOAD_DAYS
 from stripewise.core.errors import StorageError
 
 # How much room tables take, and a target of a storage in a year.

@@ -23,7 +23,7 @@ from pydantic import (
 
 from stripewise.centre._settings import read_toml
 from stripewise.centre.monitor.collectors._registry import collector_class, collector_names
-from stripewise.centre.monitor.sinks._registry import sink_class, sink_names
+from stripewise.centre.monitor.sinks._base import sink_class, sink_names
 from stripewise.core.errors import ConfigurationError
 from stripewise.core.inputs import POLICY, open_input
 from stripewise.present import printable

@@ -17,6 +17,8 @@ from stripewise.centre.monitor._records import Reading, TargetJobs
 from stripewise.centre.monitor.collectors._base import (
     Collector,
     CollectorSettings,
+    GivenName,
+    Names,
     Problem,
     damages,
     shown,
@@ -24,7 +26,6 @@ from stripewise.centre.monitor.collectors._base import (
     whole_lines,
     wholes,
 )
-from stripewise.centre.monitor.collectors._sums import GivenName, Names
 
 _STATS, _INFO = "/proc/self/mountstats", "/proc/self/mountinfo"
 _USUAL = frozenset(

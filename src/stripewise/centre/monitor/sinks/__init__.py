@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from stripewise.centre.monitor.sinks._base import Sink as Sink
     from stripewise.centre.monitor.sinks._base import SinkError as SinkError
     from stripewise.centre.monitor.sinks._base import SinkSettings as SinkSettings
-    from stripewise.centre.monitor.sinks._registry import create_sink as create_sink
-    from stripewise.centre.monitor.sinks._registry import sink_class as sink_class
-    from stripewise.centre.monitor.sinks._registry import sink_names as sink_names
+    from stripewise.centre.monitor.sinks._base import create_sink as create_sink
+    from stripewise.centre.monitor.sinks._base import sink_class as sink_class
+    from stripewise.centre.monitor.sinks._base import sink_names as sink_names
 else:
     __getattr__, __all__ = lazy_exports(__name__)
