@@ -13,13 +13,9 @@ from typing import Any
 import pytest
 
 from stripewise.centre.database import Parsed
-from stripewise.centre.database.ingest import (
-    Sacct,
-    Window,
-    parse_rest,
-    recognises_rest,
-    recognises_sacct,
-)
+from stripewise.centre.database.ingest import Sacct
+from stripewise.centre.database.ingest._sacct import Window, recognises_sacct
+from stripewise.centre.database.ingest._scheduler import parse_rest, recognises_rest
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(300)]
 

@@ -10,7 +10,8 @@ import argon2
 import pytest
 from sqlalchemy import Engine, insert, select, update
 
-from stripewise.centre.database.accounts import Accounts, Sessions, Tokens, is_login
+from stripewise.centre.database.accounts import Accounts, Sessions, Tokens
+from stripewise.centre.database.accounts._desk import is_login
 from stripewise.centre.database.tables import Person, Principal
 from stripewise.core.errors import LoginError, UsageError
 from support.audit_trail import AuditTrail

@@ -10,13 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from stripewise.centre.database.accounts import (
-    SCOPES,
-    Account,
-    Accounts,
-    Limits,
-    Tokens,
-)
+from stripewise.centre.database.accounts import Account, Accounts, Limits, Tokens
+from stripewise.centre.database.accounts._sessions import SCOPES
 from stripewise.centre.database.tables import Token
 from stripewise.core.errors import UsageError
 from support.audit_trail import AuditTrail

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.centre.database.ingest import Sacct, Window, window
+from stripewise.centre.database.ingest import Sacct
+from stripewise.centre.database.ingest._sacct import Window, window
 from stripewise.core.errors import StripewiseError
 
 DAY = 86400

@@ -12,7 +12,8 @@ from sqlalchemy import Engine
 
 from stripewise.centre.database.accounts import Account, Accounts
 from stripewise.centre.portal import PortalSettings
-from stripewise.centre.portal.logins import Entrance, Login, throttle_keys
+from stripewise.centre.portal.logins._base import Login, throttle_keys
+from stripewise.centre.portal.logins._entrance import Entrance
 from stripewise.core.errors import LoginError
 from support.clock import Clock
 

@@ -12,7 +12,8 @@ from sqlalchemy import Engine
 
 from stripewise.centre.database.accounts import Accounts, Attempts
 from stripewise.centre.portal import PortalSettings
-from stripewise.centre.portal.logins import Entrance, Identity
+from stripewise.centre.portal.logins._base import Identity
+from stripewise.centre.portal.logins._entrance import Entrance
 from stripewise.centre.portal.logins._oidc import Oidc
 from stripewise.core.errors import LoginError
 from support.clock import Clock

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from stripewise.centre.portal._settings import ProxySettings
-from stripewise.centre.portal.logins import Entrance
+from stripewise.centre.portal.logins._entrance import Entrance
 from stripewise.core.errors import LoginError
 from support.portal_crawl import VALUES
 from support.portal_world import URL, World, ask, client, statements

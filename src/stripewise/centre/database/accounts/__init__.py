@@ -12,12 +12,9 @@ if TYPE_CHECKING:
     from stripewise.centre.database.accounts._desk import ROLES as ROLES
     from stripewise.centre.database.accounts._desk import Account as Account
     from stripewise.centre.database.accounts._desk import Limits as Limits
-    from stripewise.centre.database.accounts._desk import is_login as is_login
     from stripewise.centre.database.accounts._desk import note_look as note_look
-    from stripewise.centre.database.accounts._sessions import SCOPES as SCOPES
     from stripewise.centre.database.accounts._sessions import Attempts as Attempts
     from stripewise.centre.database.accounts._sessions import Sessions as Sessions
     from stripewise.centre.database.accounts._sessions import Tokens as Tokens
-    from stripewise.centre.database.accounts._sessions import local_path as local_path
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from stripewise.centre.database.upkeep._backup import KEPT_LOAD_DAYS as KEPT_LOAD_DAYS
     from stripewise.centre.database.upkeep._backup import backup as backup
     from stripewise.centre.database.upkeep._backup import prune as prune
-    from stripewise.centre.database.upkeep._backup import prune_loads as prune_loads
     from stripewise.centre.database.upkeep._backup import restore as restore
     from stripewise.centre.database.upkeep._export import anonymise as anonymise
     from stripewise.centre.database.upkeep._export import export as export
