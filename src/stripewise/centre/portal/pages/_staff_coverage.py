@@ -185,10 +185,10 @@ class StaffIngest(Page):
                 empty="No input was refused.", next=following if refused.next else "",
             ),
         ]  # fmt: skip
-        return Content("Ingest", _lead_staff_intake(sums, hours, period), blocks)
+        return Content("Ingest", _intake_lead(sums, hours, period), blocks)
 
 
-def _lead_staff_intake(
+def _intake_lead(
     sums: Sequence[Mapping[str, Any]], hours: Sequence[Mapping[str, Any]], period: Period
 ) -> str:
     if not sums:
@@ -282,7 +282,7 @@ class StaffQuality(Page):
             _some("unrecorded", "Jobs known from profiles only", "job", alone, _JOB,
                   "The scheduler's record has not come, or carries another job id."),
         ]  # fmt: skip
-        return Content("Quality of the data", _lead_staff_quality(found, apart, alone), blocks)
+        return Content("Quality of the data", _agreement_lead(found, apart, alone), blocks)
 
 
 def _ratio(word: str) -> float:
@@ -295,9 +295,7 @@ def _ratio(word: str) -> float:
     return found
 
 
-def _lead_staff_quality(
-    found: Sequence[Agreement], apart: Sequence[Row], alone: Sequence[Row]
-) -> str:
+def _agreement_lead(found: Sequence[Agreement], apart: Sequence[Row], alone: Sequence[Row]) -> str:
     both = sum(one.job_count for one in found)
     near = sum(one.near_count for one in found)
     text = "No job has more than one witness of its bytes."
