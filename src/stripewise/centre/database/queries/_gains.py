@@ -15,7 +15,6 @@ from sqlalchemy import (
     Connection,
     Select,
     and_,
-    case,
     false,
     func,
     or_,
@@ -279,8 +278,7 @@ def program_pairs(connection: Connection, viewer: Viewer, program_id: int) -> Se
     """
     query = pairs_of(viewer).where(PairedRun.program_id == program_id)
     saved = PairedRun.saved_seconds
-    unknown_last = case((saved.is_(None), 1), else_=0)
-    query = query.order_by(unknown_last, saved.desc(), PairedRun.id).limit(MOST_PAIRS)
+    query = query.order_by(saved.desc().nulls_last(), PairedRun.id).limit(MOST_PAIRS)
     return [marked(viewer, row) for row in rows_of(connection.execute(query))]
 
 

@@ -171,9 +171,8 @@ def _each(jobs: Select[Any], asked: PatternFilter) -> Any:
 
 
 def _costliest(query: Select[Any], seconds: Any, rows: Any) -> Select[Any]:
-    unknown_last = case((seconds.is_(None), 1), else_=0)
-    query = query.order_by(unknown_last, seconds.desc(), rows.c.form, rows.c.is_write)
-    return query.limit(MOST_FORMS)
+    order = (seconds.desc().nulls_last(), rows.c.form, rows.c.is_write)
+    return query.order_by(*order).limit(MOST_FORMS)
 
 
 # Rounded figures over the jobs of all users, once for many requests.
