@@ -18,9 +18,10 @@ pytest.importorskip("sqlalchemy")
 from sqlalchemy import insert
 
 from stripewise.centre.database import create_engine
-from stripewise.centre.database.accounts import Accounts, AuditTrail, Tokens
+from stripewise.centre.database.accounts import Accounts, Tokens
 from stripewise.centre.database.tables import Project
 from stripewise.cli import main
+from support.audit_trail import AuditTrail
 
 PASSWORD = "correct horse battery"
 

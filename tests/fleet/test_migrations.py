@@ -13,7 +13,8 @@ import pytest
 from alembic import command
 from sqlalchemy import Connection, Engine, LargeBinary, MetaData, Table, func, select, text
 
-from stripewise.centre.database._schema import _configuration, check, current, initialise, newest
+from stripewise.centre.database._engine import newest
+from stripewise.centre.database._schema import _configuration, check, current, initialise
 from stripewise.centre.database.store._samples import make_months
 from stripewise.centre.database.store._writer import Writer
 from stripewise.centre.database.tables import Base, Job, JobPattern

@@ -13,8 +13,8 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
-from stripewise.centre.database._engine import create_engine, shown, sqlite_file, str_of
-from stripewise.centre.database._schema import check, current, initialise, newest
+from stripewise.centre.database._engine import create_engine, newest, shown, sqlite_file, str_of
+from stripewise.centre.database._schema import check, current, initialise
 from stripewise.centre.database.tables import Base
 from stripewise.core.errors import StorageError, UsageError
 
@@ -50,7 +50,7 @@ def test_tables_of_a_newer_version_are_refused(engine: Engine) -> None:
 def test_tables_of_an_older_version_are_told_how_to_go_on(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stripewise.centre.database._schema.newest", lambda: "9999")
+    monkeypatch.setattr("stripewise.centre.database._engine.newest", lambda: "9999")
     with pytest.raises(StorageError, match=r"older version.*9999.*db backup.*db init --db"):
         check(engine)
 

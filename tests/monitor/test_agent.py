@@ -17,7 +17,7 @@ from stripewise.centre.monitor.agent._agent import Agent, Request
 from stripewise.centre.monitor.agent._collecting import Backoff, Clock, Collecting
 from stripewise.centre.monitor.agent._delivering import Delivering
 from stripewise.centre.monitor.collectors import Problem
-from stripewise.centre.monitor.sinks import Sink
+from stripewise.centre.monitor.sinks._base import Sink
 from stripewise.core.errors import StorageError
 from support.monitor_parts import (
     EmptyHost,

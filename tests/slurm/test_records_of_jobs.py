@@ -13,13 +13,8 @@ from typing import Any
 import pytest
 
 from stripewise.centre.database import Parsed
-from stripewise.centre.database.ingest import (
-    Window,
-    parse_rest,
-    read_sacct,
-    recognises_rest,
-    recognises_sacct,
-)
+from stripewise.centre.database.ingest._sacct import Window, read_sacct, recognises_sacct
+from stripewise.centre.database.ingest._scheduler import parse_rest, recognises_rest
 from stripewise.run.slurm import Sacct
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(300)]

@@ -21,7 +21,7 @@ from stripewise.centre.monitor import Host, HostError, Metric, Reading, Round, T
 from stripewise.centre.monitor.agent import _agent as build
 from stripewise.centre.monitor.agent import _settings as settings
 from stripewise.centre.monitor.collectors import Collector, CollectorSettings, Problem
-from stripewise.centre.monitor.sinks import Sink, SinkError, SinkSettings
+from stripewise.centre.monitor.sinks._base import Sink, SinkError, SinkSettings
 from stripewise.cli import main
 from stripewise.core.errors import ConfigurationError
 from support.monitor_parts import THINGS, FakeSettings, thing

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from stripewise.centre.monitor import Host, HostError, Metric, Reading, Round, TargetJobs, counter
 from stripewise.centre.monitor.collectors import Collector, CollectorSettings, Problem
-from stripewise.centre.monitor.sinks import Sink, SinkError, SinkSettings
+from stripewise.centre.monitor.sinks._base import Sink, SinkError, SinkSettings
 
 THINGS = counter("fake_things", "operations", "Things.", ("which",))
 

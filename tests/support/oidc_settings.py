@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from stripewise.centre.portal.logins import OidcSettings
+from stripewise.centre.portal._settings import OidcSettings
 from support.fake_oidc import CLIENT
 
 CALLBACK = "http://portal.centre/login/oidc"

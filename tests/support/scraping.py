@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from stripewise.centre.monitor import Reading
-from stripewise.centre.monitor.sinks import create_sink
+from stripewise.centre.monitor.sinks._base import create_sink
 from stripewise.centre.monitor.sinks._prometheus import PrometheusSink
 from support.monitor_rounds import READ, made_round
 

@@ -30,7 +30,13 @@ from stripewise.centre.monitor import (
     TargetJobs,
     metrics,
 )
-from stripewise.centre.monitor.sinks import Sink, SinkError, create_sink, sink_class, sink_names
+from stripewise.centre.monitor.sinks._base import (
+    Sink,
+    SinkError,
+    create_sink,
+    sink_class,
+    sink_names,
+)
 from stripewise.core.errors import ConfigurationError
 
 _START = 1_790_000_000.0

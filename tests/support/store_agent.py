@@ -13,7 +13,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from stripewise.centre.monitor.sinks import SinkError
+from stripewise.centre.monitor.sinks._base import SinkError
 from stripewise.centre.monitor.sinks._store import StoreSettings, StoreSink
 from support.monitor_targets import T0, Reader, Target
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from stripewise.centre.monitor.collectors import (
-    read_diskstats,
+from stripewise.centre.monitor.collectors._disks import read_diskstats
+from stripewise.centre.monitor.collectors._host import (
     read_loadavg,
     read_meminfo,
     read_net_dev,

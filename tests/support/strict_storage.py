@@ -10,14 +10,13 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from stripewise.centre.monitor.collectors import (
+from stripewise.centre.monitor.collectors._beegfs import (
     BeeGfsTarget,
     read_beegfs_json,
     read_beegfs_table,
-    read_devices,
-    read_fs_io_s,
-    read_mountstats,
 )
+from stripewise.centre.monitor.collectors._gpfs import read_fs_io_s
+from stripewise.centre.monitor.collectors._nfs import read_devices, read_mountstats
 from support.other_hosts import (
     META_7,
     META_8,

@@ -87,7 +87,8 @@ def test_a_proxy_may_hand_on_how_somebody_logged_in_there(engine: Engine, scheme
 def test_no_other_host_of_the_domain_can_set_the_cookie_of_a_login(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, url: str, start: str
 ) -> None:
-    from stripewise.centre.portal.logins import Departure, Entrance
+    from stripewise.centre.portal.logins._base import Departure
+    from stripewise.centre.portal.logins._entrance import Entrance
 
     monkeypatch.setattr(Entrance, "leave", lambda *_: Departure("https://sso.example", "c"))
     made = TestClient(portal(engine, url), base_url=url, follow_redirects=False)

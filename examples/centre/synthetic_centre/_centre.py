@@ -12,13 +12,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
 
-from sqlalchemy import Connection, Engine, func, select, update
+from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from stripewise.centre.database._engine import refresh_statistics, refusals_said
 from stripewise.centre.database._records import Record
-from stripewise.centre.database.store._samples import file_system_key, store_history
+from stripewise.centre.database.store._samples import file_system_key, make_months, series_keys
 from stripewise.centre.database.store._writer import Writer
-from stripewise.centre.database.tables import FileSystem, Job, Person, Program, Project
+from stripewise.centre.database.tables import (
+    FileSystem,
+    Job,
+    Person,
+    Program,
+    Project,
+    Rollup,
+    Sample,
+)
 from stripewise.core.errors import UsageError
 from synthetic_centre._bench import campaigns
 from synthetic_centre._logins import Login
@@ -139,7 +147,16 @@ def _store_storage(
     connection: Connection, seed: int, weather: Weather, jobs: Sequence[Ran]
 ) -> None:
     for one in Servers(seed, weather, jobs).histories():
-        store_history(connection, one.series, one.rollups)
+        (key,) = series_keys(connection, [one.series]).values()
+        make_months(connection, (at for at, _, _ in one.series.values))
+        samples = [
+            {"series_id": key, "at": at, "seconds": seconds, "value": value}
+            for at, seconds, value in one.series.values
+        ]
+        rollups = [{"series_id": key, **row} for row in one.rollups]
+        for table, rows in ((Sample, samples), (Rollup, rollups)):
+            if rows:
+                connection.execute(insert(table), rows)
 
 
 def _name_areas(connection: Connection) -> None:

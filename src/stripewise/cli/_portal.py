@@ -88,10 +88,9 @@ def serve_command(config: Path | None, database: str, host: str | None, port: in
 
 
 def _settings(config: Path | None, host: str | None, port: int | None) -> PortalSettings:
-    from stripewise.centre.portal import PortalSettings
-    from stripewise.centre.portal.logins import read_settings
+    from stripewise.centre.portal import PortalSettings, read_settings
 
-    found = PortalSettings() if config is None else read_settings(config, PortalSettings)
+    found = PortalSettings() if config is None else read_settings(config)
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     server = found.server.model_copy(update=given)
     if not server.is_secure and not _is_local(server.host):

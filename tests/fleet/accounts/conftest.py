@@ -5,14 +5,8 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.centre.database.accounts import (
-    Accounts,
-    Attempts,
-    AuditTrail,
-    Managers,
-    Sessions,
-    Tokens,
-)
+from stripewise.centre.database.accounts import Accounts, Attempts, Managers, Sessions, Tokens
+from support.audit_trail import AuditTrail
 from support.clock import Clock
 
 

@@ -10,9 +10,11 @@ import argon2
 import pytest
 from sqlalchemy import Engine, insert, select, update
 
-from stripewise.centre.database.accounts import Accounts, AuditTrail, Sessions, Tokens, is_login
+from stripewise.centre.database.accounts import Accounts, Sessions, Tokens
+from stripewise.centre.database.accounts._desk import is_login
 from stripewise.centre.database.tables import Person, Principal
 from stripewise.core.errors import LoginError, UsageError
+from support.audit_trail import AuditTrail
 
 PASSWORD = "correct horse battery"
 

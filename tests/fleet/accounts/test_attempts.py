@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine, func, select
 
-from stripewise.centre.database.accounts import Attempts, local_path
+from stripewise.centre.database.accounts import Attempts
+from stripewise.centre.database.accounts._sessions import local_path
 from stripewise.centre.database.tables import LoginAttempt
 from support.clock import Clock
 

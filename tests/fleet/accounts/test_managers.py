@@ -7,9 +7,10 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine, insert, select
 
-from stripewise.centre.database.accounts import Accounts, AuditTrail, Managers
+from stripewise.centre.database.accounts import Accounts, Managers
 from stripewise.centre.database.tables import Member, Person, Project
 from stripewise.core.errors import UsageError
+from support.audit_trail import AuditTrail
 
 
 @pytest.fixture(autouse=True)

@@ -10,16 +10,10 @@ import time
 import pytest
 from sqlalchemy import Engine, func, select, update
 
-from stripewise.centre.database.accounts import (
-    Account,
-    Accounts,
-    AuditTrail,
-    Limits,
-    Sessions,
-    Tokens,
-)
+from stripewise.centre.database.accounts import Account, Accounts, Limits, Sessions, Tokens
 from stripewise.centre.database.tables import Session, Token
 from stripewise.core.errors import LoginError
+from support.audit_trail import AuditTrail
 from support.clock import Clock
 
 LIMITS = Limits(session_seconds=36000, idle_seconds=1800)

@@ -10,16 +10,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from stripewise.centre.database.accounts import (
-    SCOPES,
-    Account,
-    Accounts,
-    AuditTrail,
-    Limits,
-    Tokens,
-)
+from stripewise.centre.database.accounts import Account, Accounts, Limits, Tokens
+from stripewise.centre.database.accounts._sessions import SCOPES
 from stripewise.centre.database.tables import Token
 from stripewise.core.errors import UsageError
+from support.audit_trail import AuditTrail
 from support.clock import Clock
 
 DAY = 86400

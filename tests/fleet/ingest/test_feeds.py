@@ -19,12 +19,11 @@ from stripewise.bench import Case
 from stripewise.bench.campaign import write_campaign
 from stripewise.centre.database._records import CampaignRecord, PairRecord, SourceRecord
 from stripewise.centre.database.ingest._base import HEAD_BYTES, RefusedError
-from stripewise.centre.database.ingest._campaign import CampaignFeed
 from stripewise.centre.database.ingest._evidence import EvidenceFeed
 from stripewise.centre.database.ingest._inputs import FEEDS, PassedOver, Stamp, feed_of, walk
 from stripewise.centre.database.ingest._profile_record import Origin
 from stripewise.centre.database.ingest._report import FORMAT, ReportFeed, check_report, schema
-from stripewise.centre.database.ingest._study import StudyFeed, without_stripewise
+from stripewise.centre.database.ingest._results import CampaignFeed, StudyFeed, without_stripewise
 from stripewise.centre.database.ingest._work import check_trust, owned
 from stripewise.core import Configuration, FileRule, JobSettings
 from stripewise.core.errors import StripewiseError, TraceError

@@ -14,11 +14,12 @@ from sqlalchemy import Engine, func, select, update
 
 from stripewise.centre.database import Parsed
 from stripewise.centre.database._records import MOST_PROBLEMS, JobRecord
-from stripewise.centre.database.ingest import IngestOptions, Window, ingest, next_window, take_jobs
+from stripewise.centre.database.ingest import IngestOptions, ingest, next_window, take_jobs
 from stripewise.centre.database.ingest import _samples as samples
 from stripewise.centre.database.ingest import _scheduler as scheduler
 from stripewise.centre.database.ingest._base import Feed
 from stripewise.centre.database.ingest._profile_record import Origin
+from stripewise.centre.database.ingest._sacct import Window
 from stripewise.centre.database.tables import Event, Job, Ledger, Rollup, Sample
 from stripewise.core.errors import StorageError, TraceError
 

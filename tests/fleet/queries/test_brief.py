@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import Engine, insert
 
 from stripewise.centre.database._engine import transaction
-from stripewise.centre.database.queries import _everybody as _brief
-from stripewise.centre.database.queries._everybody import SECONDS, briefly
+from stripewise.centre.database.queries import _patterns as _brief
+from stripewise.centre.database.queries._patterns import SECONDS, briefly
 from stripewise.centre.database.tables import Audit, FileSystem
 
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from stripewise.centre.database.queries import Tempo, TemporalPattern, temporal_pattern
-from stripewise.centre.database.queries._storage_tempo import SIGNIFICANCE
+from stripewise.centre.database.queries import Tempo, TemporalPattern
+from stripewise.centre.database.queries._storage_tempo import SIGNIFICANCE, temporal_pattern
 
 WIDTH = 60.0
 DAY = 1440

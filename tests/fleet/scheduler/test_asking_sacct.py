@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.centre.database.ingest import Window, read_sacct, window
+from stripewise.centre.database.ingest._sacct import Window, read_sacct, window
 from stripewise.core.errors import StripewiseError
 from stripewise.run.slurm import Sacct
 

@@ -17,12 +17,9 @@ from stripewise.centre.database import Parsed
 from stripewise.centre.database._engine import create_engine
 from stripewise.centre.database._records import JobRecord
 from stripewise.centre.database._schema import initialise
-from stripewise.centre.database.ingest import (
-    parse_rest,
-    parse_sacct,
-    recognises_rest,
-    recognises_sacct,
-)
+from stripewise.centre.database.ingest import parse_sacct
+from stripewise.centre.database.ingest._sacct import recognises_sacct
+from stripewise.centre.database.ingest._scheduler import parse_rest, recognises_rest
 from stripewise.centre.database.store._writer import Writer
 from stripewise.centre.database.tables import Job
 

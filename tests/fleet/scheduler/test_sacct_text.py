@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stripewise.centre.database import Parsed
-from stripewise.centre.database.ingest import parse_sacct, recognises_rest, recognises_sacct
-from stripewise.centre.database.ingest._sacct import FIELDS
+from stripewise.centre.database.ingest import parse_sacct
+from stripewise.centre.database.ingest._sacct import FIELDS, recognises_sacct
+from stripewise.centre.database.ingest._scheduler import recognises_rest
 from stripewise.centre.database.tables import Job
 
 REAL = (Path(__file__).parent / "data" / "sacct-22.05.txt").read_text(encoding="utf-8")

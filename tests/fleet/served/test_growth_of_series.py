@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, Engine, delete, event, select
 
 from stripewise.centre.database._records import SampleRecord
-from stripewise.centre.database.store import store_growth
-from stripewise.centre.database.store._samples import DAY, store_samples
+from stripewise.centre.database.store._samples import DAY, store_growth, store_samples
 from stripewise.centre.database.tables import FileSystem, Rollup, Sample, Series
 from support.fleet_records import ON_A_DATABASE
 

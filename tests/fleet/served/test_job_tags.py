@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.centre.database.store import TagParts, Template, parse_tag
+from stripewise.centre.database.store import Template
+from stripewise.centre.database.store._loads import TagParts, parse_tag
 from stripewise.core.errors import UsageError
 
 DEFAULT = (Template("%e.%u"),)

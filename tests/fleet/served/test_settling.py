@@ -18,7 +18,8 @@ from stripewise.centre.database.store._samples import DAY
 from stripewise.centre.database.store._settle import resum
 from stripewise.centre.database.store._writer import Writer
 from stripewise.centre.database.tables import Cluster, Job, JobLoad, JobServed, JobTag
-from stripewise.centre.database.upkeep import KEPT_LOAD_DAYS, prune_loads
+from stripewise.centre.database.upkeep import KEPT_LOAD_DAYS
+from stripewise.centre.database.upkeep._backup import prune_loads
 from support.fleet_records import ON_A_DATABASE, job, source
 
 FORMS = (Template("%e.%u"),)

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import Engine
 
 from stripewise.centre.database._records import SampleRecord
-from stripewise.centre.database.store import Load, store_growth, store_job_loads
-from stripewise.centre.database.store._samples import DAY
+from stripewise.centre.database.store import Load, store_job_loads
+from stripewise.centre.database.store._samples import DAY, store_growth
 from stripewise.centre.database.upkeep import prune, status
 
 T0 = 1_700_000_000

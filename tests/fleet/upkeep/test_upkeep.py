@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, func, insert, select, text
 
-from stripewise.centre.database._engine import create_engine
-from stripewise.centre.database._schema import initialise, newest
+from stripewise.centre.database._engine import create_engine, newest
+from stripewise.centre.database._schema import initialise
 from stripewise.centre.database.ingest import IngestOptions, ingest
 from stripewise.centre.database.store._samples import DAY
 from stripewise.centre.database.tables import (

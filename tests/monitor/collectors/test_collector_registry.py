@@ -13,11 +13,11 @@ from stripewise.centre.monitor.agent import make_collectors, read_settings
 from stripewise.centre.monitor.collectors import (
     Collector,
     _registry,
-    collector_class,
     collector_names,
     collector_problems,
     create_collector,
 )
+from stripewise.centre.monitor.collectors._registry import collector_class
 from stripewise.core.errors import ConfigurationError
 from stripewise.testing.collector_suite import CollectorSuite, FakeHost, take
 

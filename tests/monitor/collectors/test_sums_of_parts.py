@@ -7,7 +7,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.centre.monitor.collectors._sums import Sums
+from stripewise.centre.monitor.collectors._base import Sums
 
 STEP = st.tuples(
     st.sampled_from("pq"),

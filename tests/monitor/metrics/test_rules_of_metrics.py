@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from stripewise.centre.monitor import METRICS, Kind, counter
-from stripewise.centre.monitor.collectors import why_not
+from stripewise.centre.monitor.collectors._registry import why_not
 
 GOOD = counter("mine_read_bytes", "bytes", "Read.", ("fs", "target"))
 

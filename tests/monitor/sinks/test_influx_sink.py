@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from stripewise.centre.monitor import Reading
-from stripewise.centre.monitor.sinks import SinkError, create_sink
+from stripewise.centre.monitor.sinks._base import SinkError, create_sink
 from stripewise.centre.monitor.sinks._influx import InfluxSink
 from stripewise.core.errors import ConfigurationError
 from support.certificates import make_certificate

@@ -15,8 +15,7 @@ import pytest
 
 from stripewise.centre.database.store import open_store
 from stripewise.centre.monitor import Reading
-from stripewise.centre.monitor.sinks import SinkError, create_sink
-from stripewise.centre.monitor.sinks._base import read_secret
+from stripewise.centre.monitor.sinks._base import SinkError, create_sink, read_secret
 from stripewise.centre.monitor.sinks._store import StoreSettings, StoreSink
 from stripewise.core.errors import UsageError
 from support.certificates import make_certificate

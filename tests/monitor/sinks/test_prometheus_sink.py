@@ -18,7 +18,7 @@ import pytest
 
 from stripewise.centre.monitor import metrics
 from stripewise.centre.monitor.agent import render_openmetrics, render_prometheus
-from stripewise.centre.monitor.sinks import SinkError, create_sink
+from stripewise.centre.monitor.sinks._base import SinkError, create_sink
 from stripewise.centre.monitor.sinks._exposition import Form
 from stripewise.centre.monitor.sinks._prometheus import PrometheusSink, server_context, wanted_form
 from stripewise.core.errors import ConfigurationError

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from stripewise.centre.monitor.sinks import create_sink, sink_class, sink_names
+from stripewise.centre.monitor.sinks._base import create_sink, sink_class, sink_names
 from stripewise.centre.monitor.sinks._influx import InfluxSettings, TargetSettings
 from stripewise.centre.monitor.sinks._prometheus import PrometheusSettings
 from stripewise.core.errors import ConfigurationError

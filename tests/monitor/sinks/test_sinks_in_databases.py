@@ -16,7 +16,7 @@ import pytest
 
 from stripewise.centre.monitor import METRICS, Histogram, Kind, Reading, Round, histogram
 from stripewise.centre.monitor.agent import render_prometheus
-from stripewise.centre.monitor.sinks import SinkError, create_sink
+from stripewise.centre.monitor.sinks._base import SinkError, create_sink
 from stripewise.centre.monitor.sinks._influx import InfluxSink
 from stripewise.centre.monitor.sinks._prometheus import PrometheusSink
 from support import tsdb

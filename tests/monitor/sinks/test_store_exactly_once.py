@@ -15,7 +15,7 @@ from sqlalchemy import Engine, delete, func, select, text
 from stripewise.centre.database import str_of
 from stripewise.centre.database.store import _deliver
 from stripewise.centre.database.tables import Base, JobLoad, JobTag, Rollup, Sample, Series
-from stripewise.centre.monitor.sinks import SinkError
+from stripewise.centre.monitor.sinks._base import SinkError
 from stripewise.centre.monitor.sinks._store import StoreSettings, StoreSink
 from stripewise.core.errors import StorageError
 from support.monitor_targets import T0, Reader, Target

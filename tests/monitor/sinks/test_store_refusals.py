@@ -14,7 +14,7 @@ from sqlalchemy import Engine, event, select, text, update
 from stripewise.centre.database import create_engine, initialise
 from stripewise.centre.database import store as served
 from stripewise.centre.database.tables import MonitorState
-from stripewise.centre.monitor.sinks import SinkError
+from stripewise.centre.monitor.sinks._base import SinkError
 from stripewise.centre.monitor.sinks._store import StoreSettings, StoreSink
 from stripewise.core.errors import ConfigurationError
 from support.monitor_targets import T0, Target

@@ -11,7 +11,9 @@ import pytest
 from sqlalchemy import Engine
 
 from stripewise.centre.database.accounts import Account, Accounts
-from stripewise.centre.portal.logins import AccessSettings, Entrance, Login, throttle_keys
+from stripewise.centre.portal import PortalSettings
+from stripewise.centre.portal.logins._base import Login, throttle_keys
+from stripewise.centre.portal.logins._entrance import Entrance
 from stripewise.core.errors import LoginError
 from support.clock import Clock
 
@@ -22,7 +24,7 @@ CALLBACK = "https://portal.centre/login/oidc"
 
 def entrance(engine: Engine, clock: Clock, *, create: bool = True, **logins: object) -> Entrance:
     data = {"accounts": {"create": create}, "login": logins}
-    return Entrance(AccessSettings.model_validate(data), engine, CALLBACK, clock)
+    return Entrance(PortalSettings.model_validate(data), engine, CALLBACK, clock)
 
 
 def by_proxy(

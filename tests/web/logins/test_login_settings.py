@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.centre.portal.logins import (
-    AccessSettings,
+from stripewise.centre.portal._settings import (
     AccountSettings,
     LocalSettings,
     OidcSettings,
+    PortalSettings,
     ProxySettings,
     read_settings,
 )
@@ -34,9 +34,9 @@ def place(tmp_path: Path) -> Path:
     return path
 
 
-def read(place: Path, text: str) -> AccessSettings:
+def read(place: Path, text: str) -> PortalSettings:
     place.write_text(text)
-    return read_settings(place, AccessSettings)
+    return read_settings(place)
 
 
 def test_an_empty_file_lets_local_accounts_in(place: Path) -> None:
@@ -59,7 +59,10 @@ def test_all_sections_together(place: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (OIDC + "issuerr = 1\n", "login.oidc: no key is called 'issuerr', did you mean issuer?"),
+        (
+            OIDC + "issuerr = 1\n",
+            "login.oidc: no key is called 'issuerr', did you mean issuer or server?",
+        ),
         ("[login.ldap]\nurl = 'ldaps://x'\n", "login: the portal asks no directory by LDAP any"),
         ("[logins]\n", "no key is called 'logins', did you mean login?"),
         ("[login.saml]\n", "login: no key is called 'saml'"),
@@ -101,10 +104,10 @@ def test_what_is_wrong_is_said_in_one_line(place: Path, text: str, said: str) ->
 
 def test_a_file_that_is_not_there_or_no_text(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="cannot be read"):
-        read_settings(tmp_path / "portal.toml", AccessSettings)
+        read_settings(tmp_path / "portal.toml")
     (tmp_path / "portal.toml").write_bytes(b"\xff")
     with pytest.raises(ConfigurationError, match="is not TOML in UTF-8"):
-        read_settings(tmp_path / "portal.toml", AccessSettings)
+        read_settings(tmp_path / "portal.toml")
 
 
 def test_a_secret_of_a_file(place: Path, tmp_path: Path) -> None:
@@ -120,7 +123,9 @@ def test_a_secret_of_a_file(place: Path, tmp_path: Path) -> None:
     assert found.login.proxy is not None
     assert found.login.proxy.secret.get_secret_value() == SECRET
     secret.chmod(0o644)
-    with pytest.raises(ConfigurationError, match=f"everybody may read {secret}: .*chmod o-r"):
+    with pytest.raises(
+        ConfigurationError, match=f"everybody may read or change {secret}: .*chmod o-rw"
+    ):
         read(place, text)
     with pytest.raises(ConfigurationError, match="absolute path"):
         read(place, PROXY.replace(SECRET, "file:secret"))

@@ -17,7 +17,7 @@ from joserfc import jws, jwt
 from joserfc.jwk import RSAKey
 
 from stripewise.centre.database.accounts import Attempts
-from stripewise.centre.portal.logins import Identity
+from stripewise.centre.portal.logins._base import Identity
 from stripewise.centre.portal.logins._oidc import Oidc
 from stripewise.core.errors import LoginError, LoginServiceError
 from support import fake_oidc

@@ -11,7 +11,9 @@ import pytest
 from sqlalchemy import Engine
 
 from stripewise.centre.database.accounts import Accounts, Attempts
-from stripewise.centre.portal.logins import AccessSettings, Entrance, Identity
+from stripewise.centre.portal import PortalSettings
+from stripewise.centre.portal.logins._base import Identity
+from stripewise.centre.portal.logins._entrance import Entrance
 from stripewise.centre.portal.logins._oidc import Oidc
 from stripewise.core.errors import LoginError
 from support.clock import Clock
@@ -59,7 +61,7 @@ def test_groups_of_a_real_provider_are_roles(
     oidc = {"issuer": issuer, "client_id": CLIENT, "client_secret": SECRET, "allow_plain": True,
             "username_claim": "uid", "groups_claim": "groups",
             "roles": {"support": ["operators", "helpers"], "admin": ["wheel"]}}  # fmt: skip
-    found = AccessSettings.model_validate({"login": {"oidc": oidc}})
+    found = PortalSettings.model_validate({"login": {"oidc": oidc}})
     way = Entrance(found, engine, CALLBACK, clock)
     assert way.providers == {"oidc": "the centre's login"}
     for sub, login, role in (("4711", "alice", "support"), ("4712", "bob", "user")):

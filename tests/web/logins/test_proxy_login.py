@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.centre.portal.logins import Identity, ProxySettings
-from stripewise.centre.portal.logins._proxy import Proxy
+from stripewise.centre.portal._settings import ProxySettings
+from stripewise.centre.portal.logins._base import Identity
+from stripewise.centre.portal.logins._entrance import Proxy
 
 SECRET = "0123456789abcdef-a-secret"
 Headers = Sequence[tuple[str, str]]

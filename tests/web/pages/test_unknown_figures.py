@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from stripewise.centre.database.queries import is_not_all_known
+from stripewise.centre.database.queries._viewer import is_not_all_known
 from stripewise.centre.database.tables import Job
 from support.survey_portal import SurveyPortal, portal
 from support.survey_world import ran, staff, store, user

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from stripewise.centre.database.queries import ServiceBeside, SlowTarget, StorageLoad
+from stripewise.centre.database.queries import ServiceBeside, StorageLoad
 from stripewise.centre.database.queries._load import KindService
+from stripewise.centre.database.queries._service import SlowTarget
 from stripewise.centre.portal.pages._job_files import served
 from stripewise.centre.portal.pages._job_load import metadata_words, service_words, verdict
 

@@ -19,9 +19,10 @@ from starlette.testclient import TestClient
 
 from stripewise.centre.database._engine import create_engine, sqlite_file
 from stripewise.centre.database._schema import initialise
-from stripewise.centre.database.accounts import Accounts, AuditTrail
+from stripewise.centre.database.accounts import Accounts
 from stripewise.centre.database.tables import Session, Token
 from stripewise.centre.portal import PortalSettings, create_app
+from support.audit_trail import AuditTrail
 from support.portal_crawl import seeds
 from support.portal_world import PASSWORD, URL, World, ask, client, make_world
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from stripewise.centre.portal.logins import Entrance, ProxySettings
+from stripewise.centre.portal._settings import ProxySettings
+from stripewise.centre.portal.logins._entrance import Entrance
 from stripewise.core.errors import LoginError
 from support.portal_crawl import VALUES
 from support.portal_world import URL, World, ask, client, statements

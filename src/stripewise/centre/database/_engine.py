@@ -8,6 +8,7 @@ import os
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,50 @@ def need_file(engine: Engine) -> None:
         raise StorageError(
             f"{path} is not there and holds no statistics: run {to_initialise(engine)}, or check "
             "the path"
+        )
+
+
+def revisions() -> set[str]:
+    """Return the revisions of the tables that this version knows, by the names of the migrations.
+
+    Alembic would tell them, too, but takes memory that an agent does not have.
+    """
+    versions = files("stripewise.centre.database") / "migrations" / "versions"
+    return {one.name.partition("_")[0] for one in versions.iterdir() if one.name[0].isdigit()}
+
+
+def newest() -> str:
+    """Return the revision that this version makes."""
+    return max(revisions())
+
+
+def check_known(engine: Engine, revision: str) -> None:
+    """Refuse tables of a newer version.
+
+    Raises:
+        StorageError: They are.
+    """
+    if revision and revision not in revisions():
+        raise StorageError(
+            f"{shown(str_of(engine))} was made by a newer Stripewise (its tables have revision "
+            f"{revision}): update Stripewise"
+        )
+
+
+def check_revision(engine: Engine, revision: str) -> None:
+    """Refuse tables of another version than this one.
+
+    Raises:
+        StorageError: There are none, or older or newer ones.
+    """
+    name = shown(str_of(engine))
+    if not revision:
+        raise StorageError(f"{name} holds no statistics: run {to_initialise(engine)}")
+    check_known(engine, revision)
+    if revision != newest():
+        raise StorageError(
+            f"{name} has tables of an older version ({revision}; {newest()} is needed): make a "
+            f"backup (`stripewise db backup`), then run {to_initialise(engine)}"
         )
 
 

@@ -9,18 +9,14 @@ from importlib.resources import files
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, text
 
 from stripewise.centre.database._engine import (
+    check_known,
+    check_revision,
     need_file,
     refusals_said,
-    shown,
-    str_of,
-    to_initialise,
 )
-from stripewise.core.errors import StorageError
 
 
 def initialise(engine: Engine) -> str:
@@ -50,7 +46,7 @@ def _initialise_sqlite(connection: Connection) -> str:
 
 
 def _upgrade(connection: Connection) -> str:
-    check_known(connection)
+    check_known(connection.engine, current(connection))
     configuration = _configuration()
     configuration.attributes["connection"] = connection
     command.upgrade(configuration, "head")
@@ -65,44 +61,12 @@ def check(engine: Engine) -> None:
     """
     need_file(engine)
     with refusals_said(engine), engine.connect() as connection:
-        revision = current(connection)
-        name = shown(str_of(engine))
-        if not revision:
-            raise StorageError(f"{name} holds no statistics: run {to_initialise(engine)}")
-        check_known(connection)
-        if revision != newest():
-            raise StorageError(
-                f"{name} has tables of an older version ({revision}; {newest()} is needed): make "
-                f"a backup (`stripewise db backup`), then run {to_initialise(engine)}"
-            )
+        check_revision(engine, current(connection))
 
 
 def current(connection: Connection) -> str:
     """Return the revision of a database; "" without tables."""
     return MigrationContext.configure(connection).get_current_revision() or ""
-
-
-def newest() -> str:
-    """Return the revision that this version makes."""
-    return ScriptDirectory.from_config(_configuration()).get_current_head() or ""
-
-
-def check_known(connection: Connection) -> None:
-    """Refuse tables of a newer version.
-
-    Raises:
-        StorageError: They are.
-    """
-    revision = current(connection)
-    if not revision:
-        return
-    try:
-        ScriptDirectory.from_config(_configuration()).get_revision(revision)
-    except CommandError as error:
-        raise StorageError(
-            f"{shown(str_of(connection.engine))} was made by a newer Stripewise (its tables have "
-            f"revision {revision}): update Stripewise"
-        ) from error
 
 
 def _configuration() -> Config:

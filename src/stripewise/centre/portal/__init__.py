@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from stripewise.centre.portal._server import make_server as make_server
     from stripewise.centre.portal._settings import PortalSettings as PortalSettings
     from stripewise.centre.portal._settings import ServerSettings as ServerSettings
+    from stripewise.centre.portal._settings import read_settings as read_settings
     from stripewise.centre.portal._workers import Workers as Workers
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -9,7 +9,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -46,7 +45,6 @@ from stripewise.centre.database.queries import (
     view_storage,
 )
 from stripewise.centre.portal._api_models import (
-    BenchmarkCase,
     BenchmarkList,
     EventItem,
     EventPage,
@@ -56,14 +54,11 @@ from stripewise.centre.portal._api_models import (
     JobDetail,
     JobItem,
     JobPage,
+    LoadCurves,
     Me,
-    ProgramItem,
     ProgramList,
     SourceItem,
-    StorageItem,
     StorageList,
-    StorageLoad,
-    TargetItem,
 )
 from stripewise.centre.portal._serve_page import Desk
 from stripewise.present import finite
@@ -315,7 +310,7 @@ class StorageRoutes(Routes):
         """Add the routes."""
         self.add("/programs", self.programs, ProgramList, "Programs of jobs that the caller sees")
         self.add("/storage", self.storage, StorageList, "All file systems now")
-        self.add("/storage/{name}/load", self.load, StorageLoad, "Load of a file system over time")
+        self.add("/storage/{name}/load", self.load, LoadCurves, "Load of a file system over time")
         self.add("/storage/{name}/benchmarks", self.benchmarks, BenchmarkList, "Its benchmarks")
         self.add("/events", self.events, EventPage, "Events of the storage")
 
@@ -325,19 +320,16 @@ class StorageRoutes(Routes):
         with self.asked(request) as (connection, viewer):
             period = Period.parse(words, time.time())
             found = survey(connection, viewer, period)
-            items = [ProgramItem(**only(asdict(one), ProgramItem)) for one in found]
-            return ProgramList(since=period.since, until=period.until, items=items)
+            return ProgramList(since=period.since, until=period.until, items=found)
 
     def storage(self, request: Request) -> StorageList:
         """Tell how each file system is now."""
         with self.asked(request) as (connection, _):
-            found = view_storage(connection, time.time())
-            items = [StorageItem(**only(asdict(one), StorageItem)) for one in found]
-            return StorageList(items=items)
+            return StorageList(items=view_storage(connection, time.time()))
 
     def load(
         self, request: Request, name: str, period: _Period = "day", until: Until = None
-    ) -> StorageLoad:
+    ) -> LoadCurves:
         """Tell the load of a file system in a period that ends now, or at `until`."""
         now = time.time()
         end = JobFilter.parse({"until": until or ""}).until
@@ -347,7 +339,7 @@ class StorageRoutes(Routes):
                 raise HTTPException(404)
             asked = LoadPeriod.of(period, end, now)
             found = view_load(connection, key, asked, now)
-            return StorageLoad(
+            return LoadCurves(
                 name=name,
                 since=asked.since,
                 until=asked.until,
@@ -356,7 +348,7 @@ class StorageRoutes(Routes):
                 read_bytes_per_second=_values(found.read, found.moments),
                 write_bytes_per_second=_values(found.write, found.moments),
                 metadata_operations_per_second=_values(found.metadata, found.moments),
-                targets=[TargetItem(**only(asdict(one), TargetItem)) for one in found.targets],
+                targets=list(found.targets),
             )
 
     def benchmarks(self, request: Request, name: str) -> BenchmarkList:
@@ -364,9 +356,7 @@ class StorageRoutes(Routes):
         with self.asked(request) as (connection, _):
             if find_file_system(connection, name) is None:
                 raise HTTPException(404)
-            found = benchmark_history(connection, name)
-            items = [BenchmarkCase(**only(asdict(one), BenchmarkCase)) for one in found]
-            return BenchmarkList(name=name, items=items)
+            return BenchmarkList(name=name, items=benchmark_history(connection, name))
 
     def events(
         self,

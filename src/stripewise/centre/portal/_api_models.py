@@ -8,7 +8,14 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from stripewise.centre.database.queries import COUNTED, MOST_SOURCES
+from stripewise.centre.database.queries import (
+    COUNTED,
+    MOST_SOURCES,
+    CaseHistory,
+    FileSystemState,
+    ProgramSurvey,
+    TargetLoad,
+)
 
 
 class JobItem(BaseModel):
@@ -168,98 +175,21 @@ class Failure(BaseModel):
     error: Problem
 
 
-class Spread(BaseModel):
-    """A figure over jobs: median, the tenth below `low`, the tenth above `high`."""
-
-    median: float
-    low: float
-    high: float
-    count: int
-
-
-class ProgramItem(BaseModel):
-    """A program over the jobs that the caller sees; null is not known."""
-
-    program: str
-    area: str | None
-    job_count: int
-    profiled_count: int
-    user_count: int
-    figures: dict[str, Spread]
-    typical_at_once: int | None
-    most_at_once: int | None
-    node_seconds: float | None
-    avoidable_node_seconds: float | None
-    not_estimated: int = Field(
-        description="Jobs with a profile of which what can be avoided is not known."
-    )
-
-
 class ProgramList(BaseModel):
     """Programs of a period, in seconds since 1970."""
 
     since: int
     until: int
-    items: list[ProgramItem]
-
-
-class RateNow(BaseModel):
-    """A rate now, and the mean of the busiest interval of the last four weeks."""
-
-    now: float | None
-    greatest: float | None
-
-
-class SpaceNow(BaseModel):
-    """How full something is, its growth in a week, and when it is full at that rate."""
-
-    used: float | None
-    total: float | None
-    weekly: float | None
-    full_at: float | None
-
-
-class StorageItem(BaseModel):
-    """A file system now; null is not known, never zero."""
-
-    name: str
-    newest_at: float | None
-    is_stale: bool
-    failed: list[str] | None
-    slow: list[str] | None
-    silent: list[str]
-    read: RateNow
-    write: RateNow
-    metadata: RateNow
-    space: SpaceNow
-    files: SpaceNow
+    items: list[ProgramSurvey]
 
 
 class StorageList(BaseModel):
     """All file systems."""
 
-    items: list[StorageItem]
+    items: list[FileSystemState]
 
 
-class TargetItem(BaseModel):
-    """A target over a period: mean rates, share of all bytes."""
-
-    server: str
-    target: str
-    read: float | None
-    write: float | None
-    metadata: float | None
-    share: float | None
-    is_outlier: bool
-    used: float | None
-    total: float | None
-    is_failed: bool | None
-    operation_seconds: float | None = Field(
-        description="Mean time of an operation at the server; null: not told, or of too few."
-    )
-
-
-class StorageLoad(BaseModel):
+class LoadCurves(BaseModel):
     """Load of a file system: means over `width_seconds` from each moment; null is a gap."""
 
     name: str
@@ -270,7 +200,7 @@ class StorageLoad(BaseModel):
     read_bytes_per_second: list[float | None]
     write_bytes_per_second: list[float | None]
     metadata_operations_per_second: list[float | None]
-    targets: list[TargetItem]
+    targets: list[TargetLoad]
 
 
 class EventItem(BaseModel):
@@ -291,31 +221,8 @@ class EventPage(BaseModel):
     next: str | None
 
 
-class BenchmarkFigure(BaseModel):
-    """Median of one campaign, with its spread."""
-
-    at: int
-    campaign: str
-    median: float
-    low: float
-    high: float
-    run_count: int
-
-
-class BenchmarkCase(BaseModel):
-    """One case of benchmarks over campaigns, the oldest first."""
-
-    case: str
-    operation: str
-    is_emulated: bool
-    nodes: int
-    ranks: int
-    unit: str
-    figures: list[BenchmarkFigure]
-
-
 class BenchmarkList(BaseModel):
     """Benchmarks of a file system."""
 
     name: str
-    items: list[BenchmarkCase]
+    items: list[CaseHistory]

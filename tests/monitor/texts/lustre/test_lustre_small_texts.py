@@ -6,20 +6,22 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.centre.monitor.collectors import (
-    Limits,
-    Usage,
+from stripewise.centre.monitor.collectors._lustre_parameters import (
     parse_count,
     parse_export,
     parse_health,
     parse_mount,
     parse_namespace,
-    parse_quota_limits,
     parse_quota_master,
-    parse_quota_usage,
     parse_recovery_status,
     parse_target,
     parse_version,
+)
+from stripewise.centre.monitor.collectors._lustre_quota import (
+    Limits,
+    Usage,
+    parse_quota_limits,
+    parse_quota_usage,
 )
 
 USAGE = "  usage:   { inodes:                    7, kbytes:                   12 }\n"

@@ -11,14 +11,10 @@ if TYPE_CHECKING:
     from stripewise.centre.database.accounts._accounts import Managers as Managers
     from stripewise.centre.database.accounts._desk import ROLES as ROLES
     from stripewise.centre.database.accounts._desk import Account as Account
-    from stripewise.centre.database.accounts._desk import AuditTrail as AuditTrail
     from stripewise.centre.database.accounts._desk import Limits as Limits
-    from stripewise.centre.database.accounts._desk import is_login as is_login
     from stripewise.centre.database.accounts._desk import note_look as note_look
     from stripewise.centre.database.accounts._sessions import Attempts as Attempts
     from stripewise.centre.database.accounts._sessions import Sessions as Sessions
-    from stripewise.centre.database.accounts._sessions import local_path as local_path
-    from stripewise.centre.database.accounts._tokens import SCOPES as SCOPES
-    from stripewise.centre.database.accounts._tokens import Tokens as Tokens
+    from stripewise.centre.database.accounts._sessions import Tokens as Tokens
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -16,12 +16,7 @@ if TYPE_CHECKING:
     from stripewise.centre.database.ingest._ledger import take_jobs as take_jobs
     from stripewise.centre.database.ingest._report import leave_report as leave_report
     from stripewise.centre.database.ingest._report import report_of as report_of
-    from stripewise.centre.database.ingest._sacct import Window as Window
     from stripewise.centre.database.ingest._sacct import parse_sacct as parse_sacct
     from stripewise.centre.database.ingest._sacct import read_sacct as read_sacct
-    from stripewise.centre.database.ingest._sacct import recognises_sacct as recognises_sacct
-    from stripewise.centre.database.ingest._sacct import window as window
-    from stripewise.centre.database.ingest._scheduler import parse_rest as parse_rest
-    from stripewise.centre.database.ingest._scheduler import recognises_rest as recognises_rest
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -22,12 +22,11 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from stripewise.centre.database.ingest._base import Claim, Feed
-from stripewise.centre.database.ingest._campaign import CampaignFeed
 from stripewise.centre.database.ingest._evidence import EvidenceFeed
 from stripewise.centre.database.ingest._report import ReportFeed
+from stripewise.centre.database.ingest._results import CampaignFeed, StudyFeed
 from stripewise.centre.database.ingest._samples import SamplesFeed
 from stripewise.centre.database.ingest._scheduler import SchedulerFeed
-from stripewise.centre.database.ingest._study import StudyFeed
 from stripewise.core import temporary_directory
 from stripewise.core.inputs import open_input
 

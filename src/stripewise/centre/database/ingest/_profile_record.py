@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -50,9 +50,7 @@ class Origin:
 def source_of(evidence: Evidence, origin: Origin) -> SourceRecord:
     """Return the record of a run, with the profile that `stripewise profile` prints."""
     profile = evidence.profile
-    patterns = find_patterns(evidence.accesses)
-    costs = storage_of_files(profile.paths, profile.hosts).costs
-    document = profile_to_json(diagnose(evidence, patterns, costs), patterns)
+    document = next(documents(evidence))
     uid = _UID.fullmatch(profile.user)
     start = profile.start if profile.start > 0 else None
     return record_of(
@@ -63,6 +61,22 @@ def source_of(evidence: Evidence, origin: Origin) -> SourceRecord:
         start_at=start,
         end_at=None if start is None else start + profile.elapsed_seconds,
     )
+
+
+def documents(evidence: Evidence, numbers: Iterable[int | None] = (None,)) -> Iterator[Any]:
+    """Yield the profile of a run as JSON.
+
+    Args:
+        evidence: What the run did.
+        numbers: Files that are listed, those that took most time: one profile for each number;
+            None: all.
+    """
+    profile = evidence.profile
+    patterns = find_patterns(evidence.accesses)
+    costs = storage_of_files(profile.paths, profile.hosts).costs
+    diagnosis = diagnose(evidence, patterns, costs)
+    for number in numbers:
+        yield profile_to_json(diagnosis, patterns, files=number)
 
 
 def record_of(

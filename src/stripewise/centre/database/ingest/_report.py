@@ -19,15 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from stripewise.centre.database.ingest._base import Feed, Reading
-from stripewise.centre.database.ingest._profile_record import Origin, clean, record_of
+from stripewise.centre.database.ingest._profile_record import Origin, clean, documents, record_of
 from stripewise.core import Configuration
 from stripewise.core.errors import TraceError
 from stripewise.core.inputs import REPORT, parse_json, read_input
-from stripewise.evidence.diagnosis import diagnose, profile_to_json
-from stripewise.evidence.patterns import find_patterns
 from stripewise.evidence.trace import Evidence
 from stripewise.present import finite
-from stripewise.storage.machines import storage_of_files
 
 _INTEGER = {"type": ["integer", "null"], "minimum": 0, "maximum": (1 << 62) - 1}
 _TIME = {"type": ["number", "null"], "minimum": 0, "maximum": 1 << 40}
@@ -210,18 +207,13 @@ def _write(report: Mapping[str, Any], directory: Path) -> None:
         raise
 
 
-def _profile(evidence: Evidence) -> dict[str, Any]:
+def _profile(evidence: Evidence) -> Any:
     """Return the profile; of many files only those that took most time."""
-    profile = evidence.profile
-    patterns = find_patterns(evidence.accesses)
-    costs = storage_of_files(profile.paths, profile.hosts).costs
-    diagnosis = diagnose(evidence, patterns, costs)
-    number = _MOST_FILES
-    while True:
-        document = profile_to_json(diagnosis, patterns, files=number)
-        if number == 0 or len(json.dumps(finite(document))) <= _MOST_BYTES:
-            return document
-        number //= 2
+    numbers = (_MOST_FILES >> halved for halved in range(_MOST_FILES.bit_length() + 1))
+    for document in documents(evidence, numbers):
+        if len(json.dumps(finite(document))) <= _MOST_BYTES:
+            break
+    return document
 
 
 def _name(uid: int) -> str:

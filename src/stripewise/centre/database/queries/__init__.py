@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from stripewise.centre.database.queries._benchmarks import (
         benchmark_history as benchmark_history,
     )
-    from stripewise.centre.database.queries._everybody import public_period as public_period
-    from stripewise.centre.database.queries._everybody import public_survey as public_survey
     from stripewise.centre.database.queries._filters import JobFilter as JobFilter
     from stripewise.centre.database.queries._filters import Period as Period
     from stripewise.centre.database.queries._gains import NextRun as NextRun
@@ -60,7 +58,9 @@ if TYPE_CHECKING:
     from stripewise.centre.database.queries._paging import Listing as Listing
     from stripewise.centre.database.queries._patterns import PatternFilter as PatternFilter
     from stripewise.centre.database.queries._patterns import public_patterns as public_patterns
+    from stripewise.centre.database.queries._patterns import public_period as public_period
     from stripewise.centre.database.queries._patterns import public_seconds as public_seconds
+    from stripewise.centre.database.queries._patterns import public_survey as public_survey
     from stripewise.centre.database.queries._patterns import search_patterns as search_patterns
     from stripewise.centre.database.queries._programs import ProgramSurvey as ProgramSurvey
     from stripewise.centre.database.queries._programs import find_program as find_program
@@ -81,7 +81,6 @@ if TYPE_CHECKING:
     from stripewise.centre.database.queries._quality import unrecorded_jobs as unrecorded_jobs
     from stripewise.centre.database.queries._series import Curve as Curve
     from stripewise.centre.database.queries._service import Hurting as Hurting
-    from stripewise.centre.database.queries._service import SlowTarget as SlowTarget
     from stripewise.centre.database.queries._service import hurting_jobs as hurting_jobs
     from stripewise.centre.database.queries._staff import FEWEST_RUNS as FEWEST_RUNS
     from stripewise.centre.database.queries._staff import GROUPS as GROUPS
@@ -120,9 +119,6 @@ if TYPE_CHECKING:
         TemporalPattern as TemporalPattern,
     )
     from stripewise.centre.database.queries._storage_tempo import storage_tempo as storage_tempo
-    from stripewise.centre.database.queries._storage_tempo import (
-        temporal_pattern as temporal_pattern,
-    )
     from stripewise.centre.database.queries._storage_top import TOP_PERIODS as TOP_PERIODS
     from stripewise.centre.database.queries._storage_top import Share as Share
     from stripewise.centre.database.queries._storage_top import Top as Top
@@ -132,7 +128,6 @@ if TYPE_CHECKING:
     from stripewise.centre.database.queries._viewer import Role as Role
     from stripewise.centre.database.queries._viewer import Sight as Sight
     from stripewise.centre.database.queries._viewer import Viewer as Viewer
-    from stripewise.centre.database.queries._viewer import is_not_all_known as is_not_all_known
     from stripewise.centre.database.queries._viewer import veiled as veiled
     from stripewise.centre.database.queries._viewer import viewer_of as viewer_of
 else:

@@ -15,7 +15,6 @@ from sqlalchemy import (
     Connection,
     Select,
     and_,
-    case,
     false,
     func,
     or_,
@@ -25,9 +24,7 @@ from sqlalchemy import (
 )
 
 from stripewise.centre.database.queries._filters import Period, rows_of
-from stripewise.centre.database.queries._job import JobView
-from stripewise.centre.database.queries._job import Row as JobRow
-from stripewise.centre.database.queries._job import Row as JobRow_
+from stripewise.centre.database.queries._job import JobView, Row
 from stripewise.centre.database.queries._viewer import Viewer, jobs_of
 from stripewise.centre.database.tables._jobs import (
     Job,
@@ -75,7 +72,7 @@ class Saving(Figured):
         missing: Which of these is not known, or is the least, and why.
     """
 
-    pair: JobRow
+    pair: Row
     is_traceable: bool
     run_count: int = 0
     saved_seconds: float | None = 0.0
@@ -117,7 +114,7 @@ class SavingsLedger:
     """
 
     savings: Sequence[Saving]
-    projects: Sequence[JobRow]
+    projects: Sequence[Row]
     is_whole: bool = True
 
 
@@ -153,7 +150,7 @@ def savings_ledger(connection: Connection, viewer: Viewer, period: Period) -> Sa
     pairs = [marked(viewer, row) for row in rows[:MOST_LEDGER_PAIRS]]
     sums: dict[int, _Sum] = defaultdict(_Sum)
     projects: dict[tuple[str | None, str | None], _Sum] = defaultdict(_Sum)
-    by_program: dict[int, list[JobRow]] = defaultdict(list)
+    by_program: dict[int, list[Row]] = defaultdict(list)
     for row in pairs:
         if row["program_id"] is not None and wanted[row["id"]]:
             by_program[row["program_id"]].append(row)
@@ -216,7 +213,7 @@ def _runs(
         yield run
 
 
-def _followed(run: _Run, pairs: Sequence[JobRow], wanted: Mapping[int, Settings]) -> JobRow | None:
+def _followed(run: _Run, pairs: Sequence[Row], wanted: Mapping[int, Settings]) -> Row | None:
     """Return the newest pair before a run whose settings it has; pairs are sorted so."""
     for pair in pairs:
         if pair["made_at"] < run.start_at and all(
@@ -231,7 +228,7 @@ def _followed(run: _Run, pairs: Sequence[JobRow], wanted: Mapping[int, Settings]
     return None
 
 
-def _saving(pair: JobRow, is_traceable: bool, sums: Mapping[int, _Sum]) -> Saving:
+def _saving(pair: Row, is_traceable: bool, sums: Mapping[int, _Sum]) -> Saving:
     found = Saving(pair, is_traceable and pair["program_id"] is not None)
     if pair["id"] not in sums:
         return found
@@ -269,20 +266,19 @@ class PairSettings:
         hints: Lines that need no Stripewise; "" if they cannot say it.
     """
 
-    row: JobRow_
+    row: Row
     configuration: str
     hints: str
 
 
-def program_pairs(connection: Connection, viewer: Viewer, program_id: int) -> Sequence[JobRow_]:
+def program_pairs(connection: Connection, viewer: Viewer, program_id: int) -> Sequence[Row]:
     """Return the pairs of a program that the viewer sees, those that save most first.
 
     Each row has `shows_settings`: whether the viewer may have them.
     """
     query = pairs_of(viewer).where(PairedRun.program_id == program_id)
     saved = PairedRun.saved_seconds
-    unknown_last = case((saved.is_(None), 1), else_=0)
-    query = query.order_by(unknown_last, saved.desc(), PairedRun.id).limit(MOST_PAIRS)
+    query = query.order_by(saved.desc().nulls_last(), PairedRun.id).limit(MOST_PAIRS)
     return [marked(viewer, row) for row in rows_of(connection.execute(query))]
 
 
@@ -335,14 +331,13 @@ def visible_pairs(viewer: Viewer) -> ColumnElement[bool]:
     return or_(*seen)
 
 
-def marked(viewer: Viewer, row: Mapping[str, Any]) -> JobRow_:
+def marked(viewer: Viewer, row: Mapping[str, Any]) -> Row:
     """Return a row of a pair with `shows_settings`."""
     return {**row, "shows_settings": viewer.reads_names(row)}
 
 
 # Gains that studies of a job's program have proved by pairs of runs.
 
-Row = Mapping[str, Any]
 _MOST = 50
 
 

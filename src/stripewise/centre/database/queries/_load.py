@@ -15,8 +15,8 @@ from typing import NamedTuple
 from sqlalchemy import Connection, func, select
 
 from stripewise.centre.database._records import known_amount
-from stripewise.centre.database.queries._everybody import briefly
 from stripewise.centre.database.queries._job import JobView
+from stripewise.centre.database.queries._patterns import briefly
 from stripewise.centre.database.queries._series import (
     ENOUGH,
     KINDS,

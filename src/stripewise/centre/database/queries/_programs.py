@@ -402,5 +402,4 @@ def _jobs(viewer: Viewer, program_id: int, period: Period, *columns: Any) -> Sel
 
 
 def _costliest(query: Select[Any], seconds: Any, name: Any) -> Select[Any]:
-    unknown_last = case((seconds.is_(None), 1), else_=0)
-    return query.order_by(unknown_last, seconds.desc(), name).limit(MOST_KINDS)
+    return query.order_by(seconds.desc().nulls_last(), name).limit(MOST_KINDS)

@@ -20,7 +20,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, case, func, select
 
-from stripewise.centre.database.queries._everybody import briefly
+from stripewise.centre.database.queries._patterns import briefly
 from stripewise.centre.database.store._samples import DAY, KEPT_DAYS, RESOLUTIONS
 from stripewise.centre.database.tables._storage import Rollup, Sample, Series
 

@@ -12,9 +12,9 @@ from typing import Any
 from sqlalchemy import Connection, or_, select
 
 from stripewise.centre.database.queries._benchmarks import newest_benchmark
-from stripewise.centre.database.queries._everybody import briefly
 from stripewise.centre.database.queries._filters import JobFilter
 from stripewise.centre.database.queries._paging import Listing, Order, page
+from stripewise.centre.database.queries._patterns import briefly
 from stripewise.centre.database.queries._series import (
     ADVICE,
     ENOUGH,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from stripewise.centre.database.queries._everybody import kept
+from stripewise.centre.database.queries._patterns import kept
 from stripewise.centre.database.queries._series import (
     METADATA,
     READ,
@@ -125,7 +125,7 @@ def temporal_pattern(values: Sequence[float | None], width_seconds: float) -> Te
     times = _burst_times(rates, mean)
     bursts = _burstiness(times)
     period = _period(rates) or _even(rates, times, bursts)
-    found = _tempo_temporal(variation, peak, bursts, period is not None)
+    found = _kind_of(variation, peak, bursts, period is not None)
     seconds, strength = (None, None) if found is not Tempo.PERIODIC or period is None else period
     return TemporalPattern(
         found, "", share, None if seconds is None else seconds * width_seconds, strength,
@@ -133,9 +133,7 @@ def temporal_pattern(values: Sequence[float | None], width_seconds: float) -> Te
     )  # fmt: skip
 
 
-def _tempo_temporal(
-    variation: float, peak: float, bursts: float | None, is_periodic: bool
-) -> Tempo:
+def _kind_of(variation: float, peak: float, bursts: float | None, is_periodic: bool) -> Tempo:
     if is_periodic:
         return Tempo.PERIODIC
     if variation <= STEADY_VARIATION:

@@ -16,8 +16,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Double, Select, and_, case, cast, func, or_, select, true
 
-from stripewise.centre.database.queries._everybody import floored, is_mixed
 from stripewise.centre.database.queries._jobs import with_names
+from stripewise.centre.database.queries._patterns import floored, is_mixed
 from stripewise.centre.database.queries._series import (
     ENOUGH,
     METADATA,

@@ -16,11 +16,8 @@ if TYPE_CHECKING:
     from stripewise.centre.database.store._deliver import told_twice as told_twice
     from stripewise.centre.database.store._deliver import write_parts as write_parts
     from stripewise.centre.database.store._loads import Load as Load
-    from stripewise.centre.database.store._loads import TagParts as TagParts
     from stripewise.centre.database.store._loads import Template as Template
-    from stripewise.centre.database.store._loads import parse_tag as parse_tag
     from stripewise.centre.database.store._loads import store_job_loads as store_job_loads
-    from stripewise.centre.database.store._samples import store_growth as store_growth
     from stripewise.centre.database.store._settle import settle as settle
 else:
     __getattr__, __all__ = lazy_exports(__name__)

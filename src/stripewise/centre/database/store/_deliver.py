@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from sqlalchemy import Connection, Engine, column, delete, event, inspect, selec
 from sqlalchemy.engine import make_url
 
 from stripewise.centre.database._engine import (
+    check_revision,
     create_engine,
     database_url,
     need_file,
@@ -164,26 +164,7 @@ def ready(engine: Engine) -> None:
         raise StorageError(f"{name} has no table {absent[0]}: run {to_initialise(engine)}")
     with engine.connect() as connection:
         found = connection.scalar(select(_REVISION.c.version_num)) or ""
-    _check_revision(engine, name, str(found))
-
-
-def _check_revision(engine: Engine, name: str, found: str) -> None:
-    """Refuse another revision than this version's, by the names of the migrations.
-
-    `database.check` asks Alembic, which takes memory that an agent does not have.
-    """
-    versions = files("stripewise.centre.database") / "migrations" / "versions"
-    known = {file.name.partition("_")[0] for file in versions.iterdir() if file.name[0].isdigit()}
-    if found not in known:
-        raise StorageError(
-            f"{name} was made by a newer Stripewise (its tables have revision {found}): update "
-            "Stripewise on this host"
-        )
-    if found != max(known):
-        raise StorageError(
-            f"{name} has tables of an older version ({found}; {max(known)} is needed): make a "
-            f"backup (`stripewise db backup`), then run {to_initialise(engine)}"
-        )
+    check_revision(engine, str(found))
 
 
 def read_state(engine: Engine, agent: str) -> dict[str, bytes]:

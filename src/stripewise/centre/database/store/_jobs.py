@@ -97,7 +97,7 @@ class JobRows:
     def _known(self, raw_ids: set[int]) -> dict[JobKey, dict[str, Any]]:
         """Return recorded jobs; note the ids of which there are profiles."""
         found: dict[JobKey, dict[str, Any]] = {}
-        for ids in _portions(sorted(raw_ids)):
+        for ids in portions(sorted(raw_ids)):
             query = select(Job.__table__).where(Job.raw_id.in_(ids))
             for row in self.connection.execute(query).mappings():
                 if row["source_count"]:
@@ -195,7 +195,7 @@ def unrecorded_of_uids(connection: Connection, uids: Iterable[tuple[int, int]]) 
         uids: Clusters and the numbers there.
     """
     found: set[int] = set()
-    for places in _portions(sorted(uids)):
+    for places in portions(sorted(uids)):
         query = select(Job.id).where(
             Job.is_recorded.is_(False), tuple_(Job.cluster_id, Job.uid).in_(places)
         )
@@ -211,7 +211,7 @@ def unnumbered_of(connection: Connection, people: Iterable[tuple[int, int]]) -> 
         people: Clusters and users there.
     """
     found: set[int] = set()
-    for places in _portions(sorted(people)):
+    for places in portions(sorted(people)):
         query = select(Job.raw_id).where(
             Job.is_recorded.is_(True),
             Job.uid.is_(None),
@@ -226,7 +226,8 @@ def _progress(row: Mapping[str, Any]) -> tuple[float, float]:
     return -1 if end is None else end, -1 if start is None else start
 
 
-def _portions(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
+def portions(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    """Cut keys into portions that one query can name."""
     return (values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE))
 
 
@@ -234,7 +235,7 @@ def _portions(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
 
 LONGEST_NAME = 255
 """Of users, projects and programs."""
-_INSERTS = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+INSERTS = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 
 
 class Names:
@@ -347,7 +348,7 @@ def put(
         values: Columns that are set in any case.
         first: Further columns of a row that is new.
     """
-    make = _INSERTS.get(connection.dialect.name, insert)
+    make = INSERTS.get(connection.dialect.name, insert)
     line: Any = make(table).values(**key, **values, **(first or {}))
     if values:
         line = line.on_conflict_do_update(index_elements=list(key), set_=values)
@@ -369,7 +370,7 @@ def put_all(
     """
     if not rows:
         return
-    line: Any = _INSERTS.get(connection.dialect.name, insert)(table)
+    line: Any = INSERTS.get(connection.dialect.name, insert)(table)
     values = {name: line.excluded[name] for name in rows[0] if name not in key}
     line = line.on_conflict_do_update(index_elements=list(key), set_=values)
     connection.execute(line, list(rows))

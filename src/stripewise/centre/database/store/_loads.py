@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from stripewise.centre.database.store._jobs import Names, fitted, key_text, put_all
+from stripewise.centre.database.store._jobs import Names, fitted, key_text, portions, put_all
 from stripewise.centre.database.store._samples import file_system_key
 from stripewise.centre.database.store._settle import KEY, Sums, resum, text_of
 from stripewise.centre.database.tables._storage import JobLoad, JobTag
 from stripewise.core.errors import UsageError
 
-_AT_ONCE = 400
 LONGEST_TAG = 255
 
 
@@ -65,7 +64,7 @@ def store_job_loads(
     """
     cluster_id = Names(connection).cluster(cluster)
     found: set[int] = set()
-    for portion in _portions(loads):  # all at once would take a kilobyte of memory each
+    for portion in portions(loads):  # all at once would take a kilobyte of memory each
         found |= _store(connection, cluster_id, server, portion, templates)
     return found
 
@@ -111,7 +110,7 @@ def _add(connection: Connection, fresh: Mapping[tuple[Any, ...], Sums]) -> None:
 def _there(connection: Connection, fresh: Mapping[tuple[Any, ...], Sums]) -> Iterable[Any]:
     """Give the rows that are there already; the index goes by names and times."""
     moments = [key[1] for key in fresh]
-    for tags in _portions(sorted({key[2] for key in fresh})):
+    for tags in portions(sorted({key[2] for key in fresh})):
         query = select(*JobLoad.__table__.c).where(
             JobLoad.tag_id.in_(tags), JobLoad.at.between(min(moments), max(moments))
         )
@@ -155,16 +154,12 @@ def _known(
     connection: Connection, cluster_id: int, texts: Iterable[str]
 ) -> dict[str, tuple[int, int | None]]:
     found: dict[str, tuple[int, int | None]] = {}
-    for portion in _portions(sorted(texts)):
+    for portion in portions(sorted(texts)):
         query = select(JobTag.text, JobTag.id, JobTag.raw_id).where(
             JobTag.cluster_id == cluster_id, JobTag.text.in_(portion)
         )
         found |= {row.text: (row.id, row.raw_id) for row in connection.execute(query)}
     return found
-
-
-def _portions(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    return (values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE))
 
 
 # Forms of the names that Lustre gives to jobs, as `jobid_name` has them. Pure.

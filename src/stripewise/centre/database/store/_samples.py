@@ -32,10 +32,10 @@ from sqlalchemy import (
     text,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import postgresql
 
-from stripewise.centre.database._records import EventRecord, Row, SampleRecord
-from stripewise.centre.database.store._jobs import fitted, put, put_all
+from stripewise.centre.database._records import EventRecord, SampleRecord
+from stripewise.centre.database.store._jobs import INSERTS, fitted, put
 from stripewise.centre.database.tables._storage import Event, FileSystem, Rollup, Sample, Series
 
 RESOLUTIONS = (60, 3600, 86400)
@@ -47,28 +47,60 @@ Part = tuple[float, float, float, float]
 """Seconds that are covered, total, least and greatest rate or level."""
 
 
+_COLUMNS = (
+    "series_id", "resolution_seconds", "at", "covered_seconds", "total", "low", "high"
+)  # fmt: skip
+
+
+class _Fresh(NamedTuple):
+    series_id: int
+    at: int
+    seconds: float
+    value: float
+
+
 def store_samples(connection: Connection, record: SampleRecord) -> None:
-    """Store samples that are not there yet, and their roll-ups anew."""
-    series_id = _series(connection, record)
-    fresh = _fresh(connection, series_id, usable(record.values))
-    if not fresh:
-        return
-    make_months(connection, fresh)
-    connection.execute(insert(Sample), [
-        {"series_id": series_id, "at": at, "seconds": seconds, "value": value}
-        for at, (seconds, value) in fresh.items()
-    ])  # fmt: skip
-    parts: Iterable[tuple[int, Part]] = _of_samples(
-        connection, series_id, fresh, record.is_counter
+    """Store samples of one series that are not there yet, and add them to its roll-ups.
+
+    They may be of many intervals: what a roll-up gains is summed up here, and is one row.
+    """
+    parts: dict[tuple[int, int, int], list[Part]] = defaultdict(list)
+    for one in _store_new(connection, [record])[record.is_counter]:
+        part = part_of(one.seconds, one.value, record.is_counter)
+        for resolution in RESOLUTIONS:
+            parts[one.series_id, resolution, one.at - one.at % resolution].append(part)
+    if parts:
+        rows = [dict(zip(_COLUMNS, (*key, *_sums(some)), strict=True))
+                for key, some in sorted(parts.items())]  # fmt: skip
+        connection.execute(_added(INSERTS[connection.dialect.name](Rollup)), rows)
+
+
+def part_of(seconds: float, value: float, counter: bool) -> Part:
+    """Return what one sample adds to a roll-up."""
+    if not counter:
+        return seconds, value * seconds, value, value
+    rate = value / seconds if seconds else value
+    return seconds, value, rate, rate
+
+
+def _sums(parts: Sequence[Part]) -> Iterable[float]:
+    covered, totals, lows, highs = zip(*parts, strict=True)
+    found = (sum(covered), sum(totals), min(lows), max(highs))
+    return fitted(Rollup, dict(zip(_COLUMNS[3:], found, strict=True))).values()
+
+
+def _added(line: Any) -> Any:
+    """Return an insertion of roll-ups that adds to those that are there."""
+    new = line.excluded
+    return line.on_conflict_do_update(
+        index_elements=_COLUMNS[:3],
+        set_={
+            "covered_seconds": Rollup.covered_seconds + new.covered_seconds,
+            "total": Rollup.total + new.total,
+            "low": case((new.low < Rollup.low, new.low), else_=Rollup.low),
+            "high": case((new.high > Rollup.high, new.high), else_=Rollup.high),
+        },
     )
-    for resolution in RESOLUTIONS:
-        starts = {at - at % resolution for at in fresh}
-        if resolution != RESOLUTIONS[0]:
-            finer = RESOLUTIONS[RESOLUTIONS.index(resolution) - 1]
-            parts = _of_rollups(
-                connection, series_id, finer, min(starts), max(starts) + resolution
-            )
-        _roll_up(connection, series_id, resolution, starts, parts)
 
 
 def usable(values: Iterable[tuple[int, float, float]]) -> dict[int, tuple[float, float]]:
@@ -80,138 +112,12 @@ def usable(values: Iterable[tuple[int, float, float]]) -> dict[int, tuple[float,
     return found
 
 
-def _fresh(
-    connection: Connection, series_id: int, given: Mapping[int, tuple[float, float]]
-) -> dict[int, tuple[float, float]]:
-    """Return samples that are not there yet, without those of days that are closed."""
-    if not given:
-        return {}
-    known = set(connection.scalars(
-        select(Sample.at).where(
-            Sample.series_id == series_id, Sample.at.between(min(given), max(given))
-        )
-    ))  # fmt: skip
-    days = {at - at % DAY for at in given if at not in known}
-    closed = {day for day in days if _is_closed(connection, series_id, day)}
-    return {
-        at: one for at, one in given.items() if at not in known and at - at % DAY not in closed
-    }
-
-
-def _is_closed(connection: Connection, series_id: int, day: int) -> bool:
-    key = {"series_id": series_id, "resolution_seconds": DAY, "at": day}
-    rolled = exists(select(Rollup.at).filter_by(**key))
-    raw = exists(
-        select(Sample.at).where(
-            Sample.series_id == series_id, Sample.at >= day, Sample.at < day + DAY
-        )
-    )
-    return bool(connection.scalar(select(rolled & ~raw)))
-
-
-def store_history(connection: Connection, record: SampleRecord, rollups: Sequence[Row]) -> None:
-    """Store a series that is not there yet at once, with roll-ups that are made already.
-
-    Args:
-        connection: Within a transaction.
-        record: Its samples.
-        rollups: Rows of `tables.Rollup`, without their series.
-    """
-    series_id = _series(connection, record)
-    if record.values:
-        make_months(connection, (at for at, _, _ in record.values))
-        connection.execute(insert(Sample), [
-            {"series_id": series_id, "at": at, "seconds": seconds, "value": value}
-            for at, seconds, value in record.values
-        ])  # fmt: skip
-    if rollups:
-        connection.execute(insert(Rollup), [{"series_id": series_id, **row} for row in rollups])
-
-
-def _series(connection: Connection, record: SampleRecord) -> int:
-    key = {
-        "file_system_id": file_system_key(connection, record.file_system),
-        "server": record.server,
-        "target": record.target,
-        "metric": record.metric,
-    }
-    key = fitted(Series, key)
-    values = fitted(Series, {"unit": record.unit, "is_counter": record.is_counter})
-    put(connection, Series, key, {}, values)
-    query = select(Series.id).filter_by(**key)
-    return int(connection.execute(query).scalar_one())
-
-
 def file_system_key(connection: Connection, name: str) -> int:
     """Return the key of a file system, which is made if it is new."""
     key = fitted(FileSystem, {"name": name})
     put(connection, FileSystem, key, {}, {"mount": ""})
     query = select(FileSystem.id).filter_by(**key)
     return int(connection.execute(query).scalar_one())
-
-
-def _of_samples(
-    connection: Connection, series_id: int, moments: Iterable[int], counter: bool
-) -> list[tuple[int, Part]]:
-    """Return all samples of the minutes that moments lie in."""
-    minutes = {at - at % RESOLUTIONS[0] for at in moments}
-    query = select(Sample.at, Sample.seconds, Sample.value).where(
-        Sample.series_id == series_id,
-        Sample.at >= min(minutes),
-        Sample.at < max(minutes) + RESOLUTIONS[0],
-    )
-    return [
-        (at, part_of(seconds, value, counter))
-        for at, seconds, value in connection.execute(query.order_by(Sample.at))
-    ]
-
-
-def part_of(seconds: float, value: float, counter: bool) -> Part:
-    """Return what one sample adds to a roll-up."""
-    if not counter:
-        return seconds, value * seconds, value, value
-    rate = value / seconds if seconds else value
-    return seconds, value, rate, rate
-
-
-def _of_rollups(
-    connection: Connection, series_id: int, resolution: int, first: int, after: int
-) -> list[tuple[int, Part]]:
-    columns = (Rollup.covered_seconds, Rollup.total, Rollup.low, Rollup.high)
-    query = select(Rollup.at, *columns).where(
-        Rollup.series_id == series_id,
-        Rollup.resolution_seconds == resolution,
-        Rollup.at >= first,
-        Rollup.at < after,
-    )
-    found = connection.execute(query.order_by(Rollup.at)).all()
-    return [(at, (covered, total, low, high)) for at, covered, total, low, high in found]
-
-
-def _roll_up(
-    connection: Connection,
-    series_id: int,
-    resolution: int,
-    starts: set[int],
-    parts: Iterable[tuple[int, Part]],
-) -> None:
-    """Make roll-ups anew from all parts of their intervals."""
-    groups: dict[int, list[Part]] = defaultdict(list)
-    for at, part in parts:
-        groups[at - at % resolution].append(part)
-    rows = [
-        {"series_id": series_id, "resolution_seconds": resolution, "at": start,
-         **_sums(groups[start])}
-        for start in sorted(starts)
-    ]  # fmt: skip
-    put_all(connection, Rollup, ("series_id", "resolution_seconds", "at"), rows)
-
-
-def _sums(parts: Sequence[Part]) -> dict[str, Any]:
-    covered, totals, lows, highs = zip(*parts, strict=True)
-    row = {"covered_seconds": sum(covered), "total": sum(totals), "low": min(lows),
-           "high": max(highs)}  # fmt: skip
-    return fitted(Rollup, row)
 
 
 def prune_samples(connection: Connection, now: int, kept_days: Mapping[int, int]) -> int:
@@ -319,19 +225,7 @@ def _months(connection: Connection) -> list[_Month]:
     return [_Month(int(found[1]), int(found[2])) for found in names if found]
 
 
-# One interval of many series at a time, with roll-ups: what `store_samples` does for one.
-
-_INSERTS = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
-_COLUMNS = (
-    "series_id", "resolution_seconds", "at", "covered_seconds", "total", "low", "high"
-)  # fmt: skip
-
-
-class _Fresh(NamedTuple):
-    series_id: int
-    at: int
-    seconds: float
-    value: float
+# One interval of many series at a time; `store_samples` stores many intervals of one.
 
 
 def store_growth(connection: Connection, records: Iterable[SampleRecord]) -> int:
@@ -346,22 +240,39 @@ def store_growth(connection: Connection, records: Iterable[SampleRecord]) -> int
     Returns:
         How many samples are new.
     """
-    records = list(records)
-    keys = _series_growth(connection, records)
+    found = _store_new(connection, list(records))
+    for is_counter, fresh in found.items():
+        if fresh:
+            _roll_up_growth(connection, fresh, is_counter)
+    return sum(map(len, found.values()))
+
+
+def _store_new(
+    connection: Connection, records: Sequence[SampleRecord]
+) -> dict[bool, list[_Fresh]]:
+    """Store the samples of counters (True) and levels that are not there yet; return them."""
+    keys = series_keys(connection, records)
     given: dict[bool, dict[tuple[int, int], _Fresh]] = {True: {}, False: {}}
     for record in records:
         series_id = keys[_key(record)]
         for at, (seconds, value) in usable(record.values).items():
             one = _Fresh(series_id, at, seconds, value)
             given[record.is_counter].setdefault((series_id, at), one)
-    return sum(_store(connection, [*rows.values()], counter) for counter, rows in given.items())
+    found = {
+        is_counter: _not_there(connection, [*rows.values()]) if rows else []
+        for is_counter, rows in given.items()
+    }
+    for fresh in filter(None, found.values()):
+        make_months(connection, (one.at for one in fresh))
+        connection.execute(insert(Sample), [one._asdict() for one in fresh])
+    return found
 
 
 def _key(record: SampleRecord) -> tuple[str, str, str, str]:
     return record.file_system, record.server, record.target, record.metric
 
 
-def _series_growth(
+def series_keys(
     connection: Connection, records: Sequence[SampleRecord]
 ) -> dict[tuple[str, str, str, str], int]:
     """Return the keys of series, which are made where they are new."""
@@ -384,7 +295,7 @@ def _series_growth(
             rows[key] = fitted(Series, row)
     fresh = {_place(row): row for row in rows.values() if _place(row) not in known}
     if fresh:
-        line: Any = _INSERTS[connection.dialect.name](Series)
+        line: Any = INSERTS[connection.dialect.name](Series)
         names = ("file_system_id", "server", "target", "metric")
         connection.execute(line.on_conflict_do_nothing(index_elements=names), [*fresh.values()])
         known |= _known(connection, fresh.values())
@@ -406,15 +317,6 @@ def _known(
         for key, target, metric in connection.execute(query):
             found[file_system_id, server, target, metric] = key
     return found
-
-
-def _store(connection: Connection, given: Sequence[_Fresh], is_counter: bool) -> int:
-    fresh = _not_there(connection, given) if given else []
-    if fresh:
-        make_months(connection, (one.at for one in fresh))
-        connection.execute(insert(Sample), [one._asdict() for one in fresh])
-        _roll_up_growth(connection, fresh, is_counter)
-    return len(fresh)
 
 
 def _not_there(connection: Connection, rows: Sequence[_Fresh]) -> list[_Fresh]:
@@ -475,17 +377,7 @@ def _adding(dialect: str, is_counter: bool) -> Any:
     parts = select(*place, seconds, total, rate, rate).where(
         _among(dialect, Sample.series_id), Sample.at == bindparam("moment")
     )
-    line: Any = _INSERTS[dialect](Rollup)
-    new = line.excluded
-    return line.from_select(_COLUMNS, parts).on_conflict_do_update(
-        index_elements=_COLUMNS[:3],
-        set_={
-            "covered_seconds": Rollup.covered_seconds + new.covered_seconds,
-            "total": Rollup.total + new.total,
-            "low": case((new.low < Rollup.low, new.low), else_=Rollup.low),
-            "high": case((new.high > Rollup.high, new.high), else_=Rollup.high),
-        },
-    )
+    return _added(INSERTS[dialect](Rollup).from_select(_COLUMNS, parts))
 
 
 def _among(dialect: str, column: Any) -> Any:

@@ -17,14 +17,13 @@ from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Connection, Table, bindparam, delete, func, select, update
 
-from stripewise.centre.database.store._jobs import fitted, put_all
+from stripewise.centre.database.store._jobs import fitted, portions, put_all
 from stripewise.centre.database.store._match import CLOCKS_SECONDS
 from stripewise.centre.database.tables._jobs import Cluster, Job
 from stripewise.centre.database.tables._storage import JobLoad, JobServed, JobTag
 
 KEY = (JobLoad.file_system_id, JobLoad.at, JobLoad.tag_id, JobLoad.kind, JobLoad.server)
 _LOADS, _JOBS = cast(Table, JobLoad.__table__), cast(Table, Job.__table__)
-_AT_ONCE = 400
 Place = tuple[int, int, str]
 """Job, file system, kind."""
 
@@ -47,7 +46,7 @@ def settle(connection: Connection, raw_ids: Iterable[int], since: int | None = N
         since: Rows that begin earlier are as they were, in seconds since 1970; None: all are
             looked at.
     """
-    for ids in _portions(sorted(set(raw_ids))):
+    for ids in portions(sorted(set(raw_ids))):
         tags = _tags(connection, ids)
         if tags:
             _settle(connection, tags, _runs(connection, ids), since)
@@ -138,7 +137,7 @@ def _settle(
 
 
 def _rows(connection: Connection, tags: Sequence[int], since: int | None) -> Iterable[Any]:
-    for ids in _portions(tags):
+    for ids in portions(tags):
         query = select(*JobLoad.__table__.c).where(JobLoad.tag_id.in_(ids))
         if since is not None:
             query = query.where(JobLoad.at >= since)
@@ -153,7 +152,7 @@ def _move(connection: Connection, moved: Sequence[dict[str, Any]]) -> None:
 def _add(connection: Connection, gains: Mapping[Place, Sums]) -> None:
     """Add to the sums of jobs."""
     total = dict(gains)
-    for ids in _portions(sorted({place[0] for place in gains})):
+    for ids in portions(sorted({place[0] for place in gains})):
         query = select(*JobServed.__table__.c).where(JobServed.job_id.in_(ids))
         for row in connection.execute(query):
             place = (row.job_id, row.file_system_id, row.kind)
@@ -164,7 +163,7 @@ def _add(connection: Connection, gains: Mapping[Place, Sums]) -> None:
 
 def resum(connection: Connection, job_ids: Iterable[int]) -> None:
     """Make the sums of jobs anew from all their rows."""
-    for ids in _portions(sorted(job_ids)):
+    for ids in portions(sorted(job_ids)):
         total: dict[Place, Sums] = {}
         query = select(*JobLoad.__table__.c).where(JobLoad.job_id.in_(ids)).order_by(JobLoad.at)
         for row in connection.execute(query):
@@ -203,7 +202,7 @@ def text_of(parts: Mapping[str, int]) -> str | None:
 def _tell_jobs(connection: Connection, job_ids: set[int]) -> None:
     """Set what servers saw of jobs: a direction that was counted and did not occur is zero."""
     now = int(time.time())
-    for ids in _portions(sorted(job_ids)):
+    for ids in portions(sorted(job_ids)):
         query = (
             select(JobServed.job_id, JobServed.kind, func.sum(JobServed.moved_bytes))
             .where(JobServed.job_id.in_(ids), JobServed.moved_bytes.is_not(None))
@@ -225,10 +224,6 @@ def _tell_jobs(connection: Connection, job_ids: set[int]) -> None:
 def _amounts(found: Mapping[str, int]) -> dict[str, int | None]:
     least = 0 if found else None
     return {kind: found.get(kind, least) for kind in ("read", "write")}
-
-
-def _portions(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    return (values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE))
 
 
 # Sums of what jobs did to file systems. Pure.

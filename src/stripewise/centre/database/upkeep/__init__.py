@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.centre.database.upkeep._backup import KEPT_LOAD_DAYS as KEPT_LOAD_DAYS
     from stripewise.centre.database.upkeep._backup import backup as backup
+    from stripewise.centre.database.upkeep._backup import prune as prune
     from stripewise.centre.database.upkeep._backup import restore as restore
     from stripewise.centre.database.upkeep._export import anonymise as anonymise
     from stripewise.centre.database.upkeep._export import export as export
-    from stripewise.centre.database.upkeep._prune import KEPT_LOAD_DAYS as KEPT_LOAD_DAYS
-    from stripewise.centre.database.upkeep._prune import prune as prune
-    from stripewise.centre.database.upkeep._prune import prune_loads as prune_loads
     from stripewise.centre.database.upkeep._status import Status as Status
     from stripewise.centre.database.upkeep._status import status as status
 else:

@@ -12,8 +12,16 @@ from typing import Any
 from sqlalchemy import Connection, Engine, func, select, text
 from sqlalchemy.exc import DBAPIError
 
-from stripewise.centre.database._engine import need_file, refusals_said, shown, sqlite_file, str_of
-from stripewise.centre.database._schema import check_known, current, newest
+from stripewise.centre.database._engine import (
+    check_known,
+    need_file,
+    newest,
+    refusals_said,
+    shown,
+    sqlite_file,
+    str_of,
+)
+from stripewise.centre.database._schema import current
 from stripewise.centre.database.store._samples import DAY, KEPT_DAYS, RESOLUTIONS
 from stripewise.centre.database.tables._access import Ledger
 from stripewise.centre.database.tables._jobs import (
@@ -25,7 +33,7 @@ from stripewise.centre.database.tables._jobs import (
     Program,
 )
 from stripewise.centre.database.tables._storage import CampaignRow, JobLoad, Rollup, Sample, Series
-from stripewise.centre.database.upkeep._prune import KEPT_LOAD_DAYS
+from stripewise.centre.database.upkeep._backup import KEPT_LOAD_DAYS
 from stripewise.core.errors import StorageError
 
 # How much room tables take, and a target of a storage in a year.
@@ -186,7 +194,7 @@ def status(engine: Engine) -> Status:
         name = shown(str_of(engine))
         if not revision:
             raise StorageError(f"{name} holds no statistics: run `stripewise db init`")
-        check_known(connection)
+        check_known(engine, revision)
         size = _size_bytes(connection)
         if revision != newest():
             return Status(name, revision, newest(), size)

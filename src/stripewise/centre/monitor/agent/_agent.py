@@ -37,8 +37,7 @@ from stripewise.centre.monitor.collectors._registry import (
     collector_problems,
     create_collector,
 )
-from stripewise.centre.monitor.sinks._base import Sink
-from stripewise.centre.monitor.sinks._registry import create_sink, sink_class
+from stripewise.centre.monitor.sinks._base import Sink, create_sink, sink_class
 from stripewise.core.errors import RuntimeMissingError, StorageError
 from stripewise.present import printable
 

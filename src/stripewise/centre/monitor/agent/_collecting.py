@@ -8,8 +8,10 @@ import logging
 import math
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -26,7 +28,73 @@ _STUCK_INTERVALS = 3
 _log = logging.getLogger("stripewise.centre.monitor.agent")
 
 
-class Collecting:
+class Worker(ABC):
+    """A thread that does one thing again and again, of which each may hang: that is noticed.
+
+    Attributes:
+        stuck_seconds: What takes longer has failed, whatever comes of it.
+    """
+
+    def __init__(self, name: str, clock: Clock, stuck_seconds: float) -> None:
+        self._clock = clock
+        self.stuck_seconds = stuck_seconds
+        self._ending = threading.Event()
+        self._lock = threading.Lock()
+        self._began: float | None = None  # monotonic; None: nothing is under way
+        self._is_stuck = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ask it to end."""
+        self._ending.set()
+
+    def join(self, seconds: float) -> bool:
+        """Wait until it has ended, and return whether it has."""
+        self._thread.join(max(0.0, seconds))
+        return not self._thread.is_alive()
+
+    def look(self) -> None:
+        """Notice what does not end."""
+        with self._lock:
+            began = self._began
+            if began is None or self._is_stuck:
+                return
+            seconds = self._clock.monotonic() - began
+            if seconds < self.stuck_seconds:
+                return
+            self._is_stuck = True
+            self._count_stuck()
+        self._tell_stuck(seconds)
+
+    @contextmanager
+    def _under_way(self) -> Iterator[None]:
+        """Let `look` see that something is under way."""
+        with self._lock:
+            self._began = self._clock.monotonic()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._began, self._is_stuck = None, False
+
+    @abstractmethod
+    def _run(self) -> None:
+        """Work until `stop`; the thread does this."""
+
+    @abstractmethod
+    def _count_stuck(self) -> None:
+        """Count a failure, while nobody else can."""
+
+    @abstractmethod
+    def _tell_stuck(self, seconds: float) -> None:
+        """Say that something has not ended for so long."""
+
+
+class Collecting(Worker):
     """The rounds of one collector.
 
     Args:
@@ -50,38 +118,19 @@ class Collecting:
     ) -> None:
         self.collector = collector
         collector.is_repeated = True
-        self._host, self._clock, self._hand_on = host, clock, hand_on
+        self._host, self._hand_on = host, hand_on
         self.interval_seconds = collector.settings.interval_seconds or interval_seconds
-        self.stuck_seconds = max(_STUCK_SECONDS, _STUCK_INTERVALS * self.interval_seconds)
+        stuck_seconds = max(_STUCK_SECONDS, _STUCK_INTERVALS * self.interval_seconds)
+        super().__init__(f"collect {collector.name}", clock, stuck_seconds)
         self.look_again_seconds = LOOK_AGAIN_SECONDS
         self._is_automatic = is_automatic
-        self._ending = threading.Event()
-        self._lock = threading.Lock()
         self._grid: Grid | None = None
-        self._began: float | None = None  # monotonic; None: no round is under way
-        self._is_stuck = False
         self._last: Outcome | None = None
         self._last_success: float | None = None
         self._failures: Counter[str] = Counter()
         self._skipped = 0
         self._problems = 0
         self._state: str | None = None
-        self._thread = threading.Thread(
-            target=self._run, name=f"collect {collector.name}", daemon=True
-        )
-
-    def start(self) -> None:
-        """Begin with the first round."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Ask it to end; what is read now is dropped if it then fails."""
-        self._ending.set()
-
-    def join(self, seconds: float) -> bool:
-        """Wait until it has ended, and return whether it has."""
-        self._thread.join(max(0.0, seconds))
-        return not self._thread.is_alive()
 
     def _run(self) -> None:
         while not self._is_here():
@@ -104,15 +153,11 @@ class Collecting:
         """Look whether there is something to read; what this raises shows in the first round."""
         if not self._is_automatic:
             return True
-        with self._lock:
-            self._began = self._clock.monotonic()
         try:
-            why = self.collector.missing(self._host)
+            with self._under_way():
+                why = self.collector.missing(self._host)
         except BaseException:
             return True
-        finally:
-            with self._lock:
-                self._began, self._is_stuck = None, False
         if why:
             self._change("idle", f"finds nothing to read here: {why}", logging.DEBUG)
         return not why
@@ -169,17 +214,10 @@ class Collecting:
         if is_new:
             _log.log(grade, "collector %s %s", self.collector.name, printable(text))
 
-    def look(self) -> None:
-        """Notice a round that does not end."""
-        with self._lock:
-            began = self._began
-            if began is None or self._is_stuck:
-                return
-            seconds = self._clock.monotonic() - began
-            if seconds < self.stuck_seconds:
-                return
-            self._is_stuck = True
-            self._failures["slow"] += 1
+    def _count_stuck(self) -> None:
+        self._failures["slow"] += 1
+
+    def _tell_stuck(self, seconds: float) -> None:
         self._change(
             "stuck", f"has been reading for {seconds:.0f} s and does not end", logging.WARNING
         )

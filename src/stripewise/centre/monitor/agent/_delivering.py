@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from stripewise.centre.monitor import metrics
 from stripewise.centre.monitor._records import Reading, Round
-from stripewise.centre.monitor.agent._collecting import Backoff, Clock
+from stripewise.centre.monitor.agent._collecting import Backoff, Clock, Worker
 from stripewise.centre.monitor.sinks._base import Sink, SinkError
 from stripewise.present import printable
 
@@ -21,7 +21,7 @@ _PAUSE_SECONDS = 0.5
 _log = logging.getLogger("stripewise.centre.monitor.agent")
 
 
-class Delivering:
+class Delivering(Worker):
     """The deliveries of one sink.
 
     Args:
@@ -38,29 +38,23 @@ class Delivering:
         backoff: Backoff | None = None,
         pause_seconds: float = _PAUSE_SECONDS,
     ) -> None:
+        super().__init__(f"deliver {sink.name}", clock, STUCK_SECONDS)
         self.sink = sink
-        self._clock = clock
         self._backoff = backoff or Backoff()
         self._pause_seconds = pause_seconds
         self._waits_to_be_asked = type(sink).deliver is Sink.deliver
         self._work = threading.Event()
-        self._ending = threading.Event()
         self._tried = threading.Event()
-        self._lock = threading.Lock()
         self._is_begun = False
-        self.stuck_seconds = STUCK_SECONDS
-        self._began: float | None = None  # monotonic; None: it waits for work
-        self._is_stuck = False
         self._errors: dict[str, str] = {}  # of the last attempt to take, deliver; "": it succeeded
         self._last_success: float | None = None
         self._failures = 0
         self._lost = 0
-        self._thread = threading.Thread(target=self._run, name=f"deliver {sink.name}", daemon=True)
 
     def start(self) -> None:
         """Start the thread, which begins with the sink."""
         self._work.set()
-        self._thread.start()
+        super().start()
 
     def has_tried(self, seconds: float) -> bool:
         """Wait until it has tried to begin, and return whether it has."""
@@ -73,13 +67,8 @@ class Delivering:
 
     def stop(self) -> None:
         """Ask it to deliver what is left, and to end."""
-        self._ending.set()
+        super().stop()
         self._work.set()
-
-    def join(self, seconds: float) -> bool:
-        """Wait until it has ended, and return whether it has."""
-        self._thread.join(max(0.0, seconds))
-        return not self._thread.is_alive()
 
     def take(self, found: Round) -> None:
         """Give the sink a round; before it could begin, the round is lost, and counted."""
@@ -117,35 +106,25 @@ class Delivering:
 
     def _attempt(self, action: Callable[[], None], is_delivery: bool = True) -> bool:
         """Do something, and note how it went; an end that succeeds may have delivered nothing."""
-        with self._lock:
-            self._began = self._clock.monotonic()
         try:
-            action()
+            with self._under_way():
+                action()
         except BaseException as error:  # a faulty sink must not stop the others
             if not isinstance(error, SinkError):
                 _log.debug("the sink %s failed", self.sink.name, exc_info=True)
             self._note("deliver", _words(error))
             return False
         finally:
-            with self._lock:
-                self._began, self._is_stuck = None, False
             self._tried.set()
         self._backoff.reset()
         if is_delivery:
             self._note("deliver", "")
         return True
 
-    def look(self) -> None:
-        """Notice a delivery that does not end."""
-        with self._lock:
-            began = self._began
-            if began is None or self._is_stuck:
-                return
-            seconds = self._clock.monotonic() - began
-            if seconds < self.stuck_seconds:
-                return
-            self._is_stuck = True
-            self._failures += 1
+    def _count_stuck(self) -> None:
+        self._failures += 1
+
+    def _tell_stuck(self, seconds: float) -> None:
         _log.warning(
             "sink %s has been delivering for %.0f s and does not end", self.sink.name, seconds
         )

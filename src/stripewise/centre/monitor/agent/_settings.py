@@ -21,10 +21,11 @@ from pydantic import (
     field_validator,
 )
 
+from stripewise.centre._settings import read_toml
 from stripewise.centre.monitor.collectors._registry import collector_class, collector_names
-from stripewise.centre.monitor.sinks._registry import sink_class, sink_names
+from stripewise.centre.monitor.sinks._base import sink_class, sink_names
 from stripewise.core.errors import ConfigurationError
-from stripewise.core.inputs import POLICY, open_input, parse_toml
+from stripewise.core.inputs import POLICY, open_input
 from stripewise.present import printable
 from stripewise.settings.tunables import first_problem
 
@@ -135,17 +136,7 @@ def read_settings(path: Path | None) -> MonitorSettings:
     """
     if path is None:
         return MonitorSettings()
-    try:
-        data = parse_toml(_read_owned(path).decode("utf-8"))
-    except ConfigurationError:
-        raise
-    except OSError as error:
-        reason = error.strerror or "error"
-        raise ConfigurationError(f"{path} cannot be read ({reason}): check its path") from error
-    except ValueError as error:
-        raise ConfigurationError(
-            f"{path} is not TOML in UTF-8: {error}: mend that place, or name the right file"
-        ) from error
+    data = read_toml(path, _read_owned)
     try:
         return settings_of(data)
     except ConfigurationError as error:

@@ -18,6 +18,7 @@ from stripewise.centre.monitor.collectors._base import (
     Collector,
     CollectorSettings,
     Command,
+    GivenName,
     Problem,
     Seconds,
     damages,
@@ -28,7 +29,6 @@ from stripewise.centre.monitor.collectors._base import (
     whole,
     whole_lines,
 )
-from stripewise.centre.monitor.collectors._sums import GivenName
 
 _COMMANDS = (
     *("/usr/bin/beegfs", "/usr/sbin/beegfs", "/opt/beegfs/sbin/beegfs"),

@@ -15,6 +15,7 @@ from stripewise.centre.monitor.collectors._base import (
     Collector,
     CollectorSettings,
     Command,
+    Names,
     Problem,
     Seconds,
     damages,
@@ -24,7 +25,6 @@ from stripewise.centre.monitor.collectors._base import (
     whole,
     whole_lines,
 )
-from stripewise.centre.monitor.collectors._sums import Names
 
 _REQUEST = b"fs_io_s\n"
 _MOST_FILE_SYSTEMS = 256

@@ -13,9 +13,18 @@ from stripewise.centre.monitor import metrics
 from stripewise.centre.monitor._host import Host, HostError
 from stripewise.centre.monitor._privileges import rights_remedy
 from stripewise.centre.monitor._records import Metric, Reading, TargetJobs
-from stripewise.centre.monitor.collectors._base import Collector, CollectorSettings, Problem
-from stripewise.centre.monitor.collectors._lctl import LctlCommand, Parameters
-from stripewise.centre.monitor.collectors._lustre_parameters import parse_mount
+from stripewise.centre.monitor.collectors._base import (
+    Collector,
+    CollectorSettings,
+    FirstTexts,
+    Problem,
+    Sums,
+)
+from stripewise.centre.monitor.collectors._lustre_parameters import (
+    LctlCommand,
+    Parameters,
+    parse_mount,
+)
 from stripewise.centre.monitor.collectors._lustre_state import version_problem, version_readings
 from stripewise.centre.monitor.collectors._lustre_stats import (
     USECS_PER_SECOND,
@@ -25,7 +34,6 @@ from stripewise.centre.monitor.collectors._lustre_stats import (
     parse_stats,
     told,
 )
-from stripewise.centre.monitor.collectors._sums import FirstTexts, Sums
 
 _PATTERNS = ("llite.*.stats", "llite.*.kbytestotal")
 _NO_OPERATIONS = (

@@ -76,7 +76,7 @@ def _escaped(raw: bytes) -> str:
 
 # A text of job_stats cut into its entries, whatever pieces it comes in.
 
-_MARK_JOB_PIECES = b"\n- job_id:"
+_ENTRY_MARK = b"\n- job_id:"
 _STEP_BYTES = 48 << 10
 """Cut at a time: large enough that the joins do not count, small beside a text of 449 MB."""
 
@@ -89,14 +89,14 @@ def cut_entries(pieces: Iterable[bytes], most_bytes: int) -> Iterator[tuple[byte
     """
     head, rest = b"", b"\n"
     for step in _steps(pieces):
-        parts = (rest + step).split(_MARK_JOB_PIECES)
+        parts = (rest + step).split(_ENTRY_MARK)
         rest = parts.pop()
         for part in parts:
             if head or len(part) > most_bytes:
                 part, head = (head + part)[: most_bytes + 1], b""
             yield part, True
         if len(rest) > most_bytes:  # the end stays: it may be the beginning of a mark
-            head, rest = (head + rest)[: most_bytes + 1], rest[-len(_MARK_JOB_PIECES) :]
+            head, rest = (head + rest)[: most_bytes + 1], rest[-len(_ENTRY_MARK) :]
     whole = rest.endswith(b"\n")
     yield (head + rest.rstrip(b"\n"))[: most_bytes + 1], whole
 

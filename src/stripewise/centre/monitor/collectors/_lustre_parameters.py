@@ -1,13 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parses Lustre's parameters: names of targets and mounts, single values, recovery status."""
+"""Asks `lctl` for parameters of Lustre, and parses names, single values and recovery status."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import AfterValidator
+
+from stripewise.centre.monitor._host import TEXT_BYTES, Host, HostError
+from stripewise.centre.monitor._privileges import rights_remedy
+from stripewise.centre.monitor.collectors._base import Problem, number
 
 _TARGET = re.compile(r"([A-Za-z0-9_-]{1,64})-((?:OST|MDT)[0-9a-fA-F]{4})", re.ASCII)
 _NAMESPACE = re.compile(r"(?:filter|mdt)-(.+)_UUID", re.ASCII)
@@ -91,8 +99,6 @@ def parse_health(text: str) -> bool | None:
 
 # Lines that could not be believed: counted all, and a few of them shown.
 
-MOST_BYTES = 1 << 64
-"""Counters of Lustre have 64 bits."""
 _SHOWN = 5
 _EXCERPT_CHARACTERS = 60
 
@@ -129,16 +135,6 @@ def whole_lines(text: str, damage: Damage) -> list[str]:
     if torn := lines.pop():
         damage.add("the text ends within a line", torn)
     return lines
-
-
-def number(digits: str) -> int | None:
-    """Return a counter of 64 bits; None: it is none, also with a zero before it."""
-    if not digits.isascii() or not digits.isdecimal() or len(digits) > 20:
-        return None
-    if digits[0] == "0" and digits != "0":
-        return None
-    value = int(digits)
-    return value if value < MOST_BYTES else None
 
 
 # Recovery of a target after a restart: *.*.recovery_status.
@@ -225,3 +221,247 @@ def _add(
             damage.add("a line that is there twice", line)
         return
     numbers[name] = value
+
+
+# Parameters as `lctl` gives them.
+#
+# A call of `lctl` is dear, a hundred targets have thousands of parameters: names are listed now
+# and then, and many parameters are asked in one call, whose output is split by the names.  Texts
+# hold what users choose, so a text might pretend to be another parameter.  An answer is believed
+# only if `lctl` did not fail, and each name that was asked begins a line once, in the order
+# asked; else each is asked by itself.  `lctl` fails if it cannot print one of them, so nothing
+# can stand for a parameter that is gone.
+#
+# Texts that are empty or do not end with a line break are asked by themselves as well: before
+# 2.16, `lctl` prints nothing for the former, and the next name behind the latter.
+#
+# The parameter "version" is asked last in each call: a list that does not end with it is torn.
+
+LAST = "version"
+"""Exists on each server and client, for all users."""
+_LIST_SECONDS = 60.0
+_RETRY_SECONDS = 600.0
+_MOST_NAMES = 500
+_NAME = re.compile(r"[0-9A-Za-z_.@:+-]{1,255}")
+_COMMAND = re.compile(r"[^\s\x00-][^\s\x00]{0,4095}")
+
+
+def _one_word(command: str) -> str:
+    if not _COMMAND.fullmatch(command):
+        raise ValueError(
+            "give the command's name or path, without arguments or spaces, such as /usr/sbin/lctl"
+        )
+    return command
+
+
+LctlCommand = Annotated[str, AfterValidator(_one_word)]
+"""A command of one word that is no option."""
+
+
+class Parameters:
+    """The parameters that some patterns match on one host.
+
+    Attributes:
+        names: As last listed, in order, each once.
+    """
+
+    def __init__(
+        self,
+        lctl: str,
+        patterns: Sequence[str],
+        timeout_seconds: float,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.names: tuple[str, ...] = ()
+        self._lctl = lctl
+        self._patterns = tuple(patterns)
+        self._timeout_seconds = timeout_seconds
+        self._monotonic = monotonic
+        self._listed_at: float | None = None
+        self._is_fresh = False
+        self._unreadable: dict[str, HostError] = {}
+        self._apart: set[str] = set()
+        self._retry_at = 0.0
+
+    def begin(self, host: Host) -> None:
+        """Begin a round: list names, if that is due.
+
+        Raises:
+            HostError: They cannot be listed, or there is no Lustre.
+        """
+        now = self._monotonic()
+        self._is_fresh = False
+        if now >= self._retry_at:
+            self._unreadable.clear()
+            self._apart.clear()
+            self._retry_at = now + _RETRY_SECONDS
+        if self._listed_at is None or now - self._listed_at >= _LIST_SECONDS:
+            self._list(host)
+
+    def read(self, host: Host, names: Sequence[str]) -> tuple[dict[str, str], list[Problem]]:
+        """Return texts by name, each with its last line break, and what could not be read.
+
+        Raises:
+            HostError: `lctl` takes too long, or cannot be run.
+        """
+        values: dict[str, str] = {}
+        problems: list[Problem] = []
+        for part, told in self.parts(host, names):
+            values |= part
+            problems += told
+        return values, problems
+
+    def parts(
+        self, host: Host, names: Sequence[str]
+    ) -> Iterator[tuple[dict[str, str], list[Problem]]]:
+        """Do the same in parts, so that many texts are not in memory at once."""
+        apart = [name for name in names if name in self._apart]
+        left_out = {*self._unreadable, *apart}
+        asked = [name for name in names if name not in left_out]
+        if apart:
+            yield self._alone(host, apart)
+        for start in range(0, max(1, len(asked)), _MOST_NAMES):
+            yield self._part(host, asked[start : start + _MOST_NAMES])
+        if denied := [name for name in names if name in self._unreadable]:
+            yield {}, self._told(denied)
+
+    def pieces(self, host: Host, name: str, timeout_seconds: float) -> Iterator[bytes]:
+        """Return one text that may be large, in pieces.
+
+        Raises:
+            HostError: It cannot be read; also in the midst of it.
+        """
+        return host.pieces([self._lctl, "get_param", "-n", name], timeout_seconds)
+
+    def _list(self, host: Host) -> None:
+        output, error = self._run(host, "list_param", *self._patterns, LAST)
+        *found, torn = output.split("\n")
+        if not found:
+            raise self._nothing(error)
+        if found[-1] != LAST or torn:
+            raise HostError("error", f"{self._lctl} list_param ended before its time")
+        before = set(self.names)
+        self.names = tuple(dict.fromkeys(name for name in found[:-1] if _NAME.fullmatch(name)))
+        self._unreadable = {
+            name: error
+            for name, error in self._unreadable.items()
+            if reason_of(error) == "denied" and name in before
+        }
+        self._listed_at = self._monotonic()
+        self._is_fresh = True
+
+    def _nothing(self, error: HostError | None) -> HostError:
+        if error is not None and error.reason == "missing":
+            return HostError("missing", f"{error}; the setting lctl names it")
+        why = f" ({error})" if error is not None else ""
+        return HostError(
+            "denied" if error is not None and error.reason == "denied" else "missing",
+            f"{self._lctl} lists no parameters of Lustre{why}: load its modules (modprobe "
+            "lustre), or leave this collector out",
+        )
+
+    def _part(self, host: Host, names: Sequence[str]) -> tuple[dict[str, str], list[Problem]]:
+        values = self._together(host, names)
+        if values is None and not self._is_fresh:
+            self._list(host)
+            listed = set(self.names)
+            names = [name for name in names if name in listed]
+            values = self._together(host, names)
+        if values is not None:
+            return values, []
+        return self._alone(host, names)
+
+    def _together(self, host: Host, names: Sequence[str]) -> dict[str, str] | None:
+        output, error = self._run(host, "get_param", *names, LAST)
+        return None if error is not None else split(output, (*names, LAST))
+
+    def _alone(self, host: Host, names: Sequence[str]) -> tuple[dict[str, str], list[Problem]]:
+        values: dict[str, str] = {}
+        problems: list[Problem] = []
+        error: HostError | None = None
+        reasons = len(self._unreadable) + len(self._apart)
+        for name in names:
+            output, error = self._run(host, "get_param", "-n", name)
+            if error is not None:
+                self._unreadable[name] = error
+                continue
+            values[name] = output
+            if not output.endswith("\n"):
+                self._apart.add(name)
+        if not values and error is not None and error.reason == "missing":
+            raise error
+        if reasons == len(self._unreadable) + len(self._apart) and not set(names) <= self._apart:
+            problems.append(Problem(
+                f"{self._lctl} get_param: the answer does not have the names that were asked, in "
+                "their order; each parameter was asked by itself"))  # fmt: skip
+        return values, problems
+
+    def _told(self, names: Sequence[str]) -> list[Problem]:
+        """Say once for each kind of parameter what cannot be read."""
+        kinds = Counter(name.rpartition(".")[2] for name in names)
+        problems = []
+        for kind, count in kinds.items():
+            name = next(name for name in names if name.endswith(f".{kind}") or name == kind)
+            more = f" and {count - 1} more" if count > 1 else ""
+            problems.append(problem_of(f"{name}{more}", self._unreadable[name]))
+        return problems
+
+    def _run(self, host: Host, *words: str) -> tuple[str, HostError | None]:
+        """Return what `lctl` printed, and how it failed if it did.
+
+        It fails, after it printed the rest, if a pattern matches nothing.
+        """
+        found = bytearray()
+        error: HostError | None = None
+        try:
+            for piece in host.pieces([self._lctl, *words], self._timeout_seconds):
+                found += piece
+                if len(found) > TEXT_BYTES:
+                    raise HostError(
+                        "malformed", f"{self._lctl} {words[0]}: more than {TEXT_BYTES >> 20} MiB"
+                    )
+        except HostError as raised:
+            if raised.reason in ("slow", "malformed"):
+                raise
+            error = raised
+        return found.decode("utf-8", "replace"), error
+
+
+def reason_of(error: HostError) -> str:
+    """Return the reason of an error of `lctl`, which tells it in its text alone."""
+    return "denied" if "ermission denied" in str(error) else error.reason
+
+
+def problem_of(name: str, error: HostError) -> Problem:
+    """Return the problem that a parameter cannot be read, with the remedy if there is one."""
+    reason = reason_of(error)
+    remedy = f"; {rights_remedy()}" if reason == "denied" else ""
+    return Problem(f"{name}: {error}{remedy}", reason)
+
+
+def split(output: str, names: Sequence[str]) -> dict[str, str] | None:
+    """Split an answer of `lctl get_param` into texts by name.
+
+    "name=value" is a text of one line, "name=" alone begins one of several lines.  None: the
+    answer does not have just these names, once each and in this order.
+    """
+    if not output.endswith("\n"):
+        return None
+    asked = set(names)
+    starts: list[tuple[int, str]] = []
+    lines = output.split("\n")
+    for place, line in enumerate(lines):
+        name, equals, _ = line.partition("=")
+        if equals and name in asked:
+            starts.append((place, name))
+    if [name for _, name in starts] != list(names) or starts[0][0] != 0:
+        return None
+    ends = [place for place, _ in starts[1:]] + [len(lines) - 1]
+    values = {}
+    for (start, name), end in zip(starts, ends, strict=True):
+        first = lines[start][len(name) + 1 :]
+        if first and end > start + 1:
+            return None
+        kept = lines[start + 1 : end] if not first else [first]
+        values[name] = "".join(f"{line}\n" for line in kept)
+    return values

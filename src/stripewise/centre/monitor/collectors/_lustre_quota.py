@@ -13,13 +13,13 @@ from typing import NamedTuple
 from stripewise.centre.monitor import metrics
 from stripewise.centre.monitor._host import Host, HostError
 from stripewise.centre.monitor._records import Reading
-from stripewise.centre.monitor.collectors._base import Problem
-from stripewise.centre.monitor.collectors._lctl import Parameters, problem_of
+from stripewise.centre.monitor.collectors._base import Problem, number
 from stripewise.centre.monitor.collectors._lustre_parameters import (
     Damage,
-    number,
+    Parameters,
     parse_quota_master,
     parse_target,
+    problem_of,
 )
 from stripewise.centre.monitor.collectors._lustre_stats import told
 

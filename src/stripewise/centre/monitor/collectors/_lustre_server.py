@@ -14,15 +14,23 @@ from stripewise.centre.monitor import metrics
 from stripewise.centre.monitor._host import Host, HostError
 from stripewise.centre.monitor._privileges import rights_remedy
 from stripewise.centre.monitor._records import JobEntry, Metric, Reading, TargetJobs
-from stripewise.centre.monitor.collectors._base import Collector, CollectorSettings, Problem
-from stripewise.centre.monitor.collectors._lctl import LctlCommand, Parameters, problem_of
+from stripewise.centre.monitor.collectors._base import (
+    Collector,
+    CollectorSettings,
+    FirstTexts,
+    Problem,
+    Sums,
+)
 from stripewise.centre.monitor.collectors._lustre_job_stats import JobStatsReader
 from stripewise.centre.monitor.collectors._lustre_parameters import (
+    LctlCommand,
+    Parameters,
     TargetName,
     excerpt,
     parse_count,
     parse_export,
     parse_target,
+    problem_of,
 )
 from stripewise.centre.monitor.collectors._lustre_quota import QUOTA_PATTERNS, Quota
 from stripewise.centre.monitor.collectors._lustre_state import (
@@ -44,7 +52,6 @@ from stripewise.centre.monitor.collectors._lustre_stats import (
     stats_readings,
     told,
 )
-from stripewise.centre.monitor.collectors._sums import FirstTexts, Sums
 
 _TARGET_PATTERNS = (
     *("obdfilter.*.num_exports", "obdfilter.*.stats", "obdfilter.*.recovery_status"),

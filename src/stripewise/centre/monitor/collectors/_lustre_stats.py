@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 from stripewise.centre.monitor import metrics
 from stripewise.centre.monitor._records import Histogram, Metric, Reading
-from stripewise.centre.monitor.collectors._base import Problem
+from stripewise.centre.monitor.collectors._base import Problem, number
 from stripewise.centre.monitor.collectors._lustre_parameters import (
     Damage,
-    number,
     parse_target,
     whole_lines,
 )
@@ -436,7 +435,7 @@ def parse_brw_stats(text: str) -> BrwStats:
     for line in lines:
         if line[:1].isdigit():  # most lines
             is_columns = False
-            _row_brw_stats(line, current, damage)
+            _histogram_row(line, current, damage)
             continue
         was_columns, is_columns = is_columns, bool(_COLUMNS.fullmatch(line))
         if is_columns:
@@ -450,7 +449,7 @@ def parse_brw_stats(text: str) -> BrwStats:
                 current.is_bad = True
             current = _section(f"{title[1]} {title[2]}", line, was_columns, sections, damage)
         else:
-            _row_brw_stats(line, current, damage)
+            _histogram_row(line, current, damage)
     if is_torn and current is not None:
         current.is_bad = True
     found = {name: each.buckets() for name, each in sections.items() if not each.is_bad}
@@ -476,7 +475,7 @@ def _section(
     return found
 
 
-def _row_brw_stats(line: str, section: _Section | None, damage: Damage) -> None:
+def _histogram_row(line: str, section: _Section | None, damage: Damage) -> None:
     found = _ROW_BRW_STATS.fullmatch(line)
     read, write = (number(found[3]), number(found[4])) if found else (None, None)
     if section is None or not found or read is None or write is None:

@@ -17,6 +17,8 @@ from stripewise.centre.monitor._records import Reading, TargetJobs
 from stripewise.centre.monitor.collectors._base import (
     Collector,
     CollectorSettings,
+    GivenName,
+    Names,
     Problem,
     damages,
     shown,
@@ -24,7 +26,6 @@ from stripewise.centre.monitor.collectors._base import (
     whole_lines,
     wholes,
 )
-from stripewise.centre.monitor.collectors._sums import GivenName, Names
 
 _STATS, _INFO = "/proc/self/mountstats", "/proc/self/mountinfo"
 _USUAL = frozenset(
@@ -135,10 +136,10 @@ class Nfs(Collector):
         for operation, counts in mount.operations.items():
             if operation in _USUAL or operation in seen or counts.calls or counts.timeouts:
                 seen.add(operation)
-                yield from _operation((name, operation), counts)
+                yield from _operation_readings((name, operation), counts)
 
 
-def _operation(labels: tuple[str, str], counts: NfsOperation) -> Iterator[Reading]:
+def _operation_readings(labels: tuple[str, str], counts: NfsOperation) -> Iterator[Reading]:
     yield Reading(metrics.NFS_OPERATIONS, labels, counts.calls)
     yield Reading(metrics.NFS_OPERATION_SECONDS, labels, counts.total_ms / 1000)
     yield Reading(metrics.NFS_QUEUE_SECONDS, labels, counts.queue_ms / 1000)
@@ -299,7 +300,7 @@ def _mount(point: str, device: str, lines: list[str], problems: list[str]) -> Nf
             if line.startswith("\tbytes:"):
                 moved = _moved(line)
             else:
-                name, counts = _operation_nfs(line, columns)
+                name, counts = _operation(line, columns)
                 doubled |= {name} & set(operations)
                 operations[name] = counts
         except ValueError as error:
@@ -319,7 +320,7 @@ def _moved(line: str) -> tuple[int, ...]:
     return tuple(counts[:6])
 
 
-def _operation_nfs(line: str, columns: int) -> tuple[str, NfsOperation]:
+def _operation(line: str, columns: int) -> tuple[str, NfsOperation]:
     """Columns: operations, transmissions, timeouts, sent, received, queue, round trip, all."""
     found = _OPERATION.fullmatch(line)
     if found is None:

@@ -1,21 +1,26 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the contract of a sink, and reads files with secrets that nobody else may read."""
+"""Defines the contract of a sink, finds sinks by name, and reads secrets of sinks."""
 
 from __future__ import annotations
 
+import ipaddress
 import math
-import os
-import stat
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
+from stripewise.centre import _settings
+from stripewise.centre._settings import keys_of
 from stripewise.centre.monitor._records import Reading, Round
+from stripewise.core.errors import ConfigurationError
 from stripewise.core.inputs import open_input
+from stripewise.present import printable
+from stripewise.settings.tunables import first_problem
 
 
 class SinkSettings(BaseModel):
@@ -91,9 +96,15 @@ class Sink(ABC):
         return
 
 
-# Files with tokens, passwords and keys: nobody else may read them.
+def is_loopback(host: str | None) -> bool:
+    """Whether an address, or a name, is this host itself."""
+    try:
+        return ipaddress.ip_address(host or "").is_loopback
+    except ValueError:
+        return host == "localhost"
 
-_MOST_BYTES = 4096
+
+# Files with tokens, passwords and keys: nobody else may read them.
 
 
 def read_secret(path: Path) -> str:
@@ -103,13 +114,9 @@ def read_secret(path: Path) -> str:
         SinkError: It cannot be read, others may read it, or it holds no such line.
     """
     try:
-        with open_input(path) as file:  # a pipe would be waited for
-            _check(path, os.fstat(file.fileno()))
-            text = file.read(_MOST_BYTES).decode("utf-8").strip()
-    except OSError as error:
-        raise SinkError(f"{path} cannot be read ({error.strerror}): check its path") from error
+        text = _settings.read_private(path).strip()
     except ValueError as error:
-        raise SinkError(f"{path} is not UTF-8: write one line into it") from error
+        raise SinkError(str(error)) from error
     if not text or not text.isprintable():
         raise SinkError(f"{path} is empty or has several lines: write one line into it")
     return text
@@ -137,7 +144,9 @@ def check_private(path: Path) -> None:
         SinkError: Others may, or there is no such file.
     """
     try:
-        _check(path, path.stat())
+        _settings.check_private(path, path.stat())
+    except ValueError as error:
+        raise SinkError(str(error)) from error
     except OSError as error:
         raise SinkError(f"{path} cannot be read ({error.strerror}): check its path") from error
 
@@ -154,8 +163,62 @@ def check_regular(path: Path) -> None:
         raise SinkError(f"{path} cannot be read ({error.strerror}): check its path") from error
 
 
-def _check(path: Path, status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        raise SinkError(f"{path} is no file: check its path")
-    if status.st_mode & (stat.S_IROTH | stat.S_IWOTH):
-        raise SinkError(f"everybody may read or change {path}: run chmod o-rw on it")
+# Sinks by name.
+
+_MEMBERS = {
+    "prometheus": ("_prometheus", "PrometheusSink"),
+    "influx": ("_influx", "InfluxSink"),
+    "store": ("_store", "StoreSink"),
+}
+"""Module and class; only those that are used are imported, since each costs memory."""
+
+
+def sink_names() -> tuple[str, ...]:
+    """Return the names of all sinks."""
+    return tuple(_MEMBERS)
+
+
+def sink_class(name: str) -> type[Sink]:
+    """Return a sink's class.
+
+    Raises:
+        ConfigurationError: There is none of this name.
+    """
+    if name not in _MEMBERS:
+        raise ConfigurationError(f"there is no sink {name!r}; there are {', '.join(_MEMBERS)}")
+    module, attribute = _MEMBERS[name]
+    found: type[Sink] = getattr(
+        import_module(f"stripewise.centre.monitor.sinks.{module}"), attribute
+    )
+    return found
+
+
+def create_sink(name: str, settings: Mapping[str, Any], server: str) -> Sink:
+    """Return a sink.
+
+    Args:
+        name: Of it.
+        settings: Its table in the configuration.
+        server: Name of this server.
+
+    Raises:
+        ConfigurationError: There is none of this name, or a setting is unknown or not right.
+    """
+    member = sink_class(name)
+    try:
+        made = member.settings_class.model_validate(dict(settings))
+    except ValidationError as error:
+        text = printable(_problem(error, settings, member.settings_class))
+        raise ConfigurationError(f"[sinks.{name}]: {text}") from error
+    return member(made, server)
+
+
+def _problem(error: ValidationError, settings: Mapping[str, Any], form: type[BaseModel]) -> str:
+    """Return the first problem in one line: what, the value, the remedy."""
+    first: Any = error.errors(include_url=False)[0]
+    if first["type"] == "value_error":
+        place: Any = first["loc"] if "targets" in settings else ()
+        where = f"{place[0]}[{place[1] + 1}]: " if len(place) > 1 else ""
+        return where + str(first["msg"]).removeprefix("Value error, ")
+    text = first_problem(error, keys_of(form))
+    return text if "targets" in settings else text.removeprefix("targets[1]").lstrip(".: ")

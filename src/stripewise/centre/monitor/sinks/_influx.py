@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import base64
 import http.client
-import ipaddress
 import json
 import ssl
 import time
@@ -24,6 +23,7 @@ from stripewise.centre.monitor.sinks._base import (
     SinkError,
     SinkSettings,
     check_regular,
+    is_loopback,
     read_secret,
     read_token,
 )
@@ -102,18 +102,15 @@ class TargetSettings(BaseModel):
     def _check_secret(self) -> None:
         parts = urlsplit(self.url)
         has_secret = self.user or self.token_file is not None
-        if has_secret and parts.scheme == "http" and not (self.open or _is_here(parts.hostname)):
+        if (
+            has_secret
+            and parts.scheme == "http"
+            and not (self.open or is_loopback(parts.hostname))
+        ):
             raise ValueError(
                 f"url = {self.url!r} would send the password or token unencrypted: use https, or"
                 f" open = true to allow it"
             )
-
-
-def _is_here(host: str | None) -> bool:
-    try:
-        return ipaddress.ip_address(host or "").is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 class InfluxSettings(SinkSettings):

@@ -7,7 +7,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import io
-import ipaddress
 import logging
 import re
 import socket
@@ -33,6 +32,7 @@ from stripewise.centre.monitor.sinks._base import (
     SinkSettings,
     check_private,
     check_regular,
+    is_loopback,
     read_token,
 )
 from stripewise.centre.monitor.sinks._exposition import Exposition, Form
@@ -73,7 +73,7 @@ class PrometheusSettings(SinkSettings):
         if self.client_ca is not None and self.certificate is None:
             raise ValueError("client_ca needs TLS: give certificate and key, too")
         is_closed = self.certificate is not None and (self.token_file or self.client_ca)
-        if not (self.open or is_closed or _is_loopback(self.address[0])):
+        if not (self.open or is_closed or is_loopback(self.address[0])):
             raise ValueError(
                 f"listen = {self.listen!r} can be reached from the network: give certificate, key"
                 f" and token_file (or client_ca), or open = true to let everybody read"
@@ -86,13 +86,6 @@ class PrometheusSettings(SinkSettings):
         found = _LISTEN.fullmatch(self.listen)
         assert found is not None
         return found["six"] or found["host"], int(found["port"])
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 # Serves the last values to Prometheus, or whoever scrapes as it does.

@@ -1,21 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Logs people in to their accounts by a password, a provider's answer or a header."""
+"""Logs people in to their accounts: by a password, a provider's answer, or a header of a proxy."""
 
 from __future__ import annotations
 
+import hmac
+import ipaddress
+import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 
 from sqlalchemy import Connection, Engine
 
 from stripewise.centre.database.accounts import Account, Accounts, Attempts
-from stripewise.centre.portal.logins._base import Departure, Identity, Login
-from stripewise.centre.portal.logins._local import Local
+from stripewise.centre.portal._settings import LoginSettings, PortalSettings, ProxySettings
+from stripewise.centre.portal.logins._base import Departure, Identity, Login, is_listed
 from stripewise.centre.portal.logins._oidc import Oidc
-from stripewise.centre.portal.logins._proxy import Proxy
-from stripewise.centre.portal.logins._settings import AccessSettings, LoginSettings
 from stripewise.core.errors import LoginError
+from stripewise.present import printable
 
 
 class Entrance:
@@ -27,7 +29,7 @@ class Entrance:
 
     def __init__(
         self,
-        settings: AccessSettings,
+        settings: PortalSettings,
         engine: Engine,
         callback_url: str,
         now: Callable[[], float] = time.time,
@@ -171,3 +173,72 @@ def make_logins(
     if settings.proxy is not None:
         made.append(Proxy(settings.proxy))
     return tuple(made)
+
+
+# Passwords that the portal itself keeps, as hashes.
+
+
+class Local(Login):
+    """Local accounts; who calls it counts failures (`throttle_keys`)."""
+
+    name = "local"
+    takes_password = True
+
+    def __init__(self, accounts: Accounts) -> None:
+        """Take the accounts."""
+        self._accounts = accounts
+
+    def password(self, user: str, secret: str) -> Identity | None:
+        """Return who has a name and a password; as much work for a name that is unknown."""
+        account = self._accounts.check_password(user, secret)
+        return None if account is None else Identity(account.login, self.name)
+
+
+# A proxy in front of the portal that logs people in, and names them in a header.
+
+_log = logging.getLogger("stripewise.centre.portal")
+
+
+class Proxy(Login):
+    """The user of a header, if the socket's peer is a listed proxy and knows the secret.
+
+    Everything else that brings such a header is somebody who pretends: the header is ignored, and
+    the log says so.
+    """
+
+    name = "proxy"
+    reads_headers = True
+
+    def __init__(self, settings: ProxySettings) -> None:
+        """Take the settings."""
+        self._networks = [ipaddress.ip_network(text) for text in settings.networks]
+        self._user_header = settings.user_header.lower()
+        self._secret_header = settings.secret_header.lower()
+        self._secret = settings.secret.get_secret_value().encode()
+
+    def from_headers(self, peer: str, headers: Iterable[tuple[str, str]]) -> Identity | None:
+        """Return whom a listed proxy names; None: nobody."""
+        users: list[str] = []
+        secrets: list[str] = []
+        for key, value in headers:
+            if key.lower() == self._user_header:
+                users.append(value)
+            elif key.lower() == self._secret_header:
+                secrets.append(value)
+        if not users and not secrets:
+            return None
+        if why := self._doubt(peer, users, secrets):
+            _log.warning("login by a header ignored: %s (peer %s)", why, printable(peer[:64]))
+            return None
+        return Identity(users[0], self.name) if users[0] else None
+
+    def _doubt(self, peer: str, users: list[str], secrets: list[str]) -> str:
+        """Say why headers are not to be believed; "" if they are."""
+        if not is_listed(peer, self._networks):
+            return "the peer is not in login.proxy.networks"
+        if len(secrets) != 1 or len(users) > 1:
+            return "the user or the secret does not come exactly once"
+        given = secrets[0].encode("utf-8", "surrogatepass")
+        if not hmac.compare_digest(given, self._secret):
+            return "the secret is wrong"
+        return "" if users else "no user is named"

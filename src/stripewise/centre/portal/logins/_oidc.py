@@ -18,8 +18,8 @@ from joserfc.jwt import JWTClaimsRegistry, Token, decode
 from pydantic import BaseModel, ValidationError
 
 from stripewise.centre.database.accounts import ROLES, Attempts
+from stripewise.centre.portal._settings import OidcSettings
 from stripewise.centre.portal.logins._base import Arrival, Departure, Identity, Login
-from stripewise.centre.portal.logins._settings import OidcSettings
 from stripewise.core.errors import LoginError, LoginServiceError
 from stripewise.present import printable
 

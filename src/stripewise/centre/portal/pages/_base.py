@@ -232,3 +232,8 @@ def not_estimated(number: int) -> str:
 def counted(number: int, noun: str, nouns: str = "") -> str:
     """Return a number with its noun: "1 job", "1,200 jobs"."""
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def share_of(part: float | None, whole: float | None) -> float | None:
+    """Return a part's share in the whole; None: one of them is not known, or there is nothing."""
+    return None if part is None or not whole else part / whole

@@ -347,7 +347,7 @@ class Savings(Page):
         projects = [{**row, "url": program_url(row["program"])} for row in ledger.projects]
         blocks: list[Block] = [
             period_search(self.path, period),
-            _facts_savings(ledger),
+            _saved_facts(ledger),
             Table("projects", "By project and program", columns(_LEDGER, {"program": "url"}),
                   projects, _HOW, empty="No later run with proved settings is known."),
             Table("pairs", "Proofs",
@@ -355,7 +355,7 @@ class Savings(Page):
                   list(map(_row, ledger.savings)), _note(ledger),
                   empty="No pairs of runs that you may see have proved a saving."),
         ]  # fmt: skip
-        return Content("Savings", _lead_savings(ledger, period), blocks)
+        return Content("Savings", _saved_lead(ledger, period), blocks)
 
 
 def _row(one: Saving) -> dict[str, object]:
@@ -374,7 +374,7 @@ def _sum(ledger: SavingsLedger, name: str) -> Amount:
     return total(one.amount(name) for one in ledger.savings)
 
 
-def _facts_savings(ledger: SavingsLedger) -> Facts:
+def _saved_facts(ledger: SavingsLedger) -> Facts:
     runs = sum(one.run_count for one in ledger.savings)
     seconds, nodes = _sum(ledger, "saved_seconds"), _sum(ledger, "saved_node_seconds")
     return Facts(
@@ -398,7 +398,7 @@ def _note(ledger: SavingsLedger) -> str:
     return f"{text} Only the newest {counted(len(ledger.savings), 'proof')} are counted."
 
 
-def _lead_savings(ledger: SavingsLedger, period: Period) -> str:
+def _saved_lead(ledger: SavingsLedger, period: Period) -> str:
     if not ledger.savings:
         return "No pairs of runs that you may see have proved a saving yet."
     proofs = counted(len(ledger.savings), "proof")

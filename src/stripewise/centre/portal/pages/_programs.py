@@ -352,10 +352,10 @@ class Patterns(Page):
         ]  # fmt: skip
         if not asked.viewer.is_staff:
             blocks.append(_everybody_patterns(asked, wanted))
-        return Content("Patterns of access", _lead_patterns(rows, period), blocks)
+        return Content("Patterns of access", _pattern_lead(rows, period), blocks)
 
 
-def _lead_patterns(rows: Sequence[Mapping[str, Any]], period: Period) -> str:
+def _pattern_lead(rows: Sequence[Mapping[str, Any]], period: Period) -> str:
     if not rows:
         return f"No job that you may see accessed files in such a pattern {period.text}."
     first = rows[0]

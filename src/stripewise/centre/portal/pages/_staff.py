@@ -30,6 +30,7 @@ from stripewise.centre.portal.pages._base import (
     not_estimated,
     period_search,
     program_url,
+    share_of,
     some,
 )
 from stripewise.centre.portal.pages._storage import age_text, names_text
@@ -142,7 +143,7 @@ class StaffPrograms(Page):
             {**row, "url": program_url(row["program"]),
              "avoidable_node_seconds": _avoidable([row]).value,
              "avoidable_share":
-                 _share(_avoidable([row]).value, row["profiled_node_seconds"]),
+                 share_of(_avoidable([row]).value, row["profiled_node_seconds"]),
              "missing": _missing(row)}
             for row in costly_programs(asked.connection, asked.viewer, period)
         ]  # fmt: skip
@@ -180,10 +181,6 @@ def _missing(row: Row) -> dict[str, str]:
     why = not_estimated(row["not_estimated"])
     names = ("avoidable_node_seconds", "avoidable_share")
     return dict.fromkeys(names, why) if why else {}
-
-
-def _share(part: float | None, whole: float | None) -> float | None:
-    return None if part is None or not whole else part / whole
 
 
 class StaffIgnored(Page):

@@ -34,6 +34,7 @@ from stripewise.centre.portal.pages._base import (
     columns,
     counted,
     period_search,
+    share_of,
 )
 from stripewise.core.errors import UsageError
 from stripewise.present.blocks import (
@@ -80,13 +81,9 @@ def _with_shares(row: Row) -> dict[str, Any]:
     return {
         **row,
         "share": row["profiled_count"] / row["job_count"],
-        "node_share": _share(0.0 if not row["profiled_count"] else seen, spent),
+        "node_share": share_of(0.0 if not row["profiled_count"] else seen, spent),
         **{f"{kind}_share": number / row["job_count"] for kind, number in row["kinds"].items()},
     }
-
-
-def _share(part: float | None, whole: float | None) -> float | None:
-    return None if part is None or not whole else part / whole
 
 
 def _lead(rows: Sequence[Row], period: Period) -> str:
@@ -188,10 +185,10 @@ class StaffIngest(Page):
                 empty="No input was refused.", next=following if refused.next else "",
             ),
         ]  # fmt: skip
-        return Content("Ingest", _lead_staff_intake(sums, hours, period), blocks)
+        return Content("Ingest", _intake_lead(sums, hours, period), blocks)
 
 
-def _lead_staff_intake(
+def _intake_lead(
     sums: Sequence[Mapping[str, Any]], hours: Sequence[Mapping[str, Any]], period: Period
 ) -> str:
     if not sums:
@@ -285,7 +282,7 @@ class StaffQuality(Page):
             _some("unrecorded", "Jobs known from profiles only", "job", alone, _JOB,
                   "The scheduler's record has not come, or carries another job id."),
         ]  # fmt: skip
-        return Content("Quality of the data", _lead_staff_quality(found, apart, alone), blocks)
+        return Content("Quality of the data", _agreement_lead(found, apart, alone), blocks)
 
 
 def _ratio(word: str) -> float:
@@ -298,9 +295,7 @@ def _ratio(word: str) -> float:
     return found
 
 
-def _lead_staff_quality(
-    found: Sequence[Agreement], apart: Sequence[Row], alone: Sequence[Row]
-) -> str:
+def _agreement_lead(found: Sequence[Agreement], apart: Sequence[Row], alone: Sequence[Row]) -> str:
     both = sum(one.job_count for one in found)
     near = sum(one.near_count for one in found)
     text = "No job has more than one witness of its bytes."

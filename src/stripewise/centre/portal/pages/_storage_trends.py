@@ -247,7 +247,7 @@ class StorageBenchmarks(Page):
             return None
         blocks: list[Block] = []
         if cases:
-            blocks.append(_chart_storage_benchmarks(_chosen(cases, asked)))
+            blocks.append(_benchmark_chart(_chosen(cases, asked)))
         blocks += [
             _table("bandwidth", "Bandwidth", "rate", name,
                    [one for one in cases if one.unit == _DATA]),
@@ -255,10 +255,10 @@ class StorageBenchmarks(Page):
                    [one for one in cases if one.unit != _DATA]),
             pages_of(name),
         ]  # fmt: skip
-        return Content(f"Benchmarks of {name}", _lead_storage_benchmarks(cases, asked.now), blocks)
+        return Content(f"Benchmarks of {name}", _benchmark_lead(cases, asked.now), blocks)
 
 
-def _lead_storage_benchmarks(cases: Sequence[CaseHistory], now: float) -> str:
+def _benchmark_lead(cases: Sequence[CaseHistory], now: float) -> str:
     if not cases:
         return "No campaign of benchmarks has been taken in for this file system."
     at = max(one.latest.at for one in cases)
@@ -344,7 +344,7 @@ def _chosen(cases: Sequence[CaseHistory], asked: Asked) -> CaseHistory:
     return cases[0]
 
 
-def _chart_storage_benchmarks(one: CaseHistory) -> Chart:
+def _benchmark_chart(one: CaseHistory) -> Chart:
     kind = "rate" if one.unit == _DATA else "operations"
     emulated = " (emulated)" if one.is_emulated else ""
     title = f"{printable(case_words(one.case))}, {printable(one.operation)}{emulated}"
