@@ -102,7 +102,14 @@ def case_of(data: dict[str, Any]) -> Case:
     Raises:
         TypeError: It has another key.
     """
-    return Case(**{**data, "settings": tuple(sorted(data.get("settings", {}).items()))})
+    given = data.get("settings", {})
+    settings = tuple(sorted((name, hashable(value)) for name, value in given.items()))
+    return Case(**{**data, "settings": settings})
+
+
+def hashable(value: Any) -> Value:
+    """Return a setting as a case holds it: a list of numbers as a tuple, so that it has a hash."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _text(value: object) -> str:

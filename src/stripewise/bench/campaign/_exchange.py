@@ -307,7 +307,7 @@ def _check_version(data: Any, name: str) -> None:
 def _campaign(form: CampaignForm, name: str) -> Campaign:
     if len(form.cases) > MOST_CASES:
         raise UsageError(f"{name}: more than {MOST_CASES} cases: it is no campaign of a suite")
-    cases = {one.key: _case(one) for one in form.cases}
+    cases = {one.key: case_of(one.model_dump(exclude={"key"})) for one in form.cases}
     if len(cases) < len(form.cases) or len({one.key for one in cases.values()}) < len(cases):
         raise UsageError(f"{name}: two cases are the same: name each case once")
     runs = tuple(_run(one, cases) for one in form.runs)
@@ -323,15 +323,6 @@ def _campaign(form: CampaignForm, name: str) -> Campaign:
         form.name or Path(name).stem, suite, runs, form.storage, form.machine,
         form.started_unix_seconds, form.ended_because, form.about,
     )  # fmt: skip
-
-
-def _case(form: CaseForm) -> Case:
-    said = form.model_dump(exclude={"key"})
-    said["settings"] = {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in form.settings.items()
-    }
-    return case_of(said)
 
 
 def _run(form: RunForm, cases: Mapping[str, Case]) -> CaseRun:

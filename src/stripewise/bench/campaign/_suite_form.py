@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from stripewise.bench._case import Case
+from stripewise.bench._case import Case, hashable
 from stripewise.core import Value
 from stripewise.core.errors import ConfigurationError, UsageError
 from stripewise.core.inputs import parse_toml
@@ -242,7 +242,8 @@ def _expanded(document: Document, words: CaseForm, name: str, *, quick: bool) ->
         plain = dict(zip(given, values, strict=False))
         if any(_holds(condition, plain) for condition in left_out):
             continue
-        chosen = tuple(sorted(zip(names, values[len(given) :], strict=True)))
+        plain_settings = map(hashable, values[len(given) :])
+        chosen = tuple(sorted(zip(names, plain_settings, strict=True)))
         _check_values(chosen, words.series, name)
         yield _case(plain, chosen, words.series, repeats, name)
 
