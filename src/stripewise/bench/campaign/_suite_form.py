@@ -37,11 +37,13 @@ class Place:
     target: int = -1
 
 
-def _size(value: object) -> object:
+def size_of(value: object) -> object:
+    """Return the bytes of a size with its unit; what is no text is left to the model."""
     return round(quantity(value, Dimension.SIZE)) if isinstance(value, str) else value
 
 
-def _seconds(value: object) -> object:
+def seconds_of(value: object) -> object:
+    """Return the seconds of a time with its unit; what is no text is left to the model."""
     return quantity(value, Dimension.TIME) if isinstance(value, str) else value
 
 
@@ -50,8 +52,8 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-_Size = Annotated[int, Field(strict=True, ge=0), BeforeValidator(_size)]
-_Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0)]
+_Size = Annotated[int, Field(strict=True, ge=0), BeforeValidator(size_of)]
+_Seconds = Annotated[float, BeforeValidator(seconds_of), Field(ge=0)]
 _Count = Annotated[int, Field(strict=True, ge=1, le=10_000_000)]
 _Shape = Annotated[str, Field(pattern=r"^[0-9]{1,15}(,[0-9]{1,15}){0,7}$")]
 _Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][\w .,+:()/-]*$")]

@@ -12,8 +12,8 @@ import numpy as np
 
 from stripewise.bench._case import Case
 from stripewise.bench.campaign import Campaign
+from stripewise.bench.campaign._figures import DATA
 from stripewise.bench.comparison._cells import (
-    DATA,
     Cell,
     PooledNoise,
     cells_of,

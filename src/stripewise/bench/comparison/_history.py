@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from stripewise.bench.campaign import Campaign
-from stripewise.bench.comparison._cells import DATA, Floats, case_words
+from stripewise.bench.campaign._figures import DATA
+from stripewise.bench.comparison._cells import Floats, case_words
 from stripewise.bench.comparison._changes import LEAST_CHANGE, LEAST_NIGHTS, changes
 from stripewise.bench.comparison._nights import Night, add_night, read_nights
 from stripewise.bench.comparison._targets import difference_words

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,15 +19,28 @@ from pydantic import (
     model_validator,
 )
 
+from stripewise.bench.campaign._suite_form import seconds_of, size_of
 from stripewise.core.errors import ConfigurationError, UsageError
 from stripewise.core.inputs import SURVEY, parse_toml, read_input
 from stripewise.settings.tunables import first_problem
-from stripewise.storage.machines import Dimension, quantity
 
 
-@dataclass(frozen=True)
-class Application:
-    """What one run of an application does, as its profile says.
+def _number(value: object) -> object:
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
+
+
+_Size = Annotated[int, BeforeValidator(size_of), Field(ge=0, le=1 << 60)]
+_Seconds = Annotated[float, BeforeValidator(seconds_of), Field(ge=0, le=1e9)]
+_Count = Annotated[int, BeforeValidator(_number), Field(ge=0, le=10**12)]
+_Ranks = Annotated[int, BeforeValidator(_number), Field(ge=1, le=10_000_000)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Application(_Strict):
+    """What one run of an application does, as its profile says; a table of the file.
 
     Attributes:
         name: Short, each different.
@@ -48,110 +59,67 @@ class Application:
         jobs: Runs at the same time.
     """
 
-    name: str
-    title: str
-    ranks: int
-    threads: int
-    run_seconds: float
-    io_seconds: float
-    read_bytes: int
-    write_bytes: int
-    files_read: int
-    files_written: int
-    readers: int
-    writers: int
-    metadata_operations: int
-    transfer_bytes: int
-    jobs: int
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+    title: Annotated[str, Field(max_length=200)] = ""
+    ranks: _Ranks = 1
+    threads: _Ranks = 1
+    run_seconds: Annotated[_Seconds, Field(alias="run_time")] = 0.0
+    io_seconds: Annotated[_Seconds, Field(alias="io_time")] = 0.0
+    read_bytes: Annotated[_Size, Field(alias="read")] = 0
+    write_bytes: Annotated[_Size, Field(alias="write")] = 0
+    files_read: _Count = 0
+    files_written: _Count = 0
+    readers: _Count = 0
+    writers: _Count = 0
+    metadata_operations: _Count = 0
+    transfer_bytes: Annotated[_Size, Field(ge=1, alias="transfer")] = 1 << 20
+    jobs: _Ranks = 1
 
     @property
     def least_operations(self) -> int:
         """Operations that reach the metadata server for certain: each file is opened."""
         return self.files_read + self.files_written
 
+    @model_validator(mode="after")
+    def _complete(self) -> Application:
+        """Refuse what contradicts itself, and fill in what is not said."""
+        for moved, number, way, files_ in (
+            (self.read_bytes, self.files_read, "read", "files_read"),
+            (self.write_bytes, self.files_written, "write", "files_written"),
+        ):
+            if moved and not number:
+                raise ValueError(f"{way} is given without {files_}: say from how many files")
+        if not self.read_bytes + self.metadata_operations + self.least_operations:
+            raise ValueError("no I/O: give read, write or metadata_operations")
+        self.title = self.title or self.name
+        if self.metadata_operations:
+            self.metadata_operations = max(self.metadata_operations, self.least_operations)
+        return self
 
-@dataclass(frozen=True)
-class Survey:
-    """Applications of a centre.
+
+class Survey(_Strict):
+    """Applications of a centre; the whole file.
 
     Attributes:
+        version: Of the form of the file.
         name: Of the survey.
         title: One line for people.
         source: Who profiled them.
         applications: In the order of the file.
     """
 
-    name: str
-    title: str
-    source: str
-    applications: tuple[Application, ...]
-
-
-def _size(value: object) -> object:
-    return round(quantity(value, Dimension.SIZE)) if isinstance(value, str) else value
-
-
-def _seconds(value: object) -> object:
-    return quantity(value, Dimension.TIME) if isinstance(value, str) else value
-
-
-def _number(value: object) -> object:
-    return int(value) if isinstance(value, str) and value.isdecimal() else value
-
-
-_Size = Annotated[int, BeforeValidator(_size), Field(ge=0, le=1 << 60)]
-_Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0, le=1e9)]
-_Count = Annotated[int, BeforeValidator(_number), Field(ge=0, le=10**12)]
-_Ranks = Annotated[int, BeforeValidator(_number), Field(ge=1, le=10_000_000)]
-
-
-class _Application(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-    name: Annotated[str, Field(min_length=1, max_length=64)]
-    title: Annotated[str, Field(max_length=200)] = ""
-    ranks: _Ranks = 1
-    threads: _Ranks = 1
-    run_time: _Seconds = 0.0
-    io_time: _Seconds = 0.0
-    read: _Size = 0
-    write: _Size = 0
-    files_read: _Count = 0
-    files_written: _Count = 0
-    readers: _Count = 0
-    writers: _Count = 0
-    metadata_operations: _Count = 0
-    transfer: Annotated[_Size, Field(ge=1)] = 1 << 20
-    jobs: _Ranks = 1
-
-    @model_validator(mode="after")
-    def _check(self) -> _Application:
-        for bytes_, number, what in (
-            (self.read, self.files_read, "read"), (self.write, self.files_written, "write"),
-        ):  # fmt: skip
-            if bytes_ and not number:
-                files_ = "files_read" if what == "read" else "files_written"
-                raise ValueError(f"{what} is given without {files_}: say from how many files")
-        if (
-            not self.read
-            + self.write
-            + self.metadata_operations
-            + self.files_read
-            + (self.files_written)
-        ):
-            raise ValueError("no I/O: give read, write or metadata_operations")
-        return self
-
-
-class _Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
     version: Literal[1] = 1
     name: Annotated[str, Field(min_length=1, max_length=64)] = "survey"
     title: Annotated[str, Field(max_length=200)] = ""
     source: Annotated[str, Field(max_length=1000)] = ""
-    application: Annotated[list[_Application], Field(min_length=1, max_length=1000)]
+    applications: Annotated[
+        list[Application], Field(min_length=1, max_length=1000, alias="application")
+    ]
 
 
-_KNOWN = (*_Document.model_fields, *_Application.model_fields)
+_KNOWN = [
+    one.alias or name for form in (Survey, Application) for name, one in form.model_fields.items()
+]
 
 
 def survey_names() -> tuple[str, ...]:
@@ -196,16 +164,16 @@ def parse_survey(text: str, name: str) -> Survey:
     """
     try:
         data = _of_csv(text, name) if name.endswith(".csv") else parse_toml(text)
-        document = _Document.model_validate(data)
+        survey = Survey.model_validate(data)
     except ValidationError as error:
         raise ConfigurationError(f"{name}: {first_problem(error, _KNOWN)}") from error
     except (ValueError, csv.Error) as error:
         raise ConfigurationError(f"{name}: no survey ({error})") from error
-    names = [one.name for one in document.application]
+    names = [one.name for one in survey.applications]
     for one in names:
         if names.count(one) > 1:
             raise ConfigurationError(f"{name}: two applications are called {one!r}: rename one")
-    return Survey(document.name, document.title, document.source, tuple(_read(document)))
+    return survey
 
 
 def _of_csv(text: str, name: str) -> dict[str, Any]:
@@ -223,15 +191,3 @@ def _is_flat(text: str) -> bool:
     if lines and any(len(one) > len(lines[0]) for one in lines):
         raise ValueError("a row has more cells than the first line has names")
     return bool(lines)
-
-
-def _read(document: _Document) -> Iterator[Application]:
-    for one in document.application:
-        yield Application(
-            one.name, one.title or one.name, one.ranks, one.threads, one.run_time, one.io_time,
-            one.read, one.write, one.files_read, one.files_written, one.readers, one.writers,
-            max(one.metadata_operations, one.files_read + one.files_written)
-            if one.metadata_operations
-            else 0,
-            one.transfer, one.jobs,
-        )  # fmt: skip

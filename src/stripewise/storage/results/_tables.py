@@ -8,7 +8,6 @@ import csv
 import io
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from stripewise.core import Value
@@ -16,24 +15,7 @@ from stripewise.core.errors import UsageError
 from stripewise.settings.tunables import tunable_of
 from stripewise.storage.machines import Dimension, quantity
 from stripewise.storage.results._base import Measured, Reader, Results, blocks, check_rate
-from stripewise.storage.stacks import Workload, find_stack
-
-
-@dataclass(frozen=True)
-class Case:
-    """A workload, a software stack and settings, on a storage.
-
-    Attributes:
-        workload: Of all ranks.
-        stack: Name of the software stack.
-        settings: Full tunable name -> value.
-        transport: Environment that chooses a variant of the storage.
-    """
-
-    workload: Workload
-    stack: str
-    settings: tuple[tuple[str, Value], ...]
-    transport: tuple[tuple[str, str], ...] = ()
+from stripewise.storage.stacks import find_stack
 
 
 def settings_of(settings: Mapping[str, Any]) -> tuple[tuple[str, Value], ...]:
