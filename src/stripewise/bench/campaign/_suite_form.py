@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from stripewise.bench._case import Case, hashable
+from stripewise.bench._case import Case, Number, hashable
 from stripewise.core import Value
 from stripewise.core.errors import ConfigurationError, UsageError
 from stripewise.core.inputs import parse_toml
@@ -32,9 +32,9 @@ class Place:
         target: First target; -1: the storage chooses.
     """
 
-    stripe_count: int = 0
-    stripe_bytes: int = 0
-    target: int = -1
+    stripe_count: Annotated[int, Field(ge=-1, description="-1: all targets; 0: the default")] = 0
+    stripe_bytes: Annotated[Number, Field(description="0: the default")] = 0
+    target: Annotated[int, Field(ge=-1, description="first target; -1: any")] = -1
 
 
 def size_of(value: object) -> object:
