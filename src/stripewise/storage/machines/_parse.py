@@ -15,7 +15,7 @@ from stripewise.core import SIZED, Exchange, Interval, StorageCosts
 from stripewise.core.errors import ConfigurationError
 from stripewise.core.inputs import parse_toml
 from stripewise.settings.tunables import first_problem, suggest
-from stripewise.storage.machines._description import KINDS, Storage, Transport
+from stripewise.storage.machines._description import KINDS, Mount, Storage, Transport
 from stripewise.storage.machines._figures import (
     EXAMPLES,
     FIGURES,
@@ -26,7 +26,6 @@ from stripewise.storage.machines._figures import (
     FigureSpec,
     quantity,
 )
-from stripewise.storage.machines._mounts import Mount
 
 # What was measured of requests, and where, read from TOML: intervals with units.
 

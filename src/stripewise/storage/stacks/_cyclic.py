@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stripewise.storage.stacks._base import Ints, handovers
+from stripewise.storage.stacks._base import AtOnce, Ints, handovers
 from stripewise.storage.stacks._two_phase import HOLES, TwoPhaseCall, last_below, spread
 from stripewise.storage.stacks._workload import Flow, Phase
 
@@ -45,15 +45,6 @@ AHEAD = 2
 """Lock-ahead, in which the writers of an object are those of the file, spread evenly over all."""
 
 
-@dataclass(frozen=True)
-class _Meeting:
-    """Who meets at an object."""
-
-    objects: int
-    writers: float
-    nodes: float
-
-
 def cyclic_phases(call: CyclicCall) -> list[Phase]:
     """Return the phases of one call."""
     meeting = _meeting(call)
@@ -77,7 +68,7 @@ def cyclic_phases(call: CyclicCall) -> list[Phase]:
     return phases
 
 
-def _plain(call: CyclicCall, meeting: _Meeting, rounds: int) -> list[Phase]:
+def _plain(call: CyclicCall, meeting: AtOnce, rounds: int) -> list[Phase]:
     """Return rounds in which all have a whole stripe, `flush` of them gathered into one."""
     size = call.layout.stripe_size
     gathered, rest = divmod(rounds, call.flush)
@@ -91,7 +82,7 @@ def _plain(call: CyclicCall, meeting: _Meeting, rounds: int) -> list[Phase]:
     return phases
 
 
-def _meeting(call: CyclicCall) -> _Meeting:
+def _meeting(call: CyclicCall) -> AtOnce:
     """Return who meets at an object: aggregators at a distance of gcd(A, C) share one."""
     count = call.layout.stripe_count
     objects = min(count, call.stripes)
@@ -99,11 +90,11 @@ def _meeting(call: CyclicCall) -> _Meeting:
     pairs = min(call.stripes, call.aggregators.count * count // step)
     writers = pairs / objects if call.lock_mode != AHEAD else call.aggregators.count / count
     nodes = float(call.aggregators.nodes_apart(count, max(math.ceil(writers), 1)))
-    return _Meeting(objects, writers, nodes)
+    return AtOnce(float(objects), writers, nodes)
 
 
 def _flow(
-    call: CyclicCall, meeting: _Meeting, processes: int, count: float, size: float,
+    call: CyclicCall, meeting: AtOnce, processes: int, count: float, size: float,
     *, writing: bool,
 ) -> Flow:  # fmt: skip
     writers, nodes = meeting.writers, meeting.nodes
@@ -111,15 +102,15 @@ def _flow(
     own = min(max(count, 1.0), float(stripes // math.gcd(call.aggregators.count, stripes)))
     return Flow(
         writing=writing, processes=processes, nodes=call.aggregators.nodes_of(processes),
-        count=count, size=size, objects=meeting.objects,
-        objects_per_process=min(own, float(meeting.objects)), parts=1.0,
+        count=count, size=size, objects=round(meeting.objects),
+        objects_per_process=min(own, meeting.objects), parts=1.0,
         writers=writers, writer_nodes=nodes,
         handovers=handovers(writers, nodes) if call.writing else 0.0, lock_mode=call.lock_mode,
     )  # fmt: skip
 
 
 def _round(
-    call: CyclicCall, meeting: _Meeting, repeats: float, sizes: list[tuple[int, int]]
+    call: CyclicCall, meeting: AtOnce, repeats: float, sizes: list[tuple[int, int]]
 ) -> Phase:
     flows = tuple(
         _flow(call, meeting, busy, 1.0, size, writing=call.writing) for size, busy in sizes if busy
@@ -127,7 +118,7 @@ def _round(
     return call.phase(repeats, flows, float(max(size for size, busy in sizes if busy)))
 
 
-def _with_holes(call: CyclicCall, meeting: _Meeting) -> list[Phase]:
+def _with_holes(call: CyclicCall, meeting: AtOnce) -> list[Phase]:
     """Return one phase with the means of all rounds, and before it one that reads the holes."""
     lengths, data, pieces, each = _stripes(call)
     rounds = -(-call.stripes // call.aggregators.count)

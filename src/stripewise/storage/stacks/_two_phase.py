@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stripewise.storage.stacks._base import PAGE, Ints, Layout, at_once, handovers, looked_at
+from stripewise.storage.stacks._base import (
+    PAGE,
+    AtOnce,
+    Ints,
+    Layout,
+    at_once,
+    handovers,
+    looked_at,
+)
 from stripewise.storage.stacks._geometry import Regular
 from stripewise.storage.stacks._hints import Aggregators
 from stripewise.storage.stacks._workload import Flow, Phase
@@ -160,12 +168,13 @@ def _solid(call: EvenCall, ends: Ints) -> list[Phase]:
 
 
 @dataclass(frozen=True)
-class _Meeting:
-    """Where aggregators meet in a round: objects, writers of one, their nodes; ragged borders."""
+class _Meeting(AtOnce):
+    """Where aggregators meet in a round.
 
-    objects: int
-    writers: float
-    nodes: float
+    Attributes:
+        shared: Share of the requests whose borders are ragged, 0 to 1.
+    """
+
     shared: float
 
 
@@ -181,7 +190,7 @@ def _meeting(call: EvenCall, ends: Ints) -> _Meeting:
     requests = float((-(-np.diff(ends) // call.buffer)).sum())
     on_nodes = min(meet.nodes, float(call.aggregators.nodes))
     shared = min(2 * within / requests, 1.0)
-    return _Meeting(max(1, round(meet.objects)), max(meet.writers, 1.0), on_nodes, shared)
+    return _Meeting(max(1.0, float(round(meet.objects))), max(meet.writers, 1.0), on_nodes, shared)
 
 
 def _flow(
@@ -195,8 +204,8 @@ def _flow(
     writing = call.writing if writing is None else writing
     return Flow(
         writing=writing, processes=processes, nodes=nodes, count=count, size=size,
-        objects=meeting.objects,
-        objects_per_process=min(touched, float(meeting.objects)),
+        objects=round(meeting.objects),
+        objects_per_process=min(touched, meeting.objects),
         writers=meeting.writers, writer_nodes=on_nodes,
         handovers=handovers(meeting.writers, on_nodes) if call.writing else 0.0,
         shared_pages=meeting.shared if writing and call.aggregators.nodes > 1 else 0.0,
