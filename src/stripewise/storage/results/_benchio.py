@@ -18,7 +18,7 @@ from stripewise.core.inputs import RESULTS
 from stripewise.storage.results._base import (
     Data,
     Found,
-    PrintedReader,
+    Reader,
     Test,
     Timed,
     nodes_of,
@@ -146,7 +146,7 @@ class _Run:
         return product or 1.0
 
 
-class Benchio(PrintedReader):
+class Benchio(Reader):
     """What benchio prints."""
 
     name = "benchio"
@@ -241,7 +241,7 @@ _SAID = (
 )
 
 
-class RateTable(PrintedReader):
+class RateTable(Reader):
     """Tables of rates by nodes; the file's name has the library and the lock mode."""
 
     name = "benchio-csv"

@@ -15,7 +15,7 @@ from stripewise.storage.results._base import (
     Data,
     Found,
     Measured,
-    PrintedReader,
+    Reader,
     Results,
     Test,
     Timed,
@@ -30,7 +30,7 @@ _LAYOUTS = {"shared": "posix-shared", "per-process": "posix-process",
             "per-node": "posix-node", "serial": "posix-serial"}  # fmt: skip
 
 
-class Kernel(PrintedReader):
+class Kernel(Reader):
     """One run of our own kernel."""
 
     name = "kernel"
@@ -122,7 +122,7 @@ def _timed(document: Mapping[str, Any], access: str, name: str) -> Timed | None:
 _FILES = ("create", "stat", "read-file", "remove")
 
 
-class Metadata(PrintedReader):
+class Metadata(Reader):
     """One run of our own metadata kernel."""
 
     name = "metadata"
