@@ -85,8 +85,19 @@ DATA = ("write", "read")
 """Operations whose rates are bytes a second; those of all others are operations a second."""
 
 
+class OfOperation:
+    """What is told of one operation: "write", "read", "create", ..."""
+
+    operation: str
+
+    @property
+    def of_data(self) -> bool:
+        """Whether rates are bytes a second, otherwise operations a second."""
+        return self.operation in DATA
+
+
 @dataclass(frozen=True)
-class CaseRates:
+class CaseRates(OfOperation):
     """One operation of one case, with its good runs.
 
     Attributes:
@@ -108,11 +119,6 @@ class CaseRates:
     def best(self) -> float:
         """The highest rate."""
         return max(self.rates)
-
-    @property
-    def of_data(self) -> bool:
-        """Whether the rates are bytes a second, otherwise operations a second."""
-        return self.operation in DATA
 
     def text(self, rate: float) -> str:
         """Return a rate of this operation for people, with its unit."""

@@ -174,8 +174,9 @@ MOST_CASES = 10_000
 ELEMENT_BYTES = 8
 """Of the pattern blocks."""
 JOB = ("nodes", "ranks_per_node")
-_RENAMED = {"transfer": "transfer_bytes", "stonewall": "stonewall_seconds",
-            "file_size": "file_bytes"}  # fmt: skip
+RENAMED = {"transfer": "transfer_bytes", "stonewall": "stonewall_seconds",
+           "file_size": "file_bytes"}  # fmt: skip
+"""Key of a file -> field of a case, where they differ."""
 
 
 def cases_of(document: Document, name: str, *, quick: bool = False) -> tuple[Case, ...]:
@@ -286,7 +287,7 @@ def _case(plain: dict[str, Any], settings: Any, series: str, repeats: int, name:
         plain["local"] = _local(plain, f"{name}: case {series!r}")
     if "local" in plain and "size" in plain:
         raise ConfigurationError(f"{name}: case {series!r}: give local or size, not both")
-    renamed = {_RENAMED.get(key, key): value for key, value in plain.items()}
+    renamed = {RENAMED.get(key, key): value for key, value in plain.items()}
     return Case(series=series, settings=settings, repeats=repeats, **renamed)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from stripewise.bench.campaign import Campaign, campaign_text, read_exchange
-from stripewise.bench.campaign._figures import DATA
+from stripewise.bench.campaign._figures import OfOperation
 from stripewise.bench.comparison._cells import Floats, case_words, cells_of
 from stripewise.bench.comparison._changes import LEAST_CHANGE, LEAST_NIGHTS, changes
 from stripewise.bench.comparison._targets import difference_words, target_effects
@@ -32,7 +32,7 @@ _SAME_TIME = 3
 
 
 @dataclass(frozen=True)
-class Series:
+class Series(OfOperation):
     """One figure of every night.
 
     Attributes:
@@ -46,11 +46,6 @@ class Series:
     operation: str
     case: str = ""
     target: int = -1
-
-    @property
-    def of_data(self) -> bool:
-        """Whether a case's rates are bytes a second, otherwise operations a second."""
-        return self.operation in DATA
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from stripewise.settings.tunables._registry import suggest
 
 _TYPES = {
     "model_type": "write a table",
+    "dataclass_type": "write a table",
     "dict_type": "write a table",
     "list_type": "write a list",
     "tuple_type": "write a list",
@@ -32,7 +33,7 @@ def first_problem(error: ValidationError, known: Collection[str]) -> str:
     """
     first: Any = error.errors(include_url=False)[0]
     where = _where(first["loc"])
-    if first["type"] == "extra_forbidden":
+    if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         key = str(first["loc"][-1])
         place = _where(first["loc"][:-1])
         here = f"{place}: " if place else ""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from stripewise.core import Interval, StorageCosts, Striping
 from stripewise.core.errors import ConfigurationError
@@ -100,6 +100,8 @@ class Mount:
         medium: What it lies on: "rotational", "solid state", "virtual", "network", "memory"; ""
             if it cannot be told.
     """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
 
     kind: str = ""
     source: str = ""

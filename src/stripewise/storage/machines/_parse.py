@@ -60,21 +60,6 @@ class RawCosts(_ParseCostsStrict):
     exchange: list[RawExchange] = Field(default_factory=list)
 
 
-class RawMount(_ParseCostsStrict):
-    """The table `[mount]`."""
-
-    kind: str = ""
-    source: str = ""
-    point: str = ""
-    device: str = ""
-    identity: str = ""
-    medium: str = ""
-
-    def mount(self) -> Mount:
-        """Return the record."""
-        return Mount(**self.model_dump())
-
-
 def costs_of(raw: RawCosts) -> StorageCosts:
     """Return the costs that are written.
 
@@ -186,7 +171,7 @@ class _Document(_Strict):
     mounts: list[str] = Field(default_factory=list)
     slowdown: Annotated[float, Field(ge=1, le=1e9)] = 1.0
     transport: dict[str, _Transport] = Field(default_factory=dict)
-    mount: RawMount = Field(default_factory=RawMount)
+    mount: Mount = Field(default_factory=Mount)
     costs: RawCosts = Field(default_factory=RawCosts)
 
 
@@ -197,7 +182,7 @@ _Whole = create_model("_Whole", __base__=_Document, **_FIELDS)
 _KNOWN_KEYS = tuple(
     dict.fromkeys(
         [*_Whole.model_fields, *_Raw.model_fields, *_Transport.model_fields]
-        + [*RawMount.model_fields, *RawCosts.model_fields, *RawExchange.model_fields]
+        + [*Mount.__dataclass_fields__, *RawCosts.model_fields, *RawExchange.model_fields]
         + [spec.name.partition(".")[2] for spec in FIGURES]
     )
 )
@@ -241,7 +226,7 @@ def _storage(document: Any) -> Storage:
         transports=tuple(_transport(name, one) for name, one in document.transport.items()),
         slowdown=document.slowdown,
         mounts=tuple(dict.fromkeys(document.mounts)),
-        mount=document.mount.mount(),
+        mount=document.mount,
         costs=costs_of(document.costs),
     )
     check_together(storage)
