@@ -24,8 +24,7 @@ from stripewise.storage.results._ior import IorText
 from stripewise.storage.results._ior_json import IorCsv, IorJson
 from stripewise.storage.results._lines import cleaned
 from stripewise.storage.results._mdtest import Mdtest
-from stripewise.storage.results._own_json import Kernel, Metadata
-from stripewise.storage.results._tables import CsvTable
+from stripewise.storage.results._tables import CsvTable, Kernel, Metadata
 
 _T = TypeVar("_T")
 _MEMBERS: tuple[Reader, ...] = (
