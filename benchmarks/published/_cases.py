@@ -11,8 +11,8 @@ from typing import Any
 
 from published._tables import Cell, Table
 from stripewise.evidence.patterns import Pattern
+from stripewise.storage.fit import ModelCase
 from stripewise.storage.machines import Dimension, quantity
-from stripewise.storage.results import Case
 from stripewise.storage.results._tables import settings_of
 from stripewise.storage.simulation import workload_from_kernel, workload_from_notation
 from stripewise.storage.stacks import Workload
@@ -35,12 +35,12 @@ Maker = Callable[[Mapping[str, Any], int, int], Workload]
 """Table's words, nodes and ranks of each -> workload."""
 
 
-def case_of(table: Table, cell: Cell) -> Case:
+def case_of(table: Table, cell: Cell) -> ModelCase:
     """Return what a cell was measured with; of tuned cells, without what was searched for."""
     return _case(table, cell.workload, cell.settings)
 
 
-def reference_of(table: Table, cell: Cell) -> Case | None:
+def reference_of(table: Table, cell: Cell) -> ModelCase | None:
     """Return what a ratio is measured against; None: the cell is no ratio."""
     if table.unit != "ratio":
         return None
@@ -50,15 +50,15 @@ def reference_of(table: Table, cell: Cell) -> Case | None:
     return _case(table, {**cell.workload, "stack": stack, "kernel": kernel}, settings)
 
 
-def like_of(table: Table, cell: Cell) -> Case:
+def like_of(table: Table, cell: Cell) -> ModelCase:
     """Return the kernel whose best settings a cell was measured with."""
     return _case(table, {**cell.workload, "kernel": cell.workload["like"]}, cell.settings)
 
 
-def _case(table: Table, workload: Mapping[str, Any], settings: Mapping[str, Any]) -> Case:
+def _case(table: Table, workload: Mapping[str, Any], settings: Mapping[str, Any]) -> ModelCase:
     plain = {key: value for key, value in workload.items() if not isinstance(value, Mapping)}
     environment = TRANSPORTS.get(table.machine, {})
-    return Case(
+    return ModelCase(
         _workload(tuple(sorted(plain.items()))),
         workload["stack"],
         settings_of(settings),

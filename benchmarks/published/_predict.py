@@ -9,10 +9,9 @@ from itertools import product
 from published._cases import case_of, like_of, reference_of
 from published._tables import Cell, Table
 from stripewise.core.errors import UsageError
-from stripewise.storage.fit import bandwidth
+from stripewise.storage.fit import ModelCase, bandwidth
 from stripewise.storage.fit._predict import Ready, seconds
 from stripewise.storage.machines import Storage
-from stripewise.storage.results import Case
 from stripewise.storage.results._tables import settings_of
 from stripewise.storage.stacks import STACKS, Flow
 
@@ -24,7 +23,7 @@ class Predictor:
     """Predicts cells; keeps the requests, which do not depend on how fast the storage is."""
 
     def __init__(self) -> None:
-        self._best: dict[tuple[str, Case], tuple[Case, ...]] = {}
+        self._best: dict[tuple[str, ModelCase], tuple[ModelCase, ...]] = {}
 
     def value(self, storage: Storage, table: Table, cell: Cell) -> float | None:
         """Return a cell's number in base units; None: there is no such software stack.
@@ -39,13 +38,13 @@ class Predictor:
             case = self._tuned(storage, table, case)
         elif mode == "like":
             best = self._tuned(storage, table, like_of(table, cell))
-            case = Case(case.workload, case.stack, best.settings, case.transport)
+            case = ModelCase(case.workload, case.stack, best.settings, case.transport)
         reference = reference_of(table, cell)
         if reference is not None:
             return bandwidth(storage, case) / bandwidth(storage, reference)
         return seconds(storage, case) if table.is_time else bandwidth(storage, case)
 
-    def _tuned(self, storage: Storage, table: Table, case: Case) -> Case:
+    def _tuned(self, storage: Storage, table: Table, case: ModelCase) -> ModelCase:
         """Return the case with the best settings of the table's ladder."""
         race = self._best.get((storage.name, case))
         if race is None:
@@ -59,17 +58,17 @@ class Predictor:
         self._best.clear()
 
 
-def first_flow(storage: Storage, case: Case) -> Flow:
+def first_flow(storage: Storage, case: ModelCase) -> Flow:
     """Return the first requests of a case that move data."""
     return next(flow for phase in Ready.of(storage, case).phases for flow in phase.flows)
 
 
-def _ladder(table: Table, case: Case, targets: int) -> list[Case]:
+def _ladder(table: Table, case: ModelCase, targets: int) -> list[ModelCase]:
     """All configurations that a search had to choose from."""
     if not table.search:
         raise UsageError(f"{table.name}: a tuned cell needs a table [search]")
     return [
-        Case(
+        ModelCase(
             case.workload,
             case.stack,
             tuple(sorted({**dict(case.settings), **dict(settings_of(chosen))}.items())),

@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 from published._cases import case_of, like_of
 from published._tables import Cell, Table
 from published._validate import Score, Validation
-from stripewise.storage.results import Case
+from stripewise.storage.fit import ModelCase
 
 DRAWS = 1000
 
@@ -41,7 +41,7 @@ def repeats(found: Iterable[Validation]) -> Repeats | None:
     Where a set has no case with default settings twice, that of tuned ones stands for it.
     """
     cells = [(one.table, each.cell) for one in found for each in one.cells if not each.cell.bound]
-    cases: dict[tuple[str, Case, bool], list[float]] = {}
+    cases: dict[tuple[str, ModelCase, bool], list[float]] = {}
     for table, cell in cells:
         if _repeatable(table, cell):
             key = table.machine, case_of(table, cell), _is_default(cell)

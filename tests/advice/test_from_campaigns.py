@@ -15,6 +15,7 @@ from stripewise.bench.limits import find_limits
 from stripewise.core import ProgramFacts
 from stripewise.storage.machines import find_storage
 from stripewise.storage.simulation import workload_from_kernel
+from stripewise.storage.stacks import Stretch, TracedCalls, Turns
 from support.rule_suite import find_rule
 from support.simulated_campaigns import simulated_campaign
 from support.storages import GIB, described
@@ -160,3 +161,16 @@ def test_what_no_campaign_wrote_is_said_to_be_unproven():
     assert rate.low <= 4.4 * GIB
     assert "No case loaded" not in origin_text(large)
     assert any("saturate the storage" in one.sentence for one in large.advice)
+
+
+def test_a_program_with_its_own_metadata_calls_is_advised_on():
+    turns = (Turns(2, (1.0,), {"open": 2.0}),)
+    own = (Stretch("first", (TracedCalls(True, 2, 1, 8, 1 << 20),), turns),)
+    work = replace(workload_from_kernel("array3d --local 8,8,8", 1, 2), own=own)
+    facts = ProgramFacts(n_ranks=2, shared_files=1, collective_bytes=1 << 20)
+    storage = described(
+        {"client.process_write": GIB, "servers.target_write": GIB, "servers.targets": 4.0},
+        stack="romio-lustre",
+    )
+    program = Program("app.trace", facts, work)
+    assert advise(Basis(storage, program=program)).advice is not None

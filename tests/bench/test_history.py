@@ -18,7 +18,7 @@ import pytest
 from stripewise.bench.campaign import Campaign, campaign_text
 from stripewise.bench.comparison import History
 from stripewise.bench.comparison._changes import changes
-from stripewise.bench.comparison._nights import read_nights
+from stripewise.bench.comparison._history import read_nights
 from stripewise.core.errors import UsageError
 from support.campaigns import made_campaign, target_campaign, usual_cases, usual_rate
 

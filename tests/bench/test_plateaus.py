@@ -94,7 +94,7 @@ def test_the_upper_half_of_the_repeats_counts():
     cells = cells_of(campaign_of([(case, [[("write", rate)] for rate in (1, 5, 9, 10, 10)])]), "")
     assert cells[0].undisturbed == (9, 10, 10)
     assert cells[0].best == 10
-    assert cells[0].rate == 9
+    assert cells[0].median == 9
 
 
 def created(ranks, rate, **words):

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from random import Random
 
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stripewise.bench import Case
+from stripewise.bench._case import case_of
 from stripewise.bench.campaign import find_suite, parse_suite
 from stripewise.core.errors import ConfigurationError, StripewiseError, UsageError
 
@@ -53,6 +55,14 @@ def test_settings_are_axes_too() -> None:
     assert [one.settings for one in cases] == [
         (("mpiio.cb_nodes", 1),), (("mpiio.cb_nodes", 2),),
     ]  # fmt: skip
+
+
+def test_a_list_of_numbers_is_a_setting_of_a_quick_run_too() -> None:
+    text = case("[case.settings]\nchunk = [[16, 16], [8, 8]]") + "[quick]\nrepeats = 1\n"
+    suite = parse_suite(HEAD + text, "mine.toml")
+    assert [dict(one.settings)["hdf5.chunk"] for one in suite.quick] == [(16, 16), (8, 8)]
+    again = [case_of(json.loads(json.dumps(one.as_json()))) for one in suite.cases]
+    assert dict.fromkeys(again) == dict.fromkeys(suite.cases)
 
 
 def test_unless_leaves_combinations_out() -> None:

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from stripewise.core.errors import UsageError
-from stripewise.storage.fit import blank_storage, fit_results
+from stripewise.storage.fit import ModelCase, blank_storage, fit_results
 from stripewise.storage.fit._predict import bandwidth
 from stripewise.storage.machines import find_storage, load_description
 from stripewise.storage.results import Measured, Results
 from stripewise.storage.results._base import blocks
-from stripewise.storage.results._tables import Case
 from support.storages import GIB, MIB, described
 
 RUNS = [
@@ -29,7 +28,7 @@ def simulated(truth, seed, *, writing=True, noise=0.05, repeats=5):
     for nodes, each, transfer, stack in jobs:
         work = blocks("test", nodes, each, 64 * MIB, transfer, writing=writing)
         settings = {"mpiio.striping_factor": 1}
-        rate = bandwidth(truth, Case(work, stack, tuple(settings.items())))
+        rate = bandwidth(truth, ModelCase(work, stack, tuple(settings.items())))
         rates = tuple(rate * np.exp(random.normal(0, noise, repeats)))
         found.append(Measured("test", work, stack, settings, rates))
     return Results(tuple(found))
@@ -72,7 +71,7 @@ def test_one_node_tells_of_itself_and_not_of_a_target():
     found = []
     for ranks, stack in jobs:
         work = blocks("test", 1, ranks, 64 * MIB, 4 * MIB)
-        rate = bandwidth(truth, Case(work, stack, ()))
+        rate = bandwidth(truth, ModelCase(work, stack, ()))
         found.append(Measured("test", work, stack, {}, (rate, 1.01 * rate, 0.99 * rate)))
     results = Results(tuple(found))
     fitted = fit_results(results, blank_storage(results, name="site", targets=12))
@@ -86,7 +85,7 @@ def test_what_no_run_came_near_is_left_out():
     truth = described({"client.process_write": GIB})
     results = simulated(truth, 1)
     fitted = fit_results(results, blank_storage(results, name="site", targets=12))
-    assert fitted.told == ("client.process_write",)
+    assert fitted.told == ["client.process_write"]
     assert "client.node_write" in fitted.untold
     assert "client.node_write" not in fitted.storage.figures
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stripewise.storage.machines import Mount
-from stripewise.storage.machines._mounts import find_mount, mount_in
+from stripewise.storage.machines._description import find_mount, mount_in
 
 MOUNTS = r"""27 1 254:0 / / rw - ext4 /dev/vda rw
 28 27 0:40 / /scratch rw - lustre 10.0.0.1@tcp:/scratch rw

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.evidence.facts._mpi_io import chosen_component, implementation, parse_components
+from stripewise.evidence.facts._facts import chosen_component, implementation, parse_components
 
 TEXT = """mca:iof:orted:version:"mca:2.1.0"
 mca:io:romio321:version:"mca:2.1.0"

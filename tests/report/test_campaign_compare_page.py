@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from stripewise.bench.comparison import History, compare
-from stripewise.bench.comparison._nights import Night, night_of
+from stripewise.bench.comparison._history import Night, night_of
 from stripewise.bench.report import (
     comparison_lines,
     comparison_to_json,

@@ -6,9 +6,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from stripewise.core import Value
+
+# What files of the exchange format may hold; records made in the program are not checked.
+
+Text = Annotated[str, Field(max_length=4000)]
+Short = Annotated[str, Field(max_length=300)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Key = Annotated[str, Field(min_length=1, max_length=2000)]
+Count = Annotated[int, Field(ge=1, le=10_000_000)]
+Number = Annotated[int, Field(ge=0, le=1 << 62)]
+Amount = Annotated[float, Field(ge=0, le=1e30, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 
 Settings = tuple[tuple[str, Value], ...]
 """Full tunable name and value, sorted by name."""
@@ -48,31 +61,31 @@ class Case:
         repeats: Runs of this case.
     """
 
-    series: str
-    runner: str = "kernel"
-    operation: str = "write"
-    directory: str = "default"
-    nodes: int = 1
-    ranks_per_node: int = 1
-    pattern: str = "blocks"
-    local: str = ""
-    size: str = ""
-    backend: str = "posix"
-    layout: str = "shared"
-    mode: str = "independent"
-    transfer_bytes: int = 0
-    steps: int = 1
+    series: Name
+    runner: Name = "kernel"
+    operation: Name = "write"
+    directory: Name = "default"
+    nodes: Count = 1
+    ranks_per_node: Count = 1
+    pattern: Name = "blocks"
+    local: Annotated[Short, Field(description="elements of a rank, by dimension")] = ""
+    size: Annotated[Short, Field(description="elements of the array, by dimension")] = ""
+    backend: Name = "posix"
+    layout: Name = "shared"
+    mode: Name = "independent"
+    transfer_bytes: Number = 0
+    steps: Count = 1
     settings: Settings = ()
     sync: bool = True
-    cache: str = "shift"
-    stonewall_seconds: float = 0.0
-    files: int = 0
-    sharing: str = "own"
-    depth: int = 0
-    width: int = 0
-    file_bytes: int = 0
-    beside: str = ""
-    repeats: int = 3
+    cache: Name = "shift"
+    stonewall_seconds: Seconds = 0.0
+    files: Number = 0
+    sharing: Name = "own"
+    depth: Number = 0
+    width: Number = 0
+    file_bytes: Number = 0
+    beside: Short = ""
+    repeats: Count = 3
 
     @property
     def ranks(self) -> int:
@@ -102,7 +115,14 @@ def case_of(data: dict[str, Any]) -> Case:
     Raises:
         TypeError: It has another key.
     """
-    return Case(**{**data, "settings": tuple(sorted(data.get("settings", {}).items()))})
+    given = data.get("settings", {})
+    settings = tuple(sorted((name, hashable(value)) for name, value in given.items()))
+    return Case(**{**data, "settings": settings})
+
+
+def hashable(value: Any) -> Value:
+    """Return a setting as a case holds it: a list of numbers as a tuple, so that it has a hash."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _text(value: object) -> str:
@@ -130,11 +150,15 @@ class Sample:
         worn_out: Whether a stonewall ended it and all ranks did as much as the fastest.
     """
 
-    operation: str
-    amount: float
-    seconds: float
-    phases: Mapping[str, float] = field(default_factory=dict)
-    percentiles: Mapping[str, float] = field(default_factory=dict)
+    operation: Name
+    amount: Annotated[Amount, Field(description="bytes, or operations of metadata")]
+    seconds: Annotated[float, Field(gt=0, le=1e12, allow_inf_nan=False)]
+    phases: Annotated[Mapping[Name, Seconds], Field(description="seconds of each phase")] = field(
+        default_factory=dict
+    )
+    percentiles: Annotated[
+        Mapping[Name, Seconds], Field(description="percent -> seconds of one operation")
+    ] = field(default_factory=dict)
     worn_out: bool = False
 
     @property
@@ -163,15 +187,18 @@ class CaseRun:
             "node_list", ...
     """
 
-    key: str
-    repeat: int
-    status: str
+    key: Annotated[Key, Field(description="of the case")]
+    repeat: Count
+    status: Name
     samples: tuple[Sample, ...] = ()
-    message: str = ""
-    started_unix_seconds: float = 0.0
-    elapsed_seconds: float = 0.0
-    node_seconds: float = 0.0
-    written_bytes: int = 0
-    hints: Mapping[str, str] = field(default_factory=dict)
-    layout: Mapping[str, Any] = field(default_factory=dict)
-    circumstances: Mapping[str, Any] = field(default_factory=dict)
+    message: Text = ""
+    started_unix_seconds: Seconds = 0.0
+    elapsed_seconds: Seconds = 0.0
+    node_seconds: Seconds = 0.0
+    written_bytes: Number = 0
+    hints: Mapping[Name, Text] = field(default_factory=dict)
+    layout: Annotated[
+        Mapping[Name, Any],
+        Field(description="stripe_count, stripe_size_bytes, targets as found"),
+    ] = field(default_factory=dict)
+    circumstances: Mapping[Name, Any] = field(default_factory=dict)

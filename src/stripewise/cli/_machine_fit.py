@@ -126,9 +126,8 @@ def _of_campaigns(campaigns: tuple[Campaign, ...], base: Storage) -> Fitted:
     from stripewise.storage.fit import Fitted
 
     found = find_limits(campaigns, base)
-    return Fitted(
-        found.storage, tuple(one.figure for one in found.limits), dict(found.untold), found.error
-    )
+    figures = [one.figure for one in found.limits]
+    return Fitted(found.storage, figures, dict(found.untold), found.error)
 
 
 def _write(output: Path, storage: Storage) -> None:

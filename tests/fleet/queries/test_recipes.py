@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stripewise.centre.database.queries._gains import recipe_of_lines, recipe_of_study
-from stripewise.evidence.facts._mpi_io import Mpiio, hint_lines
+from stripewise.evidence.facts._facts import Mpiio, hint_lines
 from stripewise.settings import formats
 from support.portal_jobs import LINES
 

@@ -12,7 +12,7 @@ import pytest
 
 from stripewise.core.errors import TraceError
 from stripewise.evidence.readers import read_evidence, recognise
-from stripewise.evidence.readers.recorder._functions import FUNCTIONS, mpi_data, open_bits
+from stripewise.evidence.readers.recorder._interpret import FUNCTIONS, mpi_data, open_bits
 from stripewise.evidence.readers.recorder._read import RecorderSource, parse_line
 from stripewise.evidence.trace import COUNTER_ROW, EventFlag, IoLayer, Op, OpenBit, Pieces
 from support.foreign_traces import (

@@ -8,14 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stripewise.bench.advice.rules._adios2 import Adios2
-from stripewise.bench.advice.rules._aggregators import AggregatorNumber
+from stripewise.bench.advice.rules._aggregators import AggregatorNumber, CollectiveCalls
 from stripewise.bench.advice.rules._base import Advice, Basis, Rule
 from stripewise.bench.advice.rules._burst_buffer import BurstBuffer
-from stripewise.bench.advice.rules._collective import CollectiveCalls
 from stripewise.bench.advice.rules._locks import LockModes
 from stripewise.bench.advice.rules._metadata import Metadata
-from stripewise.bench.advice.rules._serial import SerialOutput
-from stripewise.bench.advice.rules._shared_or_own import SharedOrOwn
+from stripewise.bench.advice.rules._shared_or_own import SerialOutput, SharedOrOwn
 from stripewise.bench.advice.rules._striping import Striping
 from stripewise.bench.advice.rules._transfer import TransferSize
 from stripewise.bench.advice.rules._transport import TransportChoice

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from stripewise.bench.campaign._exchange import write_campaign as write_campaign
     from stripewise.bench.campaign._figures import Campaign as Campaign
     from stripewise.bench.campaign._figures import CaseFigures as CaseFigures
+    from stripewise.bench.campaign._figures import CaseRates as CaseRates
     from stripewise.bench.campaign._figures import Flag as Flag
     from stripewise.bench.campaign._figures import coverage_of as coverage_of
     from stripewise.bench.campaign._import import import_campaign as import_campaign

@@ -4,15 +4,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from stripewise.bench._case import Case, CaseRun, Sample, case_of
+from stripewise.bench._case import (
+    Case,
+    CaseRun,
+    Key,
+    Name,
+    Sample,
+    Seconds,
+    Short,
+    Text,
+    case_of,
+)
 from stripewise.bench.campaign._figures import Campaign
 from stripewise.bench.campaign._suite import Suite
 from stripewise.bench.campaign._suite_form import MOST_CASES, Place
@@ -27,102 +38,59 @@ from stripewise.settings.tunables import first_problem
 FORMAT = "stripewise-campaign"
 VERSION = 1
 
-_Text = Annotated[str, Field(max_length=4000)]
-_Short = Annotated[str, Field(max_length=300)]
-_Name = Annotated[str, Field(min_length=1, max_length=200)]
-_Key = Annotated[str, Field(min_length=1, max_length=2000)]
-_Count = Annotated[int, Field(ge=1, le=10_000_000)]
-_Number = Annotated[int, Field(ge=0, le=1 << 62)]
-_Amount = Annotated[float, Field(ge=0, le=1e30, allow_inf_nan=False)]
-_Seconds = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
-_Value = bool | int | float | _Short | list[int]
+_Value = bool | int | float | Short | list[int]
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class PlaceForm(_Strict):
-    """How files of a directory are striped."""
+def _form(record: Any, name: str, about: str, **instead: Any) -> type[BaseModel]:
+    """Return the model of a record: its fields with their types, defaults and descriptions.
 
-    stripe_count: Annotated[int, Field(ge=-1, description="-1: all targets; 0: the default")] = 0
-    stripe_bytes: Annotated[_Number, Field(description="0: the default")] = 0
-    target: Annotated[int, Field(ge=-1, description="first target; -1: any")] = -1
+    Args:
+        record: A dataclass whose types say what a file may hold.
+        name: Of the model, in the schema.
+        about: What it is, in the schema.
+        instead: Type and default of fields that a file has otherwise, or beside those of the
+            record.
+    """
+    types = get_type_hints(record, include_extras=True)
+    own: dict[str, Any] = {one.name: (types[one.name], _default(one)) for one in fields(record)}
+    added = {key: value for key, value in instead.items() if key not in own}
+    form: type[BaseModel] = create_model(
+        name, __base__=_Strict, __doc__=about, **(added | own | instead)
+    )
+    return form
+
+
+def _default(one: dataclasses.Field[Any]) -> Any:
+    if one.default_factory is not dataclasses.MISSING:
+        return Field(default_factory=one.default_factory)
+    return ... if one.default is dataclasses.MISSING else one.default
+
+
+PlaceForm = _form(Place, "PlaceForm", "How files of a directory are striped.")
+CaseForm = _form(
+    Case, "CaseForm", "One cell of the matrix; what is left out is as in a suite's file.",
+    key=(Annotated[Key, Field(description="by which runs name the case")], ...),
+    settings=(dict[Name, _Value], Field(default_factory=dict)),
+)  # fmt: skip
+SampleForm = _form(Sample, "SampleForm", "One figure of a run.")
+RunForm = _form(
+    CaseRun, "RunForm", "One run of a case.",
+    samples=(list[SampleForm], Field(default_factory=list)),  # type: ignore[valid-type]
+)  # fmt: skip
 
 
 class SuiteForm(_Strict):
     """The suite, without its cases."""
 
-    name: _Name
-    title: _Short = ""
-    about: _Text = ""
-    directories: dict[_Name, PlaceForm] = Field(default_factory=dict)
+    name: Name
+    title: Short = ""
+    about: Text = ""
+    directories: dict[Name, PlaceForm] = Field(default_factory=dict)  # type: ignore[valid-type]
     text: Annotated[str, Field(description="TOML, for people", max_length=1 << 20)] = ""
-
-
-class CaseForm(_Strict):
-    """One cell of the matrix; what is left out is as in a suite's file."""
-
-    key: Annotated[_Key, Field(description="by which runs name the case")]
-    series: _Name
-    runner: _Name = "kernel"
-    operation: _Name = "write"
-    directory: _Name = "default"
-    nodes: _Count = 1
-    ranks_per_node: _Count = 1
-    pattern: _Name = "blocks"
-    local: Annotated[_Short, Field(description="elements of a rank, by dimension")] = ""
-    size: Annotated[_Short, Field(description="elements of the array, by dimension")] = ""
-    backend: _Name = "posix"
-    layout: _Name = "shared"
-    mode: _Name = "independent"
-    transfer_bytes: _Number = 0
-    steps: _Count = 1
-    settings: dict[_Name, _Value] = Field(default_factory=dict)
-    sync: bool = True
-    cache: _Name = "shift"
-    stonewall_seconds: _Seconds = 0.0
-    files: _Number = 0
-    sharing: _Name = "own"
-    depth: _Number = 0
-    width: _Number = 0
-    file_bytes: _Number = 0
-    beside: _Short = ""
-    repeats: _Count = 3
-
-
-class SampleForm(_Strict):
-    """One figure of a run."""
-
-    operation: _Name
-    amount: Annotated[_Amount, Field(description="bytes, or operations of metadata")]
-    seconds: Annotated[float, Field(gt=0, le=1e12, allow_inf_nan=False)]
-    phases: Annotated[dict[_Name, _Seconds], Field(description="seconds of each phase")] = Field(
-        default_factory=dict
-    )
-    percentiles: Annotated[
-        dict[_Name, _Seconds], Field(description="percent -> seconds of one operation")
-    ] = Field(default_factory=dict)
-    worn_out: bool = False
-
-
-class RunForm(_Strict):
-    """One run of a case."""
-
-    key: Annotated[_Key, Field(description="of the case")]
-    repeat: _Count
-    status: _Name
-    samples: list[SampleForm] = Field(default_factory=list)
-    message: _Text = ""
-    started_unix_seconds: _Seconds = 0.0
-    elapsed_seconds: _Seconds = 0.0
-    node_seconds: _Seconds = 0.0
-    written_bytes: _Number = 0
-    hints: dict[_Name, _Text] = Field(default_factory=dict)
-    layout: Annotated[
-        dict[_Name, Any], Field(description="stripe_count, stripe_size_bytes, targets as found")
-    ] = Field(default_factory=dict)
-    circumstances: dict[_Name, Any] = Field(default_factory=dict)
 
 
 class CampaignForm(_Strict):
@@ -130,16 +98,16 @@ class CampaignForm(_Strict):
 
     format: Literal["stripewise-campaign"]
     version: Literal[1]
-    name: _Short = ""
+    name: Short = ""
     anonymised: Annotated[bool, Field(description="names, users and paths are left out")] = False
-    storage: _Text = ""
-    machine: _Short = ""
-    started_unix_seconds: _Seconds = 0.0
-    ended_because: _Text = ""
-    about: dict[_Name, Any] = Field(default_factory=dict)
+    storage: Text = ""
+    machine: Short = ""
+    started_unix_seconds: Seconds = 0.0
+    ended_because: Text = ""
+    about: dict[Name, Any] = Field(default_factory=dict)
     suite: SuiteForm
-    cases: list[CaseForm]
-    runs: list[RunForm]
+    cases: list[CaseForm]  # type: ignore[valid-type]
+    runs: list[RunForm]  # type: ignore[valid-type]
 
 
 def exchange_schema() -> dict[str, Any]:
@@ -304,10 +272,10 @@ def _check_version(data: Any, name: str) -> None:
         )
 
 
-def _campaign(form: CampaignForm, name: str) -> Campaign:
+def _campaign(form: Any, name: str) -> Campaign:
     if len(form.cases) > MOST_CASES:
         raise UsageError(f"{name}: more than {MOST_CASES} cases: it is no campaign of a suite")
-    cases = {one.key: _case(one) for one in form.cases}
+    cases = {one.key: case_of(one.model_dump(exclude={"key"})) for one in form.cases}
     if len(cases) < len(form.cases) or len({one.key for one in cases.values()}) < len(cases):
         raise UsageError(f"{name}: two cases are the same: name each case once")
     runs = tuple(_run(one, cases) for one in form.runs)
@@ -325,16 +293,7 @@ def _campaign(form: CampaignForm, name: str) -> Campaign:
     )  # fmt: skip
 
 
-def _case(form: CaseForm) -> Case:
-    said = form.model_dump(exclude={"key"})
-    said["settings"] = {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in form.settings.items()
-    }
-    return case_of(said)
-
-
-def _run(form: RunForm, cases: Mapping[str, Case]) -> CaseRun:
+def _run(form: Any, cases: Mapping[str, Case]) -> CaseRun:
     said = {key: getattr(form, key) for key in RunForm.model_fields}
     said["samples"] = tuple(Sample(**one.model_dump()) for one in form.samples)
     said["key"] = cases[form.key].key if form.key in cases else form.key

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from stripewise.bench._case import Case, CaseRun
 from stripewise.bench.campaign._suite import Suite
-from stripewise.present import throughput_text
 
 
 @dataclass(frozen=True)
@@ -81,37 +80,65 @@ class Flag:
     text: str
 
 
+DATA = ("write", "read")
+"""Operations whose rates are bytes a second; those of all others are operations a second."""
+
+
+class OfOperation:
+    """What is told of one operation: "write", "read", "create", ..."""
+
+    operation: str
+
+    @property
+    def of_data(self) -> bool:
+        """Whether rates are bytes a second, otherwise operations a second."""
+        return self.operation in DATA
+
+
 @dataclass(frozen=True)
-class CaseFigures:
-    """What all repeats of a case gave for one operation.
+class CaseRates(OfOperation):
+    """One operation of one case, with its good runs.
 
     Attributes:
         case: Cell of the campaign.
         operation: As samples have it: "write", "read", "create", ...
-        rates: Bytes, or operations, a second of each run that ended well, by repeat; outliers too.
-        low / high: Interval of 95 % of the median; of fewer than 6 runs, the least and the
-            greatest, which hold less (`stripewise.bench.campaign.coverage_of`).
-        outliers: Places in `rates`.
-        flags: Reasons to doubt.
+        rates: Bytes, or operations, a second of each run that ended well, by repeat.
     """
 
     case: Case
     operation: str
     rates: tuple[float, ...]
-    low: float
-    high: float
-    outliers: tuple[int, ...] = ()
-    flags: tuple[Flag, ...] = ()
+
+    @cached_property
+    def median(self) -> float:
+        """The middle rate."""
+        return median(self.rates)
 
     @property
     def best(self) -> float:
         """The highest rate."""
         return max(self.rates)
 
-    @cached_property
-    def median(self) -> float:
-        """The middle rate."""
-        return median(self.rates)
+    def text(self, rate: float) -> str:
+        """Return a rate of this operation for people, with its unit."""
+        return throughput_text(rate, of_data=self.of_data)
+
+
+@dataclass(frozen=True)
+class CaseFigures(CaseRates):
+    """What all repeats of a case gave for one operation; outliers are among the rates.
+
+    Attributes:
+        low / high: Interval of 95 % of the median; of fewer than 6 runs, the least and the
+            greatest, which hold less (`stripewise.bench.campaign.coverage_of`).
+        outliers: Places in `rates`.
+        flags: Reasons to doubt.
+    """
+
+    low: float
+    high: float
+    outliers: tuple[int, ...] = ()
+    flags: tuple[Flag, ...] = ()
 
     @cached_property
     def spread(self) -> float:
@@ -121,15 +148,6 @@ class CaseFigures:
         variation.
         """
         return log_spread(self.rates)
-
-    @property
-    def of_data(self) -> bool:
-        """Whether the rates are bytes a second, otherwise operations a second."""
-        return self.operation in ("write", "read")
-
-    def text(self, rate: float) -> str:
-        """Return a rate of this operation for people, with its unit."""
-        return throughput_text(rate, of_data=self.of_data)
 
 
 # Medians, their intervals, spread and outliers of many short series of rates at once.

@@ -15,6 +15,7 @@ from stripewise.bench._case import Case
 from stripewise.bench.campaign._suite_check import check_suite
 from stripewise.bench.campaign._suite_form import (
     MOST,
+    RENAMED,
     cases_of,
     own_keys,
     places_of,
@@ -243,11 +244,7 @@ def parse_suite(text: str, name: str) -> Suite:
 
 # A suite as TOML again: each of its cases by itself, no lists.
 
-_WORDS = {
-    "transfer_bytes": "transfer",
-    "stonewall_seconds": "stonewall",
-    "file_bytes": "file_size",
-}
+_WORDS = {name: word for word, name in RENAMED.items()}
 _PLACE = {"stripe_count": "stripe_count", "stripe_bytes": "stripe_size", "target": "target"}
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from stripewise.bench._case import Case
+from stripewise.bench._case import Case, Number, hashable
 from stripewise.core import Value
 from stripewise.core.errors import ConfigurationError, UsageError
 from stripewise.core.inputs import parse_toml
@@ -32,16 +32,18 @@ class Place:
         target: First target; -1: the storage chooses.
     """
 
-    stripe_count: int = 0
-    stripe_bytes: int = 0
-    target: int = -1
+    stripe_count: Annotated[int, Field(ge=-1, description="-1: all targets; 0: the default")] = 0
+    stripe_bytes: Annotated[Number, Field(description="0: the default")] = 0
+    target: Annotated[int, Field(ge=-1, description="first target; -1: any")] = -1
 
 
-def _size(value: object) -> object:
+def size_of(value: object) -> object:
+    """Return the bytes of a size with its unit; what is no text is left to the model."""
     return round(quantity(value, Dimension.SIZE)) if isinstance(value, str) else value
 
 
-def _seconds(value: object) -> object:
+def seconds_of(value: object) -> object:
+    """Return the seconds of a time with its unit; what is no text is left to the model."""
     return quantity(value, Dimension.TIME) if isinstance(value, str) else value
 
 
@@ -50,8 +52,8 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-_Size = Annotated[int, Field(strict=True, ge=0), BeforeValidator(_size)]
-_Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0)]
+_Size = Annotated[int, Field(strict=True, ge=0), BeforeValidator(size_of)]
+_Seconds = Annotated[float, BeforeValidator(seconds_of), Field(ge=0)]
 _Count = Annotated[int, Field(strict=True, ge=1, le=10_000_000)]
 _Shape = Annotated[str, Field(pattern=r"^[0-9]{1,15}(,[0-9]{1,15}){0,7}$")]
 _Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][\w .,+:()/-]*$")]
@@ -172,8 +174,9 @@ MOST_CASES = 10_000
 ELEMENT_BYTES = 8
 """Of the pattern blocks."""
 JOB = ("nodes", "ranks_per_node")
-_RENAMED = {"transfer": "transfer_bytes", "stonewall": "stonewall_seconds",
-            "file_size": "file_bytes"}  # fmt: skip
+RENAMED = {"transfer": "transfer_bytes", "stonewall": "stonewall_seconds",
+           "file_size": "file_bytes"}  # fmt: skip
+"""Key of a file -> field of a case, where they differ."""
 
 
 def cases_of(document: Document, name: str, *, quick: bool = False) -> tuple[Case, ...]:
@@ -242,7 +245,8 @@ def _expanded(document: Document, words: CaseForm, name: str, *, quick: bool) ->
         plain = dict(zip(given, values, strict=False))
         if any(_holds(condition, plain) for condition in left_out):
             continue
-        chosen = tuple(sorted(zip(names, values[len(given) :], strict=True)))
+        plain_settings = map(hashable, values[len(given) :])
+        chosen = tuple(sorted(zip(names, plain_settings, strict=True)))
         _check_values(chosen, words.series, name)
         yield _case(plain, chosen, words.series, repeats, name)
 
@@ -283,7 +287,7 @@ def _case(plain: dict[str, Any], settings: Any, series: str, repeats: int, name:
         plain["local"] = _local(plain, f"{name}: case {series!r}")
     if "local" in plain and "size" in plain:
         raise ConfigurationError(f"{name}: case {series!r}: give local or size, not both")
-    renamed = {_RENAMED.get(key, key): value for key, value in plain.items()}
+    renamed = {RENAMED.get(key, key): value for key, value in plain.items()}
     return Case(series=series, settings=settings, repeats=repeats, **renamed)
 
 

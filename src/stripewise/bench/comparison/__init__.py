@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from stripewise.bench.comparison._history import History as History
     from stripewise.bench.comparison._history import Series as Series
     from stripewise.bench.comparison._history import day_of as day_of
-    from stripewise.bench.comparison._survey import find_survey as find_survey
-    from stripewise.bench.comparison._survey import parse_survey as parse_survey
-    from stripewise.bench.comparison._survey import survey_names as survey_names
     from stripewise.bench.comparison._targets import changed_targets as changed_targets
     from stripewise.bench.comparison._targets import difference_words as difference_words
     from stripewise.bench.comparison._targets import slow_targets as slow_targets
@@ -30,6 +27,9 @@ if TYPE_CHECKING:
     from stripewise.bench.comparison._what_if import Candidate as Candidate
     from stripewise.bench.comparison._what_if import WhatIf as WhatIf
     from stripewise.bench.comparison._what_if import answer_json as answer_json
+    from stripewise.bench.comparison._what_if import find_survey as find_survey
+    from stripewise.bench.comparison._what_if import parse_survey as parse_survey
+    from stripewise.bench.comparison._what_if import survey_names as survey_names
     from stripewise.bench.comparison._what_if import what_if as what_if
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -7,14 +7,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import exp, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.bench._case import Case
-from stripewise.bench.campaign import Campaign, operations_of, samples_of
+from stripewise.bench.campaign import Campaign, CaseRates, operations_of, samples_of
 
 # What few repeats of many cells tell together: the noise, and how far medians may be apart.
 #
@@ -145,7 +145,6 @@ def _inverse_trigamma(value: float) -> float:
 
 # The cells of a campaign, and which cells of two campaigns belong together.
 
-DATA = ("write", "read")
 _UNSEEN = ("series", "repeats")
 _FIELD = re.compile(rf" ({'|'.join(field.name for field in fields(Case))})=")
 _USUAL = ("operation", "runner", "backend", "layout", "mode", "pattern")
@@ -153,48 +152,29 @@ _USUAL = ("operation", "runner", "backend", "layout", "mode", "pattern")
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
-    """One operation of one case, with its runs.
+class Cell(CaseRates):
+    """One operation of one case, with its runs, compared by the logs of their rates."""
 
-    Attributes:
-        case: Of the campaign.
-        operation: "write", "create", ...
-        logs: Natural logs of the rates of its good runs, by repeat.
-    """
+    @cached_property
+    def logs(self) -> Floats:
+        """Natural logs of the rates, by repeat."""
+        logs: Floats = np.log(np.array(self.rates, dtype=float))
+        return logs
 
-    case: Case
-    operation: str
-    logs: Floats
-
-    @property
-    def of_data(self) -> bool:
-        """Whether rates are bytes a second, otherwise operations a second."""
-        return self.operation in DATA
-
-    @property
+    @cached_property
     def median(self) -> float:
-        """Middle rate, bytes or operations a second."""
+        """Middle rate, bytes or operations a second; of two middle ones their geometric mean."""
         return float(np.exp(np.median(self.logs)))
-
-    @property
-    def best(self) -> float:
-        """Highest rate."""
-        return float(np.exp(self.logs.max()))
 
 
 def cells_of(campaign: Campaign) -> list[Cell]:
     """Return all cells that have a good run, in the order of the suite."""
     return [
-        Cell(case, operation, np.log(rates))
+        Cell(case, operation, rates)
         for case, runs in campaign.of_cases()
         for operation in operations_of(runs)
-        if len(rates := _rates(runs, operation))
+        if (rates := tuple(x.rate for x in samples_of(runs, operation) if x.amount > 0))
     ]
-
-
-def _rates(runs: Sequence[object], operation: str) -> Floats:
-    found = [one.rate for one in samples_of(runs, operation) if one.amount > 0]  # type: ignore[arg-type]
-    return np.array(found, dtype=float)
 
 
 def matched(first: Sequence[Cell], second: Sequence[Cell]) -> Iterator[tuple[Cell, Cell, str]]:

@@ -12,8 +12,8 @@ import numpy as np
 
 from stripewise.bench._case import Case
 from stripewise.bench.campaign import Campaign
+from stripewise.bench.campaign._figures import DATA, OfOperation
 from stripewise.bench.comparison._cells import (
-    DATA,
     Cell,
     PooledNoise,
     cells_of,
@@ -64,7 +64,7 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class ComparedCell:
+class ComparedCell(OfOperation):
     """A cell of the first campaign beside those of the others.
 
     Attributes:
@@ -78,11 +78,6 @@ class ComparedCell:
     operation: str
     cells: tuple[Cell | None, ...]
     ratios: tuple[Ratio | None, ...]
-
-    @property
-    def of_data(self) -> bool:
-        """Whether rates are bytes a second, otherwise operations a second."""
-        return self.operation in DATA
 
 
 @dataclass(frozen=True)
@@ -239,7 +234,7 @@ def _adjusted(rows: Sequence[ComparedCell], number: int) -> list[ComparedCell]:
 
 
 @dataclass(frozen=True)
-class FactorRow:
+class FactorRow(OfOperation):
     """One operation: the best that each campaign reached.
 
     Attributes:
@@ -251,11 +246,6 @@ class FactorRow:
     operation: str
     best: tuple[Cell | None, ...]
     factors: tuple[Ratio | None, ...]
-
-    @property
-    def of_data(self) -> bool:
-        """Whether rates are bytes a second, otherwise operations a second."""
-        return self.operation in DATA
 
 
 @dataclass(frozen=True)

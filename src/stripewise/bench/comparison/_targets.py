@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from stripewise.bench._case import Case, CaseRun
 from stripewise.bench.campaign import Campaign, Place
-from stripewise.bench.comparison._cells import DATA, Floats
+from stripewise.bench.campaign._figures import DATA
+from stripewise.bench.comparison._cells import Floats
 from stripewise.present import plural, ratio_text
 
 LEAST_EFFECT = 0.03

@@ -10,7 +10,14 @@ from math import inf, isnan
 from statistics import median
 
 from stripewise.bench._case import Case, CaseRun
-from stripewise.bench.campaign import Campaign, Place, figures_of, operations_of, samples_of
+from stripewise.bench.campaign import (
+    Campaign,
+    CaseRates,
+    Place,
+    figures_of,
+    operations_of,
+    samples_of,
+)
 from stripewise.bench.runners import find_runner
 from stripewise.core import Value
 from stripewise.core.errors import StripewiseError
@@ -27,13 +34,10 @@ METADATA = {
 
 
 @dataclass(frozen=True)
-class Cell:
+class Cell(CaseRates):
     """All good runs of a case that found the same striping, for one operation.
 
     Attributes:
-        case: Of the suite.
-        operation: "write", "read", "create", ...
-        rates: Bytes, or operations, a second of each run.
         stripe_count: Of the file as found, or as asked for; -1: all; 0: not known.
         stripe_bytes: Likewise; 0: not known.
         pinned: All files lie on one target that was chosen.
@@ -42,9 +46,6 @@ class Cell:
         doubt: Why the figure is not that of the storage, in words; "": it is.
     """
 
-    case: Case
-    operation: str
-    rates: tuple[float, ...]
     stripe_count: int = 0
     stripe_bytes: int = 0
     pinned: bool = False
@@ -58,11 +59,6 @@ class Cell:
         return self.case.key
 
     @property
-    def rate(self) -> float:
-        """The median."""
-        return median(self.rates)
-
-    @property
     def undisturbed(self) -> tuple[float, ...]:
         """The upper half of the rates.
 
@@ -70,7 +66,7 @@ class Cell:
         edge and a long tail below it (Lockwood et al., UMAMI, PDSW-DISCS 2017).  A limit is what
         the storage does without them.
         """
-        middle = self.rate
+        middle = self.median
         return tuple(sorted(one for one in self.rates if one >= middle))
 
     @property

@@ -10,7 +10,6 @@ from dataclasses import replace
 from stripewise.bench.campaign import Campaign
 from stripewise.bench.limits._cells import Cell, Limit, Limits, cells_of, measured_of
 from stripewise.bench.limits._fit import (
-    Fit,
     compared,
     error_of,
     evidence_of,
@@ -24,7 +23,7 @@ from stripewise.bench.limits._laws import laws_of
 from stripewise.bench.limits._plateaus import Plateau, Server, plateaus, server_limits
 from stripewise.core.errors import UsageError
 from stripewise.present import duration_text, plural, printable, rate_text
-from stripewise.storage.fit import blank_storage
+from stripewise.storage.fit import Fitted, blank_storage
 from stripewise.storage.machines import SPEC_OF, Dimension, Evidence, Figure, Storage
 from stripewise.storage.results import Results
 
@@ -155,7 +154,7 @@ def _with_noise(storage: Storage, cells: Sequence[Cell]) -> Storage:
 
 
 def _limits(
-    fit: Fit, seeing: Sequence[Plateau], cells: Sequence[Cell], hosts_own: bool
+    fit: Fitted, seeing: Sequence[Plateau], cells: Sequence[Cell], hosts_own: bool
 ) -> Iterator[Limit]:
     """Yield the limits of data, from the process to the whole."""
     seen = {one.figure: one for one in seeing}
@@ -186,7 +185,7 @@ def _is_of_whole(evidence: Sequence[str], cells: Sequence[Cell]) -> bool:
     )
 
 
-def _untold(fit: Fit, server: Server, data: Sequence[Cell]) -> dict[str, str]:
+def _untold(fit: Fitted, server: Server, data: Sequence[Cell]) -> dict[str, str]:
     """Return the figures that nothing tells, and what is missing."""
     found = {**fit.untold, **server.untold}
     for way in _DATA:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import nan
 from statistics import median
 
@@ -21,9 +21,8 @@ from stripewise.bench.limits._cells import (
 )
 from stripewise.bench.limits._plateaus import Plateau, chosen_target
 from stripewise.core.errors import StripewiseError
-from stripewise.storage.fit import bandwidth, fit_figures, fit_results
+from stripewise.storage.fit import Fitted, ModelCase, bandwidth, fit_figures, fit_results
 from stripewise.storage.machines import SPEC_OF, Dimension, Evidence, Figure, Storage
-from stripewise.storage.results import Case as ModelCase
 from stripewise.storage.results import Measured, Results
 
 LEAST_NOISE = 0.02
@@ -42,22 +41,9 @@ _SAME = 0.1
 """All targets together are the whole if they are so near to it."""
 
 
-@dataclass
-class Fit:
-    """What cells tell.
-
-    Attributes:
-        storage: The description.
-        told: Names of its figures that the cells tell.
-        untold: Name -> why not.
-    """
-
-    storage: Storage
-    told: list[str] = field(default_factory=list)
-    untold: dict[str, str] = field(default_factory=dict)
-
-
-def fit_cells(cells: Sequence[Cell], base: Storage, seeing: Iterable[Plateau], seed: int) -> Fit:
+def fit_cells(
+    cells: Sequence[Cell], base: Storage, seeing: Iterable[Plateau], seed: int
+) -> Fitted:
     """Fit a description to cells; the limits of metadata are already in it.
 
     Args:
@@ -77,7 +63,7 @@ def fit_cells(cells: Sequence[Cell], base: Storage, seeing: Iterable[Plateau], s
     others = [one for one in cells if not _is_basic(one)]
     chosen = measured_of(basic) or measured_of(others)
     if not chosen:
-        return Fit(base)
+        return Fitted(base)
     fit = _fit_requests(chosen, base, seed, target)
     if told and fit.storage.figures[_ASKED] is base.figures[_ASKED]:
         fit.told.append(_ASKED)
@@ -97,7 +83,7 @@ def fit_cells(cells: Sequence[Cell], base: Storage, seeing: Iterable[Plateau], s
 
 def _fit_requests(
     chosen: tuple[Measured, ...], base: Storage, seed: int, target: float | None
-) -> Fit:
+) -> Fitted:
     """Fit the limits, and what requests cost at a target and how much targets vary, if told.
 
     Without these, the whole storage would seem to be what its targets do in small requests, or
@@ -109,7 +95,7 @@ def _fit_requests(
         seed: Of the random numbers.
         target: Bytes a second that a chosen target takes; None: not known.
     """
-    fit, error = _fitted(chosen, base, seed)
+    fit = fit_results(Results(chosen), base, seed=seed, least_noise=LEAST_NOISE)
     writes = tuple(one for one in chosen if one.writing)
     told = []
     for name, guess in _OF_TARGETS.items():
@@ -126,18 +112,13 @@ def _fit_requests(
         more = fit_figures(
             Results(writes), start, {**expected, name: guess}, seed=seed, least_noise=LEAST_NOISE
         )
-        if name not in more.told or more.error > error + LEAST_NOISE:
+        if name not in more.told or more.error > fit.error + LEAST_NOISE:
             continue
         base = replace(base, figures={**base.figures, name: more.storage.figures[name]})
-        fit, error = _fitted(chosen, base, seed)
+        fit = fit_results(Results(chosen), base, seed=seed, least_noise=LEAST_NOISE)
         told.append(name)
     fit.told += told
     return fit
-
-
-def _fitted(chosen: tuple[Measured, ...], base: Storage, seed: int) -> tuple[Fit, float]:
-    found = fit_results(Results(chosen), base, seed=seed, least_noise=LEAST_NOISE)
-    return Fit(found.storage, list(found.told), dict(found.untold)), found.error
 
 
 def _request_figure(value: float, low: float, high: float) -> Figure:
@@ -177,7 +158,7 @@ def _is_basic(cell: Cell) -> bool:
     return cell.stack.startswith("posix") and (cell.case.mode != "serial" or cell.case.ranks == 1)
 
 
-def _join_whole(fit: Fit, base: Storage, way: str) -> None:
+def _join_whole(fit: Fitted, base: Storage, way: str) -> None:
     """Leave the whole's limit out where it is that of all targets."""
     whole, target = f"servers.whole_{way}", f"servers.target_{way}"
     if whole not in fit.told or target not in fit.told:
@@ -188,7 +169,7 @@ def _join_whole(fit: Fit, base: Storage, way: str) -> None:
     _leave_out(fit, base, whole, ALL_TARGETS)
 
 
-def _leave_out(fit: Fit, base: Storage, name: str, why: str) -> None:
+def _leave_out(fit: Fitted, base: Storage, name: str, why: str) -> None:
     """Take a figure back that the cases do not show; what is known otherwise stays."""
     if name not in fit.told:
         return
@@ -200,7 +181,7 @@ def _leave_out(fit: Fit, base: Storage, name: str, why: str) -> None:
     fit.untold[name] = why
 
 
-def _allow_for_laws(fit: Fit) -> None:
+def _allow_for_laws(fit: Fitted) -> None:
     """Widen intervals by what the laws leave out, which no repeat tells."""
     figures = dict(fit.storage.figures)
     for name in fit.told:
@@ -211,7 +192,7 @@ def _allow_for_laws(fit: Fit) -> None:
     fit.storage = replace(fit.storage, figures=figures)
 
 
-def _take(fit: Fit, seen: Plateau) -> None:
+def _take(fit: Fitted, seen: Plateau) -> None:
     """Tell what one process, or one target that was chosen, does where the fit does not.
 
     The fit explains a process by its node's one file where both are as fast, and it does not know
@@ -233,7 +214,7 @@ def _take(fit: Fit, seen: Plateau) -> None:
     fit.untold.pop(seen.figure, None)
 
 
-def _fit_exchange(fit: Fit, through: Sequence[Measured], seed: int) -> None:
+def _fit_exchange(fit: Fitted, through: Sequence[Measured], seed: int) -> None:
     """Fit what collective calls add to the limits of processes and targets."""
     expected = dict(_EXCHANGE)
     if any(one.settings.get(_LOCK_MODE) == 2 for one in through):

@@ -35,7 +35,7 @@ def per_process_saturates(cells: Sequence[Cell], storage: Storage) -> Law | None
             text,
             False,
             float("nan"),
-            _keys_laws_scale(list(best.values())),
+            _keys(list(best.values())),
         )
     there = [one for n, one in best.items() if n >= first]
     plateau = median(one.best for one in there)
@@ -44,7 +44,7 @@ def per_process_saturates(cells: Sequence[Cell], storage: Storage) -> Law | None
         f"A file per process saturates the storage from {plural(int(first), 'node')}, "
         f"with {rate_text(plateau)}."
     )
-    return Law("per-process-saturates", text, True, error, _keys_laws_scale(there))
+    return Law("per-process-saturates", text, True, error, _keys(there))
 
 
 def proportional_to_nodes(cells: Sequence[Cell], storage: Storage) -> Law | None:
@@ -74,7 +74,7 @@ def proportional_to_nodes(cells: Sequence[Cell], storage: Storage) -> Law | None
         text += ", the most that were measured."
     else:
         text += f"; {most} nodes reach {shares[most]:.0%} of that."
-    return Law("linear", text, upto > 1, error, _keys_laws_scale(list(best.values())))
+    return Law("linear", text, upto > 1, error, _keys(list(best.values())))
 
 
 def ranks_into_one_file(cells: Sequence[Cell], storage: Storage) -> Law | None:
@@ -100,7 +100,7 @@ def ranks_into_one_file(cells: Sequence[Cell], storage: Storage) -> Law | None:
         f"A node writes one shared file no faster with more than {plural(int(first), 'rank')}: "
         f"{rate_text(plateau)}."
     )
-    return Law("shared-ranks", text, True, error, _keys_laws_scale(there))
+    return Law("shared-ranks", text, True, error, _keys(there))
 
 
 def metadata_of_node(cells: Sequence[Cell], storage: Storage) -> Law | None:
@@ -124,7 +124,7 @@ def metadata_of_node(cells: Sequence[Cell], storage: Storage) -> Law | None:
         text,
         holds,
         abs(1 - node.best / many.best),
-        _keys_laws_scale([node, many]),
+        _keys([node, many]),
     )
 
 
@@ -144,10 +144,6 @@ def _of_nodes(cells: Sequence[Cell]) -> dict[int, Cell]:
     return max(
         by_ranks.values(), key=lambda group: (len(group), max(c.best for c in group.values()))
     )
-
-
-def _keys_laws_scale(cells: Sequence[Cell]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.key for one in cells))
 
 
 # Laws that storage people quote, tested on the cells of a campaign.

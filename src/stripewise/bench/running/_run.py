@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 from math import inf, isfinite
 from random import Random
@@ -30,9 +29,9 @@ from stripewise.core import Value
 from stripewise.core.errors import ProgramError, StripewiseError
 from stripewise.present import duration_text, plural, size_text
 from stripewise.run.launch import Handle
+from stripewise.storage.fit import ModelCase
 from stripewise.storage.machines import Storage
-from stripewise.storage.simulation import Simulated, metadata_rate, noise_factor, simulate
-from stripewise.storage.stacks import Workload
+from stripewise.storage.simulation import metadata_rate, noise_factor, simulate
 
 ALL_MADE = "all runs are made"
 ATTEMPTS = 3
@@ -346,32 +345,15 @@ def simulated_run(
 def _samples(
     case: Case, place: Place, storage: Storage, transport: str, share: float
 ) -> tuple[Sample, ...]:
-    model = model_case(case, place, storage.stack or "romio")
-    if model is None:
-        return tuple(_metadata(case, place, storage, share))
-    storage = storage_of_place(storage, place)
-    found = [_moved("write", simulated_case(model, storage, transport), share)]
-    if case.operation == "write-read":
-        read = simulated_case(model, storage, transport, reading=True)
-        found.append(_moved("read", read, share))
+    own = storage_of_place(storage, place)
+    found = []
+    for operation in ("write", "read") if case.operation == "write-read" else ("write",):
+        model = model_case(case, place, storage.stack or "romio", operation)
+        if model is None:
+            return tuple(_metadata(case, place, storage, share))
+        said = simulate(own, model.workload, model.stack, dict(model.settings), transport)
+        found.append(Sample(operation, float(said.bytes), said.seconds / share))
     return tuple(found)
-
-
-def simulated_case(
-    model: ModelCase, storage: Storage, transport: str = "", *, reading: bool = False
-) -> Simulated:
-    """Return what the model says of a case.
-
-    Raises:
-        StripewiseError: Its stack cannot do it, or a value is impossible there.
-    """
-    workload = model.reading if reading else model.workload
-    settings = model.read_settings if reading else model.settings
-    return simulate(storage, workload, model.stack, settings, transport)
-
-
-def _moved(operation: str, found: Simulated, share: float) -> Sample:
-    return Sample(operation, float(found.bytes), found.seconds / share)
 
 
 def _metadata(case: Case, place: Place, storage: Storage, share: float) -> list[Sample]:
@@ -387,29 +369,6 @@ def _metadata(case: Case, place: Place, storage: Storage, share: float) -> list[
 # A case as the model takes it: workload, software stack and settings.
 
 
-@dataclass(frozen=True)
-class ModelCase:
-    """What the model is asked.
-
-    Attributes:
-        workload: Written.
-        stack: Name of the software stack.
-        settings: Full tunable name -> value, the stripes of the directory among them.
-        read_settings: Likewise, of reads.
-    """
-
-    workload: Workload
-    stack: str
-    settings: Mapping[str, Value]
-    read_settings: Mapping[str, Value] = field(default_factory=dict)
-
-    @property
-    def reading(self) -> Workload:
-        """The same data, read."""
-        patterns = tuple(replace(one, writing=False) for one in self.workload.patterns)
-        return replace(self.workload, patterns=patterns)
-
-
 def storage_of_place(storage: Storage, place: Place) -> Storage:
     """Return what of a storage the files of a directory can use.
 
@@ -422,26 +381,30 @@ def storage_of_place(storage: Storage, place: Place) -> Storage:
     return replace(storage, figures={**storage.figures, "servers.targets": figure})
 
 
-def model_case(case: Case, place: Place, own_stack: str) -> ModelCase | None:
+def model_case(case: Case, place: Place, own_stack: str, operation: str) -> ModelCase | None:
     """Return what the model is asked of a case; None: it moves no data.
 
     Args:
         case: To be predicted.
         place: How the files of its directory are striped.
         own_stack: Stack of MPI-IO of the storage's users.
+        operation: "write" or "read".
 
     Raises:
         UsageError: The runner cannot make such a case.
     """
     runner = find_runner(case.runner)
-    workload = runner.workload(case)
-    if workload is None:
+    work = runner.workload(case)
+    if work is None:
         return None
-    stripes: dict[str, Value] = {}
+    stack = runner.stack(case, own_stack)
+    settings: dict[str, Value] = {}
+    if operation == "read":
+        settings |= runner.read_settings(case, stack)
+        work = replace(work, patterns=tuple(replace(one, writing=False) for one in work.patterns))
     if place.stripe_count:
-        stripes["mpiio.striping_factor"] = place.stripe_count
+        settings["mpiio.striping_factor"] = place.stripe_count
     if place.stripe_bytes:
-        stripes["mpiio.striping_unit"] = place.stripe_bytes
-    stack, settings = runner.stack(case, own_stack), {**stripes, **dict(case.settings)}
-    reads = {**runner.read_settings(case, stack), **settings}
-    return ModelCase(workload, stack, settings, reads)
+        settings["mpiio.striping_unit"] = place.stripe_bytes
+    settings |= dict(case.settings)
+    return ModelCase(work, stack, tuple(settings.items()))

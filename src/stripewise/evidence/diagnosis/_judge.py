@@ -11,14 +11,15 @@ from collections.abc import Sequence
 
 from stripewise.core import Interval
 from stripewise.evidence.diagnosis._base import ADDED, Hit, Numbers, Rule, Run, Told
-from stripewise.evidence.diagnosis._chunks import ChunkMismatch
 from stripewise.evidence.diagnosis._collective import Shredded, SmallIndependent
-from stripewise.evidence.diagnosis._idle import IdleHints
-from stripewise.evidence.diagnosis._imbalance import Imbalance
-from stripewise.evidence.diagnosis._metadata import NameCalls, OpenPerStep, RepeatedStat
-from stripewise.evidence.diagnosis._same import RedundantReads
-from stripewise.evidence.diagnosis._small import SmallRequests
-from stripewise.evidence.diagnosis._sync import SyncPerWrite
+from stripewise.evidence.diagnosis._imbalance import IdleHints, Imbalance
+from stripewise.evidence.diagnosis._metadata import (
+    NameCalls,
+    OpenPerStep,
+    RepeatedStat,
+    SyncPerWrite,
+)
+from stripewise.evidence.diagnosis._requests import ChunkMismatch, RedundantReads, SmallRequests
 from stripewise.evidence.figures import Finding, Severity
 
 HIGH_SHARE = 0.2

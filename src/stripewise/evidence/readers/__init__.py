@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from stripewise.evidence.readers._job_evidence import prints_of_mpi as prints_of_mpi
     from stripewise.evidence.readers._job_evidence import read_job_output as read_job_output
     from stripewise.evidence.readers._job_evidence import with_printed as with_printed
-    from stripewise.evidence.readers._mpiio_timers import parse_mpiio_timers as parse_mpiio_timers
+    from stripewise.evidence.readers._mpiio_stats import parse_mpiio_timers as parse_mpiio_timers
     from stripewise.evidence.readers._native import collect_containers as collect_containers
     from stripewise.evidence.readers._registry import SOURCES as SOURCES
     from stripewise.evidence.readers._registry import read_evidence as read_evidence

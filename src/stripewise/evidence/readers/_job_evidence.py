@@ -17,8 +17,7 @@ from stripewise.core import MpiioFile, MpiioOutput, MpiioSide, MpiioTimers, Obse
 from stripewise.core.errors import TraceError
 from stripewise.core.inputs import open_input
 from stripewise.evidence.facts import relative_path
-from stripewise.evidence.readers._mpiio_stats import parse_mpiio_stats
-from stripewise.evidence.readers._mpiio_timers import parse_mpiio_timers
+from stripewise.evidence.readers._mpiio_stats import parse_mpiio_stats, parse_mpiio_timers
 
 MOST_FILES = 16
 """Of one run, the largest are kept."""

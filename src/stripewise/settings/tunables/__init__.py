@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from stripewise.settings.tunables._build import with_implied as with_implied
     from stripewise.settings.tunables._conditions import STRIPE_STEP as STRIPE_STEP
     from stripewise.settings.tunables._hdf5 import DATASET_KEYS as DATASET_KEYS
-    from stripewise.settings.tunables._messages import first_problem as first_problem
     from stripewise.settings.tunables._registry import PointKey as PointKey
     from stripewise.settings.tunables._registry import acts_per_file as acts_per_file
     from stripewise.settings.tunables._registry import all_tunables as all_tunables
     from stripewise.settings.tunables._registry import find as find
+    from stripewise.settings.tunables._registry import first_problem as first_problem
     from stripewise.settings.tunables._registry import format_settings as format_settings
     from stripewise.settings.tunables._registry import get as get
     from stripewise.settings.tunables._registry import hint_text as hint_text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.storage.emulation._emulation import EmulatedRun as EmulatedRun
     from stripewise.storage.emulation._emulation import Emulation as Emulation
     from stripewise.storage.emulation._layout import FoundLayout as FoundLayout
     from stripewise.storage.emulation._layout import Layout as Layout
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from stripewise.storage.emulation._lustre_parameters import write_tree as write_tree
     from stripewise.storage.emulation._mapping import make_clocks as make_clocks
     from stripewise.storage.emulation._mapping import read_clocks as read_clocks
-    from stripewise.storage.emulation._outcome import EmulatedRun as EmulatedRun
     from stripewise.storage.emulation._servers import ServerCounters as ServerCounters
     from stripewise.storage.emulation._servers import Tally as Tally
     from stripewise.storage.emulation._servers import TargetTallies as TargetTallies

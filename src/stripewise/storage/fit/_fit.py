@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
 
@@ -13,9 +13,9 @@ import numpy as np
 
 from stripewise.core.errors import UsageError
 from stripewise.storage.fit._least_squares import Vector, huber_loss, least_squares, slopes_at
-from stripewise.storage.fit._predict import Ready, bandwidth, bandwidths
+from stripewise.storage.fit._predict import ModelCase, Ready, bandwidth, bandwidths
 from stripewise.storage.machines import Evidence, Figure, Storage
-from stripewise.storage.results import Case, Measured, Results
+from stripewise.storage.results import Measured, Results
 from stripewise.storage.simulation import operation_figure
 
 TOLD = 0.4
@@ -25,7 +25,7 @@ NOISE = 0.05
 LEAST_NOISE = 0.002
 
 
-@dataclass(frozen=True)
+@dataclass
 class Fitted:
     """What results tell of a storage.
 
@@ -37,9 +37,9 @@ class Fitted:
     """
 
     storage: Storage
-    told: tuple[str, ...]
-    untold: dict[str, str]
-    error: float
+    told: list[str] = field(default_factory=list)
+    untold: dict[str, str] = field(default_factory=dict)
+    error: float = float("nan")
 
 
 def fit_results(
@@ -77,7 +77,7 @@ def fit_results(
     errors = [abs(bandwidth(storage, case) / _rate(one) - 1)
               for one, case in zip(results.measured, _cases(results.measured, storage),
                                    strict=True)]  # fmt: skip
-    return Fitted(storage, tuple(told), untold, float(np.median(errors or [np.nan])))
+    return Fitted(storage, told, untold, float(np.median(errors or [np.nan])))
 
 
 def fit_figures(
@@ -126,7 +126,7 @@ def fit_figures(
         )
     errors = [abs(bandwidth(base, case) / _rate(one) - 1)
               for one, case in zip(chosen, cases, strict=True)]  # fmt: skip
-    return Fitted(base, tuple(left), untold, float(np.median(errors)))
+    return Fitted(base, list(left), untold, float(np.median(errors)))
 
 
 # ---- one direction ---------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def _fit_one(
 
 
 def _expected(
-    chosen: Sequence[Measured], cases: Sequence[Case], base: Storage, way: str
+    chosen: Sequence[Measured], cases: Sequence[ModelCase], base: Storage, way: str
 ) -> dict[str, float]:
     """Return the figures that results of this kind may tell, with a first guess."""
     works = [one.workload for one in chosen]
@@ -204,7 +204,7 @@ def _expected(
     return found
 
 
-def _objects(case: Case, base: Storage) -> float:
+def _objects(case: ModelCase, base: Storage) -> float:
     """Return the objects of all files of a job."""
     stripes = dict(case.settings).get("mpiio.striping_factor", base.value("layout.stripe_count"))
     files = case.workload.ranks if case.stack == "posix-process" else 1
@@ -238,10 +238,10 @@ def _why(name: str, chosen: Sequence[Measured]) -> str:
 # ---- measurements ----------------------------------------------------------------------------
 
 
-def _cases(chosen: Sequence[Measured], base: Storage) -> list[Case]:
+def _cases(chosen: Sequence[Measured], base: Storage) -> list[ModelCase]:
     stack = base.stack or "romio"
     return [
-        Case(one.workload, one.stack or stack, tuple(sorted(one.settings.items())))
+        ModelCase(one.workload, one.stack or stack, tuple(sorted(one.settings.items())))
         for one in chosen
     ]
 
@@ -298,7 +298,7 @@ class Problem:
     """Bandwidths to be explained by figures, all as logarithms."""
 
     base: Storage
-    cases: Sequence[Case]
+    cases: Sequence[ModelCase]
     rates: Vector
     unsure: Vector
     expected: dict[str, float]

@@ -5,14 +5,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from stripewise.core import Value
 from stripewise.storage.machines import Storage
-from stripewise.storage.results import Case
 from stripewise.storage.simulation import Rates, chosen_transport, layout_of, phase_times
-from stripewise.storage.stacks import STACKS, Layout, Phase, Setup
+from stripewise.storage.stacks import STACKS, Layout, Phase, Setup, Workload
+
+
+@dataclass(frozen=True)
+class ModelCase:
+    """What the model is asked: a workload, a software stack and settings.
+
+    Attributes:
+        workload: Of all ranks.
+        stack: Name of the software stack.
+        settings: Full tunable name -> value.
+        transport: Environment that chooses a variant of the storage.
+    """
+
+    workload: Workload
+    stack: str
+    settings: tuple[tuple[str, Value], ...]
+    transport: tuple[tuple[str, str], ...] = ()
 
 
 class Ready(NamedTuple):
@@ -31,7 +48,7 @@ class Ready(NamedTuple):
     transport: tuple[tuple[str, str], ...]
 
     @classmethod
-    def of(cls, storage: Storage, case: Case) -> Ready:
+    def of(cls, storage: Storage, case: ModelCase) -> Ready:
         """Make the requests of a case on a storage."""
         system = _system(storage, case.transport)
         layout = layout_of(_roomy(system, case), dict(case.settings))
@@ -56,12 +73,12 @@ def bandwidths(storage: Storage, ready: Sequence[Ready]) -> list[float]:
     return [one.bytes / one.seconds(rates[one.transport]) for one in ready]
 
 
-def seconds(storage: Storage, case: Case) -> float:
+def seconds(storage: Storage, case: ModelCase) -> float:
     """Return how long a case takes on a storage."""
     return Ready.of(storage, case).seconds(Rates.of(_system(storage, case.transport)))
 
 
-def bandwidth(storage: Storage, case: Case) -> float:
+def bandwidth(storage: Storage, case: ModelCase) -> float:
     """Return the bytes a second of a case on a storage."""
     return case.workload.bytes / seconds(storage, case)
 
@@ -70,7 +87,7 @@ def _system(storage: Storage, transport: tuple[tuple[str, str], ...]) -> Storage
     return storage.over(chosen_transport(storage, dict(transport)))
 
 
-def _roomy(storage: Storage, case: Case) -> Storage:
+def _roomy(storage: Storage, case: ModelCase) -> Storage:
     """A burst buffer from which the job has as many nodes as its files have stripes."""
     wanted = dict(case.settings).get("mpiio.striping_factor", 0)
     granularity = storage.value("layout.granularity")
@@ -85,6 +102,6 @@ def _with_stripes(storage: Storage, stripes: int) -> Storage:
 
 
 @lru_cache(maxsize=100_000)
-def _phases(case: Case, layout: Layout) -> tuple[Phase, ...]:
+def _phases(case: ModelCase, layout: Layout) -> tuple[Phase, ...]:
     work = case.workload
     return STACKS[case.stack].phases(work, Setup(layout, dict(case.settings), work.nodes))

@@ -8,9 +8,12 @@ from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from stripewise.storage.machines._description import KINDS as KINDS
+    from stripewise.storage.machines._description import Mount as Mount
     from stripewise.storage.machines._description import Storage as Storage
     from stripewise.storage.machines._description import Transport as Transport
+    from stripewise.storage.machines._description import find_mount as find_mount
     from stripewise.storage.machines._description import granted_targets as granted_targets
+    from stripewise.storage.machines._description import mount_in as mount_in
     from stripewise.storage.machines._description import slowed as slowed
     from stripewise.storage.machines._figures import FIGURES as FIGURES
     from stripewise.storage.machines._figures import SPEC_OF as SPEC_OF
@@ -35,9 +38,6 @@ if TYPE_CHECKING:
     from stripewise.storage.machines._find import preset_names as preset_names
     from stripewise.storage.machines._find import storage_file as storage_file
     from stripewise.storage.machines._find import storage_of_files as storage_of_files
-    from stripewise.storage.machines._mounts import Mount as Mount
-    from stripewise.storage.machines._mounts import find_mount as find_mount
-    from stripewise.storage.machines._mounts import mount_in as mount_in
     from stripewise.storage.machines._parse import description_warnings as description_warnings
     from stripewise.storage.machines._probe import Effort as Effort
     from stripewise.storage.machines._probe import probe_storage as probe_storage

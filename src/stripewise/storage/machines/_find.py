@@ -21,9 +21,15 @@ from stripewise.core import SITE_DIRECTORY, user_directory, whole_file
 from stripewise.core.errors import ConfigurationError, StorageError
 from stripewise.core.inputs import DESCRIPTION, read_input
 from stripewise.present import printable
-from stripewise.storage.machines._description import KINDS, LOCAL, Storage, slowed
+from stripewise.storage.machines._description import (
+    KINDS,
+    LOCAL,
+    Mount,
+    Storage,
+    find_mount,
+    slowed,
+)
 from stripewise.storage.machines._figures import Dimension, quantity_text
-from stripewise.storage.machines._mounts import Mount, find_mount
 from stripewise.storage.machines._write import description_text
 
 _SLOWEST = 1_000_000

@@ -15,7 +15,7 @@ from stripewise.core import SIZED, Exchange, Interval, StorageCosts
 from stripewise.core.errors import ConfigurationError
 from stripewise.core.inputs import parse_toml
 from stripewise.settings.tunables import first_problem, suggest
-from stripewise.storage.machines._description import KINDS, Storage, Transport
+from stripewise.storage.machines._description import KINDS, Mount, Storage, Transport
 from stripewise.storage.machines._figures import (
     EXAMPLES,
     FIGURES,
@@ -26,7 +26,6 @@ from stripewise.storage.machines._figures import (
     FigureSpec,
     quantity,
 )
-from stripewise.storage.machines._mounts import Mount
 
 # What was measured of requests, and where, read from TOML: intervals with units.
 
@@ -59,21 +58,6 @@ class RawCosts(_ParseCostsStrict):
     sync: _Intervals = Field(default_factory=dict)
     calls: _Intervals = Field(default_factory=dict)
     exchange: list[RawExchange] = Field(default_factory=list)
-
-
-class RawMount(_ParseCostsStrict):
-    """The table `[mount]`."""
-
-    kind: str = ""
-    source: str = ""
-    point: str = ""
-    device: str = ""
-    identity: str = ""
-    medium: str = ""
-
-    def mount(self) -> Mount:
-        """Return the record."""
-        return Mount(**self.model_dump())
 
 
 def costs_of(raw: RawCosts) -> StorageCosts:
@@ -187,7 +171,7 @@ class _Document(_Strict):
     mounts: list[str] = Field(default_factory=list)
     slowdown: Annotated[float, Field(ge=1, le=1e9)] = 1.0
     transport: dict[str, _Transport] = Field(default_factory=dict)
-    mount: RawMount = Field(default_factory=RawMount)
+    mount: Mount = Field(default_factory=Mount)
     costs: RawCosts = Field(default_factory=RawCosts)
 
 
@@ -198,7 +182,7 @@ _Whole = create_model("_Whole", __base__=_Document, **_FIELDS)
 _KNOWN_KEYS = tuple(
     dict.fromkeys(
         [*_Whole.model_fields, *_Raw.model_fields, *_Transport.model_fields]
-        + [*RawMount.model_fields, *RawCosts.model_fields, *RawExchange.model_fields]
+        + [*Mount.__dataclass_fields__, *RawCosts.model_fields, *RawExchange.model_fields]
         + [spec.name.partition(".")[2] for spec in FIGURES]
     )
 )
@@ -242,7 +226,7 @@ def _storage(document: Any) -> Storage:
         transports=tuple(_transport(name, one) for name, one in document.transport.items()),
         slowdown=document.slowdown,
         mounts=tuple(dict.fromkeys(document.mounts)),
-        mount=document.mount.mount(),
+        mount=document.mount,
         costs=costs_of(document.costs),
     )
     check_together(storage)

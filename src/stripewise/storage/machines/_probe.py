@@ -23,10 +23,9 @@ from typing import Any, NamedTuple
 from stripewise.core import MIB, temporary_directory
 from stripewise.core.errors import StorageError
 from stripewise.present import printable
-from stripewise.storage.machines._description import Storage
+from stripewise.storage.machines._description import Storage, find_mount
 from stripewise.storage.machines._figures import SPEC_OF, Evidence, Figure, rounded
 from stripewise.storage.machines._find import described
-from stripewise.storage.machines._mounts import find_mount
 from stripewise.storage.machines._requests import Stack, measure_costs
 
 _STACKS = {"mpich": "romio", "openmpi": "ompio", "openmpi-romio": "romio"}

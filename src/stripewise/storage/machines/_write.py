@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from stripewise.core import SIZED, Interval, StorageCosts
-from stripewise.storage.machines._description import Storage, Transport
+from stripewise.storage.machines._description import Mount, Storage, Transport
 from stripewise.storage.machines._figures import (
     FIGURES,
     Dimension,
@@ -19,7 +19,6 @@ from stripewise.storage.machines._figures import (
     FigureSpec,
     quantity_text,
 )
-from stripewise.storage.machines._mounts import Mount
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 

@@ -16,6 +16,5 @@ if TYPE_CHECKING:
     from stripewise.storage.results._base import Timed as Timed
     from stripewise.storage.results._registry import read_results as read_results
     from stripewise.storage.results._registry import read_tests as read_tests
-    from stripewise.storage.results._tables import Case as Case
 else:
     __getattr__, __all__ = lazy_exports(__name__)

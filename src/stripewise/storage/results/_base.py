@@ -233,18 +233,26 @@ class Reader(ABC):
     def recognises(self, text: str, name: str) -> bool:
         """Whether a text, of a file of this name, has this form."""
 
-    @abstractmethod
-    def read(self, text: str, name: str, ranks_per_node: int) -> Results:
-        """Return what the text says.
+    def tests(self, text: str, name: str, ranks_per_node: int) -> Found:
+        """Return the tests of a text.
 
         Args:
-            text: Of the file.
+            text: Of the file, cleaned.
             name: Of the file, for messages.
             ranks_per_node: Where the form does not tell; 0: not known.
 
         Raises:
-            UsageError: It is cut off or says nothing that can be used.
+            UsageError: It is cut off, says nothing that can be used, or its form has no tests.
         """
+        del text, ranks_per_node
+        raise UsageError(
+            f"{name}: a table of results has no single runs: give what IOR, mdtest or benchio "
+            "printed, or the kernel's JSON"
+        )
+
+    def read(self, text: str, name: str, ranks_per_node: int) -> Results:
+        """Return what a fit takes from the text; arguments and errors are those of `tests`."""
+        return results_of(self.tests(text, name, ranks_per_node), name)
 
 
 def blocks(
@@ -318,27 +326,6 @@ _STRIPES: dict[str, dict[str, Value]] = {
     "fullstriped": {"mpiio.striping_factor": -1},
 }
 """Source: documented, benchio's README: 4 is its example of an intermediate number."""
-
-
-class PrintedReader(Reader):
-    """One form of what a benchmark program prints."""
-
-    @abstractmethod
-    def tests(self, text: str, name: str, ranks_per_node: int) -> Found:
-        """Return the tests of a text.
-
-        Args:
-            text: Of the file, cleaned.
-            name: Of the file, for messages.
-            ranks_per_node: Where the form does not tell; 0: not known.
-
-        Raises:
-            UsageError: It is cut off or says nothing that can be used.
-        """
-
-    def read(self, text: str, name: str, ranks_per_node: int) -> Results:
-        """Return what a fit takes from the tests."""
-        return results_of(self.tests(text, name, ranks_per_node), name)
 
 
 def possible(operation: str, rate: float, amount: float = 0.0) -> bool:

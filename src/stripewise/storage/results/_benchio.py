@@ -18,7 +18,7 @@ from stripewise.core.inputs import RESULTS
 from stripewise.storage.results._base import (
     Data,
     Found,
-    PrintedReader,
+    Reader,
     Test,
     Timed,
     nodes_of,
@@ -26,6 +26,8 @@ from stripewise.storage.results._base import (
 )
 from stripewise.storage.results._lines import (
     MOST_RANKS,
+    RATES,
+    SIZES,
     half_digit,
     lines_of,
     number,
@@ -54,7 +56,6 @@ _TELLING = re.compile(
     re.IGNORECASE,
 )
 _TROUBLE = re.compile(r"error|fail|abort|cannot|not |unable|stop|killed", re.IGNORECASE)
-_UNITS = {"MiB": 1 << 20, "GiB": 1 << 30}
 _STRIPINGS = ("unstriped", "striped", "fullstriped")
 _FILES = (
     ("serial", "posix", "shared", "serial"),
@@ -123,7 +124,7 @@ class _Run:
         """Take a figure; its rate times its time is the size of the array."""
         seconds, value = number(match[2]), number(match[3])
         place, operation = self.places[-1], match[1] or "write"
-        rate = (value or 0.0) * _UNITS[match[4]]
+        rate = (value or 0.0) * SIZES[match[4]]
         amount = self._bytes() * self.factor
         if not seconds or not possible(operation, rate) or seconds < 0:
             self.notes.append(f"{shown(line)!r} is left out: it is impossible.")
@@ -146,7 +147,7 @@ class _Run:
         return product or 1.0
 
 
-class Benchio(PrintedReader):
+class Benchio(Reader):
     """What benchio prints."""
 
     name = "benchio"
@@ -196,7 +197,7 @@ def _check_total(run: _Run, name: str) -> None:
     total = number(run.total[0])
     if total is None or total <= 0:
         return
-    amount = total * _UNITS[run.total[1]]
+    amount = total * SIZES[run.total[1]]
     if abs(run._bytes() / amount - 1) > 0.002 + half_digit(run.total[0]) / total:
         raise UsageError(
             f"{name}: the array has {run._bytes():.6g} B, and benchio says {amount:.6g} B: check "
@@ -232,7 +233,6 @@ def _test(
 
 _HEADER = re.compile(r"Nodes, (rates|performance) \((\S{1,20})\) repeat measurements")
 _SETTING = re.compile(r"([A-Za-z][A-Za-z ]{0,40}?) = (\w{1,20})", re.ASCII)
-_UNITS_RATES = {"GiB/s": 1 << 30, "MiB/s": 1 << 20, "GB/s": 10**9, "MB/s": 10**6}
 _BACKENDS = {"mpiio": "mpiio", "hdf5": "hdf5", "netcdf": "netcdf4", "adios2": "adios2"}
 _LOCKS = re.compile(r"lockmode(\d)")
 _SAID = (
@@ -241,7 +241,7 @@ _SAID = (
 )
 
 
-class RateTable(PrintedReader):
+class RateTable(Reader):
     """Tables of rates by nodes; the file's name has the library and the lock mode."""
 
     name = "benchio-csv"
@@ -305,11 +305,11 @@ def _of_name(name: str) -> tuple[str, dict[str, Value]]:
 
 
 def _unit(name: str, kind: str, unit: str) -> int:
-    if kind != "rates" or unit not in _UNITS_RATES:
+    if kind != "rates" or unit not in RATES:
         raise UsageError(
-            f"{name}: {shown(unit)} is no bandwidth: give tables of {', '.join(_UNITS_RATES)}"
+            f"{name}: {shown(unit)} is no bandwidth: give tables of {', '.join(RATES)}"
         )
-    return _UNITS_RATES[unit]
+    return RATES[unit]
 
 
 def _row(name: str, line: str, unit: int) -> tuple[int, list[float]]:

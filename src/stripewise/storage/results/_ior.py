@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from stripewise.core.errors import UsageError
 from stripewise.core.inputs import RESULTS
-from stripewise.storage.results._base import Found, PrintedReader, Test
+from stripewise.storage.results._base import Found, Reader, Test
 from stripewise.storage.results._ior_setup import Summary
 from stripewise.storage.results._ior_test import RawTest, Row, cell_int, ior_test
 from stripewise.storage.results._lines import clock, lines_of, number, shown, whole
@@ -152,7 +152,7 @@ class _Run:
         self.moved = 0
 
 
-class IorText(PrintedReader):
+class IorText(Reader):
     """What IOR prints."""
 
     name = "ior"

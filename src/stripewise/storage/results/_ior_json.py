@@ -23,7 +23,7 @@ from stripewise.present import plural
 from stripewise.storage.results._base import (
     Data,
     Found,
-    PrintedReader,
+    Reader,
     Test,
     Timed,
     nodes_of,
@@ -117,7 +117,7 @@ class _Document:
             self.moved = 0
 
 
-class IorJson(PrintedReader):
+class IorJson(Reader):
     """IOR's summaryFormat=JSON."""
 
     name = "ior-json"
@@ -245,7 +245,7 @@ _SAID = (
 )
 
 
-class IorCsv(PrintedReader):
+class IorCsv(Reader):
     """IOR's summaryFormat=CSV."""
 
     name = "ior-csv"

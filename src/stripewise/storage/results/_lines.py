@@ -23,8 +23,10 @@ _TAG = re.compile(r"^(?:\[\d{1,8},\d{1,8}\]<std(?:out|err)>:? ?)", re.MULTILINE)
 _LABEL = re.compile(r"^ *\d{1,7}: (?=IOR-|mdtest-|-- started|[ ]*Simple Parallel)", re.MULTILINE)
 _LABELS = re.compile(r"^ *\d{1,7}: ?", re.MULTILINE)
 _NUMBER = re.compile(r"[+-]?(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})(?:[eEdD][+-]?\d{1,3})?", re.ASCII)
-_SIZES = {"bytes": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
-          "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}  # fmt: skip
+SIZES = {"bytes": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
+         "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}  # fmt: skip
+RATES = {f"{unit}/s": SIZES[unit] for unit in ("GiB", "MiB", "GB", "MB")}
+"""Units of bandwidths in tables."""
 _SIZE = re.compile(r"(\d{1,20}(?:\.\d{1,20})?) ?([A-Za-z]{1,5})", re.ASCII)
 _LETTERS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _OPTION_SIZE = re.compile(r"(\d{1,20})([kmgtKMGT]?)", re.ASCII)
@@ -84,9 +86,9 @@ def whole(text: str, most: int = MOST_BYTES) -> int | None:
 def size(text: str) -> tuple[int, bool] | None:
     """Return bytes as IOR writes them ("1.50 GiB"), and whether they are exact; None: no size."""
     match = _SIZE.fullmatch(text.strip())
-    if match is None or match[2] not in _SIZES:
+    if match is None or match[2] not in SIZES:
         return None
-    value = float(match[1]) * _SIZES[match[2]]
+    value = float(match[1]) * SIZES[match[2]]
     return (round(value), "." not in match[1]) if 0 < value < MOST_BYTES else None
 
 

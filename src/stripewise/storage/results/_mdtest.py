@@ -16,7 +16,7 @@ from statistics import pstdev, stdev
 from stripewise.core.errors import UsageError
 from stripewise.core.inputs import RESULTS
 from stripewise.present import plural
-from stripewise.storage.results._base import Found, Metadata, PrintedReader, Test, Timed, possible
+from stripewise.storage.results._base import Found, Metadata, Reader, Test, Timed, possible
 from stripewise.storage.results._ior_test import each_of, in_some_order, most_spread
 from stripewise.storage.results._lines import (
     MOST_RANKS,
@@ -147,7 +147,7 @@ def _problem(
     return ""
 
 
-class Mdtest(PrintedReader):
+class Mdtest(Reader):
     """What mdtest prints: of each operation the greatest, least and mean rate."""
 
     name = "mdtest"

@@ -14,7 +14,6 @@ from stripewise.present import printable
 from stripewise.storage.results._base import (
     Found,
     Measured,
-    PrintedReader,
     Reader,
     Results,
     Test,
@@ -25,8 +24,7 @@ from stripewise.storage.results._ior import IorText
 from stripewise.storage.results._ior_json import IorCsv, IorJson
 from stripewise.storage.results._lines import cleaned
 from stripewise.storage.results._mdtest import Mdtest
-from stripewise.storage.results._own_json import Kernel, Metadata
-from stripewise.storage.results._tables import CsvTable
+from stripewise.storage.results._tables import CsvTable, Kernel, Metadata
 
 _T = TypeVar("_T")
 _MEMBERS: tuple[Reader, ...] = (
@@ -75,19 +73,10 @@ def read_tests(paths: Iterable[Path], ranks_per_node: int = 0) -> Found:
     tests: list[Test] = []
     notes: list[str] = []
     for path in paths:
-        for found in _each(path, ranks_per_node, _tests):
+        for found in _each(path, ranks_per_node, lambda one, *args: one.tests(*args)):
             tests += found.tests
             notes += found.notes
     return Found(tuple(tests), tuple(notes))
-
-
-def _tests(reader: Reader, text: str, name: str, ranks_per_node: int) -> Found:
-    if not isinstance(reader, PrintedReader):
-        raise UsageError(
-            f"{name}: a table of results has no single runs: give what IOR, mdtest or benchio "
-            "printed, or the kernel's JSON"
-        )
-    return reader.tests(text, name, ranks_per_node)
 
 
 def _each(path: Path, ranks_per_node: int, read: Callable[..., _T]) -> list[_T]:

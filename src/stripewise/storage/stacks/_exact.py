@@ -7,20 +7,19 @@ Source: ROMIO, adio/common/ad_write_coll.c, ad_read_coll.c; adio/ad_lustre/ad_lu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from stripewise.storage.stacks._base import Ints, Layout
 from stripewise.storage.stacks._hints import Aggregators
-from stripewise.storage.stacks._pieces import Ranges, Union, cut_at, several, split
+from stripewise.storage.stacks._pieces import Columns, Ranges, Union, cut_at, several, split
 from stripewise.storage.stacks._two_phase import domains
 from stripewise.storage.stacks._workload import REQUEST_DTYPE, Requests
 
 
 @dataclass(frozen=True, eq=False)
-class Moves:
+class Moves(Columns):
     """Requests of one call; those of a rank are in order.
 
     Attributes:
@@ -33,17 +32,6 @@ class Moves:
     offset: Ints
     size: Ints
     writing: np.ndarray
-
-    @classmethod
-    def together(cls, parts: Sequence[Moves]) -> Moves:
-        """Return those of several tables, one after another."""
-        columns = ([getattr(one, name) for one in parts] for name in cls.__dataclass_fields__)
-        return cls(*map(np.concatenate, columns))
-
-    def take(self, chosen: np.ndarray) -> Moves:
-        """Return some of them, in that order."""
-        columns = (getattr(self, name)[chosen] for name in self.__dataclass_fields__)
-        return Moves(*columns)
 
     def table(self, phase: int, file: int) -> Requests:
         """Return them as requests; `order` is left 0."""

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,23 @@ from stripewise.storage.stacks._base import Ints
 from stripewise.storage.stacks._workload import REQUEST_DTYPE, Phase, Requests, Workload
 
 
+class Columns:
+    """A table whose fields are columns of the same length, (n,) each."""
+
+    @classmethod
+    def together(cls, parts: Sequence[Self]) -> Self:
+        """Return the rows of several tables, one after another."""
+        names = cls.__annotations__
+        return cls(*(np.concatenate([getattr(one, name) for one in parts]) for name in names))
+
+    def take(self, chosen: Ints | NDArray[np.bool_]) -> Self:
+        """Return some of the rows, in that order."""
+        names = self.__annotations__
+        return type(self)(*(getattr(self, name)[chosen] for name in names))
+
+
 @dataclass(frozen=True, eq=False)
-class Ranges:
+class Ranges(Columns):
     """Contiguous byte ranges, ordered by rank, and within one rank by offset.
 
     Attributes:
@@ -29,16 +45,6 @@ class Ranges:
     rank: Ints
     offset: Ints
     size: Ints
-
-    @classmethod
-    def together(cls, parts: Sequence[Ranges]) -> Ranges:
-        """Return those of several tables, one after another."""
-        columns = ([getattr(one, name) for one in parts] for name in cls.__dataclass_fields__)
-        return cls(*map(np.concatenate, columns))
-
-    def take(self, chosen: Ints | NDArray[np.bool_]) -> Ranges:
-        """Return some of them."""
-        return Ranges(self.rank[chosen], self.offset[chosen], self.size[chosen])
 
 
 def ranges_of(pattern: Pattern) -> Ranges:

@@ -17,7 +17,6 @@ import numpy as np
 
 from stripewise.evidence.patterns import Pattern
 from stripewise.storage.stacks._base import Setup, Stack
-from stripewise.storage.stacks._cyclic import CyclicCall, cyclic_phases
 from stripewise.storage.stacks._exact import Moves, cyclic_moves
 from stripewise.storage.stacks._geometry import Geometry, Level, Regular, geometry_of
 from stripewise.storage.stacks._hints import (
@@ -44,6 +43,7 @@ from stripewise.storage.stacks._pieces import (
     times,
 )
 from stripewise.storage.stacks._romio import Asked, Cray, Romio, RomioLustre, RomioStack
+from stripewise.storage.stacks._two_phase import CyclicCall, cyclic_phases
 from stripewise.storage.stacks._workload import Flow, Phase, Requests, Workload
 
 # Several datasets that one collective call moves together, as PnetCDF's `wait_all` does.

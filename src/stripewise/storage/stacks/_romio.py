@@ -15,7 +15,6 @@ from stripewise.core.errors import UsageError
 from stripewise.evidence.patterns import Pattern
 from stripewise.settings.tunables import lustre_aggregators
 from stripewise.storage.stacks._base import Setup, Stack
-from stripewise.storage.stacks._cyclic import CyclicCall, cyclic_phases
 from stripewise.storage.stacks._exact import (
     Moves,
     cyclic_moves,
@@ -50,7 +49,7 @@ from stripewise.storage.stacks._pieces import (
     sampled,
     times,
 )
-from stripewise.storage.stacks._two_phase import EvenCall, even_phases
+from stripewise.storage.stacks._two_phase import CyclicCall, EvenCall, cyclic_phases, even_phases
 from stripewise.storage.stacks._workload import Phase, Requests, Workload
 
 # What all stacks over ROMIO have in common: opens, and which calls are collective.

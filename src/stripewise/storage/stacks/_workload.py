@@ -91,7 +91,7 @@ class Turns:
 
     processes: int
     counts: tuple[float, ...] = ()
-    metadata: Mapping[str, float] = field(default_factory=dict)
+    metadata: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Phase:
     _: KW_ONLY
     copied_bytes: float = 0.0
     nodes: int = 0
-    metadata: Mapping[str, float] = field(default_factory=dict)
+    metadata: Mapping[str, float] = field(default_factory=dict, hash=False)
     turns: tuple[Turns, ...] = ()
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from stripewise.evidence.readers._base import LONGEST_LINE
-from stripewise.evidence.readers.recorder._functions import Record
+from stripewise.evidence.readers.recorder._interpret import Record
 from stripewise.evidence.trace import EventFlag, Op, OpenBit, ShapeKind
 
 # One line: `start name (arguments) result duration`.

@@ -28,8 +28,7 @@ from stripewise.evidence.readers._base import (
     parsed_lines,
 )
 from stripewise.evidence.readers._calls import CallLog, evidence_of
-from stripewise.evidence.readers.recorder._functions import Record
-from stripewise.evidence.readers.recorder._interpret import MISSING, REMARKS, Interpreter
+from stripewise.evidence.readers.recorder._interpret import MISSING, REMARKS, Interpreter, Record
 from stripewise.evidence.trace import Evidence, IoLayer, Op
 
 MAXIMUM_CALLS = RECORDER_FILE.entries

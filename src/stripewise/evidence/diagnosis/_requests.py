@@ -1,0 +1,253 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Requests that are too small, and bytes that are read more than once."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterable
+
+from stripewise.core import COPY
+from stripewise.evidence.diagnosis._base import WAYS, Hit, Rule, Run, Told
+from stripewise.evidence.figures import READS, SYSTEM, FileUse
+from stripewise.evidence.trace import IoLayer, Op, ShapeKind, Trace
+from stripewise.present import count_text as count
+from stripewise.present import number_text as number
+from stripewise.present import seconds_text as seconds
+from stripewise.present import size_text as size
+
+SMALL_BYTES = 64 << 10
+LEAST_CALLS = 1000
+LEAST_CALLS_AN_OPEN = 10
+LEAST_CONSECUTIVE = 0.5
+
+
+class SmallRequests(Rule):
+    """Small requests, one after the other, by each process on its own."""
+
+    code = "small-requests"
+    group = "requests"
+    basis = "the same bytes in requests of 1 MiB, and a copy into a buffer for each call"
+
+    def hits(self, run: Run) -> Iterable[Hit]:
+        """System calls of the program, below 64 KiB, each where the one before ended."""
+        for use in run.files:
+            for writing, ops in WAYS:
+                calls = use.calls(ops[:1], layers=[IoLayer.POSIX])
+                if calls.count < LEAST_CALLS or not 0 < calls.mean_bytes < SMALL_BYTES:
+                    continue
+                if not use.order_share("consecutive", writing) >= LEAST_CONSECUTIVE:
+                    continue
+                if calls.count < LEAST_CALLS_AN_OPEN * use.calls([Op.OPEN]).count:
+                    continue  # no buffer would ever fill
+                ranks = max(calls.ranks, 1)
+                after = run.storage.bulk(calls.bytes / ranks, writing=writing)
+                after = after.plus(COPY.scaled(calls.count / ranks))
+                yield Hit.of_calls(use, calls, run.now(calls.elapsed).minus(after), writing)
+
+    def phrase(self, told: Told) -> str:
+        return f"{size(told.mean_bytes)} {told.way_files} without a buffer"
+
+    def text(self, told: Told) -> str:
+        return (
+            f"{count(told.calls)} {told.way} of {size(told.mean_bytes)} on average, one after the "
+            f"other, took {seconds(told.stake)}; each is a system call of its own."
+        )
+
+    def remedy(self, told: Told) -> str:
+        if told.writing:
+            return (
+                "Collect the pieces in a buffer of 1 MiB and write that. In C fwrite does so "
+                "after setvbuf(file, NULL, _IOFBF, 1 << 20), in Python open(name, 'wb', "
+                "buffering=1 << 20)."
+            )
+        return (
+            "Read 1 MiB at once and take the pieces from memory. In C fread does so after "
+            "setvbuf(file, NULL, _IOFBF, 1 << 20), in Python open(name, 'rb', buffering=1 << 20)."
+        )
+
+
+# Chunks of HDF5 that are read again and again because the cache does not hold them.
+
+
+LEAST_CHUNK_TIMES = 2.0
+MOST_CACHE_BYTES = 1 << 30
+
+
+class ChunkMismatch(Rule):
+    """Chunks are read whole, more than once, for parts of them."""
+
+    code = "chunk-mismatch"
+    group = "requests"
+    basis = "each chunk read once, into a cache that holds those that one selection touches"
+    tunes = True
+
+    def hits(self, run: Run) -> Iterable[Hit]:
+        """Independent reads of chunked datasets that fetch the file at least twice over."""
+        for use in run.files:
+            calls = use.calls([Op.READ], layers=[IoLayer.HDF5])
+            if use.top is not IoLayer.HDF5 or not calls.count or use.extent <= 0:
+                continue
+            below = use.calls(READS, layers=SYSTEM, own=False)
+            once = min(use.extent, calls.bytes) * max(calls.ranks, 1)
+            times = below.bytes / max(once, 1)
+            if times < LEAST_CHUNK_TIMES:
+                continue
+            found = _chunk(use, run.trace)
+            if not found or not 0 < int(found["cache_bytes"]) <= MOST_CACHE_BYTES:
+                continue
+            evidence = {"times": times, "read_bytes": below.bytes, "wanted_bytes": calls.bytes}
+            gain = run.now(calls.elapsed).scaled(1 - 1 / times)
+            yield Hit.of_calls(use, calls, gain, False, evidence | found)
+
+    def phrase(self, told: Told) -> str:
+        times = number(float(told.evidence["times"]))
+        return f"chunks of {told.names} read {times} times over"
+
+    def text(self, told: Told) -> str:
+        evidence = told.evidence
+        return (
+            f"HDF5 read {size(float(evidence['read_bytes']))} to serve "
+            f"{size(float(evidence['wanted_bytes']))}, since its cache does not hold the "
+            f"{evidence['chunks']} chunks that one selection touches; the reads took "
+            f"{seconds(told.stake)}. Chunks: {evidence['chunk']}."
+        )
+
+    def remedy(self, told: Told) -> str:
+        bytes_ = int(told.evidence["cache_bytes"])
+        return (
+            f"Keep the dataset open and let its chunk cache hold {size(bytes_)}: "
+            f"H5Pset_chunk_cache(dapl, 10007, {bytes_}, 1.0), in h5py h5py.File(name, "
+            f"rdcc_nbytes={bytes_}, rdcc_nslots=10007). Closing the dataset empties it. Or give "
+            "the chunks the shape of the selections (h5repack rewrites a file)."
+        )
+
+
+def _chunk(use: FileUse, trace: Trace | None) -> dict[str, float | int | str]:
+    """Describe the chunks that a selection touches, and the cache that holds them; {}: none."""
+    if trace is None:
+        return {}
+    rows = trace.rows
+    mine = (rows["file"] == use.index) & (rows["object"] >= 0) & (rows["shape"] >= 0)
+    for row in rows[mine & (rows["op"] == Op.READ)]:
+        shape, described = trace.shapes[row["shape"]], trace.objects[row["object"]]
+        if not any(described.chunk) or shape.kind is not ShapeKind.REGULAR:
+            continue
+        wanted = [n * block for n, block in zip(shape.count, shape.block, strict=True)]
+        touched = math.prod(
+            math.ceil(length / chunk)
+            for length, chunk in zip(wanted, described.chunk, strict=True)
+        )
+        chunks, selections = (" x ".join(map(str, each)) for each in (described.chunk, wanted))
+        chunk_bytes = math.prod(described.chunk) * described.element_bytes
+        return {
+            "chunk": f"{described.name} in {chunks}, selections of {selections}",
+            "chunks": touched,
+            "cache_bytes": 2 * touched * chunk_bytes,
+        }
+    return {}
+
+
+# Bytes that are read more than once.
+
+
+LEAST_TIMES = 2.0
+LEAST_RANKS = 4
+MOST_BYTES = 1 << 30
+SMALL_FILE_BYTES = 4 << 20
+
+
+class RedundantReads(Rule):
+    """The same bytes of a file are read again and again."""
+
+    code = "redundant-reads"
+    group = "requests"
+    basis = "one reading of all; where many ranks read it, that of one rank and a broadcast"
+
+    def hits(self, run: Run) -> Iterable[Hit]:
+        """At least twice as many bytes as there are, and as were written; at most 1 GiB."""
+        for use in run.files:
+            calls = use.calls(READS)
+            length = _length(use)
+            if not 0 < length <= MOST_BYTES or not calls.count:
+                continue
+            times = use.read_bytes / length / max(calls.ranks, 1)
+            if times >= LEAST_TIMES:
+                evidence = _evidence(use, times, "keep")
+                gain = run.now(calls.elapsed).scaled(1 - 1 / times)
+                yield Hit.of_calls(use, calls, gain, False, evidence)
+            elif _is_read_by_many(use, run):
+                yield self._broadcast(use, run, times)
+
+    def _broadcast(self, use: FileUse, run: Run, times: float) -> Hit:
+        """A namelist: its opening counts too."""
+        once = run.storage.bulk(use.extent, writing=False)
+        after = run.storage.call("open").plus(once.scaled(1 + math.log2(run.n_ranks)))
+        evidence = _evidence(use, times, "broadcast")
+        return Hit.of_calls(
+            use, use.calls(), run.now(use.calls().elapsed).minus(after), False, evidence
+        )
+
+    def phrase(self, told: Told) -> str:
+        evidence = told.evidence
+        if evidence["way"] == "broadcast":
+            return f"{evidence['ranks']} ranks reading all of {told.names}"
+        return f"reading {told.names} {number(float(evidence['times']))} times over"
+
+    def text(self, told: Told) -> str:
+        evidence = told.evidence
+        length = size(float(evidence["file_bytes"]))
+        if evidence["way"] == "broadcast":
+            return (
+                f"{evidence['ranks']} ranks opened and read the same file of {length}; the "
+                f"slowest needed {seconds(told.stake)} for it, the fastest "
+                f"{seconds(float(evidence['fastest_seconds']))}."
+            )
+        who = "Each rank" if int(evidence["ranks"]) > 1 else "The program"
+        return (
+            f"{who} read all of {told.names} ({length}) "
+            f"{number(float(evidence['times']))} times on average and spent "
+            f"{seconds(told.stake)} in it."
+        )
+
+    def remedy(self, told: Told) -> str:
+        if told.evidence["way"] == "broadcast":
+            return (
+                "Read it on rank 0 and MPI_Bcast it. Without a change of source: put a copy on "
+                "each node (sbcast, /dev/shm), and keep small files off burst buffers."
+            )
+        return "Read the file once and keep what was read in memory."
+
+    def lines(self, told: Told, run: Run) -> tuple[str, ...]:
+        if told.evidence["way"] != "broadcast":
+            return ()
+        path = told.files[0]
+        name = path.rsplit("/", 1)[-1]
+        return (
+            f"sbcast {shlex.quote(path)} {shlex.quote('/dev/shm/' + name)}"
+            "   # Slurm; then name that file in the program's input",
+        )
+
+
+def _length(use: FileUse) -> int:
+    """Bytes of the file: its end, at least what was written (streams do not tell offsets)."""
+    return max(use.extent, use.write_bytes)
+
+
+def _is_read_by_many(use: FileUse, run: Run) -> bool:
+    """Whether at least 4 ranks, and half of all, read a small file as a whole."""
+    ranks = use.calls(READS).ranks
+    whole = use.read_bytes >= use.extent and use.extent <= SMALL_FILE_BYTES
+    whole = whole and not use.write_bytes
+    return whole and ranks >= max(LEAST_RANKS, run.n_ranks / 2) and run.n_ranks > 0
+
+
+def _evidence(use: FileUse, times: float, way: str) -> dict[str, float | int | str]:
+    return {
+        "way": way,
+        "file_bytes": _length(use),
+        "times": times,
+        "ranks": use.calls(READS).ranks,
+        "fastest_seconds": use.calls().least,
+    }
