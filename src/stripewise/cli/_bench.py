@@ -14,9 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._bench_report import report
+from stripewise.cli._bench_kernel import kernel, metadata
+from stripewise.cli._bench_report import advise_users, report
 from stripewise.cli._bench_run import command_run, complete_suite
-from stripewise.cli._common import answer, examples, file_option, json_option, note
+from stripewise.cli._bench_surface import surface
+from stripewise.cli._common import answer, note
+from stripewise.cli._help import add_all, command, examples, group, option
+from stripewise.cli._options import file_option, json_option
 
 if TYPE_CHECKING:
     from stripewise.bench.campaign import Campaign
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
 # `stripewise bench compare`: campaigns side by side.
 
 
-@click.command(
+@command(
     "compare",
     epilog=examples(
         "stripewise bench compare before.campaign after.campaign",
@@ -71,7 +75,7 @@ def _named(campaign: Campaign, path: Path) -> Campaign:
 # `stripewise bench export`: a campaign as one JSON file, without names.
 
 
-@click.command(
+@command(
     "export",
     epilog=examples(
         "stripewise bench export array3d.campaign -o array3d.json",
@@ -80,7 +84,7 @@ def _named(campaign: Campaign, path: Path) -> Campaign:
 )
 @click.argument("campaign", type=click.Path(path_type=Path))
 @file_option("-o", "--output", required=True, help="File for the campaign (.json).")
-@click.option(
+@option(
     "--with-names",
     is_flag=True,
     help="Keep names, paths, messages and node lists as well: for your own centre.",
@@ -106,7 +110,7 @@ def export(campaign: Path, output: Path, with_names: bool) -> None:
 # `stripewise bench history`: nights in a row, with a verdict.
 
 
-@click.command(
+@command(
     "history",
     epilog=examples(
         "stripewise bench history nights --add tonight.campaign --check",
@@ -115,13 +119,13 @@ def export(campaign: Path, output: Path, with_names: bool) -> None:
     ),
 )
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
-@click.option(
+@option(
     "--add", "campaigns", multiple=True, metavar="CAMPAIGN", type=click.Path(path_type=Path),
     help="Add a campaign first (repeatable); DIR is made if it is not there.",
 )  # fmt: skip
 @file_option("--html", "page", help="Write a page with all nights to FILE.")
-@click.option("--check", is_flag=True, help="Exit with 1 if something is slower than it was.")
-@click.option(
+@option("--check", is_flag=True, help="Exit with 1 if something is slower than it was.")
+@option(
     "--known", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]),
     help="With --check: only what is slower since after DATE counts.",
 )  # fmt: skip
@@ -165,7 +169,7 @@ def history(
 MOST_NOTES = 10
 
 
-@click.command(
+@command(
     "import",
     epilog=examples(
         "stripewise bench import ior-*.txt mdtest.txt -o july.json",
@@ -176,11 +180,11 @@ MOST_NOTES = 10
 @click.argument(
     "results", nargs=-1, required=True, metavar="RESULTS...", type=click.Path(path_type=Path)
 )
-@click.option("-o", "--output", required=True, metavar="FILE", type=click.Path(path_type=Path),
+@option("-o", "--output", required=True, metavar="FILE", type=click.Path(path_type=Path),
               help="Write the campaign to FILE (.json).")  # fmt: skip
-@click.option("--name", default="", metavar="NAME",
+@option("--name", default="", metavar="NAME",
               help="Name of the campaign.  [default: that of FILE]")  # fmt: skip
-@click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="R", default=None,
+@option("--ranks-per-node", type=click.IntRange(min=1), metavar="R", default=None,
               help="Where the results do not tell.")  # fmt: skip
 @json_option
 def command_import(
@@ -193,9 +197,9 @@ def command_import(
     """Make a campaign of RESULTS that IOR, mdtest or benchio printed elsewhere.
 
     RESULTS are the output of IOR (text, JSON or CSV, versions 2 to 4), mdtest, benchio or
-    `stripewise kernel --json`, also the output of a job with several of them.  Each test becomes a
-    case, each repeat a run.  What was left out or assumed is said on standard error and kept in
-    the campaign.
+    `stripewise bench kernel --json`, also the output of a job with several of them.  Each test
+    becomes a case, each repeat a run.  Notes on standard error, and in the campaign, tell what was
+    left out or assumed.
     """
     from stripewise.bench.campaign import import_campaign, write_campaign
 
@@ -241,11 +245,11 @@ def _lines(campaign: Campaign) -> Iterator[str]:
 # `stripewise bench what-if`: surveyed applications on candidate systems.
 
 
-@click.command(
+@command(
     "what-if",
     epilog=examples(
         "stripewise bench what-if jamstec-2018 jamstec-da archer2-hdd archer2-nvme",
-        "stripewise bench what-if ours.toml site.toml offer-a.toml offer-b.toml --json",
+        "stripewise bench what-if ours.toml site.toml offer.toml --json",
     ),
 )
 @click.argument("survey", metavar="SURVEY")
@@ -271,10 +275,10 @@ def what_if(survey: str, systems: tuple[str, ...], as_json: bool) -> None:
 # `stripewise bench`: benchmark campaigns.
 
 
-@click.group(
+@group(
     epilog=examples(
         "stripewise bench list",
-        "stripewise bench run array3d --in /scratch/me --nodes 1,2,4 --ranks-per-node 32",
+        "stripewise bench run array3d --in /scratch/me --nodes 1,2,4",
         "stripewise bench report array3d.campaign",
     ),
 )
@@ -282,8 +286,22 @@ def bench_command() -> None:
     """Measure what a storage can do: benchmark campaigns, their limits and comparisons."""
 
 
-for _one in (command_run, report, compare, history, what_if, export, command_import):
-    bench_command.add_command(_one)
+add_all(
+    bench_command,
+    (
+        command_run,
+        report,
+        compare,
+        history,
+        what_if,
+        export,
+        command_import,
+        advise_users,
+        kernel,
+        metadata,
+        surface,
+    ),
+)
 
 
 @bench_command.command(
@@ -327,7 +345,7 @@ def _suite_lines() -> list[str]:
     ),
 )
 @click.argument("what", metavar="SUITE|CAMPAIGN", shell_complete=complete_suite)
-@click.option("--toml", is_flag=True, help="Print the file of the suite, to be changed.")
+@option("--toml", is_flag=True, help="Print the file of the suite, to be changed.")
 @json_option
 def show_command(what: str, toml: bool, as_json: bool) -> None:
     """Show a suite, or the figures of a campaign."""

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import answer, examples, file_option, json_option, note, print_json
+from stripewise.cli._common import answer, note, print_json
+from stripewise.cli._help import command, examples, option
+from stripewise.cli._options import file_option, json_option
 from stripewise.core.errors import StripewiseError, UsageError
 from stripewise.present import printable
 
@@ -41,7 +43,7 @@ class _Loaded:
     why_no_limits: str
 
 
-@click.command(
+@command(
     "report",
     epilog=examples(
         "stripewise bench report array3d.campaign",
@@ -54,18 +56,18 @@ class _Loaded:
 @_file_option("--csv", "csv_file", help="Write a row for each run and operation as CSV into FILE.")
 @_file_option("--parquet", help="Write the same rows as Parquet into FILE.")
 @_file_option("--picture", help="Draw one chart into FILE (.svg, .png or .pdf) instead of a page.")
-@click.option(
+@option(
     "--chart",
     type=click.Choice(_CHARTS),
     help="Chart to draw with --picture.  [default: the first of the page]",
 )
-@click.option(
+@option(
     "--operation",
     default="",
     metavar="NAME",
     help="With --picture: operation whose figures are drawn, such as write, read or create.",
 )
-@click.option("--no-limits", is_flag=True, help="Leave out the limits behind the figures.")
+@option("--no-limits", is_flag=True, help="Leave out the limits behind the figures.")
 @json_option
 def report(campaign: Path, csv_file: Path | None, as_json: bool, **given: Any) -> None:
     """Show a campaign as one HTML page that works without a network.
@@ -172,40 +174,41 @@ def _lines(loaded: _Loaded, wrote: Sequence[tuple[Path, str]]) -> list[str]:
     return [*lines, *(f" wrote           {printable(str(path))}   {what}" for path, what in wrote)]
 
 
-# `stripewise advise`: what users of a storage should do, each piece of advice with its figure.
+# ---- what users of a storage should do
 
 FORMATS = ("text", "html", "markdown", "json", "module", "profile")
 
 
-@click.command(
+@command(
+    "advise",
     epilog=examples(
-        "stripewise advise archer2-hdd",
-        "stripewise advise site.toml --format markdown -o io-advice.md",
-        "stripewise advise campaign/ --html advice.html",
-        "stripewise advise site.toml --program app.trace --nodes 16",
-        "stripewise advise site.toml --format profile -o stripewise-io.sh",
-    )
+        "stripewise bench advise archer2-hdd",
+        "stripewise bench advise site.toml --format markdown -o io-advice.md",
+        "stripewise bench advise campaign/ --html advice.html",
+        "stripewise bench advise site.toml --program app.trace --nodes 16",
+        "stripewise bench advise site.toml --format profile -o stripewise-io.sh",
+    ),
 )
 @click.argument("sources", nargs=-1, required=True, metavar="STORAGE|CAMPAIGN...")
-@click.option("--program", type=click.Path(path_type=Path), metavar="TRACE",
+@option("--program", type=click.Path(path_type=Path), metavar="TRACE",
               help="Show only advice that concerns the traced program.")  # fmt: skip
-@click.option("--nodes", type=click.IntRange(min=1), metavar="N",
+@option("--nodes", type=click.IntRange(min=1), metavar="N",
               help="With --program: nodes of its job.  [default: hosts of the trace]")  # fmt: skip
-@click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="R",
+@option("--ranks-per-node", type=click.IntRange(min=1), metavar="R",
               help="With --program: ranks of each node.")  # fmt: skip
-@click.option("--like", metavar="STORAGE", default="",
+@option("--like", metavar="STORAGE", default="",
               help="With campaigns: description for what they do not tell.")  # fmt: skip
-@click.option("--targets", type=click.IntRange(1, 10_000_000), metavar="N",
+@option("--targets", type=click.IntRange(1, 10_000_000), metavar="N",
               help="With campaigns: number of targets of the storage.")  # fmt: skip
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True,
+@option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True,
               help="Form of the output: a page (html), a page of a user guide (markdown), or a "
                    "site's defaults as a module file or for /etc/profile.d.")  # fmt: skip
 @file_option("-o", "--output", help="Write to FILE instead of standard output; a module file "
                                     "whose name ends in .lua is written in Lua.")  # fmt: skip
 @file_option("--html", help="Write a page to FILE as well.")
-@click.option("--why-not", is_flag=True, help="Also say what is missing for more advice.")
+@option("--why-not", is_flag=True, help="Also say what is missing for more advice.")
 @json_option
-def advise_command(
+def advise_users(
     sources: tuple[str, ...],
     program: Path | None,
     nodes: int | None,

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli import _knowledge_packs as packs
-from stripewise.cli._common import answer, examples, json_option, note
+from stripewise.cli._common import answer, note
+from stripewise.cli._help import add_all, examples, group, option
+from stripewise.cli._knowledge_models import model_group, train
+from stripewise.cli._knowledge_packs import install, pack, verify
+from stripewise.cli._options import json_option
 from stripewise.core.errors import UsageError
 from stripewise.present import plural, printable
 from stripewise.settings.tunables import format_settings
@@ -20,12 +23,12 @@ if TYPE_CHECKING:
     from stripewise.learning.knowledge import Case, Lesson, Store
 
 
-_program_option = click.option(
+_program_option = option(
     "--program", default="", metavar="NAME", help="Only studies of the program of this name."
 )
 
 
-@click.group(
+@group(
     epilog=examples(
         "stripewise knowledge list",
         "stripewise knowledge show 3fa2",
@@ -72,8 +75,8 @@ def show(study: str, as_json: bool) -> None:
 )
 @click.argument("studies", nargs=-1, metavar="[STUDY]...")
 @_program_option
-@click.option("--all", "everything", is_flag=True, help="All studies that the store holds.")
-@click.option("--runs", is_flag=True, help="What `run --auto` has seen of programs, and no study.")
+@option("--all", "everything", is_flag=True, help="All studies that the store holds.")
+@option("--runs", is_flag=True, help="What `run --auto` has seen of programs, and no study.")
 @json_option
 def forget(
     studies: tuple[str, ...], program: str, everything: bool, runs: bool, as_json: bool
@@ -106,7 +109,7 @@ def forget(
 )
 @click.argument("file", default="-", metavar="[FILE]")
 @_program_option
-@click.option(
+@option(
     "--h5tuner",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
@@ -147,7 +150,7 @@ def export(file: str, program: str, h5tuner: Path | None) -> None:
     ),
 )
 @click.argument("file", default="", metavar="[FILE]")
-@click.option(
+@option(
     "--h5tuner",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
@@ -182,9 +185,7 @@ def import_(file: str, h5tuner: Path | None, as_json: bool) -> None:
     answer(as_json, lambda: data, lambda: [said])
 
 
-knowledge_command.add_command(packs.pack)
-knowledge_command.add_command(packs.install)
-knowledge_command.add_command(packs.verify)
+add_all(knowledge_command, (pack, verify, install, train, model_group))
 
 
 def _all_entries(program: str) -> Iterator[tuple[Lesson, str]]:

@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import answer, directory_option, examples, json_option, note
-from stripewise.cli._machine_fit import machine_fit_command as _fit
+from stripewise.cli._common import answer, note
+from stripewise.cli._help import add_all, command, examples, group, option
+from stripewise.cli._machine_fit import fit
+from stripewise.cli._machine_layout import layout_group
+from stripewise.cli._options import directory_option, json_option
 from stripewise.core.errors import ConfigurationError
 from stripewise.present import (
     aligned,
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 # `stripewise machine check`: can a description be used, and what in it may be a slip?
 
 
-@click.command(
+@command(
     "check",
     epilog=examples(
         "stripewise machine check site.toml",
@@ -285,7 +288,7 @@ _directory_option = directory_option(
 )
 
 
-@click.group(
+@group(
     epilog=examples(
         "stripewise machine list",
         "stripewise machine show archer2-hdd",
@@ -332,7 +335,7 @@ def list_(as_json: bool) -> None:
 )
 @click.argument("storage", metavar="STORAGE")
 @_directory_option
-@click.option("--toml", "as_toml", is_flag=True,
+@option("--toml", "as_toml", is_flag=True,
               help="Print the description itself, to begin one of your own with.")  # fmt: skip
 @json_option
 def show(storage: str, directory: Path, as_toml: bool, as_json: bool) -> None:
@@ -412,5 +415,4 @@ def _measured_here() -> list[Storage]:
         return []
 
 
-for _member in (machine_check_command, _fit):
-    machine_command.add_command(_member)
+add_all(machine_command, (machine_check_command, fit, layout_group))
