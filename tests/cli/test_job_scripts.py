@@ -64,7 +64,7 @@ def test_scripts_that_cannot_be_tuned(cluster, text, words) -> None:
 
 
 def test_the_tuned_script_is_not_tuned_again(cluster) -> None:
-    done = cluster.run("convert", "run.sh", "--bb-nodes", "1", "-o", "again.sh")
+    done = cluster.run("settings", "script", "run.sh", "--bb-nodes", "1", "-o", "again.sh")
     assert done.code == 0, done
     refused(cluster, cluster.tune("again.sh"), "earlier study", "convert --revert again.sh")
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`kernel --from` and `tune --replay`: options, directories, what decides."""
+"""`bench kernel --from` and `tune --replay`: options, directories, what decides."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from stripewise.cli._kernel import replay_directory, replay_options
+from stripewise.cli._bench_kernel import replay_directory, replay_options
 from stripewise.core import StudyResult, Trial
 from stripewise.core.errors import RuntimeMissingError, StudyError, UsageError
 from stripewise.evidence.replay import Plan

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._bench_kernel import kernel, metadata
-from stripewise.cli._bench_report import advise_users, report
+from stripewise.cli._bench_kernel import kernel_command, metadata_command
+from stripewise.cli._bench_report import advise_command, report
 from stripewise.cli._bench_run import command_run, complete_suite
-from stripewise.cli._bench_surface import surface
+from stripewise.cli._bench_surface import surface_command
 from stripewise.cli._common import answer, note
 from stripewise.cli._help import add_all, command, examples, group, option
 from stripewise.cli._options import file_option, json_option
@@ -286,24 +286,6 @@ def bench_command() -> None:
     """Measure what a storage can do: benchmark campaigns, their limits and comparisons."""
 
 
-add_all(
-    bench_command,
-    (
-        command_run,
-        report,
-        compare,
-        history,
-        what_if,
-        export,
-        command_import,
-        advise_users,
-        kernel,
-        metadata,
-        surface,
-    ),
-)
-
-
 @bench_command.command(
     "list", epilog=examples("stripewise bench list", "stripewise bench list --json")
 )
@@ -372,3 +354,21 @@ def show_command(what: str, toml: bool, as_json: bool) -> None:
         lambda: campaign_to_json(campaign, figures),
         lambda: campaign_lines(campaign, figures, flags=flags_of_campaign(campaign, figures)),
     )
+
+
+add_all(
+    bench_command,
+    (
+        command_run,
+        report,
+        compare,
+        history,
+        what_if,
+        export,
+        command_import,
+        advise_command,
+        kernel_command,
+        metadata_command,
+        surface_command,
+    ),
+)

@@ -79,7 +79,7 @@ _path = option(
 @_path
 @json_option
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[--] [KERNEL OPTION...]")
-def kernel(
+def kernel_command(
     ranks: int | None,
     trace: Path | None,
     family: str | None,
@@ -256,7 +256,7 @@ def call_program(words: Sequence[str]) -> int:
 @emulation_options
 @json_option
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[--] [OPTION...]")
-def metadata(
+def metadata_command(
     ranks: int,
     family: str | None,
     launcher_options: tuple[str, ...],

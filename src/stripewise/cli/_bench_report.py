@@ -208,7 +208,7 @@ FORMATS = ("text", "html", "markdown", "json", "module", "profile")
 @file_option("--html", help="Write a page to FILE as well.")
 @option("--why-not", is_flag=True, help="Also say what is missing for more advice.")
 @json_option
-def advise_users(
+def advise_command(
     sources: tuple[str, ...],
     program: Path | None,
     nodes: int | None,

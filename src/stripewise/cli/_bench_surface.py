@@ -44,7 +44,7 @@ _file_option = partial(file_option, type=click.Path(path_type=Path, dir_okay=Fal
         "stripewise bench surface show a.jsonl",
     ),
 )
-def surface() -> None:
+def surface_command() -> None:
     """Measure every configuration of a given space and report the best possible gain.
 
     A recorded surface keeps every run with its noise.  Search strategies are compared on
@@ -88,7 +88,7 @@ _record_options = has_options(
 )  # fmt: skip
 
 
-@surface.command(
+@surface_command.command(
     "record",
     cls=ProgramCommand,
     context_settings={"allow_interspersed_args": False},
@@ -174,7 +174,7 @@ def _record(options: RecordingOptions) -> Surface:
         progress.close()
 
 
-@surface.command(
+@surface_command.command(
     "show",
     epilog=examples(
         "stripewise bench surface show a.jsonl",

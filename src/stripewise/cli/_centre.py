@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 from stripewise.cli._centre_ingest import db_option, ingest
-from stripewise.cli._centre_monitor import monitor
-from stripewise.cli._centre_portal import grant, revoke, serve, token, user
+from stripewise.cli._centre_monitor import monitor_command
+from stripewise.cli._centre_portal import grant, revoke, serve_command, token, user
 from stripewise.cli._common import answer, note
 from stripewise.cli._help import add_all, command, examples, group, option
 from stripewise.cli._options import json_option
@@ -334,8 +334,8 @@ add_all(
         init,
         ingest,
         status,
-        serve,
-        monitor,
+        serve_command,
+        monitor_command,
         export,
         anonymise,
         prune,

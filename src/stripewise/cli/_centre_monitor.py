@@ -158,6 +158,7 @@ _FORMAT_OF_JOURNAL = "%(levelname)s: %(message)s"
 
 
 @group(
+    "monitor",
     invoke_without_command=True,
     epilog=examples(
         "stripewise doctor monitor",
@@ -169,7 +170,7 @@ _FORMAT_OF_JOURNAL = "%(levelname)s: %(message)s"
 )
 @monitor_option
 @click.pass_context
-def monitor(context: click.Context, config: Path | None) -> None:
+def monitor_command(context: click.Context, config: Path | None) -> None:
     """Watch the storage of this host: run the agent for Prometheus, InfluxDB and the database.
 
     The agent runs until it gets SIGTERM or Ctrl-C.  Every 15 seconds it reads the counters of
@@ -199,4 +200,4 @@ def _log_to_standard_error(level: str) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
 
 
-add_all(monitor, (once, metrics))
+add_all(monitor_command, (once, metrics))

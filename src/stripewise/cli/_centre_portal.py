@@ -35,18 +35,19 @@ _ALL_ADDRESSES = ("0.0.0.0", "::", "")
 
 
 @command(
+    "serve",
     epilog=examples(
         "stripewise centre serve",
         "stripewise centre serve --port 9000 --db jobs.sqlite",
         "stripewise centre serve --config /etc/stripewise/portal.toml",
-    )
+    ),
 )
 @file_option("--config", help="Settings of the portal (portal.toml).")
 @db_option
 @option("--host", default=None, metavar="NAME", help="Listen at this address.")
 @option("--port", type=click.IntRange(0, 65535), default=None, metavar="N",
               help="Listen at this port; 0: any that is free.  [default: 8080]")  # fmt: skip
-def serve(config: Path | None, database: str, host: str | None, port: int | None) -> None:
+def serve_command(config: Path | None, database: str, host: str | None, port: int | None) -> None:
     """Serve the portal: jobs, programs and storage, as pages for people and an API.
 
     Without --config it listens on this host alone, and takes local accounts (`stripewise centre

@@ -57,9 +57,14 @@ def show_everything(ctx: click.Context, param: click.Parameter, value: bool) -> 
     """Print the help with every option, and exit."""
     del param
     if value and not ctx.resilient_parsing:
-        ctx.meta[_EVERYTHING] = True
-        click.echo(ctx.get_help(), color=ctx.color)
+        click.echo(help_all(ctx.command, ctx), color=ctx.color)
         ctx.exit()
+
+
+def help_all(command: click.Command, ctx: click.Context) -> str:
+    """Return the help of a command with every option."""
+    ctx.meta[_EVERYTHING] = True
+    return command.get_help(ctx)
 
 
 class Command(click.Command):

@@ -12,7 +12,7 @@ import click
 
 from stripewise.cli._common import answer, note
 from stripewise.cli._help import add_all, examples, group, option
-from stripewise.cli._knowledge_models import model_group, train
+from stripewise.cli._knowledge_models import model_command, train_command
 from stripewise.cli._knowledge_packs import install, pack, verify
 from stripewise.cli._options import json_option
 from stripewise.core.errors import UsageError
@@ -185,7 +185,7 @@ def import_(file: str, h5tuner: Path | None, as_json: bool) -> None:
     answer(as_json, lambda: data, lambda: [said])
 
 
-add_all(knowledge_command, (pack, verify, install, train, model_group))
+add_all(knowledge_command, (pack, verify, install, train_command, model_command))
 
 
 def _all_entries(program: str) -> Iterator[tuple[Lesson, str]]:

@@ -90,7 +90,7 @@ _train_options = has_options(
 )
 @_train_options
 @click.pass_context
-def train(
+def train_command(
     context: click.Context, /, as_json: bool, source: Path | None, here: bool, **given: Any
 ) -> None:
     """Measure how settings act on a storage, and make models of it for later programs.
@@ -266,7 +266,7 @@ _picture = file_option(
         "stripewise knowledge model export 3fa2 > model.json",
     ),
 )
-def model_group() -> None:
+def model_command() -> None:
     """List, show, validate and export models of performance.
 
     `stripewise knowledge train` makes them; `stripewise tune` and `stripewise run --auto` use
@@ -275,7 +275,7 @@ def model_group() -> None:
     """
 
 
-@model_group.command("list", epilog=examples("stripewise knowledge model list --json"))
+@model_command.command("list", epilog=examples("stripewise knowledge model list --json"))
 @json_option
 def list_(as_json: bool) -> None:
     """List the models, with their errors on patterns that they were not fitted to."""
@@ -289,7 +289,7 @@ def list_(as_json: bool) -> None:
     )
 
 
-@model_group.command(
+@model_command.command(
     epilog=examples("stripewise knowledge model show 3fa2", "... show 3fa2 --json")
 )
 @click.argument("model")
@@ -304,7 +304,7 @@ def show(model: str, picture: Path | None, as_json: bool) -> None:
     _draw(found, found.points, picture)
 
 
-@model_group.command(
+@model_command.command(
     epilog=examples(
         "stripewise knowledge model validate 3fa2",
         "stripewise knowledge model validate 3fa2 --from surfaces/",
@@ -337,7 +337,7 @@ def validate(model: str, sources: tuple[Path, ...], picture: Path | None, as_jso
     _draw(found, judged.points, picture)
 
 
-@model_group.command(epilog=examples("stripewise knowledge model export 3fa2 > model.json"))
+@model_command.command(epilog=examples("stripewise knowledge model export 3fa2 > model.json"))
 @click.argument("model")
 def export(model: str) -> None:
     """Write MODEL as JSON to standard output; such a file in the directory of models is one."""

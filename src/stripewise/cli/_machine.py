@@ -19,7 +19,7 @@ import click
 from stripewise.cli._common import answer, note
 from stripewise.cli._help import add_all, command, examples, group, option
 from stripewise.cli._machine_fit import fit
-from stripewise.cli._machine_layout import layout_group
+from stripewise.cli._machine_layout import layout_command
 from stripewise.cli._options import directory_option, json_option
 from stripewise.core.errors import ConfigurationError
 from stripewise.present import (
@@ -415,4 +415,4 @@ def _measured_here() -> list[Storage]:
         return []
 
 
-add_all(machine_command, (machine_check_command, fit, layout_group))
+add_all(machine_command, (machine_check_command, fit, layout_command))

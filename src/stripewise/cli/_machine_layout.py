@@ -33,7 +33,7 @@ _paths = click.argument(
         "stripewise machine layout get results",
     ),
 )
-def layout_group() -> None:
+def layout_command() -> None:
     """Show and set how files lie on the targets of emulated storage.
 
     What `lfs setstripe` and `lfs getstripe` are on Lustre, for programs that are run with
@@ -41,7 +41,7 @@ def layout_group() -> None:
     """
 
 
-@layout_group.command("set", epilog=examples("stripewise machine layout set -c -1 -S 4M results"))
+@layout_command.command("set", epilog=examples("stripewise machine layout set -c -1 results"))
 @option(
     "-c",
     "--stripe-count",
@@ -96,7 +96,7 @@ def set_command(
         answer(as_json, lambda: [_as_json(path, find_layout(path)) for path in paths], tuple)
 
 
-@layout_group.command(
+@layout_command.command(
     "get", epilog=examples("stripewise machine layout get results results/out.h5")
 )
 @json_option

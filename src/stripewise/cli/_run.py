@@ -160,7 +160,9 @@ def run_command(
     seen = observation(done, configuration, captured=bool(capture), storage=storage)
     outcome = adopted.finish(seen, quiet=as_json) if adopted is not None else ""
     if as_json:
-        more: dict[str, Any] = {"auto": {**adopted.as_json(), "outcome": outcome}} if adopted else {}
+        more: dict[str, Any] = (
+            {"auto": {**adopted.as_json(), "outcome": outcome}} if adopted else {}
+        )
         if capture:
             more["trace"] = str(trace) if trace and trace.is_dir() else None
         print_json({**seen.as_json(), **more}, indent=None)

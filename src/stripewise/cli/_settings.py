@@ -15,7 +15,7 @@ import click
 from stripewise.cli._common import answer, echo, note, print_json
 from stripewise.cli._help import examples, group, option
 from stripewise.cli._options import complete_knob, json_option
-from stripewise.cli._settings_script import script
+from stripewise.cli._settings_script import script_command
 from stripewise.core import FileRule, Value
 from stripewise.core.errors import ConfigurationError, PolicyError
 from stripewise.present import aligned
@@ -417,4 +417,4 @@ def _document(member: Any) -> dict[str, Any]:
     }
 
 
-settings_command.add_command(script)
+settings_command.add_command(script_command)

@@ -88,7 +88,7 @@ from stripewise.run.tiers import (
               help="Remove the lines that Stripewise added, byte for byte.")  # fmt: skip
 @option("--print", "prints", is_flag=True, help="Print the script; write no file.")
 @file_option("-o", "--output", help="File to write  [default: SCRIPT with .bb before its suffix]")
-def script(
+def script_command(
     path: Path,
     bb_nodes: int | None,
     reverts: bool,
