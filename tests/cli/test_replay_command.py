@@ -71,7 +71,7 @@ def test_a_replay_program_that_is_not_built_names_the_remedy(tmp_path: Path) -> 
     program.touch()
     runtime = Runtime(tmp_path)
     assert replay_run.replay_program(runtime, None) == ("mpich", program)
-    with pytest.raises(RuntimeMissingError, match=r"no replay program for openmpi.*runtime build"):
+    with pytest.raises(RuntimeMissingError, match=r"no replay program for openmpi.*doctor build"):
         replay_run.replay_program(runtime, "openmpi")
 
 

@@ -43,11 +43,12 @@ if TYPE_CHECKING:
 @file_option("--html", "page", help="Write a page with curves, factors and all cells to FILE.")
 @json_option
 def compare(campaigns: tuple[Path, ...], page: Path | None, as_json: bool) -> None:
-    """Compare campaigns with the first: systems with each other, or before and after a change.
+    """Compare campaigns: several systems, or one before and after a change.
 
-    Prints the best that each reached on one node and on many, for data and metadata, with factors;
+    The first campaign is the reference.  Prints the best that each reached on one node and on
+    many, for data and metadata, with factors;
     then the cells that differ, each with its interval, and targets that became slower.  Where
-    nothing differs, at most 5 % of comparisons tell of a difference.
+    nothing differs, at most 5 % of comparisons report a difference.
 
     CAMPAIGN is the directory of a campaign, or a file that `stripewise bench export` wrote.
     """
@@ -90,11 +91,11 @@ def _named(campaign: Campaign, path: Path) -> Campaign:
     help="Keep names, paths, messages and node lists as well: for your own centre.",
 )
 def export(campaign: Path, output: Path, with_names: bool) -> None:
-    """Write a campaign as one JSON file that other centres can compare with.
+    """Write a campaign as one JSON file for comparison by other centres.
 
-    Names of hosts, users, jobs, accounts, directories and nodes are left out, and so is every text
-    that is not made of words of the field.  Figures, settings, versions, striping and facts of the
-    hardware stay.  Look at the file before you give it away.
+    Names of hosts, users, jobs, accounts, directories and nodes are left out, and so is free text.
+    Figures, settings, versions, striping and facts of the hardware stay.  Look at the file before
+    you give it away.
     """
     from stripewise.bench.campaign import anonymised, write_campaign
     from stripewise.bench.running import read_campaign
@@ -121,13 +122,13 @@ def export(campaign: Path, output: Path, with_names: bool) -> None:
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
 @option(
     "--add", "campaigns", multiple=True, metavar="CAMPAIGN", type=click.Path(path_type=Path),
-    help="Add a campaign first (repeatable); DIR is made if it is not there.",
+    help="Add a campaign first (repeatable); DIR is made if needed.",
 )  # fmt: skip
 @file_option("--html", "page", help="Write a page with all nights to FILE.")
 @option("--check", is_flag=True, help="Exit with 1 if something is slower than it was.")
 @option(
     "--known", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]),
-    help="With --check: only what is slower since after DATE counts.",
+    help="With --check: count only what became slower after DATE.",
 )  # fmt: skip
 @json_option
 def history(
@@ -138,11 +139,12 @@ def history(
     known: datetime | None,
     as_json: bool,
 ) -> None:
-    """Tell from a history of campaigns whether the storage became slower, and since when.
+    """Find out from a history of campaigns whether the storage became slower, and since when.
 
-    DIR holds one campaign for each night, all of the same suite.  The first 21 nights are learned
-    from.  Then a figure counts as slower if it stays below what it was for several nights; in a
-    year in which nothing changes, that happens to any figure with a probability of at most 5 %.
+    DIR holds one campaign for each night, all of the same suite.  The first 21 nights are the
+    reference.  After them a figure counts as slower if it stays below what it was for several
+    nights; in a year in which nothing changes, that happens to any figure with a probability of at
+    most 5 %.
     """
     from stripewise.bench.comparison import History
     from stripewise.bench.report import history_lines, history_to_json
@@ -185,7 +187,7 @@ MOST_NOTES = 10
 @option("--name", default="", metavar="NAME",
               help="Name of the campaign.  [default: that of FILE]")  # fmt: skip
 @option("--ranks-per-node", type=click.IntRange(min=1), metavar="R", default=None,
-              help="Where the results do not tell.")  # fmt: skip
+              help="Ranks on each node, if the results do not contain it.")  # fmt: skip
 @json_option
 def command_import(
     results: tuple[Path, ...],
@@ -194,7 +196,7 @@ def command_import(
     ranks_per_node: int | None,
     as_json: bool,
 ) -> None:
-    """Make a campaign of RESULTS that IOR, mdtest or benchio printed elsewhere.
+    """Make a campaign from the results of IOR, mdtest or benchio.
 
     RESULTS are the output of IOR (text, JSON or CSV, versions 2 to 4), mdtest, benchio or
     `stripewise bench kernel --json`, also the output of a job with several of them.  Each test
@@ -256,7 +258,7 @@ def _lines(campaign: Campaign) -> Iterator[str]:
 @click.argument("systems", nargs=-1, required=True, metavar="SYSTEM...")
 @json_option
 def what_if(survey: str, systems: tuple[str, ...], as_json: bool) -> None:
-    """Tell which system serves a workload, and what would limit it there.
+    """Compare storage systems for a workload, and name what would limit it on each.
 
     SURVEY is a file of TOML or CSV with what profiles say of applications (bytes, files,
     operations, processes, jobs at once), or jamstec-2018, which comes with Stripewise.  SYSTEM is

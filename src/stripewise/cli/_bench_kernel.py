@@ -272,7 +272,7 @@ def metadata_command(
     the program.  All files lie in a new directory, which is removed afterwards.  The exit code is
     the program's: 1 if an operation failed, 2 if the request is impossible.
 
-    With --on, the directory behaves as on that storage, also in how much slower it is made.
+    With --on, the directory behaves as on that storage; rates include its slowdown.
     """
     from stripewise.run.runtime import (
         built_program,

@@ -197,7 +197,7 @@ FORMATS = ("text", "html", "markdown", "json", "module", "profile")
 @option("--ranks-per-node", type=click.IntRange(min=1), metavar="R",
               help="With --program: ranks of each node.")  # fmt: skip
 @option("--like", metavar="STORAGE", default="",
-              help="With campaigns: description for what they do not tell.")  # fmt: skip
+              help="With campaigns: description for what they do not show.")  # fmt: skip
 @option("--targets", type=click.IntRange(1, 10_000_000), metavar="N",
               help="With campaigns: number of targets of the storage.")  # fmt: skip
 @option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True,
@@ -221,7 +221,7 @@ def advise_command(
     why_not: bool,
     as_json: bool,
 ) -> None:
-    """Tell users what to do on a storage: striping, files, aggregators, locks, network, libraries.
+    """Advise users of a storage: striping, files, aggregators, locks, network, libraries.
 
     STORAGE is a name of `stripewise machine list` or a description (.toml).  CAMPAIGN is the
     directory of a campaign or a file of `stripewise bench export`; of several, all are put

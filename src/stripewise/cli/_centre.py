@@ -39,9 +39,9 @@ _file = click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @db_option
 @json_option
 def init(database: str, as_json: bool) -> None:
-    """Make the tables, or bring those of an earlier version up to date.
+    """Make the tables, or update those of an earlier version.
 
-    Data stay; make a backup before an update.
+    The data are kept; make a backup before an update.
     """
     from stripewise.centre.database import create_engine, initialise, shown, sqlite_file, str_of
 
@@ -121,16 +121,15 @@ def _moment(at: int | None) -> str:
 )
 @db_option
 @option("--files-older-than", "days", type=click.IntRange(min=0), metavar="DAYS",
-              help="Drop the rows of single files of runs that began earlier.")  # fmt: skip
+              help="Delete the rows of single files of runs that began earlier.")  # fmt: skip
 @json_option
 def prune(database: str, days: int | None, as_json: bool) -> None:
-    """Drop what is old: samples of servers by their age, sessions and tokens that expired.
+    """Delete old data: samples of servers by their age, expired sessions and tokens.
 
-    Samples are kept for 14 days as they came, for 90 days by the minute, for 2 years by the hour,
-    and by the day for ever.  What servers counted for jobs over time is kept for 90 days after a
-    job ended, and its sums for ever.  The figures, patterns, findings and profiles of jobs always
-    stay.
-    The room is used again; the file does not get smaller.
+    Samples are kept for 14 days as they were delivered, for 90 days by the minute, for 2 years by
+    the hour, and by the day for ever.  What servers counted for jobs over time is kept for 90 days
+    after a job ended, and its sums for ever.  The figures, patterns, findings and profiles of jobs
+    always stay. The space is used again; the file does not get smaller.
     """
     from stripewise.centre.database import create_engine
     from stripewise.centre.database.upkeep import prune as prune_now
@@ -154,9 +153,9 @@ def prune(database: str, days: int | None, as_json: bool) -> None:
 @db_option
 @json_option
 def backup(file: Path, database: str, as_json: bool) -> None:
-    """Write the database to a new FILE, as it is at one moment; nobody needs to stop meanwhile.
+    """Write a consistent copy of the database to a new FILE, while everything runs.
 
-    Of SQLite FILE is a database again; of PostgreSQL it is an archive that pg_dump makes.
+    For SQLite FILE is a database, for PostgreSQL an archive that pg_dump makes.
     """
     from stripewise.centre.database import create_engine
     from stripewise.centre.database.upkeep import backup as back_up
@@ -178,10 +177,10 @@ def backup(file: Path, database: str, as_json: bool) -> None:
 @_file
 @db_option
 @option("--replace", is_flag=True,
-              help="Drop what the database holds; its revision must be the same.")  # fmt: skip
+              help="Replace what the database holds; its revision must be the same.")  # fmt: skip
 @json_option
 def restore(file: Path, database: str, replace: bool, as_json: bool) -> None:
-    """Bring the backup FILE back, into an empty database unless --replace is given."""
+    """Restore the backup FILE, into an empty database unless --replace is given."""
     from stripewise.centre.database import create_engine, shown, str_of
     from stripewise.centre.database.upkeep import restore as bring_back
 
@@ -283,8 +282,8 @@ def anonymise(file: Path, database: str, as_json: bool) -> None:
     """Write a copy of the database to FILE that names no user, project, job, file or node.
 
     Names become pseudonyms with a key that nobody keeps.  Programs that fewer than five users run
-    are named like them.  Times, sizes and figures stay as they are: who knows when a job ran
-    can find it again, so share the copy with people whom you trust that far.
+    get pseudonyms as well.  Times, sizes and figures stay as they are: whoever knows when a job
+    ran can find it, so share the copy only with people whom you trust with that.
     """
     from stripewise.centre.database import check, create_engine, initialise
     from stripewise.centre.database.upkeep import anonymise

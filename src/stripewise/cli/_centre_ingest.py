@@ -48,17 +48,17 @@ _MOST_LINES = 20
 @option("--jobs", type=click.IntRange(1, 1024), default=None, metavar="N",
               help="Processes that read.  [default: cores]")  # fmt: skip
 @option("--settle", type=click.FloatRange(min=0), default=None, metavar="SECONDS",
-              help="Leave files that changed since for the next time.  [default: 60]")  # fmt: skip
+              help="Leave files that changed in the last SECONDS  [default: 60]")  # fmt: skip
 @option("--rate", type=click.FloatRange(min=0), default=0.0, metavar="N",
               help="Read at most N inputs a second.")  # fmt: skip
 @option("--part", default="1/1", metavar="I/N",
-              help="Only the I-th of N shares, for the tasks of an array of jobs.")  # fmt: skip
+              help="Read only the I-th of N shares, for the tasks of a job array.")  # fmt: skip
 @option("--watch", type=click.FloatRange(min=0.1), default=None, metavar="SECONDS",
-              help="Look again every so many seconds, until a signal comes.")  # fmt: skip
+              help="Look for new files every SECONDS, until a signal ends it.")  # fmt: skip
 @option(
     "--slurm",
     is_flag=True,
-    help="Also ask sacct for the jobs since it was last asked (at first: of 30 days).",
+    help="Also ask sacct for the jobs since the last time (at first: of 30 days).",
 )
 @option(
     "--slurm-since",
@@ -66,7 +66,7 @@ _MOST_LINES = 20
     metavar="DAY",
     help="Ask sacct for the jobs from this day on, as in 2026-01-31.",
 )
-@option("--dry-run", is_flag=True, help="Only tell what would be read.")
+@option("--dry-run", is_flag=True, help="Show what would be read, and read nothing.")
 @json_option
 def ingest(
     paths: tuple[Path, ...],
@@ -80,17 +80,18 @@ def ingest(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Take what is in PATHs into the database: files, and directories with all below them.
+    """Store logs, studies, campaigns and jobs in the database.
 
-    Taken in are Darshan logs, traces of Stripewise and Recorder, output of MPICH_MPIIO_STATS,
-    studies of `stripewise tune`, campaigns of `stripewise bench`, output of IOR, mdtest and
-    benchio, and reports of `stripewise run`.  What did not change since is not read again, equal
-    contents are stored once, files that still grow are left for the next time.  It may be broken
-    off at any moment and begun again: nothing is lost or doubled.
+    Reads the files PATH and all files below directories: Darshan logs, traces of Stripewise and
+    Recorder, output of MPICH_MPIIO_STATS, studies of `stripewise tune`, campaigns of `stripewise
+    bench`, output of IOR, mdtest and benchio, and reports of `stripewise run`.  Files that did not
+    change are not read again, equal contents are stored once, and files that still grow are left
+    for the next time.  It can be interrupted at any moment and started again: nothing is lost or
+    stored twice.
 
-    A log counts only if its file belongs to the user whose run it tells of, to root, or to
-    whoever takes it in.  Inputs that cannot be read are refused with a reason (`stripewise db
-    status`), and looked at again when they change.
+    A log counts only if its file belongs to the user whose run it describes, to root, or to
+    whoever runs this command.  Inputs that cannot be read are refused with a reason (`stripewise
+    centre status`), and looked at again when they change.
     """
     from stripewise.centre.database import create_engine
     from stripewise.centre.database.ingest import IngestOptions

@@ -44,9 +44,9 @@ _MOST_PROBLEMS = 5
 def once(context: click.Context, config: Path | None, form: str, names: tuple[str, ...]) -> None:
     """Read everything once and print it, for node_exporter's textfile collector or Telegraf.
 
-    What cannot be read is named on standard error, and stripewise_collector_ok is 0; lines of
-    Lustre that were left out are named too, and count as stripewise_collector_problems.  The exit
-    code is 1 if nothing could be read at all.
+    What cannot be read is named on standard error, and its stripewise_collector_ok is 0; lines of
+    Lustre that were left out are named too, and counted in stripewise_collector_problems.  The
+    exit code is 1 if nothing could be read at all.
     """
     from stripewise.centre.monitor import LocalHost, give_up_root
     from stripewise.centre.monitor.agent import make_collectors, read_once

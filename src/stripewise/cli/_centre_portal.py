@@ -227,7 +227,7 @@ def list_users(database: str, as_json: bool) -> None:
 @login_argument
 @db_option
 def disable(login: str, database: str) -> None:
-    """Let an account in no more: its sessions end at once, its tokens are revoked."""
+    """Disable an account: its sessions end at once, its tokens are revoked."""
     _accounts(database).disable(login, by=actor())
     echo(f"account {login} is disabled")
 
@@ -236,7 +236,7 @@ def disable(login: str, database: str) -> None:
 @login_argument
 @db_option
 def enable(login: str, database: str) -> None:
-    """Let a disabled account in again; its tokens stay revoked."""
+    """Enable a disabled account; its tokens stay revoked."""
     _accounts(database).enable(login, by=actor())
     echo(f"account {login} is enabled")
 
@@ -252,7 +252,7 @@ def enable(login: str, database: str) -> None:
 @option("--remove", is_flag=True, help="Open the account by the centre's login instead.")
 @db_option
 def password(login: str, remove: bool, database: str) -> None:
-    """Set a local password; it is asked for, or read from standard input.
+    """Set a local password, typed in or read from standard input.
 
     The sessions of the account end.
     """
@@ -276,7 +276,7 @@ def role(login: str, role: str, database: str) -> None:
 @click.argument("person", metavar="USER")
 @db_option
 def person(login: str, person: str, database: str) -> None:
-    """Say whose jobs are an account's own: a user of the cluster, or "" for nobody."""
+    """Set whose jobs an account owns: those of a user of the cluster, or "" for nobody."""
     _accounts(database).link(login, person, by=actor())
     echo(f"account {login}: own jobs are those of {person or 'nobody'}")
 

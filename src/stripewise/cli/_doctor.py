@@ -241,7 +241,7 @@ _PLURALS = {"fs": "file system", "target": "target", "device": "device", "interf
 @json_option
 @click.pass_context
 def monitor(context: click.Context, config: Path | None, as_json: bool) -> None:
-    """Tell what the agent can read on this host, and whether its sinks can be reached.
+    """Check what the monitoring agent can read here, and whether its sinks can be reached.
 
     Each collector reads once, and each sink delivers the agent's version.  The exit code is 1 if
     something that is there cannot be read whole, if nothing is there, or if a sink fails.

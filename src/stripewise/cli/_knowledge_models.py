@@ -290,13 +290,15 @@ def list_(as_json: bool) -> None:
 
 
 @model_command.command(
-    epilog=examples("stripewise knowledge model show 3fa2", "... show 3fa2 --json")
+    epilog=examples(
+        "stripewise knowledge model show 3fa2", "stripewise knowledge model show 3fa2 --json"
+    )
 )
 @click.argument("model")
 @_picture
 @json_option
 def show(model: str, picture: Path | None, as_json: bool) -> None:
-    """Show MODEL: terms, errors, and where it holds; its first digits will do."""
+    """Show MODEL: terms, errors, and where it holds; the first digits of its name are enough."""
     from stripewise.learning.performance import model_json, model_lines
 
     found, path = _find(model)

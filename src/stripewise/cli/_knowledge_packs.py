@@ -37,8 +37,10 @@ _key_option = option(
     )
 )
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
-@option("--storage", default="", metavar="NAME", help="Storage to pack; default: the only.")
-@option("--name", default="", metavar="NAME", help="Name of the pack; default: the storage.")
+@option("--storage", default="", metavar="NAME", help="Storage to pack  [default: the only one]")
+@option(
+    "--name", default="", metavar="NAME", help="Name of the pack  [default: that of the storage]"
+)
 @option(
     "--sign",
     "secret",

@@ -49,9 +49,10 @@ if TYPE_CHECKING:
 @click.argument("file", metavar="[FILE]", required=False)
 @json_option
 def machine_check_command(file: str | None, as_json: bool) -> None:
-    """Check a description: exit code 0 if it can be used, 3 with the first problem if not.
+    """Check a description of a storage.
 
-    Warnings name what is allowed but may be a slip.  Without FILE, checks every description in
+    The exit code is 0 if it can be used, and 3 with the first problem if not.  Warnings name what
+    is allowed but may be a mistake.  Without FILE, checks every description in
     the directories of the user and of the site.
     """
     from stripewise.storage.machines import load_description
@@ -336,10 +337,10 @@ def list_(as_json: bool) -> None:
 @click.argument("storage", metavar="STORAGE")
 @_directory_option
 @option("--toml", "as_toml", is_flag=True,
-              help="Print the description itself, to begin one of your own with.")  # fmt: skip
+              help="Print the description itself, as a start for one of your own.")  # fmt: skip
 @json_option
 def show(storage: str, directory: Path, as_toml: bool, as_json: bool) -> None:
-    """Show every figure of STORAGE: its value, what kind of figure it is, and its source.
+    """Show every figure of STORAGE with its value, its kind and its source.
 
     STORAGE is a name that `stripewise machine list` shows, the path of a description, or
     "local": the file system of this directory, as `stripewise machine probe` measured it.
@@ -365,7 +366,7 @@ def show(storage: str, directory: Path, as_toml: bool, as_json: bool) -> None:
 )
 @json_option
 def probe(directory: Path, as_json: bool) -> None:
-    """Measure the file system of DIR (this directory) and keep it as the storage "local".
+    """Measure the file system of DIR, and keep the result as the storage "local".
 
     Takes about a minute and up to 512 MiB of space, in a directory of its own that is removed.
     Several processes write and read past the system's cache where the file system allows that.

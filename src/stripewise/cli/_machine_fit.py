@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 @option("--targets", type=click.IntRange(1, 10_000_000), metavar="N",
               help="Targets of the storage: OSTs, burst-buffer nodes, disks.")  # fmt: skip
 @option("--like", metavar="STORAGE", default="",
-              help="Begin with a description; what the results do not tell stays.")  # fmt: skip
+              help="Description to begin with; what the results do not show is kept.")  # fmt: skip
 @option("--stack", metavar="NAME", default="",
               help="Software stack of MPI-IO results.  [default: romio]")  # fmt: skip
 @option("--ranks-per-node", type=click.IntRange(min=1), metavar="R", default=None,
-              help="Where the results do not tell.")  # fmt: skip
+              help="Ranks on each node, if the results do not contain it.")  # fmt: skip
 @option("--for", "places", multiple=True, metavar="DIR",
               help="Say that the file system of DIR is described (repeatable): `tune` uses "
                    "the description there.")  # fmt: skip

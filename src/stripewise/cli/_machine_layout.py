@@ -36,7 +36,7 @@ _paths = click.argument(
 def layout_command() -> None:
     """Show and set how files lie on the targets of emulated storage.
 
-    What `lfs setstripe` and `lfs getstripe` are on Lustre, for programs that are run with
+    Does what `lfs setstripe` and `lfs getstripe` do on Lustre, for programs that are run with
     `stripewise run --on MACHINE`.
     """
 
@@ -66,7 +66,7 @@ def layout_command() -> None:
     metavar="INDEX",
     help="First target, from 0; -1: the storage chooses.",
 )
-@option("-d", "--delete", is_flag=True, help="Remove the layout; it is inherited again.")
+@option("-d", "--delete", is_flag=True, help="Remove the layout, so that it is inherited again.")
 @json_option
 @_paths
 def set_command(
@@ -77,7 +77,7 @@ def set_command(
     as_json: bool,
     paths: Sequence[Path],
 ) -> None:
-    """Set the layout of a directory, for its new files, or make an empty file that has it.
+    """Set the layout of a directory for its new files, or make an empty file with it.
 
     New directories and files inherit the layout of the directory that they are made in.  The
     layout of a file that has data cannot change.

@@ -218,8 +218,6 @@ def _record(
     sync: bool,
 ) -> tuple[int, Path | None]:
     """Run a program under the recorder; return its exit code and the trace, None without one."""
-    from stripewise.core import Configuration
-    from stripewise.run import emulation_lines, observation
     from stripewise.run.runtime import find_runtime, run_in_place
 
     if not program:
@@ -239,6 +237,9 @@ def _record(
             storage=storage[0],
             root=storage[1],
         )
+    from stripewise.core import Configuration
+    from stripewise.run import emulation_lines, observation
+
     seen = observation(done, Configuration(), captured=True, storage=storage[0])
     for text in seen.warnings:
         note(text, kind="warning")

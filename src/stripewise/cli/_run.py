@@ -112,7 +112,6 @@ def run_command(
     Options of Stripewise stand before COMMAND; whatever follows COMMAND belongs to it.  The
     `--` before COMMAND may be left out.
     """
-    from stripewise.run import observation, observed_lines
     from stripewise.run.runtime import find_runtime, run_in_place
 
     if not program:
@@ -157,6 +156,8 @@ def run_command(
             whole=adopted is not None and adopted.plan.capture,
             series=adopted.series if adopted is not None else (),
         )
+    from stripewise.run import observation, observed_lines  # what it needs would delay the program
+
     seen = observation(done, configuration, captured=bool(capture), storage=storage)
     outcome = adopted.finish(seen, quiet=as_json) if adopted is not None else ""
     if as_json:

@@ -58,7 +58,9 @@ def settings_command() -> None:
 )
 @_path
 @_from
-@option("--file", "file_name", metavar="NAME", help="Show only what acts on a file of this name.")
+@option(
+    "--file", "file_name", metavar="NAME", help="Show only what acts on the file of this name."
+)
 @json_option
 def show(path: Path, source: str | None, file_name: str | None, as_json: bool) -> None:
     """Show a configuration, or only what acts on one file."""
@@ -294,7 +296,9 @@ def effective_lines(configuration: Configuration, name: str) -> list[str]:
     ),
 )
 @click.argument("name", required=False, shell_complete=complete_knob)
-@option("--layer", type=click.Choice([layer.value for layer in Layer]), help="Only this layer.")
+@option(
+    "--layer", type=click.Choice([layer.value for layer in Layer]), help="List only this layer."
+)
 @json_option
 def tunables(name: str | None, layer: str | None, as_json: bool) -> None:
     """List what can be set, in the order of likely effect; with NAME, all about one tunable.

@@ -76,7 +76,7 @@ from stripewise.run.tiers import (
               show_default=True, help="Access mode of the burst buffer.")  # fmt: skip
 @option("--stage-in", default="", metavar="DIR",
               help="Directory whose files the job works with  "
-              "[default: that in which it begins]")  # fmt: skip
+              "[default: where the job begins]")  # fmt: skip
 @option("--stage-out", default="", metavar="DIR",
               help="Directory to which the job copies what it changed; --stage-in needs it  "
               "[default: that in which it begins]")  # fmt: skip
