@@ -99,4 +99,4 @@ def test_an_interrupt_says_how_to_go_on(monkeypatch):
     assert train is not interrupted
     done = call(*SIMULATED)
     assert done.exit_code == 130
-    assert "the same command goes on from here" in done.stderr
+    assert "continue with: the same command" in done.stderr

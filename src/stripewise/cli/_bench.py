@@ -20,7 +20,7 @@ from stripewise.cli._bench_run import command_run, complete_suite
 from stripewise.cli._bench_surface import surface_command
 from stripewise.cli._common import answer, note
 from stripewise.cli._help import add_all, command, examples, group, option
-from stripewise.cli._options import file_option, json_option
+from stripewise.cli._options import campaign_argument, file_option, json_option
 
 if TYPE_CHECKING:
     from stripewise.bench.campaign import Campaign
@@ -83,7 +83,7 @@ def _named(campaign: Campaign, path: Path) -> Campaign:
         "stripewise bench export array3d.campaign -o array3d.json --with-names",
     ),
 )
-@click.argument("campaign", type=click.Path(path_type=Path))
+@campaign_argument
 @file_option("-o", "--output", required=True, help="File for the campaign (.json).")
 @option(
     "--with-names",

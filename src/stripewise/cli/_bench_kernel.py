@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import click
 
-from stripewise.cli._common import echo, note, print_json
+from stripewise.cli._common import echo, note, note_all, print_json
 from stripewise.cli._help import command, examples, option
 from stripewise.cli._options import (
     emulation_options,
@@ -324,10 +324,7 @@ def _emulated(
     seen = observation(done, Configuration(), storage=storage)
     for line in emulation_lines(done.emulated) if done.emulated and not as_json else ():
         echo(line, err=True)
-    for text in seen.warnings:
-        note(text, kind="warning")
-    for text in seen.errors:
-        note(text, kind="error")
+    note_all(seen.warnings, seen.errors)
     failed = ProgramError.exit_code if seen.errors else 0
     click.get_current_context().exit(done.shell_exit_code or failed)
 

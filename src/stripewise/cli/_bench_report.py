@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import answer, note, print_json
+from stripewise.cli._common import answer, note, print_json, write_noted
 from stripewise.cli._help import command, examples, option
-from stripewise.cli._options import file_option, json_option
+from stripewise.cli._options import campaign_argument, file_option, json_option
 from stripewise.core.errors import StripewiseError, UsageError
 from stripewise.present import printable
 
@@ -51,7 +51,7 @@ class _Loaded:
         "stripewise bench report array3d.campaign --picture curves.svg --chart curves",
     ),
 )
-@click.argument("campaign", type=click.Path(path_type=Path))
+@campaign_argument
 @_file_option("-o", "--output", help="File for the page.  [default: CAMPAIGN/report.html]")
 @_file_option("--csv", "csv_file", help="Write a row for each run and operation as CSV into FILE.")
 @_file_option("--parquet", help="Write the same rows as Parquet into FILE.")
@@ -228,7 +228,6 @@ def advise_command(
     together.  Every piece of advice has its figure and how to follow it; nothing is run.
     """
     from stripewise.bench.advice import advice_lines, advise
-    from stripewise.core import write_file
 
     if program is None and (nodes or ranks_per_node):
         raise UsageError("--nodes and --ranks-per-node go with --program: add --program")
@@ -239,8 +238,7 @@ def advise_command(
     if html is not None:
         from stripewise.bench.advice import advice_page
 
-        write_file(html, advice_page(book))
-        note(f"wrote {html}")
+        write_noted(html, advice_page(book))
     if (as_json or form == "json") and output is None:
         print_json(_document(book))
     elif form == "text" and output is None:
@@ -256,14 +254,12 @@ def _document(book: AdviceBook) -> dict[str, object]:
 
 
 def _write(book: AdviceBook, form: str, output: Path | None, why_not: bool) -> None:
-    from stripewise.core import write_file
 
     text = _text(book, form, output, why_not)
     if output is None:
         click.echo(text, nl=False)
         return
-    write_file(output, text)
-    note(f"wrote {output}")
+    write_noted(output, text)
 
 
 def _text(book: AdviceBook, form: str, output: Path | None, why_not: bool) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import EXIT_INTERRUPTED, answer, note
+from stripewise.cli._common import answer, interruptible, note
 from stripewise.cli._help import command, examples, has_options, option
 from stripewise.cli._options import (
     Duration,
@@ -218,17 +218,9 @@ def _run(options: CampaignOptions) -> Campaign:
     from stripewise.cli._progress import CampaignProgress
 
     progress = CampaignProgress(sys.stderr)
-    try:
+    again = f"stripewise bench run --resume -o {quote(str(options.directory))}"
+    with interruptible(progress, again):
         return run_campaign(options, progress)
-    except KeyboardInterrupt:
-        progress.close()
-        note(
-            "interrupted; no finished run is lost; go on with: stripewise bench run --resume "
-            f"-o {quote(str(options.directory))}"
-        )
-        click.get_current_context().exit(EXIT_INTERRUPTED)
-    finally:
-        progress.close()
 
 
 def _show(campaign: Campaign, directory: Path, as_json: bool) -> None:

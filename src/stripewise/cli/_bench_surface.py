@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import EXIT_INTERRUPTED, answer, note
+from stripewise.cli._common import answer, interruptible
 from stripewise.cli._help import examples, group, has_options, option
 from stripewise.cli._options import (
     Numbers,
@@ -160,18 +160,10 @@ def _record(options: RecordingOptions) -> Surface:
     from stripewise.study.surfaces import record_surface
 
     progress = SurfaceProgress(sys.stderr)
-    try:
+    words = [word for path in options.allow_outside for word in ("--allow-outside", str(path))]
+    own = shlex.join(["-o", str(options.output), "--resume", *words])
+    with interruptible(progress, f"stripewise bench surface record {own}"):
         return record_surface(options, progress)
-    except KeyboardInterrupt:
-        progress.close()
-        words = [word for path in options.allow_outside for word in ("--allow-outside", str(path))]
-        note(
-            "interrupted; no finished run is lost; go on with: stripewise bench surface record "
-            + shlex.join(["-o", str(options.output), "--resume", *words])
-        )
-        click.get_current_context().exit(EXIT_INTERRUPTED)
-    finally:
-        progress.close()
 
 
 @surface_command.command(

@@ -12,8 +12,10 @@ import shutil
 import sys
 import textwrap
 import traceback
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
 
 import click
 
@@ -68,6 +70,47 @@ def fitted(line: str, width: int) -> str:
 def note(text: str, *, kind: str = "") -> None:
     """Write one line to standard error: `stripewise: text`, or `stripewise: kind: text`."""
     click.echo(f"stripewise: {kind + ': ' if kind else ''}{printable(text)}", err=True)
+
+
+class Closing(Protocol):
+    """What shows progress until it is closed."""
+
+    def close(self) -> None:
+        """Take it away; safe to call twice."""
+
+
+@contextmanager
+def interruptible(progress: Closing, again: str) -> Iterator[None]:
+    """Close what shows progress at the end; after Ctrl-C say how to continue, and exit.
+
+    Args:
+        progress: What shows it.
+        again: The command that continues.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        progress.close()
+        note(f"interrupted; no finished run is lost; continue with: {again}")
+        click.get_current_context().exit(EXIT_INTERRUPTED)
+    finally:
+        progress.close()
+
+
+def write_noted(path: Path, text: str) -> None:
+    """Write a file that the user asked for, and say so."""
+    from stripewise.core import write_file
+
+    write_file(path, text)
+    note(f"wrote {path}")
+
+
+def note_all(warnings: Iterable[str], errors: Iterable[str]) -> None:
+    """Write what a run ended with to standard error."""
+    for text in warnings:
+        note(text, kind="warning")
+    for text in errors:
+        note(text, kind="error")
 
 
 def exit_code_of(error: BaseException, words: Sequence[str]) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import EXIT_INTERRUPTED, answer, note, print_json
+from stripewise.cli._common import answer, interruptible, note, print_json
 from stripewise.cli._help import command, examples, group, has_options, option
 from stripewise.cli._options import (
     Duration,
@@ -240,14 +240,8 @@ def _trained(options: TrainingOptions) -> Trained:
     from stripewise.study.training import train as train_models
 
     progress = TrainingProgress(sys.stderr)
-    try:
+    with interruptible(progress, "the same command"):
         return train_models(options, progress)
-    except KeyboardInterrupt:
-        progress.close()
-        note("interrupted; no finished run is lost; the same command goes on from here")
-        click.get_current_context().exit(EXIT_INTERRUPTED)
-    finally:
-        progress.close()
 
 
 # `stripewise knowledge model`: the models of performance that are kept.

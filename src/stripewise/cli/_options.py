@@ -158,14 +158,6 @@ picture_option = partial(file_option, "--picture")
 program_argument = click.argument(
     "program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND..."
 )
-evidence_argument = click.argument(
-    "paths",
-    nargs=-1,
-    required=True,
-    type=click.Path(path_type=Path, readable=False),
-    metavar="PATH...",
-)
-paths_argument = partial(click.argument, nargs=-1, required=True, type=click.Path(path_type=Path))
 sync_option = option(
     "--sync", is_flag=True, help="Call fsync on written files when they are closed."
 )

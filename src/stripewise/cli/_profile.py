@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import note, print_json
+from stripewise.cli._common import note, note_all, print_json, write_noted
 from stripewise.cli._help import Command, command, examples, has_options, option
 from stripewise.cli._options import (
     allow_outside_option,
@@ -241,10 +241,7 @@ def _record(
     from stripewise.run import emulation_lines, observation
 
     seen = observation(done, Configuration(), captured=True, storage=storage[0])
-    for text in seen.warnings:
-        note(text, kind="warning")
-    for text in seen.errors:
-        note(text, kind="error")
+    note_all(seen.warnings, seen.errors)
     for line in emulation_lines(done.emulated) if done.emulated else ():
         note(line)
     code = done.shell_exit_code or (ProgramError.exit_code if seen.errors else 0)
@@ -267,7 +264,6 @@ def _profile(
     drishti_csv: Path | None,
 ) -> None:
     """Diagnose a run and show what was found."""
-    from stripewise.core import write_file
     from stripewise.evidence.diagnosis import diagnose, findings_to_json, profile_to_json
     from stripewise.evidence.patterns import find_patterns
     from stripewise.evidence.readers import read_evidence
@@ -285,16 +281,14 @@ def _profile(
     if page is not None:
         from stripewise.evidence.report import render_profile_html
 
-        write_file(page, render_profile_html(diagnosis, evidence, patterns))
-        note(f"wrote {page}")
+        write_noted(page, render_profile_html(diagnosis, evidence, patterns))
     if picture is not None:
         from stripewise.evidence.report import draw_profile
 
         draw_profile(diagnosis, evidence, picture)
         note(f"wrote {picture}")
     if drishti_csv is not None:
-        write_file(drishti_csv, drishti_text(diagnosis))
-        note(f"wrote {drishti_csv}")
+        write_noted(drishti_csv, drishti_text(diagnosis))
     if as_json and form == "findings":
         print_json({"summary": diagnosis.summary, "findings": findings_to_json(diagnosis)})
     elif as_json:

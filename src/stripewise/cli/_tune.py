@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import EXIT_INTERRUPTED, answer, echo, note, print_json
+from stripewise.cli._common import answer, echo, interruptible, note, print_json
 from stripewise.cli._help import command, examples, has_options, option
 from stripewise.cli._options import (
     Duration,
@@ -264,15 +264,8 @@ def _study(options: StudyOptions, as_json: bool, again: str = "") -> StudyResult
     )
 
     observer = progress_observer(sys.stderr if as_json else sys.stdout)
-    try:
+    with interruptible(observer, again or resume_command(options)):
         result = run_study(options, observer)
-    except KeyboardInterrupt:
-        observer.close()
-        how = again or resume_command(options)
-        note(f"interrupted; no finished run is lost; continue with: {how}")
-        click.get_current_context().exit(EXIT_INTERRUPTED)
-    finally:
-        observer.close()
     job = study_of_job(result)
     wrote, notes = write_outputs(result, job)
     for text in notes:
