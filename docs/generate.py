@@ -23,21 +23,23 @@ from stripewise.centre.database import create_engine
 from stripewise.centre.monitor import metrics
 from stripewise.centre.portal import create_app
 from stripewise.cli import main as root
+from stripewise.cli._help import help_all
 from stripewise.present import size_text
 from stripewise.settings.tunables import Layer, Tunable, all_tunables
 from stripewise.storage.machines import FIGURES, KINDS, find_storage, preset_names
 
 REFERENCE = Path(__file__).parent / "reference"
 WIDTH = 92
+_HELP = ("  -h, --help", "  --help-all")
 
 
 def cli_markdown() -> str:
-    """Return the page of all commands: the text of each `--help`."""
+    """Return the page of all commands: the text of each `--help-all`."""
     lines = [
         "# Commands",
         "",
         "Generated from the program: usage, purpose and options of each command.",
-        "`stripewise COMMAND --help` prints the whole description, with examples.",
+        "`stripewise COMMAND --help-all` prints the whole description, with examples.",
     ]
     for path, text in helps(root, ("stripewise",)):
         lines += ["", f"{'#' * min(len(path) + 1, 3)} `{' '.join(path)}`", ""]
@@ -51,7 +53,7 @@ def _tight(text: str) -> str:
     plain = usage.endswith(("[OPTIONS]", "[OPTIONS] COMMAND [ARGS]..."))
     kept = [purpose] if plain else [usage, purpose]
     for part in others:
-        lines = [line for line in part.split("\n") if not line.startswith("  -h, --help")]
+        lines = [line for line in part.split("\n") if not line.startswith(_HELP)]
         if any(line.startswith("  -") for line in lines):
             kept.append("\n".join(lines))
     return "\n\n".join(kept)
@@ -61,14 +63,14 @@ def helps(
     command: click.Command, path: tuple[str, ...], parent: click.Context | None = None
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield each command's path and help text, groups before their members."""
-    context = click.Context(
+    context = command.context_class(
         command,
         info_name=path[-1],
         parent=parent,
         terminal_width=WIDTH,
         **{k: v for k, v in command.context_settings.items() if k == "help_option_names"},
     )
-    yield path, command.get_help(context)
+    yield path, help_all(command, context)
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             member = command.get_command(context, name)

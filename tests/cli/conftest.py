@@ -40,7 +40,7 @@ def built() -> Path:
     try:
         return find_runtime().core
     except RuntimeMissingError:
-        pytest.skip("the runtime library is not built (stripewise runtime build)")
+        pytest.skip("the runtime library is not built (stripewise doctor build)")
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise advise` and `machine fit` with campaigns."""
+"""`stripewise bench advise` and `machine fit` with campaigns."""
 
 import json
 
@@ -38,7 +38,9 @@ def campaign(monkeypatch, tmp_path):
 def test_a_description_is_advised_on_in_every_form(capsys, tmp_path):
     for form in ("text", "html", "markdown", "json", "module", "profile"):
         file = tmp_path / f"advice.{form}"
-        code, _, _ = call(capsys, "advise", "archer2-hdd", "--format", form, "-o", str(file))
+        code, _, _ = call(
+            capsys, "bench", "advise", "archer2-hdd", "--format", form, "-o", str(file)
+        )
         assert code == 0
         text = file.read_text()
         assert "FI_OFI_RXM_SAR_LIMIT" in text
@@ -46,13 +48,13 @@ def test_a_description_is_advised_on_in_every_form(capsys, tmp_path):
 
 
 def test_json_is_one_document(capsys):
-    code, out, _ = call(capsys, "advise", "archer", "--json")
+    code, out, _ = call(capsys, "bench", "advise", "archer", "--json")
     assert code == 0
     assert json.loads(out)["advice"]
 
 
 def test_a_campaign_is_advised_on(capsys, campaign):
-    code, out, _ = call(capsys, "advise", str(campaign), "--why-not")
+    code, out, _ = call(capsys, "bench", "advise", str(campaign), "--why-not")
     assert code == 0
     assert "campaign of" in out
     assert "No advice on" in out
@@ -60,8 +62,10 @@ def test_a_campaign_is_advised_on(capsys, campaign):
 
 def test_a_program_narrows_the_advice(capsys, tmp_path):
     trace = write_container(tmp_path / "run", "n0.sw", mixed_container())
-    everything = call(capsys, "advise", "archer2-hdd", "--json")[1]
-    code, out, _ = call(capsys, "advise", "archer2-hdd", "--program", str(trace.parent), "--json")
+    everything = call(capsys, "bench", "advise", "archer2-hdd", "--json")[1]
+    code, out, _ = call(
+        capsys, "bench", "advise", "archer2-hdd", "--program", str(trace.parent), "--json"
+    )
     assert code == 0
     found = json.loads(out)
     assert found["program"]
@@ -81,7 +85,7 @@ def test_a_program_narrows_the_advice(capsys, tmp_path):
     ],
 )
 def test_what_cannot_be_is_one_line(capsys, words, said):
-    code, _, err = call(capsys, "advise", *words)
+    code, _, err = call(capsys, "bench", "advise", *words)
     assert code in (2, 3)
     assert said in err
     assert len(err.splitlines()) == 1

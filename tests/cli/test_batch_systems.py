@@ -22,8 +22,8 @@ PROGRAM = "#!/bin/bash\ntouch RAN\n"
 FIRST = {
     "tune": ("tune",),
     "run": ("run",),
-    "trace": ("trace",),
-    "surface": ("surface", "record", "-o", "s.jsonl", "--vary", "mca.io=romio321"),
+    "trace": ("run", "--trace", "t"),
+    "surface": ("bench", "surface", "record", "-o", "s.jsonl", "--vary", "mca.io=romio321"),
 }
 
 
@@ -73,17 +73,35 @@ def test_job_scripts_in_the_place_of_a_command(place) -> None:
         ("run.pbs", "--bb-nodes", "2"),
     ):
         _refused(place, "tune", *words, says=("run.pbs is a job script for PBS",))
-    _refused(place, "convert", "run.pbs", "--bb-nodes", "1", says=("run.pbs is a job script for",))
-    _refused(place, "convert", "run.lsf", "--bb-nodes", "1", "--print", says=("for LSF",))
+    _refused(
+        place,
+        "settings",
+        "script",
+        "run.pbs",
+        "--bb-nodes",
+        "1",
+        says=("run.pbs is a job script for",),
+    )
+    _refused(
+        place, "settings", "script", "run.lsf", "--bb-nodes", "1", "--print", says=("for LSF",)
+    )
     place.write(place.script.read_text() + "trap 'sbatch run.sh' USR1\n")
     _refused(
-        place, "convert", "run.sh", "--bb-nodes", "1", says=("submits jobs itself (sbatch, l",)
+        place,
+        "settings",
+        "script",
+        "run.sh",
+        "--bb-nodes",
+        "1",
+        says=("submits jobs itself (sbatch, l",),
     )
     _refused(place, "tune", "run.sh", "--dry-run", says=("submits jobs itself", "line 6"))
 
 
-def test_a_script_in_the_place_of_a_subcommand(place) -> None:
-    _refused(place, "trace", "run.pbs", says=("run.pbs is a job script for PBS",))
+def test_profile_runs_none_of_them(place) -> None:
+    for words in (("./run.pbs",), ("bash", "run.pbs"), ("mpiexec", "-n2", "./run.pbs")):
+        _refused(place, "profile", "--", *words, says=("run.pbs is a job script for PBS",))
+    _refused(place, "profile", "--", "./drive.sh", says=("drive.sh, line 4: sbatch submits",))
 
 
 def test_cases_and_a_script_in_the_place_of_the_case(place) -> None:
@@ -108,7 +126,7 @@ def test_a_dry_run_is_one_wherever_it_stands(place) -> None:
         _refused(place, "tune", *words, says=behind)
     _refused(place, "tune", "--dry-run", "./program.sh", says=("goes with a job script",))
     _refused(place, "run", "./program.sh", "--dry-run", says=behind)
-    _refused(place, "trace", "./program.sh", "--dry-run", says=behind)
+    _refused(place, "run", "--trace", "t", "./program.sh", "--dry-run", says=behind)
     _refused(place, "run", "--auto", "--", "./program.sh", "--dry-run", says=behind)
 
 
@@ -128,6 +146,6 @@ def test_notes_on_a_script_for_two_systems(place) -> None:
     assert said.code == 0, said
     assert "its lines for PBS (line 5: #PBS -l nodes=1) are not heeded" in said.out
     assert "line 7: #SBATCH behind the first command is not read" in said.out
-    done = place.run("convert", "run.sh", "--bb-nodes", "1", "--print")
+    done = place.run("settings", "script", "run.sh", "--bb-nodes", "1", "--print")
     assert "taken for Slurm's" in done.err
     assert done.out.index("#PBS -l") < done.out.index("# >>> stripewise")

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from stripewise.bench.campaign import find_suite, suite_names
-from stripewise.cli._bench_run import Names, joined_names
+from stripewise.cli._bench_run import joined_names
+from stripewise.cli._options import Names
 
 
 def test_every_series_of_every_suite_can_be_named() -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise convert`: what it writes is run by a shell, and nothing is replaced."""
+"""`stripewise settings script`: what it writes is run by a shell, and nothing is replaced."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_script_of_the_slides(cluster, tmp_path) -> None:
     (cluster.work / "input").mkdir()
     cluster.write(SLIDE)
     words = ("--stage-in", f"{cluster.work}/input", "--stage-out", f"{cluster.work}/results")
-    done = cluster.run("convert", "run.sh", "--bb-nodes", "4", *words, *GRANULARITY)
+    done = cluster.run("settings", "script", "run.sh", "--bb-nodes", "4", *words, *GRANULARITY)
     assert done.code == 0, done
     assert f"leaves in {cluster.work}/results, the next one does not find" in _joined(done.err)
     made = cluster.work / "run.bb.sh"
@@ -66,7 +66,7 @@ def test_the_script_of_the_slides(cluster, tmp_path) -> None:
     assert subprocess.run(["bash", "-n", made], capture_output=True).stderr == b""
     assert run(made, tmp_path) == ["-n", "1024", "--hint=nomultithread", "./wrf.exe"]
     assert cluster.submitted == 0
-    back = cluster.run("convert", "--revert", "run.bb.sh", "-o", "back.sh")
+    back = cluster.run("settings", "script", "--revert", "run.bb.sh", "-o", "back.sh")
     assert back.code == 0, back
     assert (cluster.work / "back.sh").read_text() == SLIDE
 
@@ -77,14 +77,14 @@ def _joined(text: str) -> str:
 
 def test_srun_that_lacks_the_jobs_cpus(cluster) -> None:
     cluster.write(SLIDE.replace("-J slide", "-J slide -c 4"))
-    done = cluster.run("convert", "run.sh", "--bb-nodes", "4", "--print", *GRANULARITY)
+    done = cluster.run("settings", "script", "run.sh", "--bb-nodes", "4", "--print", *GRANULARITY)
     assert "run.sh, line 9: tasks of srun do not get the 4 CPUs each" in done.err
     assert "\nsrun -n 1024 --hint=nomultithread ./wrf.exe\n" in done.out
 
 
 def test_print_writes_nothing(cluster) -> None:
     before = cluster.names
-    done = cluster.run("convert", "run.sh", "--bb-nodes", "2", "--print")
+    done = cluster.run("settings", "script", "run.sh", "--bb-nodes", "2", "--print")
     assert done.code == 0, done
     assert "capacity=3GiB pool=wlm_pool" in done.out
     assert cluster.names == before
@@ -93,15 +93,15 @@ def test_print_writes_nothing(cluster) -> None:
 
 def test_the_granularity_without_slurm(cluster, monkeypatch) -> None:
     monkeypatch.setenv("PATH", "/usr/bin/nothing")
-    done = cluster.run("convert", "run.sh", "--bb-nodes", "2", "--print", *GRANULARITY)
+    done = cluster.run("settings", "script", "run.sh", "--bb-nodes", "2", "--print", *GRANULARITY)
     assert "capacity=735GiB" in done.out
-    said = cluster.run("convert", "run.sh", "--bb-nodes", "2", "--print")
+    said = cluster.run("settings", "script", "run.sh", "--bb-nodes", "2", "--print")
     said.error("no Slurm on this host", "--granularity, such as 368GiB")
 
 
 def test_nothing_is_replaced(cluster) -> None:
     (cluster.work / "run.bb.sh").symlink_to("nowhere")
-    words = ("convert", "run.sh", "--bb-nodes", "2")
+    words = ("settings", "script", "run.sh", "--bb-nodes", "2")
     cluster.run(*words).error("run.bb.sh exists", "--output")
     cluster.run(*words, "-o", "run.sh").error("run.sh exists")
     cluster.run(*words, "-o", f"{cluster.work}/./run.sh").error("exists")
@@ -144,7 +144,7 @@ def test_nothing_is_replaced(cluster) -> None:
 def test_bad_requests(cluster, words, says) -> None:
     (cluster.work / "bin").write_bytes(b"\xff\xfe")
     before = cluster.names
-    cluster.run("convert", "run.sh", *words).error(*says)
+    cluster.run("settings", "script", "run.sh", *words).error(*says)
     assert cluster.names == before
 
 
@@ -161,15 +161,19 @@ def test_bad_requests(cluster, words, says) -> None:
 )
 def test_scripts_that_are_none(cluster, data, says) -> None:
     cluster.write(data)
-    cluster.run("convert", "run.sh", "--bb-nodes", "1").error(says)
-    cluster.run("convert", "missing.sh", "--bb-nodes", "1").error("missing.sh", "job script")
-    cluster.run("convert", ".", "--bb-nodes", "1").error("job script")
+    cluster.run("settings", "script", "run.sh", "--bb-nodes", "1").error(says)
+    cluster.run("settings", "script", "missing.sh", "--bb-nodes", "1").error(
+        "missing.sh", "job script"
+    )
+    cluster.run("settings", "script", ".", "--bb-nodes", "1").error("job script")
     assert cluster.names == {"run.sh", "input.txt"}
 
 
 def test_a_script_is_not_converted_twice(cluster) -> None:
-    assert cluster.run("convert", "run.sh", "--bb-nodes", "1", "-o", "a.sh").code == 0
-    cluster.run("convert", "a.sh", "--bb-nodes", "2").error("already has lines of stripewise")
+    assert cluster.run("settings", "script", "run.sh", "--bb-nodes", "1", "-o", "a.sh").code == 0
+    cluster.run("settings", "script", "a.sh", "--bb-nodes", "2").error(
+        "already has lines of stripewise"
+    )
 
 
 def test_lines_of_its_own_get_another_number_of_nodes(cluster) -> None:
@@ -180,37 +184,39 @@ def test_lines_of_its_own_get_another_number_of_nodes(cluster) -> None:
         "cd $DW_JOB_STRIPED\nsrun",
     )
     cluster.write(own)
-    out = cluster.run("convert", "run.sh", "--bb-nodes", "4", "--print").out
+    out = cluster.run("settings", "script", "run.sh", "--bb-nodes", "4", "--print").out
     assert "capacity=7GiB" in out
     assert out.count("\ncd ") == 1
     assert "\n#DW stage_out type=directory source=$DW_JOB_STRIPED/r destination=/res\n" in out
-    out = cluster.run("convert", "run.sh", "--bb-nodes", "0", "--print").out
+    out = cluster.run("settings", "script", "run.sh", "--bb-nodes", "0", "--print").out
     assert "\n#DW" not in out
 
 
 def test_a_persistent_burst_buffer(cluster, tmp_path) -> None:
     words = ("--persistent", "mine")
-    said = cluster.run("convert", "run.sh", *words)
+    said = cluster.run("settings", "script", "run.sh", *words)
     said.error("'mine'", "there are none")
     cluster.set(burst=BURST + PERSISTENT)
-    cluster.run("convert", "run.sh", "--persistent", "hers").error("'hers'", "there are mine")
-    done = cluster.run("convert", "run.sh", *words)
+    cluster.run("settings", "script", "run.sh", "--persistent", "hers").error(
+        "'hers'", "there are mine"
+    )
+    done = cluster.run("settings", "script", "run.sh", *words)
     assert done.code == 0, done
     made = cluster.work / "run.bb.sh"
     lines = [line for line in made.read_text().splitlines() if line.startswith("#DW")]
     assert lines == ["#DW persistentdw name=mine"]
     assert run(made, tmp_path)[0] == "-n"
-    assert cluster.run("convert", "--revert", "run.bb.sh", "--print").out == SCRIPT
+    assert cluster.run("settings", "script", "--revert", "run.bb.sh", "--print").out == SCRIPT
 
 
 def test_a_persistent_burst_buffer_without_slurm(cluster, monkeypatch) -> None:
     monkeypatch.setenv("PATH", "/usr/bin/nothing")
     cluster.write(SLIDE.replace("/bin/bash", "/bin/csh"))
-    done = cluster.run("convert", "run.sh", "--persistent", "mine", "--print")
+    done = cluster.run("settings", "script", "run.sh", "--persistent", "mine", "--print")
     assert done.code == 0, done
     assert ' != "$SLURM_JOB_ID" ) exec sh ' in done.out
     words = ("--persistent", "my-own", "--tier", "rabbit", "--print")
-    out = cluster.run("convert", "run.sh", *words).out
+    out = cluster.run("settings", "script", "run.sh", *words).out
     assert "#DW persistentdw name=my-own\n" in out
 
 
@@ -219,7 +225,7 @@ def test_the_sites_own_lines(cluster) -> None:
     lines = "#BB_LUA pool={pool} capacity={capacity}\n\n#BB_LUA in={stage_in}\n"
     (cluster.work / "site").write_text(lines)
     words = ("--tier", "lua", "--template", "site", "--place", "${BB_DIR}", *GRANULARITY)
-    out = cluster.run("convert", "run.sh", "--bb-nodes", "2", "--print", *words).out
+    out = cluster.run("settings", "script", "run.sh", "--bb-nodes", "2", "--print", *words).out
     assert "\n#BB_LUA pool=wlm_pool capacity=736GiB\n" in out
     assert "in=" not in out
 
@@ -248,7 +254,7 @@ def test_a_directory_of_the_nodes(cluster, tmp_path) -> None:
     )
     cluster.write(script)
     (cluster.work / "old.stripewise").mkdir()
-    done = cluster.run("convert", "run.sh", *FAST)
+    done = cluster.run("settings", "script", "run.sh", *FAST)
     assert done.code == 0, done
     assert done.err.strip() == ""
     assert cluster.names == {
@@ -267,10 +273,10 @@ def test_a_directory_of_the_nodes(cluster, tmp_path) -> None:
         "run.sh", "run.bb.sh", "run.bb.sh.copies", "input.txt", "old.stripewise", "out",
     }  # fmt: skip
     assert (cluster.work / "out").read_text() == "input\n"
-    assert cluster.run("convert", "--revert", "run.bb.sh", "--print").out == script
-    cluster.run("convert", "run.sh", *FAST).error("run.bb.sh exists", "--output")
+    assert cluster.run("settings", "script", "--revert", "run.bb.sh", "--print").out == script
+    cluster.run("settings", "script", "run.sh", *FAST).error("run.bb.sh exists", "--output")
     (cluster.work / "run.bb.sh").unlink()
-    cluster.run("convert", "run.sh", *FAST).error("run.bb.sh.copies exists", "--output")
+    cluster.run("settings", "script", "run.sh", *FAST).error("run.bb.sh.copies exists", "--output")
 
 
 def test_directories_that_are_copied_to_the_nodes(cluster, tmp_path) -> None:
@@ -279,10 +285,10 @@ def test_directories_that_are_copied_to_the_nodes(cluster, tmp_path) -> None:
     (tmp_path / "in a" / "x").write_text("x")
     cluster.write(SCRIPT.replace("./writer out.dat input.txt", "sh -c 'ls; cat x > y'"))
     words = (*FAST, "--stage-in", f"{tmp_path}/in a", "--stage-out", f"{tmp_path}/out $(x)")
-    done = cluster.run("convert", "run.sh", *words, "--print")
+    done = cluster.run("settings", "script", "run.sh", *words, "--print")
     assert "the script needs" in done.err
     assert "run.bb.sh.copies, which is written without --print" in " ".join(done.err.split())
-    assert cluster.run("convert", "run.sh", *words).code == 0
+    assert cluster.run("settings", "script", "run.sh", *words).code == 0
     ran = run_there(cluster.work / "run.bb.sh", tmp_path)
     assert (ran.returncode, ran.stdout) == (0, "x\n"), ran
     assert [path.name for path in (tmp_path / "out $(x)").iterdir()] == ["y"]
@@ -295,7 +301,7 @@ def test_hostile_names_that_are_copied_to_the_nodes(cluster, tmp_path, name) -> 
     path = cluster.write(SCRIPT.replace("./writer out.dat input.txt", code), f"{name}.sh")
     (cluster.work / name).write_text("x")
     cluster.script.unlink()
-    done = cluster.run("convert", *FAST, "--", f"{name}.sh")
+    done = cluster.run("settings", "script", *FAST, "--", f"{name}.sh")
     assert done.code == 0, done
     ran = run_there(path.with_name(f"{name}.bb.sh"), tmp_path)
     assert (ran.returncode, ran.stderr) == (0, ""), ran
@@ -307,13 +313,17 @@ def test_hostile_names_that_are_copied_to_the_nodes(cluster, tmp_path, name) -> 
 def test_hostile_names(cluster, tmp_path, name) -> None:
     text = SCRIPT.replace("solve", "a;$(touch$IFS-canary)")
     path = cluster.write(text, f"{name}.sh")
-    done = cluster.run("convert", "--bb-nodes", "2", "--", f"{name}.sh")
+    done = cluster.run("settings", "script", "--bb-nodes", "2", "--", f"{name}.sh")
     assert done.code == 0, done
     assert done.out.count("\n") == 1
     made = path.with_name(f"{name}.bb.sh")
     assert run(made, tmp_path)[0] == "-n"
-    assert cluster.run("convert", "--revert", "--print", "--", f"{name}.bb.sh").out == text
-    cluster.run("convert", "--bb-nodes", "2", "--", f"{name}.bb.sh").error("already has lines")
+    assert (
+        cluster.run("settings", "script", "--revert", "--print", "--", f"{name}.bb.sh").out == text
+    )
+    cluster.run("settings", "script", "--bb-nodes", "2", "--", f"{name}.bb.sh").error(
+        "already has lines"
+    )
 
 
 @pytest.mark.parametrize("how", [("--bb-nodes", "4", *GRANULARITY), ("--tier", "directory")])
@@ -328,7 +338,7 @@ def test_what_lies_above_the_directory_is_refused(cluster, tmp_path, how) -> Non
         "cp ../results/out.dat .",
     ):
         cluster.write(f"{SCRIPT}{line}\n")
-        cluster.run("convert", "run.sh", *how).error(
+        cluster.run("settings", "script", "run.sh", *how).error(
             "run.sh, line 6: ../results", "which alone is copied: start from the directory above"
         )
         assert "run.bb.sh" not in cluster.names

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise db`: what it says, its exit codes, and one clear line for each bad input."""
+"""`stripewise centre`: what it says, its exit codes, and one clear line for each bad input."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def spool(tmp_path: Path) -> Path:
     for number in range(2):
         inputs.write_report(tmp_path / "spool", number)
-    assert run("db", "init") == 0
+    assert run("centre", "init") == 0
     return tmp_path / "spool"
 
 
 def test_from_nothing_to_a_status(spool: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (spool / "x.tmp").write_text("")
     capsys.readouterr()
-    assert run("db", "ingest", spool, "--settle", 0, "--jobs", 1) == 0
+    assert run("centre", "ingest", spool, "--settle", 0, "--jobs", 1) == 0
     out = capsys.readouterr().out
     assert "2 inputs found" in out
     assert "2 stored (2 report), 0 unchanged, 0 known, 0 refused" in out
     assert f"passed over, temporary or hidden: {spool}/x.tmp" in out
-    assert run("db", "status") == 0
+    assert run("centre", "status") == 0
     lines = dict(
         line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if line[0] != " "
     )
@@ -58,27 +58,27 @@ def test_from_nothing_to_a_status(spool: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_the_file_is_for_its_owner_alone(spool: Path, database: Path, tmp_path: Path) -> None:
-    assert run("db", "ingest", spool, "--jobs", 1) == 0
+    assert run("centre", "ingest", spool, "--jobs", 1) == 0
     assert stat.S_IMODE(database.stat().st_mode) == 0o600
-    assert run("db", "backup", tmp_path / "copy") == 0
-    assert run("db", "restore", "--db", tmp_path / "new.sqlite", tmp_path / "copy") == 0
+    assert run("centre", "backup", tmp_path / "copy") == 0
+    assert run("centre", "restore", "--db", tmp_path / "new.sqlite", tmp_path / "copy") == 0
     for path in (tmp_path / "copy", tmp_path / "new.sqlite"):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_as_json(spool: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
-    assert run("db", "ingest", spool, "--settle", 0, "--jobs", 1, "--json") == 0
+    assert run("centre", "ingest", spool, "--settle", 0, "--jobs", 1, "--json") == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["found"], document["stored"], document["stopped"]) == (
         2,
         {"report": 2},
         False,
     )
-    assert run("db", "status", "--json") == 0
+    assert run("centre", "status", "--json") == 0
     document = json.loads(capsys.readouterr().out)
     assert document["counts"]["sources"] == 2
-    assert run("db", "prune", "--json") == 0
+    assert run("centre", "prune", "--json") == 0
     gone = {"samples": 0, "loads": 0, "files": 0, "logins": 0}
     assert json.loads(capsys.readouterr().out) == gone
 
@@ -88,7 +88,7 @@ def test_the_default_is_a_file_of_the_users_own(
 ) -> None:
     monkeypatch.delenv("STRIPEWISE_DB")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    assert run("db", "init") == 0
+    assert run("centre", "init") == 0
     assert (tmp_path / "data" / "stripewise" / "fleet.sqlite").is_file()
     assert "are ready" in capsys.readouterr().out
 
@@ -99,10 +99,10 @@ def test_refused_inputs_are_said_with_their_reason(
     bad = spool / "bad.report.json"
     bad.write_text('{"format": "stripewise-report"}')
     inputs.old(bad)
-    assert run("db", "ingest", spool, "--jobs", 1) == 0
+    assert run("centre", "ingest", spool, "--jobs", 1) == 0
     said = capsys.readouterr().err
     assert f"refused: {bad}: no report of version 1: the document: " in said
-    assert run("db", "status") == 0
+    assert run("centre", "status") == 0
     assert f"  {bad}: no report of version 1" in capsys.readouterr().out
 
 
@@ -112,8 +112,8 @@ def test_names_of_files_cannot_act_on_the_terminal(
     bad = spool / "\x1b[31mred.report.json"
     bad.write_text('{"format": "stripewise-report"}')
     inputs.old(bad)
-    run("db", "ingest", spool, "--jobs", 1)
-    run("db", "status")
+    run("centre", "ingest", spool, "--jobs", 1)
+    run("centre", "status")
     said = capsys.readouterr()
     assert "\x1b" not in said.out + said.err
 
@@ -121,7 +121,7 @@ def test_names_of_files_cannot_act_on_the_terminal(
 def test_a_day_to_begin_with_is_asked_for_once(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from stripewise.cli._db_ingest import Scheduler
+    from stripewise.cli._centre_ingest import Scheduler
 
     asked: list[int | None] = []
 
@@ -130,7 +130,7 @@ def test_a_day_to_begin_with_is_asked_for_once(
         ahead()
 
     monkeypatch.setattr("stripewise.centre.database.ingest.watch", twice)
-    words = ("db", "ingest", "--slurm", "--slurm-since", "2026-01-01", "--watch", "300")
+    words = ("centre", "ingest", "--slurm", "--slurm-since", "2026-01-01", "--watch", "300")
     monkeypatch.setattr(Scheduler, "ask", lambda self, *_, **__: asked.append(self.since))
     assert run(*words) == 0
     assert asked == [1767225600, None]
@@ -141,14 +141,14 @@ def test_a_day_to_begin_with_is_asked_for_once(
 def test_backup_and_restore(
     spool: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run("db", "ingest", spool, "--jobs", 1)
-    assert run("db", "backup", tmp_path / "copy") == 0
-    assert run("db", "backup", tmp_path / "copy") == 2
+    run("centre", "ingest", spool, "--jobs", 1)
+    assert run("centre", "backup", tmp_path / "copy") == 0
+    assert run("centre", "backup", tmp_path / "copy") == 2
     assert "is there already: give the name of a new file" in capsys.readouterr().err
-    assert run("db", "restore", tmp_path / "copy") == 8
+    assert run("centre", "restore", tmp_path / "copy") == 8
     assert "give --replace" in capsys.readouterr().err
-    assert run("db", "restore", "--replace", tmp_path / "copy") == 0
-    assert run("db", "restore", "--db", tmp_path / "new.sqlite", tmp_path / "copy") == 0
+    assert run("centre", "restore", "--replace", tmp_path / "copy") == 0
+    assert run("centre", "restore", "--db", tmp_path / "new.sqlite", tmp_path / "copy") == 0
 
 
 @pytest.mark.parametrize(
@@ -161,8 +161,8 @@ def test_backup_and_restore(
         (["ingest", "/tmp", "--jobs", "0"], 2, "--jobs"),
         (["ingest", "/tmp", "--watch", "0"], 2, "--watch"),
         (["status", "--db", "mysql://host/name"], 2, "mysql is no database that Stripewise uses"),
-        (["status"], 8, "holds no statistics: run `stripewise db init --db"),
-        (["prune"], 8, "holds no statistics: run `stripewise db init --db"),
+        (["status"], 8, "holds no statistics: run `stripewise centre init --db"),
+        (["prune"], 8, "holds no statistics: run `stripewise centre init --db"),
         (["prune", "--files-older-than", "-1"], 2, "--files-older-than"),
         (["init", "--db", "/nowhere/at/all.sqlite"], 8, "check that its directory exists"),
         (["restore", "/nowhere"], 2, "give a backup"),
@@ -172,7 +172,7 @@ def test_backup_and_restore(
 def test_bad_input_is_one_line(
     words: list[str], code: int, what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("db", *words) == code
+    assert run("centre", *words) == code
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 1
     assert what in said[0]
@@ -180,7 +180,7 @@ def test_bad_input_is_one_line(
 
 def test_no_database_at_all(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
     database.write_text("no database, but long enough to be looked at as one " * 100)
-    assert run("db", "status") == 8
+    assert run("centre", "status") == 8
     assert "not a database: check its path, or restore a backup" in capsys.readouterr().err
 
 
@@ -189,7 +189,7 @@ def test_tables_of_a_newer_version(
 ) -> None:
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
-    assert run("db", "ingest", spool) == 8
+    assert run("centre", "ingest", spool) == 8
     assert "made by a newer Stripewise" in capsys.readouterr().err
 
 
@@ -204,9 +204,9 @@ def test_a_run_reports_itself(
     monkeypatch.setenv("STRIPEWISE_REPORTS", str(reports))
     command = ["run", "--", "dd", "if=/dev/zero", "of=out.dat", "bs=4096", "count=8"]
     assert run(*command) == 0
-    assert run("db", "init") == 0
+    assert run("centre", "init") == 0
     capsys.readouterr()
-    assert run("db", "ingest", reports, "--settle", 0, "--jobs", 1, "--json") == 0
+    assert run("centre", "ingest", reports, "--settle", 0, "--jobs", 1, "--json") == 0
     assert json.loads(capsys.readouterr().out)["stored"] == {"report": 1}
     monkeypatch.setenv("STRIPEWISE_REPORTS", str(tmp_path / "nowhere"))
     assert run(*command) == 0
@@ -223,10 +223,10 @@ def test_a_run_reports_itself(
 def test_a_look_at_a_database_that_is_not_there_makes_none(
     database: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("db", *words) == 8
+    assert run("centre", *words) == 8
     assert "holds no statistics: " in capsys.readouterr().err
     assert not database.exists()
-    assert run("db", "init") == 0
+    assert run("centre", "init") == 0
     assert stat.S_IMODE(database.stat().st_mode) == 0o600
 
 
@@ -236,5 +236,5 @@ def test_the_state_of_newer_tables_is_not_that_of_older_ones(
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     capsys.readouterr()
-    assert run("db", "status") == 8
+    assert run("centre", "status") == 8
     assert "was made by a newer Stripewise" in capsys.readouterr().err

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise db user|grant|revoke|token`: what they say, and what they never take or print."""
+"""`stripewise centre user|grant|revoke|token`: what they say, and never take or print."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def database(
     path = str(tmp_path / "fleet.sqlite")
     monkeypatch.setenv("STRIPEWISE_DB", path)
     monkeypatch.setenv("LOGNAME", "root")
-    assert run("db", "init") == 0
+    assert run("centre", "init") == 0
     capsys.readouterr()
     return path
 
@@ -58,16 +58,16 @@ def test_from_an_account_to_a_login(
     database: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     piped(monkeypatch, PASSWORD + "\n")
-    assert run("db", "user", "add", "ada", "--role", "admin", "--password") == 0
+    assert run("centre", "user", "add", "ada", "--role", "admin", "--password") == 0
     out = capsys.readouterr().out
     assert out == (
         "account ada: admin, opened by a password of its own, own jobs are those of ada\n"
     )
     assert accounts(database).check_password("ada", PASSWORD) is not None
     piped(monkeypatch, "another good password\r\n")
-    assert run("db", "user", "password", "ada") == 0
+    assert run("centre", "user", "password", "ada") == 0
     assert accounts(database).check_password("ada", "another good password") is not None
-    assert run("db", "user", "password", "ada", "--remove") == 0
+    assert run("centre", "user", "password", "ada", "--remove") == 0
     assert accounts(database).check_password("ada", "another good password") is None
     trail = AuditTrail(create_engine(database)).list()
     assert {line.login for line in trail} == {"cli:root"}
@@ -85,7 +85,7 @@ def test_a_terminal_is_asked_twice_and_shows_nothing(
 
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(click, "prompt", prompt)
-    assert run("db", "user", "add", "ada", "--password") == 0
+    assert run("centre", "user", "add", "ada", "--password") == 0
     (question,) = asked
     assert question["hide_input"]
     assert question["confirmation_prompt"]
@@ -96,12 +96,12 @@ def test_no_password_is_taken_from_the_command_line(
     database: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     piped(monkeypatch, "")
-    assert run("db", "user", "add", "ada", "--password", PASSWORD) == 2
-    assert run("db", "user", "add", "ada", f"--password={PASSWORD}") == 2
-    assert run("db", "user", "add", "ada", "--password") == 2
+    assert run("centre", "user", "add", "ada", "--password", PASSWORD) == 2
+    assert run("centre", "user", "add", "ada", f"--password={PASSWORD}") == 2
+    assert run("centre", "user", "add", "ada", "--password") == 2
     assert "standard input has no password" in capsys.readouterr().err
     piped(monkeypatch, "short\n")
-    assert run("db", "user", "add", "ada", "--password") == 2
+    assert run("centre", "user", "add", "ada", "--password") == 2
     assert "a password of 5 characters cannot be used" in capsys.readouterr().err
     assert accounts(database).list() == []
 
@@ -109,54 +109,54 @@ def test_no_password_is_taken_from_the_command_line(
 def test_a_list_for_people_and_one_for_programs(
     database: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("db", "user", "list") == 0
+    assert run("centre", "user", "list") == 0
     assert "there are no accounts yet" in capsys.readouterr().out
-    run("db", "user", "add", "grace")
-    run("db", "user", "add", "helpdesk", "--role", "support", "--person", "")
+    run("centre", "user", "add", "grace")
+    run("centre", "user", "add", "helpdesk", "--role", "support", "--person", "")
     with create_engine(database).execution_options(writing=True).begin() as connection:
         connection.execute(insert(Project).values(name="climate"))
-    assert run("db", "grant", "grace", "--manages", "climate") == 0
-    run("db", "user", "disable", "helpdesk")
+    assert run("centre", "grant", "grace", "--manages", "climate") == 0
+    run("centre", "user", "disable", "helpdesk")
     capsys.readouterr()
-    assert run("db", "user", "list") == 0
+    assert run("centre", "user", "list") == 0
     assert capsys.readouterr().out.splitlines() == [
         "login     role     own jobs of  opened by       last login  manages",
         "grace     user     grace        centre's login  never       climate",
         "helpdesk  support  nobody       disabled        never       -",
     ]
-    assert run("db", "user", "list", "--json") == 0
+    assert run("centre", "user", "list", "--json") == 0
     first, second = json.loads(capsys.readouterr().out)
     assert (first["login"], first["manages"], first["person"]) == ("grace", ["climate"], "grace")
     assert (second["role"], second["is_disabled"], second["manages"]) == ("support", True, [])
     assert "password" not in first
-    assert run("db", "revoke", "grace", "--manages", "climate") == 0
-    assert run("db", "revoke", "grace", "--manages", "climate") == 2
+    assert run("centre", "revoke", "grace", "--manages", "climate") == 0
+    assert run("centre", "revoke", "grace", "--manages", "climate") == 2
     assert "grace does not manage climate" in capsys.readouterr().err
 
 
 def test_an_account_is_changed(database: str, capsys: pytest.CaptureFixture[str]) -> None:
-    run("db", "user", "add", "ada")
-    assert run("db", "user", "role", "ada", "admin") == 0
-    assert run("db", "user", "person", "ada", "lovelace") == 0
-    assert run("db", "user", "disable", "ada") == 0
+    run("centre", "user", "add", "ada")
+    assert run("centre", "user", "role", "ada", "admin") == 0
+    assert run("centre", "user", "person", "ada", "lovelace") == 0
+    assert run("centre", "user", "disable", "ada") == 0
     found = accounts(database).find("ada")
     assert found is not None
     assert (found.role, found.person, found.is_disabled) == ("admin", "lovelace", True)
-    assert run("db", "user", "enable", "ada") == 0
+    assert run("centre", "user", "enable", "ada") == 0
     found = accounts(database).find("ada")
     assert found is not None
     assert not found.is_disabled
     capsys.readouterr()
     for words in (("role", "ada", "root"), ("role", "bob", "user"), ("disable", "bob"),
                   ("add", "ada"), ("add", "a b")):  # fmt: skip
-        assert run("db", "user", *words) == 2
+        assert run("centre", "user", *words) == 2
         assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 def test_a_token_is_shown_once(database: str, capsys: pytest.CaptureFixture[str]) -> None:
-    run("db", "user", "add", "ada")
+    run("centre", "user", "add", "ada")
     capsys.readouterr()
-    assert run("db", "token", "add", "ada", "scripts", "--scope", "read") == 0
+    assert run("centre", "token", "add", "ada", "scripts", "--scope", "read") == 0
     printed = capsys.readouterr()
     secret = printed.out.strip()
     assert secret.startswith("swt_")
@@ -165,26 +165,26 @@ def test_a_token_is_shown_once(database: str, capsys: pytest.CaptureFixture[str]
     bearer = Tokens(create_engine(database)).find(secret)
     assert bearer is not None
     assert bearer.scopes == {"read"}
-    assert run("db", "token", "list") == 0
+    assert run("centre", "token", "list") == 0
     out = capsys.readouterr().out
     assert secret not in out
     assert out.splitlines()[1].split()[:4] == ["1", "ada", "scripts", "read"]
-    assert run("db", "token", "list", "ada", "--json") == 0
+    assert run("centre", "token", "list", "ada", "--json") == 0
     (line,) = json.loads(capsys.readouterr().out)
     assert line["scopes"] == ["read"]
     assert secret not in repr(line)
-    assert run("db", "token", "revoke", 1) == 0
+    assert run("centre", "token", "revoke", 1) == 0
     assert Tokens(create_engine(database)).find(secret) is None
     capsys.readouterr()
-    assert run("db", "token", "list") == 0
+    assert run("centre", "token", "list") == 0
     assert capsys.readouterr().out == "there are no tokens\n"
 
 
 def test_a_token_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    run("db", "user", "add", "ada", "--role", "admin")
+    run("centre", "user", "add", "ada", "--role", "admin")
     capsys.readouterr()
     words = ("--scope", "read:files", "--days", 7, "--json")
-    assert run("db", "token", "add", "ada", "robot", *words) == 0
+    assert run("centre", "token", "add", "ada", "robot", *words) == 0
     made = json.loads(capsys.readouterr().out)
     assert made["token"].startswith("swt_")
     assert made["scopes"] == ["read", "read:files"]
@@ -206,9 +206,9 @@ def test_a_token_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_is_wrong_with_a_token_is_one_line(
     capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
 ) -> None:
-    run("db", "user", "add", "ada")
+    run("centre", "user", "add", "ada")
     capsys.readouterr()
-    assert run("db", "token", *words) == 2
+    assert run("centre", "token", *words) == 2
     err = capsys.readouterr().err
     assert said in err
     assert len(err.splitlines()) == 1
@@ -217,5 +217,5 @@ def test_what_is_wrong_with_a_token_is_one_line(
 def test_without_tables_it_says_what_to_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("db", "user", "list", "--db", tmp_path / "empty.sqlite") == 8
-    assert "run `stripewise db init --db" in capsys.readouterr().err
+    assert run("centre", "user", "list", "--db", tmp_path / "empty.sqlite") == 8
+    assert "run `stripewise centre init --db" in capsys.readouterr().err

@@ -38,7 +38,7 @@ def test_settings_and_warnings_of_a_configuration(command, tmp_path):
     path.write_text(
         f'version = 1\n[[file]]\nmatch = "{escaped}*"\nmpiio = {{ "x{escaped}" = "{escaped}" }}\n'
     )
-    shown = output_of("config", command, path)
+    shown = output_of("settings", command, path)
     assert "\\x1b]0;owned\\x07b\\u202egpj" in shown
     assert not {"\x1b", "\x07", "\u202e", "\u2066"} & set(shown)
 
@@ -46,11 +46,11 @@ def test_settings_and_warnings_of_a_configuration(command, tmp_path):
 @pytest.mark.parametrize(
     "words",
     [
-        ("config", "show", f"/none/{EVIL}"),
+        ("settings", "show", f"/none/{EVIL}"),
         ("run", "--config", f"/none/{EVIL}", "--", "true"),
         ("profile", f"/none/{EVIL}"),
         (f"tune{EVIL}",),
-        ("tunables", f"--{EVIL}"),
+        ("settings", "tunables", f"--{EVIL}"),
     ],
 )
 def test_errors(words):
@@ -73,23 +73,23 @@ def is_harmless(shown: str) -> bool:
 @pytest.mark.parametrize(
     "words",
     [
-        *(("profile", LINES), ("pattern", LINES), ("simulate", "--pattern", LINES)),
-        *(("trace", one, LINES) for one in ("info", "show", "export")),
-        *(("config", one, LINES) for one in ("show", "check", "convert")),
-        *(("db", one, "--db", LINES) for one in ("status", "export", "prune")),
+        *(("profile", LINES), ("profile", "--export", LINES), ("simulate", "--pattern", LINES)),
+        *(("profile", "--as", one, LINES) for one in ("info", "calls", "pattern")),
+        *(("settings", one, LINES) for one in ("show", "check", "convert")),
+        *(("centre", one, "--db", LINES) for one in ("status", "export", "prune")),
         *(("machine", one, LINES) for one in ("show", "check")),
         *(("bench", one, LINES) for one in ("report", "import", "history", "export")),
-        ("db", "ingest", LINES, "--db", LINES),
-        ("model", "show", LINES),
+        ("centre", "ingest", LINES, "--db", LINES),
+        ("knowledge", "model", "show", LINES),
         ("knowledge", "show", LINES),
-        ("surface", "show", LINES),
-        ("convert", LINES),
-        ("advise", LINES),
-        ("monitor", "check", "--config", LINES),
-        ("serve", "--config", LINES),
+        ("bench", "surface", "show", LINES),
+        ("settings", "script", LINES),
+        ("bench", "advise", LINES),
+        ("doctor", "monitor", "--config", LINES),
+        ("centre", "serve", "--config", LINES),
         ("run", "--config", LINES, "--", "true"),
         ("tune", "--resume", LINES),
-        ("tunables", LINES),
+        ("settings", "tunables", LINES),
         (LINES,),
     ],
 )
@@ -109,10 +109,14 @@ def test_names_in_a_trace_make_no_line(tmp_path):
     path = tmp_path / "vm.sw"
     path.write_bytes(build_container([process], host=LINES, run_id=LINES))
     for words in (
-        *(("profile", path), ("profile", "--json", path), ("profile", "--csv", path)),
-        *(("pattern", path), ("pattern", "--json", path), ("trace", "info", path)),
-        *(("trace", "show", path), ("trace", "show", "--json", path)),
-        ("trace", "export", path, "-o", tmp_path / "t.json"),
+        *(("profile", path), ("profile", "--json", path), ("profile", "--as", "csv", path)),
+        *(
+            ("profile", "--as", "pattern", path),
+            ("profile", "--as", "pattern", "--json", path),
+            ("profile", "--as", "info", path),
+        ),
+        *(("profile", "--as", "calls", path), ("profile", "--as", "calls", "--json", path)),
+        ("profile", path, "--export", tmp_path / "t.json"),
     ):
         shown = output_of(*words)
         assert is_harmless(shown), (words, shown)
@@ -127,11 +131,11 @@ def test_names_of_inputs_make_no_line(more, tmp_path):
     (logs / f"{LINES}.txt").write_text(LINES)
     (logs / f"link {LINES}").symlink_to(LINES)
     base = str(tmp_path / "base.sqlite")
-    output_of("db", "init", "--db", base)
-    shown = output_of("db", "ingest", logs, "--db", base, "--settle", 0, "--jobs", 1, *more)
+    output_of("centre", "init", "--db", base)
+    shown = output_of("centre", "ingest", logs, "--db", base, "--settle", 0, "--jobs", 1, *more)
     assert "\\x0a" in shown or "\\n" in shown
     assert is_harmless(shown), shown
-    assert is_harmless(output_of("db", "status", "--db", base))
+    assert is_harmless(output_of("centre", "status", "--db", base))
 
 
 def test_a_log_has_a_line_for_each_record():

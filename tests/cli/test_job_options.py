@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.cli._scripts import NodeHours
+from stripewise.cli._options import NodeHours
 from support.job_cluster import refused
 
 

@@ -64,9 +64,11 @@ def test_scripts_that_cannot_be_tuned(cluster, text, words) -> None:
 
 
 def test_the_tuned_script_is_not_tuned_again(cluster) -> None:
-    done = cluster.run("convert", "run.sh", "--bb-nodes", "1", "-o", "again.sh")
+    done = cluster.run("settings", "script", "run.sh", "--bb-nodes", "1", "-o", "again.sh")
     assert done.code == 0, done
-    refused(cluster, cluster.tune("again.sh"), "earlier study", "convert --revert again.sh")
+    refused(
+        cluster, cluster.tune("again.sh"), "earlier study", "settings script --revert again.sh"
+    )
 
 
 @pytest.mark.parametrize("name", ["missing.sh", ".", "data.bin", "nul.sh"])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise kernel` finds the program and passes everything on."""
+"""`stripewise bench kernel` finds the program and passes everything on."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.cli._kernel import call_program
+from stripewise.cli._bench_kernel import call_program
 from stripewise.run.runtime import MpiInstallation, mpiexec_words
 
-KERNEL = [sys.executable, "-c", "from stripewise.cli import main; main()", "kernel"]
+KERNEL = [sys.executable, "-c", "from stripewise.cli import main; main()", "bench", "kernel"]
 STAND_IN = """#!/bin/sh
 for word in "$@"; do
     case $word in exit-*) exit "${word#exit-}" ;; esac
@@ -78,7 +78,7 @@ def test_a_kernel_that_is_not_built_names_the_remedy(stand_in: Path) -> None:
     assert done.returncode == 5
     assert done.stderr.count("\n") == 1
     assert "no kernel for openmpi" in done.stderr
-    assert "stripewise runtime build" in done.stderr
+    assert "stripewise doctor build" in done.stderr
 
 
 def test_without_a_runtime_the_remedy_is_the_same(
@@ -87,7 +87,7 @@ def test_without_a_runtime_the_remedy_is_the_same(
     monkeypatch.setenv("STRIPEWISE_RUNTIME_DIR", str(tmp_path))
     done = stripewise("--pattern", "btio")
     assert done.returncode == 5
-    assert "stripewise runtime build" in done.stderr
+    assert "stripewise doctor build" in done.stderr
 
 
 @needs_mpich

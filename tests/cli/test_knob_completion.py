@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import click
 import pytest
 from click.shell_completion import ShellComplete
 
@@ -29,5 +28,9 @@ def test_strategies():
 
 
 def test_the_knob_of_tunables():
-    assert "hdf5.alignment" in completed(["tunables"], "hdf5.")
-    assert isinstance(main, click.Group)
+    assert "hdf5.alignment" in completed(["settings", "tunables"], "hdf5.")
+
+
+def test_options_that_help_leaves_out_are_completed():
+    assert {"--bb-nodes", "--bb-capacity"} <= set(completed(["tune"], "--bb-"))
+    assert "--help-all" in completed(["tune"], "--help")

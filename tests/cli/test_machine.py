@@ -124,9 +124,8 @@ def probing(monkeypatch, tmp_path):
     monkeypatch.setattr("stripewise.run.runtime.collective_stacks", list)
 
 
-@pytest.mark.parametrize("words", [("machine", "probe"), ("doctor", "--storage")])
-def test_a_probe_is_kept_and_shown_again(cli, tmp_path, monkeypatch, probing, words):
-    told = cli(*words, str(tmp_path))
+def test_a_probe_is_kept_and_shown_again(cli, tmp_path, monkeypatch, probing):
+    told = cli("machine", "probe", str(tmp_path))
     assert "write of 1 KiB       2 µs (1 µs to 3 µs)" in told.stdout
     assert "kept in " in told.stderr
     shown = cli("machine", "show", "local", "--directory", str(tmp_path)).stdout

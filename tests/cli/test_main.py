@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -62,6 +64,57 @@ def test_help_lists_every_command() -> None:
         assert text in result.output
 
 
+def test_help_has_groups_with_few_commands() -> None:
+    text = CliRunner().invoke(main, ["--help"]).output
+    assert len(_main.COMMANDS) <= 10
+    for heading in _main.GROUPS:
+        assert f"\n{heading}:\n" in text
+    assert "stripewise COMMAND --help-all" in text
+
+
+def helps() -> Iterator[tuple[str, str, str]]:
+    """Each command with its --help and its --help-all."""
+    for path in [(), *leaves(main)]:
+        texts = [CliRunner().invoke(main, [*path, way]).output for way in ("--help", "--help-all")]
+        yield " ".join(path), *texts
+
+
+def test_help_is_short_and_fits_a_terminal() -> None:
+    for name, short, long in helps():
+        options = [line for line in short.splitlines() if line.startswith("  -")]
+        assert len(options) <= 15, name
+        for line in (*short.splitlines(), *long.splitlines()):
+            assert len(line) <= 80, line
+            assert not re.search(r"\w-$", line), line  # no name is cut at its hyphen
+
+
+def test_everything_is_in_help_all() -> None:
+    for path in [(), *leaves(main)]:
+        command: click.Command = main
+        for name in path:
+            assert isinstance(command, click.Group)
+            command = command.get_command(click.Context(command), name)  # type: ignore[assignment]
+        text = CliRunner().invoke(main, [*path, "--help-all"]).output
+        for one in command.params:
+            assert isinstance(one, click.Argument) or one.opts[0] in text, (path, one.opts)
+
+
+def test_options_for_job_scripts_are_shown_with_a_script(tmp_path: Path) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text("#!/bin/bash\n#SBATCH -N 1\nsrun ./a\n")
+    assert "--bb-nodes" not in CliRunner().invoke(main, ["tune", "--help"]).output
+    assert "Job script:\n" in CliRunner().invoke(main, ["tune", "--help-all"]).output
+    shown = CliRunner().invoke(main, ["tune", str(script), "--help"]).output
+    assert "--bb-nodes" in shown
+    assert "--exclude" not in shown
+    assert "  --only" not in shown
+    assert sum(line.startswith("  -") for line in shown.splitlines()) <= 15
+    done = CliRunner().invoke(main, ["tune", "--pool", "p", "--", "true"])
+    assert done.exit_code == 2
+    assert "--pool goes with a job script" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_help_of_every_command_has_examples() -> None:
     for path in [(), *leaves(main)]:
         result = CliRunner().invoke(main, [*path, "--help"])
@@ -90,9 +143,9 @@ def test_unknown_command() -> None:
 
 
 def test_unknown_option_names_the_help() -> None:
-    result = CliRunner().invoke(main, ["runtime", "list", "--nope"])
+    result = CliRunner().invoke(main, ["doctor", "runtime", "--nope"])
     assert result.exit_code == 2
-    assert "(see `stripewise runtime list --help`)" in result.stderr
+    assert "(see `stripewise doctor runtime --help`)" in result.stderr
 
 
 def test_an_error_is_one_line_and_its_exit_code(fails) -> None:
@@ -125,7 +178,7 @@ def test_an_unexpected_error_has_no_traceback(fails) -> None:
 
 def test_debug_shows_the_traceback() -> None:
     done = subprocess.run(
-        [*STRIPEWISE, "--debug", "runtime", "list"],
+        [*STRIPEWISE, "--debug", "doctor", "runtime"],
         env={**os.environ, "STRIPEWISE_RUNTIME_DIR": "/nonexistent"},
         capture_output=True,
         text=True,
@@ -137,14 +190,14 @@ def test_debug_shows_the_traceback() -> None:
 
 
 def test_a_closed_pipe_is_quiet() -> None:
-    command = " ".join(f"'{word}'" for word in STRIPEWISE) + " completion bash | true"
+    command = " ".join(f"'{word}'" for word in STRIPEWISE) + " --completion bash | true"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert done.stderr == ""
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion(shell: str) -> None:
-    result = CliRunner().invoke(main, ["completion", shell])
+    result = CliRunner().invoke(main, ["--completion", shell])
     assert result.exit_code == 0
     assert "_STRIPEWISE_COMPLETE" in result.output
 
@@ -167,7 +220,7 @@ def test_numbers_that_json_lacks() -> None:
     }
 
 
-@pytest.mark.parametrize("words", [[], ["config"], ["runtime"]])
+@pytest.mark.parametrize("words", [[], ["settings"], ["bench"]])
 def test_a_group_alone_shows_its_help(words: list[str]) -> None:
     result = CliRunner().invoke(main, words)
     assert (result.exit_code, result.stdout) == (2, "")
@@ -175,7 +228,7 @@ def test_a_group_alone_shows_its_help(words: list[str]) -> None:
 
 
 def test_a_missing_choice_is_one_line() -> None:
-    result = CliRunner().invoke(main, ["config", "convert", "best.toml"])
+    result = CliRunner().invoke(main, ["settings", "convert", "best.toml"])
     assert result.exit_code == 2
     assert "Missing option '--to'. Choose from: toml, mpich-hints" in result.stderr
     assert result.stderr.count("\n") == 1

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise metadata` finds the program, passes everything on, and tells of emulations."""
+"""`stripewise bench metadata` finds the program, passes everything on, and tells of emulations."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from stripewise.cli import _kernel
-from stripewise.cli import _kernel as _metadata
+from stripewise.cli import _bench_kernel as _kernel
+from stripewise.cli import _bench_kernel as _metadata
 from stripewise.core.errors import RuntimeMissingError, UsageError
 
 STAND_IN = """#!/bin/sh
@@ -56,7 +56,7 @@ def test_a_program_that_is_not_built_names_the_remedy(called: list[list[str]]) -
     error = stripewise("--path", "--mpi", "openmpi").exception
     assert isinstance(error, RuntimeMissingError)
     assert "no metadata program for openmpi" in str(error)
-    assert "stripewise runtime build" in str(error)
+    assert "stripewise doctor build" in str(error)
 
 
 @needs_mpich

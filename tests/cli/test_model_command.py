@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise model`."""
+"""`stripewise knowledge model`."""
 
 import json
 
@@ -30,7 +30,7 @@ def model(tmp_path, monkeypatch):
 
 
 def run(*words):
-    return CliRunner().invoke(main, ["model", *words])
+    return CliRunner().invoke(main, ["knowledge", "model", *words])
 
 
 def test_a_list_and_one_of_it(model):
@@ -66,4 +66,4 @@ def test_a_model_that_is_not_there(model):
 
 def test_no_models(tmp_path, monkeypatch):
     monkeypatch.setenv("STRIPEWISE_MODELS", str(tmp_path / "none"))
-    assert "stripewise train" in run("list").output
+    assert "stripewise knowledge train" in run("list").output

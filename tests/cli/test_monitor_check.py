@@ -17,6 +17,6 @@ def test_check_writes_one_line_whatever_a_plug_in_says(monkeypatch: pytest.Monke
     monkeypatch.setattr(monitor, "give_up_root", lambda *_: "runs as nobody")
     monkeypatch.setattr(agent, "check_collectors", lambda *_: (strange,))
     monkeypatch.setattr(agent, "check_sinks", lambda *_: ())
-    lines = CliRunner().invoke(main, ["monitor", "check"]).stdout.splitlines()
+    lines = CliRunner().invoke(main, ["doctor", "monitor"]).stdout.splitlines()
     assert len(lines) == 4
     assert all(line.isprintable() for line in lines)

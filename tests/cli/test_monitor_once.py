@@ -16,7 +16,7 @@ def warnings_of(monkeypatch: pytest.MonkeyPatch, problems: int) -> list[str]:
     rounds = [Round("disks", 1.0, 1.0, problems=texts), Round("monitor", 1.0, 1.0)]
     monkeypatch.setattr(agent, "read_once", lambda *_: rounds)
     monkeypatch.setattr(monitor, "give_up_root", lambda *_: None)
-    return CliRunner().invoke(main, ["monitor", "once"]).stderr.splitlines()
+    return CliRunner().invoke(main, ["centre", "monitor", "once"]).stderr.splitlines()
 
 
 def test_once_says_how_much_more_was_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from stripewise.cli import main
 PROGRAM = ("--", "sh", "-c", "touch ran")
 
 
-@pytest.mark.parametrize("command", ["run", "trace", "tune"])
+@pytest.mark.parametrize("command", ["run", "profile", "tune"])
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise pattern`, on the text trace that the published example shows."""
+"""`stripewise profile --as pattern`, on the text trace that the published example shows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ LINES = """\
 
 @pytest.fixture
 def run() -> Callable[..., Result]:
-    return lambda *words: CliRunner().invoke(main, ["pattern", *words], catch_exceptions=False)
+    return lambda *words: CliRunner().invoke(
+        main, ["profile", *words, "--as", "pattern"], catch_exceptions=False
+    )
 
 
 @pytest.fixture
@@ -71,14 +73,14 @@ def test_words_and_globs(run: Callable[..., Result], trace: Path) -> None:
 
 
 def test_compare(run: Callable[..., Result], trace: Path) -> None:
-    said = run("--compare", str(trace), str(trace))
+    said = run(str(trace), "--compare", str(trace))
     assert "0.000  write" in said.output
-    pairs = json.loads(run("--compare", str(trace), str(trace), "--json").output)["pairs"]
+    pairs = json.loads(run(str(trace), "--compare", str(trace), "--json").output)["pairs"]
     assert [pair["distance"] for pair in pairs] == [0]
 
 
 def test_what_is_missing_is_told(run: Callable[..., Result], tmp_path: Path) -> None:
     assert run().exit_code == 2
-    assert run("--compare", "a", "b", "c").exit_code == 2
+    assert run("--compare", "a").exit_code == 2
     said = run(str(tmp_path / "none.sw"))
     assert said.exit_code == 9

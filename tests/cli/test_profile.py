@@ -68,17 +68,17 @@ def test_a_page_that_cannot_be_written_is_one_line(job_output, capsys, tmp_path)
 
 
 def test_findings_only_as_json(job_output, capsys):
-    assert run("profile", "--json", "--findings-only", job_output) == 0
+    assert run("profile", "--json", "--as", "findings", job_output) == 0
     assert set(json.loads(capsys.readouterr().out)) == {"summary", "findings"}
 
 
 def test_csv(job_output, capsys):
-    assert run("profile", "--csv", job_output) == 0
+    assert run("profile", "--as", "csv", job_output) == 0
     assert capsys.readouterr().out.startswith("path,interface,read_bytes,")
 
 
 def test_blocks_of_a_jobs_output_are_printed_again(job_output, capsys):
-    assert run("profile", "--mpiio-stats", job_output) == 0
+    assert run("profile", "--as", "mpiio-stats", job_output) == 0
     captured = capsys.readouterr()
     assert [line.split() for line in captured.out.splitlines()] == [
         line.split() for line in BLOCK.splitlines()
@@ -98,7 +98,7 @@ def test_exit_codes(tmp_path, capsys):
     nothing = tmp_path / "nothing"
     nothing.write_text("nothing that is known")
     assert run("profile", nothing) == 9
-    assert run("profile", "--json", "--csv", nothing) == 2
+    assert run("profile", "--json", "--as", "csv", nothing) == 2
     assert run("profile") == 2
     capsys.readouterr()
 
@@ -115,7 +115,7 @@ def test_a_damaged_block_is_shown_as_unknown_and_fails(job_output, capsys):
     figures = json.loads(capsys.readouterr().out)["figures"]
     assert figures["write_bytes"] is None
     assert figures["missing"]["write_bytes"] == "1 block is cut off or damaged"
-    assert run("profile", "--csv", job_output) == 9
+    assert run("profile", "--as", "csv", job_output) == 9
     names, row = (line.split(",") for line in capsys.readouterr().out.splitlines())
     cells = dict(zip(names, row, strict=False))
     assert (cells["write_bytes"], cells["elapsed_seconds"]) == ("", "")

@@ -15,7 +15,7 @@ from stripewise.cli import main
 from stripewise.core.errors import UsageError
 from stripewise.study.procedure import try_lines
 
-RECORD = ("surface", "record", "-o", "a.jsonl", "--vary", "mpiio.cb_nodes=2,4")
+RECORD = ("bench", "surface", "record", "-o", "a.jsonl", "--vary", "mpiio.cb_nodes=2,4")
 
 
 @pytest.fixture
@@ -92,9 +92,29 @@ def test_a_training_asks_for_what_its_launcher_changes(
     monkeypatch.setattr(
         "stripewise.study.training.kernel_program", lambda *_: ((launcher, "-n"), "/bin/true")
     )
-    words = ("train", "--here", "--ranks", "2", "-o", "t.training", "--mpiexec", "./plain.sh")
+    words = (
+        "knowledge",
+        "train",
+        "--here",
+        "--ranks",
+        "2",
+        "-o",
+        "t.training",
+        "--mpiexec",
+        "./plain.sh",
+    )
     asked(call(*words), user)
-    said = call("train", "--on", "edison", "--simulate", "--ranks", "64", "--allow-outside", user)
+    said = call(
+        "knowledge",
+        "train",
+        "--on",
+        "edison",
+        "--simulate",
+        "--ranks",
+        "64",
+        "--allow-outside",
+        user,
+    )
     assert "--allow-outside goes without --simulate" in said.output
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`kernel --from` and `tune --replay`: options, directories, what decides."""
+"""`bench kernel --from` and `tune --replay`: options, directories, what decides."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from stripewise.cli._kernel import replay_directory, replay_options
+from stripewise.cli._bench_kernel import replay_directory, replay_options
 from stripewise.core import StudyResult, Trial
 from stripewise.core.errors import RuntimeMissingError, StudyError, UsageError
 from stripewise.evidence.replay import Plan
@@ -71,7 +71,7 @@ def test_a_replay_program_that_is_not_built_names_the_remedy(tmp_path: Path) -> 
     program.touch()
     runtime = Runtime(tmp_path)
     assert replay_run.replay_program(runtime, None) == ("mpich", program)
-    with pytest.raises(RuntimeMissingError, match=r"no replay program for openmpi.*runtime build"):
+    with pytest.raises(RuntimeMissingError, match=r"no replay program for openmpi.*doctor build"):
         replay_run.replay_program(runtime, "openmpi")
 
 

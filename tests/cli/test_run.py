@@ -129,7 +129,7 @@ def test_not_executable(scratch: Path) -> None:
 def test_no_runtime(scratch: Path) -> None:
     done = stripewise("--", "true", env={**os.environ, "STRIPEWISE_RUNTIME_DIR": "/nonexistent"})
     assert done.returncode == 5
-    assert "stripewise runtime build" in done.stderr
+    assert "stripewise doctor build" in done.stderr
 
 
 def test_a_configuration_that_is_not_there(scratch: Path) -> None:
@@ -208,7 +208,7 @@ def test_a_configuration_that_carries_code_is_refused(scratch: Path, job: str, n
     assert f"--allow-environment {name}" in errors(done.stderr)[0]
     assert [path.name for path in scratch.iterdir() if path.is_file()] == ["c.toml"]
     assert f"{name}=/tmp/x" in stripewise("--allow-environment", name, *words).stdout
-    check = [*RUN[:-1], "config", "check", "c.toml"]
+    check = [*RUN[:-1], "settings", "check", "c.toml"]
     checked = subprocess.run(check, capture_output=True, text=True)
     assert checked.returncode == 3
     assert f"{name} can run code" in checked.stdout

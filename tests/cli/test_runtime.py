@@ -13,21 +13,21 @@ from stripewise.run import runtime
 
 
 def test_list(blind: Path) -> None:
-    result = CliRunner().invoke(main, ["runtime", "list"])
+    result = CliRunner().invoke(main, ["doctor", "runtime"])
     assert result.exit_code == 0
     assert result.output.split() == ["core", str(blind / "lib/libstripewise.so")]
 
 
 def test_list_as_json(blind: Path) -> None:
-    result = CliRunner().invoke(main, ["runtime", "list", "--json"])
+    result = CliRunner().invoke(main, ["doctor", "runtime", "--json"])
     assert json.loads(result.stdout)["core"] == str(blind / "lib/libstripewise.so")
 
 
 def test_not_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STRIPEWISE_RUNTIME_DIR", str(tmp_path))
-    result = CliRunner().invoke(main, ["runtime", "list"])
+    result = CliRunner().invoke(main, ["doctor", "runtime"])
     assert result.exit_code == 5
-    assert "stripewise runtime build" in result.stderr
+    assert "stripewise doctor build" in result.stderr
 
 
 def test_build_reports_what_failed(blind: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,7 +35,7 @@ def test_build_reports_what_failed(blind: Path, monkeypatch: pytest.MonkeyPatch)
         runtime.find_runtime(), ("core",), (), {"mpich 4.0.2": "it has no mpi.h"}
     )
     monkeypatch.setattr(runtime, "build_runtime", lambda *args, **options: built)
-    result = CliRunner().invoke(main, ["runtime", "build", "--json"])
+    result = CliRunner().invoke(main, ["doctor", "build", "--json"])
     assert result.exit_code == 5
     assert json.loads(result.stdout)["failed"] == {"mpich 4.0.2": "it has no mpi.h"}
     assert "it has no mpi.h" in result.stderr

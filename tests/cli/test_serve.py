@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise serve`: one clear line, with a remedy, for whatever keeps it from serving."""
+"""`stripewise centre serve`: one clear line, with a remedy, for whatever keeps it from serving."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from stripewise.centre.database import create_engine, initialise
 from stripewise.centre.database.accounts import Accounts
 from stripewise.cli import main
-from stripewise.cli._portal import _listening, _name_ways_in
+from stripewise.cli._centre_portal import _listening, _name_ways_in
 
 pytest.importorskip("fastapi")
 
@@ -28,7 +28,7 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def refused(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str]:
     """Exit code and the one line that `serve` says."""
     with pytest.raises(SystemExit) as left:
-        main(["serve", *map(str, words)])
+        main(["centre", "serve", *map(str, words)])
     said = capsys.readouterr()
     assert said.out == ""
     (line,) = said.err.splitlines()
@@ -79,7 +79,7 @@ def test_without_an_account_it_says_how_to_make_one_that_can_log_in(
 ) -> None:
     engine = create_engine(str(database))
     _name_ways_in(engine)
-    assert "`stripewise db user add NAME --role admin --password`" in capsys.readouterr().err
+    assert "`stripewise centre user add NAME --role admin --password`" in capsys.readouterr().err
     Accounts(engine).make("ada", by="me", role="admin", password="twelve characters")
     _name_ways_in(engine)
     assert capsys.readouterr().err == ""

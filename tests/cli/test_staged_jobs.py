@@ -52,7 +52,7 @@ class Jobs:
         """Convert a script; return what was said."""
         self.cluster.write(head + commands)
         shutil.copytree(self.work, self.plain, symlinks=True)
-        done = self.cluster.run("convert", "run.sh", *WAYS[self.way], *words)
+        done = self.cluster.run("settings", "script", "run.sh", *WAYS[self.way], *words)
         assert done.code == 0, done
         return done.err
 
@@ -272,11 +272,13 @@ HET = "#!/bin/bash\n#SBATCH -N1 -n1\n#SBATCH {}\n#SBATCH -N1 -n1\nsrun --het-gro
 @pytest.mark.parametrize("own", ["", "#DW jobdw type=scratch access_mode=striped capacity=1GiB\n"])
 def test_heterogeneous_jobs(cluster, word, own) -> None:
     cluster.write(HET.format(word).replace("-n1\n", f"-n1\n{own}", 1))
-    said = cluster.run("convert", "run.sh", "--bb-nodes", "1")
+    said = cluster.run("settings", "script", "run.sh", "--bb-nodes", "1")
     said.error("run.sh is a heterogeneous job", "one of its parts", "--tier directory")
     assert cluster.names == {"run.sh", "input.txt"}
     if not own:
-        done = cluster.run("convert", "run.sh", "--tier", "directory", "--place", "/flash/$USER")
+        done = cluster.run(
+            "settings", "script", "run.sh", "--tier", "directory", "--place", "/flash/$USER"
+        )
         assert done.code == 0, done
 
 
@@ -300,7 +302,7 @@ def test_jobs_whose_files_cannot_be_staged(cluster, text, words, says) -> None:
     folders = {"IN": str(cluster.work), "OUT": f"{cluster.work}/out", ".": str(cluster.work)}
     given = [folders.get(word, word) for word in words]
     way = () if "directory" in words else ("--bb-nodes", "1")
-    cluster.run("convert", "run.sh", *way, *given).error(*says)
+    cluster.run("settings", "script", "run.sh", *way, *given).error(*says)
     assert cluster.names == {"run.sh", "input.txt"}
 
 
@@ -311,7 +313,7 @@ def test_a_place_that_the_sites_lines_name(cluster, tmp_path) -> None:
     (cluster.work / "site").write_text(f"#BB_LUA SBF storagesize={{capacity}} path={fast}\n")
     cluster.write(HEAD + "cat input.txt > out; pwd\nsrun true\n")
     words = ("--tier", "lua", "--template", "site", "--bb-nodes", "1", "--granularity", "100GiB")
-    done = cluster.run("convert", "run.sh", *words, "--place", str(fast))
+    done = cluster.run("settings", "script", "run.sh", *words, "--place", str(fast))
     assert done.code == 0, done
     made = (cluster.work / "run.bb.sh").read_text()
     assert f"\n#BB_LUA SBF storagesize=100GiB path={fast}\n" in made

@@ -40,7 +40,7 @@ hdf5 = { meta_block_size = 65536 }
     [
         ["--version"],
         ["run", "--", "./no-such-program"],
-        ["trace", "-o", "t", "--", "./no-such-program"],
+        ["run", "--trace", "t", "--", "./no-such-program"],
     ],
 )
 def test_the_program_starts_before_anything_heavy_is_loaded(
@@ -63,7 +63,7 @@ def test_a_configuration_is_read_without_what_explains_faults_in_it(
     assert not found & {*spared, "stripewise.run.runtime._resources"}
 
 
-@pytest.mark.parametrize("words", [["run"], ["trace", "-o", "t"]])
+@pytest.mark.parametrize("words", [["run"], ["run", "--trace", "t"]])
 def test_a_short_answer_needs_neither_single_calls_nor_masked_arrays(
     built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:

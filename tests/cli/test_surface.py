@@ -101,7 +101,7 @@ def test_the_cases_of_the_benchmarks_are_specifications():
 
 
 def test_show_says_what_there_is(recorded):
-    done = call("surface", "show", recorded)
+    done = call("bench", "surface", "show", recorded)
     assert done.exit_code == 0, done.output
     assert "6 configurations, 31 runs" in done.output
     assert "romio_ds_write=disable" in done.output
@@ -110,7 +110,7 @@ def test_show_says_what_there_is(recorded):
 
 
 def test_show_as_json(recorded):
-    document = json.loads(call("surface", "show", recorded, "--json").output)
+    document = json.loads(call("bench", "surface", "show", recorded, "--json").output)
     assert document["configurations"] == len(document["spots"]) == 6
     assert document["ratio"] == pytest.approx(2, rel=0.1)
     assert document["tunables"][0]["name"] == "mpiio.romio_ds_write"
@@ -122,7 +122,7 @@ def test_show_as_json(recorded):
 @pytest.mark.parametrize("suffix", ["svg", "png"])
 def test_a_picture(recorded, tmp_path, suffix):
     picture = tmp_path / f"a.{suffix}"
-    assert call("surface", "show", recorded, "--picture", picture).exit_code == 0
+    assert call("bench", "surface", "show", recorded, "--picture", picture).exit_code == 0
     content = picture.read_bytes()
     assert content[:4] in (b"<svg", b"\x89PNG")
     if suffix == "svg":
@@ -139,15 +139,18 @@ def test_bad_requests(recorded, tmp_path):
         (["record", "-o", recorded, "--resume", "--", "true"], "is a recording of"),
         (["record", "-o", recorded, "--resume", "--vary", "mpiio.cb_nodes=2"], "other tunables"),
     ]:
-        done = call("surface", *words)
+        done = call("bench", "surface", *words)
         assert done.exit_code in (2, 7), done.output
         assert said in done.output + done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small.jsonl"]
 
 
 def test_strategies_and_their_options_are_listed():
-    text = call("strategies").output
+    text = call("settings", "strategies").output
     assert text.startswith("auto")
     assert "population=15" in text
-    document = {entry["name"]: entry for entry in json.loads(call("strategies", "--json").output)}
+    document = {
+        entry["name"]: entry
+        for entry in json.loads(call("settings", "strategies", "--json").output)
+    }
     assert {o["name"] for o in document["genetic"]["options"]} >= {"elites", "selector"}

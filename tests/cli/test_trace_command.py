@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise trace`: leaves the program alone; what it recorded can be looked at."""
+"""`run --trace` leaves the program alone; `profile` shows what it recorded."""
 
 from __future__ import annotations
 
@@ -24,12 +24,17 @@ STRIPEWISE = [sys.executable, "-c", "from stripewise.cli import main; main()"]
 
 def trace(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
     settings = {"capture_output": True, "text": True, "check": False, "timeout": 60, **options}
-    command = [*STRIPEWISE, "trace", *arguments]
+    command = [*STRIPEWISE, "run", "--trace", *arguments]
     return subprocess.run(command, **settings)  # type: ignore[call-overload,no-any-return]
 
 
 def view(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["trace", *map(str, arguments)])
+    """What `stripewise profile` shows."""
+    return CliRunner().invoke(main, ["profile", *map(str, arguments)])
+
+
+def calls_of(*arguments: object) -> Result:
+    return view("--as", "calls", *arguments)
 
 
 @pytest.fixture
@@ -58,20 +63,13 @@ def test_options_of_the_program_are_its_own(scratch: Path, blind: Path) -> None:
     assert trace("--", "echo", "--all", "-o", "--", "info").stdout == "--all -o -- info\n"
 
 
-@pytest.mark.parametrize("name", ["info", "show"])
-def test_a_program_may_be_called_as_a_subcommand(scratch: Path, blind: Path, name: str) -> None:
-    assert f"{name}: no such program" in trace("--", name).stderr
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nonesuch", "x"], "stripewise trace -- nonesuch x"),
-        (["shwo", "x"], "did you mean show?"),
-        ([], "nothing to trace"),
-        (["--"], "nothing to trace"),
-        (["-o", "x", "--local", "y", "--", "true"], "exclude each other"),
-        (["--local", "gone", "--", "true"], "make it on every node"),
+        ([], "nothing to run"),
+        (["--"], "nothing to run"),
+        (["x", "--trace-local", "y", "--", "true"], "exclude each other"),
+        (["x", "--keep-containers", "y", "--", "true"], "exclude each other"),
         (["--al", "--", "true"], "--al"),
     ],
 )
@@ -84,10 +82,59 @@ def test_wrong_use_is_one_helpful_line(
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_directory_of_each_node_has_to_be_there(scratch: Path, blind: Path) -> None:
+    words = [*STRIPEWISE, "run", "--trace-local", "gone", "--", "true"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, "make it on every node" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "nothing to show"),
+        (["--"], "nothing to run"),
+        (["x", "--", "true"], "not both"),
+        (["x", "--trace", "y"], "go with a command"),
+        (["x", "--json", "--as", "csv"], "exclude each other"),
+    ],
+)
+def test_wrong_use_of_profile_is_one_helpful_line(
+    scratch: Path, blind: Path, words: list[str], said: str
+) -> None:
+    done = view(*words)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_program_is_run_and_its_profile_shown(scratch: Path, built: Path) -> None:
+    words = ["dd", "if=/dev/zero", "of=x", "bs=4096", "count=20"]
+    command = [*STRIPEWISE, "profile", "--", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert "total WRITE" in done.stdout
+    assert "stripewise profile dd.trace" in done.stderr
+    assert view("dd.trace").stdout == done.stdout
+    failing = [
+        *STRIPEWISE,
+        "profile",
+        "--json",
+        "--trace",
+        "t",
+        "--",
+        "sh",
+        "-c",
+        "echo>y; exit 3",
+    ]
+    done = subprocess.run(failing, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["figures"]["write_bytes"] == 1
+    assert (scratch / "t").is_dir()
+
+
 def test_a_full_directory_is_not_touched(scratch: Path, blind: Path) -> None:
     (scratch / "d").mkdir()
     (scratch / "d" / "file").touch()
-    done = trace("-o", "d", "--", "touch", "ran")
+    done = trace("d", "--", "touch", "ran")
     assert done.returncode == 2
     assert not (scratch / "ran").exists()
 
@@ -101,7 +148,7 @@ def test_a_real_program(scratch: Path, built: Path) -> None:
     directory = scratch / "dd-2.trace"
     assert directory.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in directory.iterdir()} == {0o600}
-    shown = [json.loads(line) for line in view("show", directory, "--json").stdout.splitlines()]
+    shown = [json.loads(line) for line in calls_of(directory, "--json").stdout.splitlines()]
     (writes,) = [entry for entry in shown if entry["op"] == "write"]
     assert (writes["name"], writes["count"], writes["bytes"]) == ("write", 20, 4096)
     assert (writes["offset"], writes["stride"], writes["file"]) == (
@@ -110,60 +157,63 @@ def test_a_real_program(scratch: Path, built: Path) -> None:
         str(scratch / "x"),
     )
     every = trace(
-        "--all", "-o", "all.trace", "--", "dd", "if=/dev/zero", "of=y", "bs=1", "count=5"
+        "all.trace", "--every-call", "--", "dd", "if=/dev/zero", "of=y", "bs=1", "count=5"
     )
     assert "stripewise profile all.trace" in every.stderr
-    lines = view("show", "all.trace", "--file", "y", "--json").stdout.splitlines()
+    lines = calls_of("all.trace", "--file", "y", "--json").stdout.splitlines()
     assert [json.loads(line)["offset"] for line in lines if '"op": "write"' in line] == [*range(5)]
 
 
 def test_info(sample: Path) -> None:
-    found = json.loads(view("info", "--json", sample).stdout)
+    found = json.loads(view("--as", "info", "--json", sample).stdout)
     assert (found["ranks"], found["calls"], found["records"]) == (2, 2 * 56, 8)
     assert (found["datasets"], found["views"], found["lost_calls"]) == (2, 1, 0)
     assert found["files"][0]["calls"] == {"hdf5": 2, "mpiio": 2, "posix": 108}
-    text = view("info", sample).stdout
+    text = view("--as", "info", sample).stdout
     assert "2 ranks" in text
     assert "112 calls in 8 records" in text
 
 
-@pytest.mark.parametrize("calls", [[], ["--calls"]])
+@pytest.mark.parametrize("calls", [[], ["--every-call"]])
 def test_show_as_json(sample: Path, calls: list[str]) -> None:
-    shown = [
-        json.loads(line) for line in view("show", sample, "--json", *calls).stdout.splitlines()
-    ]
+    shown = [json.loads(line) for line in calls_of(sample, "--json", *calls).stdout.splitlines()]
     assert sum(line.get("count", 1) for line in shown) == 112
     assert {line["layer"] for line in shown} == {"hdf5", "mpiio", "posix"}
     assert {line["memory"] for line in shown} == {-1}
 
 
 def test_show(sample: Path) -> None:
-    lines = view("show", sample, "--rank", "0").stdout.splitlines()
+    lines = calls_of(sample, "--rank", "0").stdout.splitlines()
     assert len(lines) == 1 + 4
     assert "start (0, 0) count (1, 1) block (4, 6)" in lines[1]
     assert lines[1].endswith(f"{OUT}:/a")
     assert "    pwrite" in lines[3]
     assert "10x2 100" in lines[4]
     assert (
-        len(view("show", sample, "--layer", "hdf5", "--layer", "mpiio").stdout.splitlines()) == 5
+        len(
+            view(
+                "--as", "calls", sample, "--layer", "hdf5", "--layer", "mpiio"
+            ).stdout.splitlines()
+        )
+        == 5
     )
-    assert len(view("show", sample, "--calls", "--limit", "200").stdout.splitlines()) == 113
-    done = view("show", sample, "--limit", "3")
+    assert len(calls_of(sample, "--every-call", "--limit", "200").stdout.splitlines()) == 113
+    done = calls_of(sample, "--limit", "3")
     assert "5 more" in done.stderr
-    assert len(view("show", sample, "--file", "*.nc").stdout.splitlines()) == 1
+    assert len(calls_of(sample, "--file", "*.nc").stdout.splitlines()) == 1
 
 
 def test_counters_alone_have_no_calls(tmp_path: Path) -> None:
     path = write_container(tmp_path, "a.sw", build_container([FakeProcess({}, [FakeFile(OUT)])]))
-    done = view("show", path)
+    done = calls_of(path)
     assert done.exit_code == 9
     assert "no single calls" in done.stderr
-    assert "only counters" in view("info", path).stdout
+    assert "only counters" in view("--as", "info", path).stdout
 
 
 def test_export_parquet(sample: Path, tmp_path: Path) -> None:
     table = pytest.importorskip("pyarrow.parquet")
-    assert view("export", sample, "-o", tmp_path / "runs.parquet").exit_code == 0
+    assert view(sample, "--export", tmp_path / "runs.parquet").exit_code == 0
     runs = table.read_table(tmp_path / "runs.parquet")
     assert runs.num_rows == 8
     assert sum(runs["count"].to_pylist()) == 112
@@ -175,7 +225,7 @@ def test_export_parquet(sample: Path, tmp_path: Path) -> None:
     assert described["shapes"][0]["count"] == [1, 1]
     assert described["views"][0]["pieces"][0]["count"] == 4
     assert (tmp_path / "runs.parquet").stat().st_mode & 0o777 == 0o600
-    done = view("export", sample, "--calls", "--rank", "1", "-o", tmp_path / "calls.parquet")
+    done = view(sample, "--every-call", "--rank", "1", "--export", tmp_path / "calls.parquet")
     assert "56 calls" in done.stderr
     calls = table.read_table(tmp_path / "calls.parquet")
     assert calls["parent_index"].to_pylist()[:4] == [-1, 0, 1, 1]
@@ -189,7 +239,7 @@ def events_of(path: Path) -> list[dict[str, Any]]:
 
 def test_export_timeline(sample: Path, tmp_path: Path) -> None:
     path = tmp_path / "t.json"
-    assert view("export", sample, "-o", path).exit_code == 0
+    assert view(sample, "--export", path).exit_code == 0
     events = events_of(path)
     slices = [event for event in events if event["ph"] == "X"]
     assert {event["pid"] for event in slices} == {0, 1}
@@ -212,7 +262,7 @@ def test_slices_of_a_lane_nest(tmp_path: Path) -> None:
     ]
     process = FakeProcess({}, [FakeFile(OUT)], trace=FakeTrace([FakeThread(log=calls)]))
     path = write_container(tmp_path, "a.sw", build_container([process]))
-    view("export", path, "-o", tmp_path / "t.json")
+    view(path, "--export", tmp_path / "t.json")
     lanes: dict[int, list[tuple[float, float]]] = defaultdict(list)
     for event in events_of(tmp_path / "t.json"):
         if event["ph"] == "X":
@@ -230,24 +280,24 @@ def test_slices_of_a_lane_nest(tmp_path: Path) -> None:
 
 
 def test_export_needs_a_known_suffix(sample: Path, tmp_path: Path) -> None:
-    done = view("export", sample, "-o", tmp_path / "t.csv")
+    done = view(sample, "--export", tmp_path / "t.csv")
     assert done.exit_code == 2
     assert ".parquet or .json" in done.stderr
 
 
 def test_export_where_nothing_can_be_written(sample: Path, tmp_path: Path) -> None:
-    done = view("export", sample, "-o", tmp_path / "gone" / "t.json")
+    done = view(sample, "--export", tmp_path / "gone" / "t.json")
     assert done.exit_code == 8
     assert len(done.stderr.splitlines()) == 1
 
 
 def test_collect(sample: Path, tmp_path: Path) -> None:
-    done = view("collect", sample, "-o", tmp_path / "all", "--json")
+    done = view(sample, "--collect", tmp_path / "all", "--json")
     assert json.loads(done.stdout) == {"copied": [str(tmp_path / "all" / "n0.sw")]}
-    assert view("collect", tmp_path / "gone", "-o", tmp_path / "all").exit_code == 9
+    assert view(tmp_path / "gone", "--collect", tmp_path / "all").exit_code == 9
 
 
 def test_what_is_not_recognised(tmp_path: Path) -> None:
-    done = view("info", tmp_path)
+    done = view("--as", "info", tmp_path)
     assert done.exit_code == 9
     assert "what can be read is" in done.stderr

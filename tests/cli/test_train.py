@@ -24,7 +24,8 @@ def call(*words: object):
 
 
 SIMULATED = (
-    "train", "--on", "edison@1/8", "--simulate", "--stack", "romio-lustre", "--patterns", "gcrm",
+    "knowledge", "train", "--on", "edison@1/8", "--simulate", "--stack", "romio-lustre",
+    "--patterns", "gcrm",
     "--ranks", "8,16", "--size", "4MiB", "--repeats", "1", "--configurations", "24",
     "--vary", "mpiio.striping_factor=4,16,-1", "--vary", "mpiio.cb_nodes=2,4,8",
 )  # fmt: skip
@@ -41,7 +42,7 @@ def test_from_nothing_to_a_model(tmp_path, models):
     assert model.ground.storage == "edison@1/8"
     assert len(list((tmp_path / "edison-1_8-simulated.training").glob("*.jsonl"))) == 2
 
-    again = call("train", "--from", "edison-1_8-simulated.training", "--json")
+    again = call("knowledge", "train", "--from", "edison-1_8-simulated.training", "--json")
     document = json.loads(again.stdout)
     assert [one["file"] for one in document["models"]] == [str(*models.glob("*.json"))]
     assert document["models"][0]["runs"] == sum(one["runs"] for one in document["evidence"])
@@ -83,7 +84,7 @@ def test_json(tmp_path):
     ],
 )
 def test_bad_input_gets_one_line(words, said, tmp_path):
-    done = call("train", *words)
+    done = call("knowledge", "train", *words)
     assert done.exit_code in (2, 3)
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
@@ -98,4 +99,4 @@ def test_an_interrupt_says_how_to_go_on(monkeypatch):
     assert train is not interrupted
     done = call(*SIMULATED)
     assert done.exit_code == 130
-    assert "the same command goes on from here" in done.stderr
+    assert "continue with: the same command" in done.stderr

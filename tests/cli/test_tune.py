@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import main
-from stripewise.cli._arguments import Duration
+from stripewise.cli._options import Duration
 from stripewise.cli._tune import resume_command
 from stripewise.settings.formats import Written
 from stripewise.study.plan import StudyOptions

@@ -98,7 +98,7 @@ def test_own_directories_of_the_burst_buffer_are_known(cluster) -> None:
 def test_a_converted_script_stays_on_the_burst_buffer(cluster) -> None:
     text = f"{HEAD}cd {cluster.work}/run\nsrun ./a\n"
     cluster.write(text)
-    said = cluster.run("convert", "run.sh", *NODES)
+    said = cluster.run("settings", "script", "run.sh", *NODES)
     assert '\ncd "${SLURM_SUBMIT_DIR:?}"/run\n' in said.out
     assert revert(said.out.encode()) == text.encode()
     assert "leave" not in said.err
@@ -106,6 +106,6 @@ def test_a_converted_script_stays_on_the_burst_buffer(cluster) -> None:
 
 def test_what_leaves_the_burst_buffer_is_said(cluster) -> None:
     cluster.write(f"{HEAD}cd /somewhere\ncd $1\nsrun ./a\n")
-    said = cluster.run("convert", "run.sh", *NODES, "--stage-out", "/results")
+    said = cluster.run("settings", "script", "run.sh", *NODES, "--stage-out", "/results")
     assert "line 3: `cd /somewhere` leaves the burst buffer" in said.err
     assert "line 4: `cd $1` may leave the burst buffer" in said.err

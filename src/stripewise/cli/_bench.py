@@ -14,9 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._bench_report import report
+from stripewise.cli._bench_kernel import kernel_command, metadata_command
+from stripewise.cli._bench_report import advise_command, report
 from stripewise.cli._bench_run import command_run, complete_suite
-from stripewise.cli._common import answer, examples, file_option, json_option, note
+from stripewise.cli._bench_surface import surface_command
+from stripewise.cli._common import answer, note
+from stripewise.cli._help import add_all, command, examples, group, option
+from stripewise.cli._options import campaign_argument, file_option, json_option
 
 if TYPE_CHECKING:
     from stripewise.bench.campaign import Campaign
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
 # `stripewise bench compare`: campaigns side by side.
 
 
-@click.command(
+@command(
     "compare",
     epilog=examples(
         "stripewise bench compare before.campaign after.campaign",
@@ -39,11 +43,12 @@ if TYPE_CHECKING:
 @file_option("--html", "page", help="Write a page with curves, factors and all cells to FILE.")
 @json_option
 def compare(campaigns: tuple[Path, ...], page: Path | None, as_json: bool) -> None:
-    """Compare campaigns with the first: systems with each other, or before and after a change.
+    """Compare campaigns: several systems, or one before and after a change.
 
-    Prints the best that each reached on one node and on many, for data and metadata, with factors;
+    The first campaign is the reference.  Prints the best that each reached on one node and on
+    many, for data and metadata, with factors;
     then the cells that differ, each with its interval, and targets that became slower.  Where
-    nothing differs, at most 5 % of comparisons tell of a difference.
+    nothing differs, at most 5 % of comparisons report a difference.
 
     CAMPAIGN is the directory of a campaign, or a file that `stripewise bench export` wrote.
     """
@@ -71,26 +76,26 @@ def _named(campaign: Campaign, path: Path) -> Campaign:
 # `stripewise bench export`: a campaign as one JSON file, without names.
 
 
-@click.command(
+@command(
     "export",
     epilog=examples(
         "stripewise bench export array3d.campaign -o array3d.json",
         "stripewise bench export array3d.campaign -o array3d.json --with-names",
     ),
 )
-@click.argument("campaign", type=click.Path(path_type=Path))
+@campaign_argument
 @file_option("-o", "--output", required=True, help="File for the campaign (.json).")
-@click.option(
+@option(
     "--with-names",
     is_flag=True,
     help="Keep names, paths, messages and node lists as well: for your own centre.",
 )
 def export(campaign: Path, output: Path, with_names: bool) -> None:
-    """Write a campaign as one JSON file that other centres can compare with.
+    """Write a campaign as one JSON file for comparison by other centres.
 
-    Names of hosts, users, jobs, accounts, directories and nodes are left out, and so is every text
-    that is not made of words of the field.  Figures, settings, versions, striping and facts of the
-    hardware stay.  Look at the file before you give it away.
+    Names of hosts, users, jobs, accounts, directories and nodes are left out, and so is free text.
+    Figures, settings, versions, striping and facts of the hardware stay.  Look at the file before
+    you give it away.
     """
     from stripewise.bench.campaign import anonymised, write_campaign
     from stripewise.bench.running import read_campaign
@@ -106,7 +111,7 @@ def export(campaign: Path, output: Path, with_names: bool) -> None:
 # `stripewise bench history`: nights in a row, with a verdict.
 
 
-@click.command(
+@command(
     "history",
     epilog=examples(
         "stripewise bench history nights --add tonight.campaign --check",
@@ -115,15 +120,15 @@ def export(campaign: Path, output: Path, with_names: bool) -> None:
     ),
 )
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
-@click.option(
+@option(
     "--add", "campaigns", multiple=True, metavar="CAMPAIGN", type=click.Path(path_type=Path),
-    help="Add a campaign first (repeatable); DIR is made if it is not there.",
+    help="Add a campaign first (repeatable); DIR is made if needed.",
 )  # fmt: skip
 @file_option("--html", "page", help="Write a page with all nights to FILE.")
-@click.option("--check", is_flag=True, help="Exit with 1 if something is slower than it was.")
-@click.option(
+@option("--check", is_flag=True, help="Exit with 1 if something is slower than it was.")
+@option(
     "--known", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]),
-    help="With --check: only what is slower since after DATE counts.",
+    help="With --check: count only what became slower after DATE.",
 )  # fmt: skip
 @json_option
 def history(
@@ -134,11 +139,12 @@ def history(
     known: datetime | None,
     as_json: bool,
 ) -> None:
-    """Tell from a history of campaigns whether the storage became slower, and since when.
+    """Find out from a history of campaigns whether the storage became slower, and since when.
 
-    DIR holds one campaign for each night, all of the same suite.  The first 21 nights are learned
-    from.  Then a figure counts as slower if it stays below what it was for several nights; in a
-    year in which nothing changes, that happens to any figure with a probability of at most 5 %.
+    DIR holds one campaign for each night, all of the same suite.  The first 21 nights are the
+    reference.  After them a figure counts as slower if it stays below what it was for several
+    nights; in a year in which nothing changes, that happens to any figure with a probability of at
+    most 5 %.
     """
     from stripewise.bench.comparison import History
     from stripewise.bench.report import history_lines, history_to_json
@@ -165,7 +171,7 @@ def history(
 MOST_NOTES = 10
 
 
-@click.command(
+@command(
     "import",
     epilog=examples(
         "stripewise bench import ior-*.txt mdtest.txt -o july.json",
@@ -176,12 +182,12 @@ MOST_NOTES = 10
 @click.argument(
     "results", nargs=-1, required=True, metavar="RESULTS...", type=click.Path(path_type=Path)
 )
-@click.option("-o", "--output", required=True, metavar="FILE", type=click.Path(path_type=Path),
+@option("-o", "--output", required=True, metavar="FILE", type=click.Path(path_type=Path),
               help="Write the campaign to FILE (.json).")  # fmt: skip
-@click.option("--name", default="", metavar="NAME",
+@option("--name", default="", metavar="NAME",
               help="Name of the campaign.  [default: that of FILE]")  # fmt: skip
-@click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="R", default=None,
-              help="Where the results do not tell.")  # fmt: skip
+@option("--ranks-per-node", type=click.IntRange(min=1), metavar="R", default=None,
+              help="Ranks on each node, if the results do not contain it.")  # fmt: skip
 @json_option
 def command_import(
     results: tuple[Path, ...],
@@ -190,12 +196,12 @@ def command_import(
     ranks_per_node: int | None,
     as_json: bool,
 ) -> None:
-    """Make a campaign of RESULTS that IOR, mdtest or benchio printed elsewhere.
+    """Make a campaign from the results of IOR, mdtest or benchio.
 
     RESULTS are the output of IOR (text, JSON or CSV, versions 2 to 4), mdtest, benchio or
-    `stripewise kernel --json`, also the output of a job with several of them.  Each test becomes a
-    case, each repeat a run.  What was left out or assumed is said on standard error and kept in
-    the campaign.
+    `stripewise bench kernel --json`, also the output of a job with several of them.  Each test
+    becomes a case, each repeat a run.  Notes on standard error, and in the campaign, tell what was
+    left out or assumed.
     """
     from stripewise.bench.campaign import import_campaign, write_campaign
 
@@ -241,18 +247,18 @@ def _lines(campaign: Campaign) -> Iterator[str]:
 # `stripewise bench what-if`: surveyed applications on candidate systems.
 
 
-@click.command(
+@command(
     "what-if",
     epilog=examples(
         "stripewise bench what-if jamstec-2018 jamstec-da archer2-hdd archer2-nvme",
-        "stripewise bench what-if ours.toml site.toml offer-a.toml offer-b.toml --json",
+        "stripewise bench what-if ours.toml site.toml offer.toml --json",
     ),
 )
 @click.argument("survey", metavar="SURVEY")
 @click.argument("systems", nargs=-1, required=True, metavar="SYSTEM...")
 @json_option
 def what_if(survey: str, systems: tuple[str, ...], as_json: bool) -> None:
-    """Tell which system serves a workload, and what would limit it there.
+    """Compare storage systems for a workload, and name what would limit it on each.
 
     SURVEY is a file of TOML or CSV with what profiles say of applications (bytes, files,
     operations, processes, jobs at once), or jamstec-2018, which comes with Stripewise.  SYSTEM is
@@ -271,19 +277,15 @@ def what_if(survey: str, systems: tuple[str, ...], as_json: bool) -> None:
 # `stripewise bench`: benchmark campaigns.
 
 
-@click.group(
+@group(
     epilog=examples(
         "stripewise bench list",
-        "stripewise bench run array3d --in /scratch/me --nodes 1,2,4 --ranks-per-node 32",
+        "stripewise bench run array3d --in /scratch/me --nodes 1,2,4",
         "stripewise bench report array3d.campaign",
     ),
 )
 def bench_command() -> None:
     """Measure what a storage can do: benchmark campaigns, their limits and comparisons."""
-
-
-for _one in (command_run, report, compare, history, what_if, export, command_import):
-    bench_command.add_command(_one)
 
 
 @bench_command.command(
@@ -327,7 +329,7 @@ def _suite_lines() -> list[str]:
     ),
 )
 @click.argument("what", metavar="SUITE|CAMPAIGN", shell_complete=complete_suite)
-@click.option("--toml", is_flag=True, help="Print the file of the suite, to be changed.")
+@option("--toml", is_flag=True, help="Print the file of the suite, to be changed.")
 @json_option
 def show_command(what: str, toml: bool, as_json: bool) -> None:
     """Show a suite, or the figures of a campaign."""
@@ -354,3 +356,21 @@ def show_command(what: str, toml: bool, as_json: bool) -> None:
         lambda: campaign_to_json(campaign, figures),
         lambda: campaign_lines(campaign, figures, flags=flags_of_campaign(campaign, figures)),
     )
+
+
+add_all(
+    bench_command,
+    (
+        command_run,
+        report,
+        compare,
+        history,
+        what_if,
+        export,
+        command_import,
+        advise_command,
+        kernel_command,
+        metadata_command,
+        surface_command,
+    ),
+)

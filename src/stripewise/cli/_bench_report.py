@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import answer, examples, file_option, json_option, note, print_json
+from stripewise.cli._common import answer, note, print_json, write_noted
+from stripewise.cli._help import command, examples, option
+from stripewise.cli._options import campaign_argument, file_option, json_option
 from stripewise.core.errors import StripewiseError, UsageError
 from stripewise.present import printable
 
@@ -41,7 +43,7 @@ class _Loaded:
     why_no_limits: str
 
 
-@click.command(
+@command(
     "report",
     epilog=examples(
         "stripewise bench report array3d.campaign",
@@ -49,23 +51,23 @@ class _Loaded:
         "stripewise bench report array3d.campaign --picture curves.svg --chart curves",
     ),
 )
-@click.argument("campaign", type=click.Path(path_type=Path))
+@campaign_argument
 @_file_option("-o", "--output", help="File for the page.  [default: CAMPAIGN/report.html]")
 @_file_option("--csv", "csv_file", help="Write a row for each run and operation as CSV into FILE.")
 @_file_option("--parquet", help="Write the same rows as Parquet into FILE.")
 @_file_option("--picture", help="Draw one chart into FILE (.svg, .png or .pdf) instead of a page.")
-@click.option(
+@option(
     "--chart",
     type=click.Choice(_CHARTS),
     help="Chart to draw with --picture.  [default: the first of the page]",
 )
-@click.option(
+@option(
     "--operation",
     default="",
     metavar="NAME",
     help="With --picture: operation whose figures are drawn, such as write, read or create.",
 )
-@click.option("--no-limits", is_flag=True, help="Leave out the limits behind the figures.")
+@option("--no-limits", is_flag=True, help="Leave out the limits behind the figures.")
 @json_option
 def report(campaign: Path, csv_file: Path | None, as_json: bool, **given: Any) -> None:
     """Show a campaign as one HTML page that works without a network.
@@ -172,38 +174,39 @@ def _lines(loaded: _Loaded, wrote: Sequence[tuple[Path, str]]) -> list[str]:
     return [*lines, *(f" wrote           {printable(str(path))}   {what}" for path, what in wrote)]
 
 
-# `stripewise advise`: what users of a storage should do, each piece of advice with its figure.
+# ---- what users of a storage should do
 
 FORMATS = ("text", "html", "markdown", "json", "module", "profile")
 
 
-@click.command(
+@command(
+    "advise",
     epilog=examples(
-        "stripewise advise archer2-hdd",
-        "stripewise advise site.toml --format markdown -o io-advice.md",
-        "stripewise advise campaign/ --html advice.html",
-        "stripewise advise site.toml --program app.trace --nodes 16",
-        "stripewise advise site.toml --format profile -o stripewise-io.sh",
-    )
+        "stripewise bench advise archer2-hdd",
+        "stripewise bench advise site.toml --format markdown -o io-advice.md",
+        "stripewise bench advise campaign/ --html advice.html",
+        "stripewise bench advise site.toml --program app.trace --nodes 16",
+        "stripewise bench advise site.toml --format profile -o stripewise-io.sh",
+    ),
 )
 @click.argument("sources", nargs=-1, required=True, metavar="STORAGE|CAMPAIGN...")
-@click.option("--program", type=click.Path(path_type=Path), metavar="TRACE",
+@option("--program", type=click.Path(path_type=Path), metavar="TRACE",
               help="Show only advice that concerns the traced program.")  # fmt: skip
-@click.option("--nodes", type=click.IntRange(min=1), metavar="N",
+@option("--nodes", type=click.IntRange(min=1), metavar="N",
               help="With --program: nodes of its job.  [default: hosts of the trace]")  # fmt: skip
-@click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="R",
+@option("--ranks-per-node", type=click.IntRange(min=1), metavar="R",
               help="With --program: ranks of each node.")  # fmt: skip
-@click.option("--like", metavar="STORAGE", default="",
-              help="With campaigns: description for what they do not tell.")  # fmt: skip
-@click.option("--targets", type=click.IntRange(1, 10_000_000), metavar="N",
+@option("--like", metavar="STORAGE", default="",
+              help="With campaigns: description for what they do not show.")  # fmt: skip
+@option("--targets", type=click.IntRange(1, 10_000_000), metavar="N",
               help="With campaigns: number of targets of the storage.")  # fmt: skip
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True,
+@option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True,
               help="Form of the output: a page (html), a page of a user guide (markdown), or a "
                    "site's defaults as a module file or for /etc/profile.d.")  # fmt: skip
 @file_option("-o", "--output", help="Write to FILE instead of standard output; a module file "
                                     "whose name ends in .lua is written in Lua.")  # fmt: skip
 @file_option("--html", help="Write a page to FILE as well.")
-@click.option("--why-not", is_flag=True, help="Also say what is missing for more advice.")
+@option("--why-not", is_flag=True, help="Also say what is missing for more advice.")
 @json_option
 def advise_command(
     sources: tuple[str, ...],
@@ -218,14 +221,13 @@ def advise_command(
     why_not: bool,
     as_json: bool,
 ) -> None:
-    """Tell users what to do on a storage: striping, files, aggregators, locks, network, libraries.
+    """Advise users of a storage: striping, files, aggregators, locks, network, libraries.
 
     STORAGE is a name of `stripewise machine list` or a description (.toml).  CAMPAIGN is the
     directory of a campaign or a file of `stripewise bench export`; of several, all are put
     together.  Every piece of advice has its figure and how to follow it; nothing is run.
     """
     from stripewise.bench.advice import advice_lines, advise
-    from stripewise.core import write_file
 
     if program is None and (nodes or ranks_per_node):
         raise UsageError("--nodes and --ranks-per-node go with --program: add --program")
@@ -236,8 +238,7 @@ def advise_command(
     if html is not None:
         from stripewise.bench.advice import advice_page
 
-        write_file(html, advice_page(book))
-        note(f"wrote {html}")
+        write_noted(html, advice_page(book))
     if (as_json or form == "json") and output is None:
         print_json(_document(book))
     elif form == "text" and output is None:
@@ -253,14 +254,12 @@ def _document(book: AdviceBook) -> dict[str, object]:
 
 
 def _write(book: AdviceBook, form: str, output: Path | None, why_not: bool) -> None:
-    from stripewise.core import write_file
 
     text = _text(book, form, output, why_not)
     if output is None:
         click.echo(text, nl=False)
         return
-    write_file(output, text)
-    note(f"wrote {output}")
+    write_noted(output, text)
 
 
 def _text(book: AdviceBook, form: str, output: Path | None, why_not: bool) -> str:

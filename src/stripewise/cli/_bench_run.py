@@ -6,39 +6,32 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._arguments import Duration, Numbers
-from stripewise.cli._common import (
-    EXIT_INTERRUPTED,
-    answer,
+from stripewise.cli._common import answer, interruptible, note
+from stripewise.cli._help import command, examples, has_options, option
+from stripewise.cli._options import (
+    Duration,
+    Names,
+    Numbers,
+    Size,
     directory_option,
-    examples,
+    emulation_options_of_study,
     json_option,
-    note,
+    launcher_words_option,
+    seed_option,
+    take_options,
 )
-from stripewise.cli._emulation import Size, emulation_options, take_options
 from stripewise.core.errors import UsageError
 
 if TYPE_CHECKING:
     from stripewise.bench.campaign import Campaign, Suite
     from stripewise.bench.running import CampaignOptions
-
-
-class Names(click.ParamType[tuple[str, ...]]):
-    """Names that commas separate."""
-
-    name = "names"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return them in their order."""
-        if isinstance(value, tuple):
-            return value
-        return tuple(filter(None, (word.strip() for word in str(value).split(","))))
 
 
 def joined_names(words: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
@@ -60,73 +53,81 @@ def complete_suite(ctx: click.Context, param: click.Parameter, incomplete: str) 
     return [name for name in suite_names() if name.startswith(incomplete)]
 
 
-@click.command(
+_cases = partial(option, group="What is measured")
+_start = partial(option, group="How runs are made", rare=True)
+_budget = partial(option, group="Limits")
+_run_options = has_options(
+    directory_option("--in", "inside",
+        help="Directory on the storage to measure; the campaign makes a directory of its own "
+        "there and removes it at the end  [default: this one]"),
+    directory_option("-o", "--output",
+        help="Directory for the campaign  [default: SUITE.campaign]"),
+    _cases("--nodes", type=Numbers(), default=(), metavar="N1,N2",
+        help="Numbers of nodes, instead of those of the suite."),
+    _cases("--ranks-per-node", type=click.IntRange(min=1), metavar="R",
+        help="Ranks on each node, instead of those of the suite."),
+    _cases("--rank-size", "rank_bytes", type=Size(), default=0, metavar="SIZE", rare=True,
+        help="Bytes of each rank, instead of those of the suite."),
+    _cases("--series", type=Names(), default=(), metavar="S1,S2", rare=True,
+        help="Run only these series of the suite."),
+    _cases("--dirs", type=Names(), default=(), metavar="D1,D2", rare=True,
+        help="Run only these directories of the suite."),
+    _cases("--quick", is_flag=True, help="Run only the suite's [quick] cases."),
+    _cases("--repeat", "repeats", type=click.IntRange(min=1), metavar="N",
+        help="Number of runs of each case."),
+    option("--launcher", default="local", show_default=True, metavar="NAME",
+        group="How runs are made",
+        help="local (this host, or the allocation you are in), slurm (submits jobs) or "
+        "simulated (with --on: runs nothing, a model computes the times)."),
+    _start("--mpi", "family", default="", metavar="NAME",
+        help="MPI of the programs, such as openmpi  [default: that of mpiexec]"),
+    _start("--mpiexec", default="", metavar="FILE",
+        help="mpiexec that starts the ranks  [default: that of the MPI; on emulated Lustre "
+        "that of `make lustre-mpi`, if it is built]"),
+    launcher_words_option(group="How runs are made", rare=True),
+    _start("--job-option", "job_options", multiple=True, metavar="WORD",
+        help="With --launcher slurm: option for sbatch (repeatable)."),
+    _budget("--wall", "wall_seconds", type=Duration(), metavar="TIME", rare=True,
+        help="With --launcher slurm: time limit of an allocation."),
+    _budget("--timeout", "timeout_seconds", type=Duration(), default="30min", metavar="TIME",
+        show_default=True, rare=True, help="Time limit of one run."),
+    _budget("--budget", "budget_seconds", type=Duration(), metavar="TIME",
+        help="Stop after this time; --resume continues."),
+    _budget("--budget-bytes", type=Size(), metavar="SIZE", rare=True,
+        help="Stop before more than this is written."),
+    _budget("--budget-node-hours", type=click.FloatRange(min=0, min_open=True), metavar="H",
+        rare=True, help="Stop before the runs take more node-hours."),
+    seed_option(group="How runs are made",
+        help="Seed of the order of the runs, and of emulated noise."),
+    emulation_options_of_study,
+    option("--resume", is_flag=True, help="Continue an interrupted campaign."),
+    option("--force", is_flag=True, help="Set aside the campaign that is there."),
+    option("--dry-run", is_flag=True, help="Show what would be run, and stop."),
+    json_option,
+)  # fmt: skip
+
+
+@command(
     "run",
     epilog=examples(
         "stripewise bench run limits --on archer2-hdd@1/64 --in /dev/shm --repeat 3",
-        "stripewise bench run array3d --in /scratch/me --launcher slurm --nodes 1,2,4,8 \\",
-        "    --ranks-per-node 128 --job-option=--account=z01 --wall 2h",
-        "stripewise bench run mdtest --in /scratch/me --dirs striped --repeat 5 --budget 1h",
+        "stripewise bench run array3d --in /scratch/me --launcher slurm \\",
+        "    --nodes 1,2,4,8 --ranks-per-node 128 --job-option=--account=z01",
+        "stripewise bench run mdtest --in /scratch/me --repeat 5 --budget 1h",
         "stripewise bench run my-suite.toml --in /scratch/me",
         "stripewise bench run --resume -o array3d.campaign",
     ),
 )
-@click.argument("suite", required=False, metavar="[SUITE|FILE.toml]",
-                shell_complete=complete_suite)  # fmt: skip
-@directory_option("-o", "--output", help="Directory for the campaign  [default: SUITE.campaign]")
-@directory_option(
-    "--in", "inside",
-    help="Directory on the storage to be measured; the campaign makes its own directory there and "
-    "removes it at the end  [default: this one]",
-)  # fmt: skip
-@click.option("--dirs", type=Names(), default=(), metavar="D1,D2",
-              help="Only these directories of the suite.")  # fmt: skip
-@click.option("--series", type=Names(), default=(), metavar="S1,S2",
-              help="Only these series of the suite.")  # fmt: skip
-@click.option("--nodes", type=Numbers(), default=(), metavar="N1,N2",
-              help="Numbers of nodes, instead of those of the suite.")  # fmt: skip
-@click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="R",
-              help="Ranks on each node, instead of those of the suite.")  # fmt: skip
-@click.option("--rank-size", "rank_bytes", type=Size(), default=0, metavar="SIZE",
-              help="Bytes of each rank, instead of those of the suite.")  # fmt: skip
-@click.option("--quick", is_flag=True, help="Only the suite's [quick] cases.")
-@click.option("--repeat", "repeats", type=click.IntRange(min=1), metavar="N",
-              help="Runs of each case.")  # fmt: skip
-@click.option("--launcher", default="local", show_default=True, metavar="NAME",
-              help="local (this host, or the allocation you are in), slurm (submits jobs) or "
-                   "simulated (runs nothing; with --on, a model says what it takes).")  # fmt: skip
-@click.option("--mpi", "family", default="", metavar="NAME",
-              help="MPI of the programs, such as openmpi  [default: that of mpiexec]")  # fmt: skip
-@click.option("--mpiexec", default="", metavar="FILE",
-              help="mpiexec that starts the ranks  [default: that of the MPI; on emulated Lustre "
-                   "that of `make lustre-mpi`, if it is built]")  # fmt: skip
-@click.option("--launcher-option", "launcher_options", multiple=True, metavar="WORD",
-              help="Option for mpiexec or srun, before the program (repeatable).")  # fmt: skip
-@click.option("--job-option", "job_options", multiple=True, metavar="WORD",
-              help="With --launcher slurm: option for sbatch (repeatable).")  # fmt: skip
-@click.option("--wall", "wall_seconds", type=Duration(), metavar="TIME",
-              help="With --launcher slurm: time limit of an allocation.")  # fmt: skip
-@click.option("--timeout", "timeout_seconds", type=Duration(), default="30min", metavar="TIME",
-              show_default=True, help="Time limit of one run.")  # fmt: skip
-@click.option("--budget", "budget_seconds", type=Duration(), metavar="TIME",
-              help="End after this time; --resume goes on.")  # fmt: skip
-@click.option("--budget-bytes", type=Size(), metavar="SIZE",
-              help="End before more than this is written.")  # fmt: skip
-@click.option("--budget-node-hours", type=click.FloatRange(min=0, min_open=True), metavar="H",
-              help="End before the runs take more node-hours.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True,
-              help="Seed of the order of the runs, and of emulated noise.")  # fmt: skip
-@emulation_options(in_study=True)
-@click.option("--resume", is_flag=True, help="Continue an interrupted campaign.")
-@click.option("--force", is_flag=True, help="Set aside the campaign that is there.")
-@click.option("--dry-run", is_flag=True, help="Show what would be run, and stop.")
-@json_option
+@click.argument(
+    "suite", required=False, metavar="[SUITE|FILE.toml]", shell_complete=complete_suite
+)
+@_run_options
 def command_run(suite: str | None, as_json: bool, dry_run: bool, **given: Any) -> None:
-    """Measure a storage with a SUITE of benchmarks, or with that of a TOML file.
+    """Measure a storage with a suite of benchmarks: a built-in SUITE, or that of a TOML file.
 
-    Every case is run several times, in rounds whose order is drawn, so that what changes on the
-    storage touches all cases alike.  Each run is recorded as it ends: a campaign that is killed
-    loses none and repeats none.
+    Every case is run several times, in rounds of random order, so that changes of the storage
+    affect all cases alike.  Each run is recorded as it ends: a campaign that is killed loses none
+    and repeats none.
     """
     options = _options(suite, given)
     if dry_run:
@@ -187,12 +188,12 @@ def _check(given: dict[str, Any]) -> None:
             "--resume goes on with a campaign, --force sets it aside and begins anew: leave one "
             "of them out"
         )
-    for option, value in (
+    for name, value in (
         ("--wall", given["wall_seconds"]),
         ("--job-option", given["job_options"]),
     ):
         if value and given["launcher"] != "slurm":
-            raise UsageError(f"{option} is for jobs: add --launcher slurm, or leave it out")
+            raise UsageError(f"{name} is for jobs: add --launcher slurm, or leave it out")
 
 
 def _only_campaign() -> Path:
@@ -217,17 +218,9 @@ def _run(options: CampaignOptions) -> Campaign:
     from stripewise.cli._progress import CampaignProgress
 
     progress = CampaignProgress(sys.stderr)
-    try:
+    again = f"stripewise bench run --resume -o {quote(str(options.directory))}"
+    with interruptible(progress, again):
         return run_campaign(options, progress)
-    except KeyboardInterrupt:
-        progress.close()
-        note(
-            "interrupted; no finished run is lost; go on with: stripewise bench run --resume "
-            f"-o {quote(str(options.directory))}"
-        )
-        click.get_current_context().exit(EXIT_INTERRUPTED)
-    finally:
-        progress.close()
 
 
 def _show(campaign: Campaign, directory: Path, as_json: bool) -> None:

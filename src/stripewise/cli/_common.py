@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines what all commands share: options, examples, JSON, exit codes and completion."""
+"""Defines what all commands share: lines, JSON, notes and exit codes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ import shutil
 import sys
 import textwrap
 import traceback
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import click
-from click.shell_completion import CompletionItem, get_completion_class
 
 from stripewise.core.errors import RuntimeMissingError, StripewiseError
 from stripewise.core.extras import explain
@@ -26,48 +25,6 @@ from stripewise.present import finite, printable
 
 EXIT_INTERRUPTED = 130
 EXIT_UNEXPECTED = 70
-
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document on standard output."
-)
-sync_option = click.option(
-    "--sync", is_flag=True, help="Call fsync on written files when they are closed."
-)
-no_sync_option = click.option(
-    "--no-sync", is_flag=True, help="Do not wait until the data is on the storage."
-)
-input_option = click.option(
-    "--input",
-    "inputs",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    help="File or directory that the program reads, instead of this whole directory (repeatable).",
-)
-allow_outside_option = click.option(
-    "--allow-outside",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    help="Let runs change this file or directory of yours, which no copy holds (repeatable).",
-)
-file_option = partial(click.option, metavar="FILE", type=click.Path(path_type=Path))
-directory_option = partial(click.option, metavar="DIR", type=click.Path(path_type=Path))
-program_argument = click.argument(
-    "program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND..."
-)
-evidence_argument = click.argument(
-    "paths",
-    nargs=-1,
-    required=True,
-    type=click.Path(path_type=Path, readable=False),
-    metavar="PATH...",
-)
-
-
-def examples(*lines: str) -> str:
-    r"""Text for `epilog=`: a section of examples, not re-wrapped."""
-    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
 def print_json(data: Any, *, indent: int | None = 2) -> None:
@@ -113,6 +70,47 @@ def fitted(line: str, width: int) -> str:
 def note(text: str, *, kind: str = "") -> None:
     """Write one line to standard error: `stripewise: text`, or `stripewise: kind: text`."""
     click.echo(f"stripewise: {kind + ': ' if kind else ''}{printable(text)}", err=True)
+
+
+class Closing(Protocol):
+    """What shows progress until it is closed."""
+
+    def close(self) -> None:
+        """Take it away; safe to call twice."""
+
+
+@contextmanager
+def interruptible(progress: Closing, again: str) -> Iterator[None]:
+    """Close what shows progress at the end; after Ctrl-C say how to continue, and exit.
+
+    Args:
+        progress: What shows it.
+        again: The command that continues.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        progress.close()
+        note(f"interrupted; no finished run is lost; continue with: {again}")
+        click.get_current_context().exit(EXIT_INTERRUPTED)
+    finally:
+        progress.close()
+
+
+def write_noted(path: Path, text: str) -> None:
+    """Write a file that the user asked for, and say so."""
+    from stripewise.core import write_file
+
+    write_file(path, text)
+    note(f"wrote {path}")
+
+
+def note_all(warnings: Iterable[str], errors: Iterable[str]) -> None:
+    """Write what a run ended with to standard error."""
+    for text in warnings:
+        note(text, kind="warning")
+    for text in errors:
+        note(text, kind="error")
 
 
 def exit_code_of(error: BaseException, words: Sequence[str]) -> int:
@@ -172,60 +170,3 @@ def _silence_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):
         return
-
-
-# `stripewise completion`: the script that makes a shell complete commands.
-
-
-def complete_knob(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Complete the name of a tunable: `layer.key`, or the key alone."""
-    from stripewise.settings.tunables import all_tunables
-
-    del ctx, param
-    named = {knob.name: knob for knob in all_tunables()}
-    if not any(name.startswith(incomplete) for name in named):
-        named = {knob.key: knob for knob in all_tunables()}
-    return [
-        CompletionItem(name, help=knob.summary)
-        for name, knob in named.items()
-        if name.startswith(incomplete)
-    ]
-
-
-def complete_machine(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Complete the name of a described storage."""
-    from stripewise.storage.machines import preset_names
-
-    del ctx, param
-    return [CompletionItem(name) for name in preset_names() if name.startswith(incomplete)]
-
-
-def complete_strategy(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Complete the name of a strategy."""
-    from stripewise.study.strategies import strategy_names
-
-    del ctx, param
-    return [CompletionItem(name) for name in strategy_names() if name.startswith(incomplete)]
-
-
-@click.command(
-    epilog=examples(
-        'eval "$(stripewise completion bash)"            # in ~/.bashrc',
-        'eval "$(stripewise completion zsh)"             # in ~/.zshrc',
-        "stripewise completion fish > ~/.config/fish/completions/stripewise.fish",
-    )
-)
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion_command(shell: str) -> None:
-    """Print the completion script of SHELL."""
-    root = click.get_current_context().find_root().command
-    found = get_completion_class(shell)
-    assert found is not None  # the choice of shells is click's
-    complete = found(root, {}, "stripewise", "_STRIPEWISE_COMPLETE")
-    click.echo(complete.source_template % complete.source_vars())

@@ -1,69 +1,69 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks what works on a machine or at a site, and builds the runtime library."""
+"""`stripewise doctor`: checks a machine, a site and the agent; builds the runtime library."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from stripewise.cli._common import (
-    answer,
-    echo,
-    examples,
-    file_option,
-    json_option,
-    note,
-    print_json,
-)
+from stripewise.cli._common import answer, echo, note, print_json
+from stripewise.cli._help import Group, examples, group, option
+from stripewise.cli._options import file_option, json_option, monitor_option
+from stripewise.present import duration_text, plural, printable
 
 if TYPE_CHECKING:
+    from stripewise.centre.monitor.agent import CollectorCheck, MonitorCheck, SinkCheck
     from stripewise.run.site import Check
 
 
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
-@click.command(
-    context_settings={"allow_interspersed_args": False},
+_PROGRAM = "stripewise.doctor.program"
+
+
+class DoctorGroup(Group):
+    """A group that takes the words of a program behind `--`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the program off: its words are no command of ours."""
+        if "--" in args:
+            place = args.index("--")
+            args, ctx.meta[_PROGRAM] = args[:place], tuple(args[place + 1 :])
+        return super().parse_args(ctx, args)
+
+
+@group(
+    cls=DoctorGroup,
+    invoke_without_command=True,
+    subcommand_metavar="[-- PROGRAM...] | COMMAND [ARGS]...",
     epilog=examples(
         "stripewise doctor",
-        "stripewise doctor --json",
         "stripewise doctor -- mpiexec -n 16 ./program",
-        "stripewise doctor --storage /scratch/project   # measure it, for `stripewise profile`",
+        "stripewise doctor build",
+        "stripewise doctor site /scratch/project",
     ),
 )
-@click.option(
-    "--storage",
-    metavar="DIR",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Measure the file system of DIR, as `stripewise machine probe DIR` does.",
-)
 @json_option
-@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
-def doctor_command(as_json: bool, storage: Path | None, program: tuple[str, ...]) -> None:
-    """Check MPIs, HDF5, the runtime library, preloading, processors and storage.
+@click.pass_context
+def doctor_command(ctx: click.Context, as_json: bool) -> None:
+    """Check what works on this machine: MPIs, HDF5, preloading, processors and storage.
 
-    Tries preloading with `true`, and with each MPI on two ranks.  With a COMMAND, also checks
-    that its program exists and that each of its ranks has a processor.  The exit code is 0 if
-    Stripewise is usable here, even with warnings.
-
-    With --storage, measures a file system instead and keeps the record for this machine, as
-    `stripewise machine probe` does.
+    Tries preloading with `true`, and with each MPI on two ranks.  With a PROGRAM, also checks
+    that it exists and that each of its ranks has a processor.  The exit code is 0 if Stripewise
+    is usable here, even with warnings.  `stripewise machine probe` measures the storage.
     """
+    if ctx.invoked_subcommand is not None:
+        return
     from stripewise.run.site import run_doctor
 
-    if storage is not None:
-        from stripewise.cli._machine import probe_and_print
-
-        probe_and_print(storage, as_json=as_json)
-        return
-    checks = run_doctor(program)
+    checks = run_doctor(ctx.meta.get(_PROGRAM, ()))
     usable = not any(check.status == "fail" for check in checks)
     if as_json:
         print_json({"usable": usable, "checks": [asdict(check) for check in checks]})
@@ -71,7 +71,7 @@ def doctor_command(as_json: bool, storage: Path | None, program: tuple[str, ...]
         _print_table(checks)
         echo()
         echo(f"Stripewise is {'usable' if usable else 'NOT usable'} here.")
-    click.get_current_context().exit(0 if usable else 1)
+    ctx.exit(0 if usable else 1)
 
 
 def _print_table(checks: Sequence[Check]) -> None:
@@ -83,38 +83,29 @@ def _print_table(checks: Sequence[Check]) -> None:
             echo(f"{'':<{width + 8}}-> {check.remedy}")
 
 
-# `stripewise runtime`: build the library, and list what is built.
-
-
-@click.group(
-    epilog=examples("stripewise runtime build", "stripewise runtime list"),
-)
-def runtime_command() -> None:
-    """Build the runtime library, MPI plug-ins and kernels, and list what is built.
-
-    They go to $STRIPEWISE_RUNTIME_DIR, otherwise into this Python environment if it can be
-    written to, otherwise to ~/.local/share/stripewise.
-    """
-
-
-@runtime_command.command(
+@doctor_command.command(
     "build",
     epilog=examples(
-        "stripewise runtime build",
-        "stripewise runtime build --mpicc /opt/openmpi-5/bin/mpicc",
-        "STRIPEWISE_RUNTIME_DIR=/shared/stripewise stripewise runtime build --force",
+        "stripewise doctor build",
+        "stripewise doctor build --mpicc /opt/openmpi-5/bin/mpicc",
+        "STRIPEWISE_RUNTIME_DIR=/shared/stripewise stripewise doctor build --force",
     ),
 )
-@click.option(
+@option(
     "--mpicc",
     multiple=True,
     metavar="WRAPPER",
-    help="Build for the MPI of this compiler wrapper (repeatable; default: all on PATH).",
+    help="Build for the MPI of this compiler wrapper (repeatable)  [default: all on PATH]",
 )
-@click.option("--force", is_flag=True, help="Build also what is up to date.")
+@option("--force", is_flag=True, help="Build everything again.")
 @json_option
 def build(mpicc: tuple[str, ...], force: bool, as_json: bool) -> None:
-    """Build what is out of date, with CMake and the compiler of each MPI."""
+    """Build the runtime library, MPI plug-ins and kernels that are missing or out of date.
+
+    Uses CMake and the compiler of each MPI.  The results go to $STRIPEWISE_RUNTIME_DIR if it is
+    set, otherwise into this Python environment if it can be written to, otherwise to
+    ~/.local/share/stripewise.
+    """
     from stripewise.run.runtime import build_runtime
 
     result = build_runtime(lambda line: echo(line, err=as_json), mpicc=mpicc, force=force)
@@ -135,12 +126,10 @@ def build(mpicc: tuple[str, ...], force: bool, as_json: bool) -> None:
         click.get_current_context().exit(5)
 
 
-@runtime_command.command(
-    "list", epilog=examples("stripewise runtime list", "stripewise runtime list --json")
-)
+@doctor_command.command("runtime", epilog=examples("stripewise doctor runtime"))
 @json_option
-def list_built(as_json: bool) -> None:
-    """List the library, the MPI plug-ins and the kernels that are built."""
+def runtime(as_json: bool) -> None:
+    """List the runtime library, MPI plug-ins and kernels that are built."""
     from stripewise.run.runtime import find_runtime
 
     runtime = find_runtime()
@@ -158,35 +147,29 @@ def list_built(as_json: bool) -> None:
     )
 
 
-# `stripewise site`: what is at a site, for people who prepare or support its use.
+# ---- what is at a site
 
 _DEFAULT = "stripewise-site.json"
 
 
-@click.group(epilog=examples("stripewise site check /scratch/project"))
-def site_command() -> None:
-    """Gather what decides how Stripewise can be used at a site."""
-
-
-@site_command.command(
+@doctor_command.command(
+    "site",
     epilog=examples(
-        "stripewise site check /scratch/project",
-        "stripewise site check --account k01 --partition workq /scratch/project",
-        "stripewise site check --json",
-    )
+        "stripewise doctor site /scratch/project",
+        "stripewise doctor site --account k01 --partition workq /scratch/project",
+        "stripewise doctor site --json",
+    ),
 )
 @click.argument(
     "directories", nargs=-1, metavar="[DIR...]", type=click.Path(path_type=Path, file_okay=False)
 )
 @file_option("--output", default=_DEFAULT, show_default=True, help="File to write.")
-@click.option("--force", is_flag=True, help="Replace the file if it exists.")
-@click.option(
-    "--with-names", is_flag=True, help="Leave the names of users and hosts in the report."
-)
-@click.option("--account", default="", metavar="NAME", help="Account of the test job.")
-@click.option("--partition", default="", metavar="NAME", help="Partition of the test job.")
+@option("--force", is_flag=True, help="Replace the file if it exists.")
+@option("--with-names", is_flag=True, help="Keep the names of users and hosts in the report.")
+@option("--account", default="", metavar="NAME", help="Account of the test job.")
+@option("--partition", default="", metavar="NAME", help="Partition of the test job.")
 @json_option
-def check(
+def site(
     directories: tuple[Path, ...],
     output: Path,
     force: bool,
@@ -195,15 +178,16 @@ def check(
     partition: str,
     as_json: bool,
 ) -> None:
-    """Look at Slurm, burst buffers, MPIs, file systems and Darshan, and write one file.
+    """Gather in one file what decides how Stripewise can be used at a site.
 
-    Asks harmless questions only, each for 10 seconds at most: no job is submitted (`sbatch
-    --test-only` says whether one would be accepted), and nothing is sent anywhere.  A tool that
-    is missing or fails is recorded as such.  Look at the file before you give it to anybody: it
-    has paths, modules and partitions, but no names of users and hosts.
+    Looks at Slurm, burst buffers, MPIs, file systems and Darshan.  Its questions are harmless
+    and take 10 seconds each at most: no job is submitted (`sbatch --test-only` says whether one
+    would be accepted), and nothing is sent anywhere.  A tool that is missing or fails is recorded
+    as such.  Look at the file before you give it to anybody: it has paths, modules and
+    partitions, but no names of users and hosts.
 
-    DIR are directories of the file systems that programs write to; this one and $SCRATCH if not
-    given.  A small file is made in each and removed again, to compare the clocks.
+    DIR is a directory of a file system that programs write to  [default: this one and $SCRATCH].
+    A small file is made in each and removed again, to compare the clocks.
 
     With --json, prints the report and writes no file.
     """
@@ -236,3 +220,91 @@ def _usual() -> tuple[Path, ...]:
     scratch = os.environ.get("SCRATCH", "")
     places = [Path.cwd(), *([Path(scratch)] if scratch else [])]
     return tuple(dict.fromkeys(places))
+
+
+# ---- what the agent that watches storage can do here
+
+_MOST_NAMES = 6
+_MOST_PROBLEMS = 5
+_PLURALS = {"fs": "file system", "target": "target", "device": "device", "interface": "interface"}
+
+
+@doctor_command.command(
+    "monitor",
+    epilog=examples(
+        "stripewise doctor monitor",
+        "stripewise doctor monitor --config /etc/stripewise/monitor.toml",
+        "stripewise doctor monitor --json",
+    ),
+)
+@monitor_option
+@json_option
+@click.pass_context
+def monitor(context: click.Context, config: Path | None, as_json: bool) -> None:
+    """Check what the monitoring agent can read here, and whether its sinks can be reached.
+
+    Each collector reads once, and each sink delivers the agent's version.  The exit code is 1 if
+    something that is there cannot be read whole, if nothing is there, or if a sink fails.
+    """
+    from stripewise.centre.monitor import LocalHost, give_up_root
+    from stripewise.centre.monitor.agent import (
+        MonitorCheck,
+        check_collectors,
+        check_sinks,
+        make_collectors,
+        make_sinks,
+        read_settings,
+    )
+    from stripewise.centre.monitor.collectors import collector_problems
+
+    settings = read_settings(config)
+    who = give_up_root(settings.agent.user)
+    chosen, sinks = make_collectors(settings, config), make_sinks(settings, config)
+    read = check_collectors(chosen, LocalHost(), lambda text: note(text, kind="warning"))
+    found = MonitorCheck(
+        settings.agent.server, who, read, check_sinks(sinks), collector_problems(),
+    )  # fmt: skip
+    answer(as_json, found.as_json, lambda: map(printable, _check_lines(found)))
+    context.exit(0 if found.is_good else 1)
+
+
+def _check_lines(found: MonitorCheck) -> Iterator[str]:
+    yield f"server {found.server}: {found.who}"
+    for one in found.collectors:
+        yield from _collector_lines(one)
+    if not found.collectors:
+        yield "collectors      none     each has enabled = false: take that out for what is here"
+    for each in found.sinks:
+        yield _sink_line(each)
+    for text in found.plug_ins:
+        yield f"plug-in         {text}"
+    yield (
+        "the agent can do its work here" if found.is_good else "something is to be done: see above"
+    )
+
+
+def _collector_lines(one: CollectorCheck) -> Iterator[str]:
+    head = f"{one.name:15} {one.state:8}"
+    if one.state in ("nothing", "failed"):
+        yield f"{head} {one.why}"
+    else:
+        counted = [f"{plural(one.readings, 'reading')} in {duration_text(one.seconds)}"]
+        counted += [_named(label, names) for label, names in one.found.items()]
+        counted += [f"{plural(one.jobs, 'job')} on targets"] if one.jobs else []
+        yield f"{head} {'; '.join(counted)}"
+    for text in one.problems[:_MOST_PROBLEMS]:
+        if text != one.why or one.state == "part":
+            yield f"{'':24} left out: {text}"
+    if len(one.problems) > _MOST_PROBLEMS:
+        yield f"{'':24} and {len(one.problems) - _MOST_PROBLEMS} more (see --json)"
+
+
+def _named(label: str, names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_MOST_NAMES])
+    more = ", ..." if len(names) > _MOST_NAMES else ""
+    return f"{plural(len(names), _PLURALS.get(label, label))} ({shown}{more})"
+
+
+def _sink_line(one: SinkCheck) -> str:
+    hint = "; if the agent runs here already, it is this" if one.state == "in use" else ""
+    return f"{'to ' + one.name:15} {one.state:8} {one.why}{hint}".rstrip()

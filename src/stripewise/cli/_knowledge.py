@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli import _knowledge_packs as packs
-from stripewise.cli._common import answer, examples, json_option, note
+from stripewise.cli._common import answer, note
+from stripewise.cli._help import add_all, examples, group, option
+from stripewise.cli._knowledge_models import model_command, train_command
+from stripewise.cli._knowledge_packs import install, pack, verify
+from stripewise.cli._options import json_option
 from stripewise.core.errors import UsageError
 from stripewise.present import plural, printable, ratio_text
 from stripewise.settings.tunables import format_settings
@@ -20,12 +23,12 @@ if TYPE_CHECKING:
     from stripewise.learning.knowledge import Case, Lesson, Store
 
 
-_program_option = click.option(
-    "--program", default="", metavar="NAME", help="Only studies of the program of this name."
+_program_option = option(
+    "--program", default="", metavar="NAME", help="Include only studies of this program."
 )
 
 
-@click.group(
+@group(
     epilog=examples(
         "stripewise knowledge list",
         "stripewise knowledge show 3fa2",
@@ -34,10 +37,10 @@ _program_option = click.option(
     )
 )
 def knowledge_command() -> None:
-    """List, show, forget and exchange what studies found.
+    """List, share and train what is known about programs and storage.
 
-    `stripewise tune` keeps what it finds, and begins a study with what was found in cases like
-    it.  The store is one file: $STRIPEWISE_KNOWLEDGE, or stripewise/knowledge.sqlite in
+    `stripewise tune` keeps what it finds, and begins a study with what helped in similar
+    cases.  The store is one file: $STRIPEWISE_KNOWLEDGE, or stripewise/knowledge.sqlite in
     $XDG_DATA_HOME (~/.local/share).
     """
 
@@ -46,7 +49,7 @@ def knowledge_command() -> None:
 @_program_option
 @json_option
 def list_(program: str, as_json: bool) -> None:
-    """List the studies that are remembered, the newest first; the site's too."""
+    """List the remembered studies, yours and the site's, the newest first."""
     found = list(_all_entries(program))
     none = [f"no study is remembered{f' of {program}' if program else ''}"]
     answer(
@@ -55,12 +58,12 @@ def list_(program: str, as_json: bool) -> None:
 
 
 @knowledge_command.command(
-    epilog=examples("stripewise knowledge show 3fa2", "... show 3fa2 --json")
+    epilog=examples("stripewise knowledge show 3fa2", "stripewise knowledge show 3fa2 --json")
 )
 @click.argument("study")
 @json_option
 def show(study: str, as_json: bool) -> None:
-    """Show what STUDY found; its first digits will do."""
+    """Show what STUDY found; the first digits of its name are enough."""
     found = _find(study, _all_entries(""))
     answer(as_json, lambda: _data(*found), lambda: details(*found))
 
@@ -72,13 +75,15 @@ def show(study: str, as_json: bool) -> None:
 )
 @click.argument("studies", nargs=-1, metavar="[STUDY]...")
 @_program_option
-@click.option("--all", "everything", is_flag=True, help="All studies that the store holds.")
-@click.option("--runs", is_flag=True, help="What `run --auto` has seen of programs, and no study.")
+@option("--all", "everything", is_flag=True, help="Forget all studies of the store.")
+@option(
+    "--runs", is_flag=True, help="Forget what `run --auto` has seen of programs, and no study."
+)
 @json_option
 def forget(
     studies: tuple[str, ...], program: str, everything: bool, runs: bool, as_json: bool
 ) -> None:
-    """Forget studies, by id, by program, or all of them; the site's stay."""
+    """Forget your studies, by name, by program, or all of them."""
     from stripewise.learning.knowledge import Profiles, own_store
 
     if sum((bool(studies), bool(program), everything, runs)) != 1:
@@ -106,7 +111,7 @@ def forget(
 )
 @click.argument("file", default="-", metavar="[FILE]")
 @_program_option
-@click.option(
+@option(
     "--h5tuner",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
@@ -147,7 +152,7 @@ def export(file: str, program: str, h5tuner: Path | None) -> None:
     ),
 )
 @click.argument("file", default="", metavar="[FILE]")
-@click.option(
+@option(
     "--h5tuner",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
@@ -182,9 +187,7 @@ def import_(file: str, h5tuner: Path | None, as_json: bool) -> None:
     answer(as_json, lambda: data, lambda: [said])
 
 
-knowledge_command.add_command(packs.pack)
-knowledge_command.add_command(packs.install)
-knowledge_command.add_command(packs.verify)
+add_all(knowledge_command, (pack, verify, install, train_command, model_command))
 
 
 def _all_entries(program: str) -> Iterator[tuple[Lesson, str]]:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import answer, examples, json_option, note
+from stripewise.cli._common import answer, note
+from stripewise.cli._help import command, examples, option
+from stripewise.cli._options import json_option
 from stripewise.core.errors import StripewiseError, UsageError
 from stripewise.present import plural, printable
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from stripewise.learning.knowledge import Lesson, Pack, Verified
     from stripewise.learning.performance import Model
 
-_key_option = click.option(
+_key_option = option(
     "--key",
     "keys",
     multiple=True,
@@ -28,16 +30,18 @@ _key_option = click.option(
 )
 
 
-@click.command(
+@command(
     epilog=examples(
         "stripewise knowledge pack archer2.pack --sign ~/.minisign/minisign.key",
         "stripewise knowledge pack hopper.pack --storage hopper@1/16 --name hopper",
     )
 )
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--storage", default="", metavar="NAME", help="Storage to pack; default: the only.")
-@click.option("--name", default="", metavar="NAME", help="Name of the pack; default: the storage.")
-@click.option(
+@option("--storage", default="", metavar="NAME", help="Storage to pack  [default: the only one]")
+@option(
+    "--name", default="", metavar="NAME", help="Name of the pack  [default: that of the storage]"
+)
+@option(
     "--sign",
     "secret",
     type=click.Path(path_type=Path),
@@ -69,7 +73,7 @@ def pack(file: Path, storage: str, name: str, secret: Path | None, as_json: bool
     answer(as_json, lambda: facts, lambda: [f"{_words(packed)} written to {file}"])
 
 
-@click.command(
+@command(
     epilog=examples(
         "stripewise knowledge verify archer2.pack --key site.pub",
         "stripewise knowledge verify",
@@ -95,17 +99,17 @@ def verify(file: Path | None, keys: tuple[str, ...], as_json: bool) -> None:
         raise UsageError(f"{plural(bad, 'installed pack')} cannot be trusted: install again")
 
 
-@click.command(epilog=examples("stripewise knowledge install archer2.pack --key site.pub --user"))
+@command(epilog=examples("stripewise knowledge install archer2.pack --key site.pub --user"))
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
 @_key_option
-@click.option("--user", is_flag=True, help="Install for yourself alone.")
-@click.option(
+@option("--user", is_flag=True, help="Install for yourself alone.")
+@option(
     "--prefix",
     type=click.Path(path_type=Path),
     metavar="DIR",
     help="Install in DIR, which $STRIPEWISE_SITE_PACKS then has to name.",
 )
-@click.option("--older", is_flag=True, help="Install also in place of a newer pack of the name.")
+@option("--older", is_flag=True, help="Install also in place of a newer pack of the name.")
 @json_option
 def install(
     file: Path, keys: tuple[str, ...], user: bool, prefix: Path | None, older: bool, as_json: bool

@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import answer, directory_option, examples, json_option, note
-from stripewise.cli._machine_fit import machine_fit_command as _fit
+from stripewise.cli._common import answer, note
+from stripewise.cli._help import add_all, command, examples, group, option
+from stripewise.cli._machine_fit import fit
+from stripewise.cli._machine_layout import layout_command
+from stripewise.cli._options import directory_option, json_option
 from stripewise.core.errors import ConfigurationError
 from stripewise.present import (
     aligned,
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 # `stripewise machine check`: can a description be used, and what in it may be a slip?
 
 
-@click.command(
+@command(
     "check",
     epilog=examples(
         "stripewise machine check site.toml",
@@ -46,9 +49,10 @@ if TYPE_CHECKING:
 @click.argument("file", metavar="[FILE]", required=False)
 @json_option
 def machine_check_command(file: str | None, as_json: bool) -> None:
-    """Check a description: exit code 0 if it can be used, 3 with the first problem if not.
+    """Check a description of a storage.
 
-    Warnings name what is allowed but may be a slip.  Without FILE, checks every description in
+    The exit code is 0 if it can be used, and 3 with the first problem if not.  Warnings name what
+    is allowed but may be a mistake.  Without FILE, checks every description in
     the directories of the user and of the site.
     """
     from stripewise.storage.machines import load_description
@@ -285,7 +289,7 @@ _directory_option = directory_option(
 )
 
 
-@click.group(
+@group(
     epilog=examples(
         "stripewise machine list",
         "stripewise machine show archer2-hdd",
@@ -332,11 +336,11 @@ def list_(as_json: bool) -> None:
 )
 @click.argument("storage", metavar="STORAGE")
 @_directory_option
-@click.option("--toml", "as_toml", is_flag=True,
-              help="Print the description itself, to begin one of your own with.")  # fmt: skip
+@option("--toml", "as_toml", is_flag=True,
+              help="Print the description itself, as a start for one of your own.")  # fmt: skip
 @json_option
 def show(storage: str, directory: Path, as_toml: bool, as_json: bool) -> None:
-    """Show every figure of STORAGE: its value, what kind of figure it is, and its source.
+    """Show every figure of STORAGE with its value, its kind and its source.
 
     STORAGE is a name that `stripewise machine list` shows, the path of a description, or
     "local": the file system of this directory, as `stripewise machine probe` measured it.
@@ -362,7 +366,7 @@ def show(storage: str, directory: Path, as_toml: bool, as_json: bool) -> None:
 )
 @json_option
 def probe(directory: Path, as_json: bool) -> None:
-    """Measure the file system of DIR (this directory) and keep it as the storage "local".
+    """Measure the file system of DIR, and keep the result as the storage "local".
 
     Takes about a minute and up to 512 MiB of space, in a directory of its own that is removed.
     Several processes write and read past the system's cache where the file system allows that.
@@ -412,5 +416,4 @@ def _measured_here() -> list[Storage]:
         return []
 
 
-for _member in (machine_check_command, _fit):
-    machine_command.add_command(_member)
+add_all(machine_command, (machine_check_command, fit, layout_command))

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import answer, examples, json_option, note
+from stripewise.cli._common import answer, note
+from stripewise.cli._help import command, examples, option
+from stripewise.cli._options import json_option
 from stripewise.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,11 +26,11 @@ if TYPE_CHECKING:
     from stripewise.storage.results import Results
 
 
-@click.command(
+@command(
     "fit",
     epilog=examples(
         "stripewise machine fit ior-*.json mdtest.txt --targets 12 -o site.toml",
-        "stripewise machine fit benchio.txt --ranks-per-node 128 --targets 12 -o site.toml",
+        "stripewise machine fit benchio.txt --targets 12 -o site.toml",
         "stripewise machine fit runs.csv --like archer2-hdd -o site.toml",
         "stripewise machine fit campaign/ -o site.toml",
         "stripewise machine fit ior-*.txt --targets 24 --for /scratch -o site.toml",
@@ -38,21 +40,21 @@ if TYPE_CHECKING:
 @click.argument(
     "results", nargs=-1, required=True, metavar="RESULTS...", type=click.Path(path_type=Path)
 )
-@click.option("-o", "--output", required=True, metavar="FILE", type=click.Path(path_type=Path),
+@option("-o", "--output", required=True, metavar="FILE", type=click.Path(path_type=Path),
               help="Write the description to FILE (.toml).")  # fmt: skip
-@click.option("--targets", type=click.IntRange(1, 10_000_000), metavar="N",
+@option("--targets", type=click.IntRange(1, 10_000_000), metavar="N",
               help="Targets of the storage: OSTs, burst-buffer nodes, disks.")  # fmt: skip
-@click.option("--like", metavar="STORAGE", default="",
-              help="Begin with a description; what the results do not tell stays.")  # fmt: skip
-@click.option("--stack", metavar="NAME", default="",
+@option("--like", metavar="STORAGE", default="",
+              help="Description to begin with; what the results do not show is kept.")  # fmt: skip
+@option("--stack", metavar="NAME", default="",
               help="Software stack of MPI-IO results.  [default: romio]")  # fmt: skip
-@click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="R", default=None,
-              help="Where the results do not tell.")  # fmt: skip
-@click.option("--for", "places", multiple=True, metavar="DIR",
+@option("--ranks-per-node", type=click.IntRange(min=1), metavar="R", default=None,
+              help="Ranks on each node, if the results do not contain it.")  # fmt: skip
+@option("--for", "places", multiple=True, metavar="DIR",
               help="Say that the file system of DIR is described (repeatable): `tune` uses "
                    "the description there.")  # fmt: skip
 @json_option
-def machine_fit_command(
+def fit(
     results: tuple[Path, ...],
     output: Path,
     targets: int | None,
@@ -64,9 +66,10 @@ def machine_fit_command(
 ) -> None:
     """Estimate the limits of a storage from benchmark RESULTS, each with an interval of 95 %.
 
-    RESULTS are what IOR (text or JSON), mdtest, benchio or `stripewise kernel --json` printed,
-    tables (CSV, TOML), or campaigns: the directory of `stripewise bench run`, or a file of
-    `stripewise bench export`.  A limit that no run came near is left out, and the output says so.
+    RESULTS are the output of IOR (text or JSON), mdtest, benchio or `stripewise bench kernel
+    --json`, tables (CSV, TOML), or campaigns: the directory of `stripewise bench run`, or a file
+    of `stripewise bench export`.  A limit that no run came near is left out, and the output says
+    so.
     """
     from stripewise.storage.fit import fit_results
 

@@ -13,73 +13,56 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+from click.shell_completion import get_completion_class
 
 from stripewise import __version__
-from stripewise.cli._common import examples, exit_code_of
+from stripewise.cli._common import exit_code_of
+from stripewise.cli._help import Group, examples
 
-COMMANDS = {
-    "tune": "Find settings that make a program's I/O faster.",
-    "run": "Run a program under settings and show what was observed.",
-    "trace": "Record what a program does to its files, call by call.",
-    "profile": "Show what a run did to its files, what it cost, what to do.",
-    "pattern": "Show in which pattern the ranks access each dataset.",
-    "kernel": "Run the I/O benchmark kernels.",
-    "metadata": "Time operations on files and directories, each by itself.",
-    "layout": "Show and set how files lie on the targets of emulated storage.",
-    "simulate": "Predict what I/O takes on a described storage, and what limits it.",
-    "surface": "Measure every configuration of a given space.",
-    "bench": "Measure what a storage can do: campaigns, limits, comparisons.",
-    "advise": "Tell users of a storage what to do, each with its figure.",
-    "db": "Keep the statistics of jobs in a database.",
-    "monitor": "Watch what storage counts, for Prometheus and others.",
-    "train": "Measure kernels under many settings, for models of performance.",
-    "model": "List, show, validate and export models of performance.",
-    "convert": "Write a job script for a burst buffer, or revert one.",
-    "config": "Show, convert and check configurations.",
-    "knowledge": "List and exchange the results of earlier studies.",
-    "tunables": "List the tunables: values, defaults, safety.",
-    "strategies": "List the search strategies and their options.",
-    "machine": "List, show, check and measure descriptions of storage.",
-    "serve": "Show the statistics database to everybody: the portal.",
-    "runtime": "Build the runtime library and list what is built.",
-    "site": "Gather what decides how Stripewise can be used at a site.",
-    "doctor": "Check what works on this machine.",
-    "completion": "Print a shell's completion script.",
+GROUPS = {
+    "Your program": {
+        "tune": "Find settings that make a program's I/O faster.",
+        "run": "Run a program under given settings and show what was observed.",
+        "profile": "Show what a program did to its files, its cost, and what to do.",
+    },
+    "A storage": {
+        "bench": "Measure what a storage can do.",
+        "simulate": "Predict how long I/O takes on a described storage.",
+        "machine": "Describe storage systems: list, show, check, measure, fit.",
+    },
+    "A centre": {
+        "centre": "Keep, show and monitor the I/O of all jobs of a centre.",
+    },
+    "For all of these": {
+        "settings": "Show, check and convert settings; list what can be set.",
+        "knowledge": "List, share and train what is known about programs and storage.",
+        "doctor": "Check what works on this machine; build what is missing.",
+    },
 }
-"""Command to its one-line help, in the order of `stripewise --help`."""
-
-_MODULES = {
-    "advise": "_bench_report",
-    "completion": "_common",
-    "layout": "_emulation",
-    "metadata": "_kernel",
-    "model": "_train",
-    "pattern": "_profile",
-    "runtime": "_doctor",
-    "serve": "_portal",
-    "site": "_doctor",
-    "strategies": "_tune",
-    "tunables": "_config",
-}
-"""Modules of the commands that share one with others; all others have one of their own name."""
+"""Heading -> command -> its one-line help, in the order of `stripewise --help`."""
+COMMANDS = {name: text for members in GROUPS.values() for name, text in members.items()}
+_MORE_HELP = (
+    ("stripewise COMMAND --help", "purpose, main options and examples"),
+    ("stripewise COMMAND --help-all", "all options, in groups"),
+    ("stripewise --completion bash", "completion in your shell"),
+)
 
 # At the end all memory goes back at once; to search it for cycles first would cost 10 ms.
 atexit.register(gc.freeze)
 
 
-class LazyGroup(click.Group):
-    """A group whose commands are the functions `<name>_command` of the modules beside this one."""
+class LazyGroup(Group):
+    """A group whose commands are `NAME_command` of the modules `_NAME` beside this one."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names, in the order in which help shows them."""
+        """Return the names, in the order in which help shows them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command; None if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        name = _MODULES.get(cmd_name, f"_{cmd_name}")
-        module = importlib.import_module(f"stripewise.cli.{name}")
+        module = importlib.import_module(f"stripewise.cli._{cmd_name}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
         command.short_help = COMMANDS[cmd_name]
         return command
@@ -95,10 +78,19 @@ class LazyGroup(click.Group):
                 error.command_name, possibilities=COMMANDS, ctx=ctx
             ) from None
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands first."""
+        self.format_commands(ctx, formatter)
+        super(Group, self).format_options(ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """List the commands in groups without importing them, then how to get more help."""
+        for heading, members in GROUPS.items():
+            with formatter.section(heading):
+                width = max(map(len, COMMANDS))
+                formatter.write_dl([(f"{name:<{width}}", text) for name, text in members.items()])
+        with formatter.section("More help"):
+            formatter.write_dl(_MORE_HELP)
 
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
@@ -116,20 +108,41 @@ class LazyGroup(click.Group):
         sys.exit(outcome if isinstance(outcome, int) else 0)
 
 
+def _print_completion(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    """Print the completion script of a shell, and exit."""
+    del param
+    if value is None or ctx.resilient_parsing:
+        return
+    found = get_completion_class(value)
+    assert found is not None  # the choice of shells is click's
+    complete = found(ctx.command, {}, "stripewise", "_STRIPEWISE_COMPLETE")
+    click.echo(complete.source_template % complete.source_vars())
+    ctx.exit()
+
+
 @click.command(
     "stripewise",
     cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 99},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
     epilog=examples(
         "stripewise doctor",
-        "stripewise tune -- mpiexec -n 4 ./program output.h5",
-        "stripewise run --config program.stripewise/best.toml -- mpiexec -n 4 ./program out.h5",
+        "stripewise tune -- mpiexec -n 4 ./program out.h5",
+        "stripewise run --config program.stripewise/best.toml -- ./program out.h5",
+        'eval "$(stripewise --completion bash)"            # in ~/.bashrc',
     ),
 )
 @click.version_option(__version__, prog_name="stripewise", message="%(prog)s %(version)s")
+@click.option(
+    "--completion",
+    type=click.Choice(["bash", "zsh", "fish"]),
+    is_eager=True,
+    expose_value=False,
+    callback=_print_completion,
+    help="Print the script that makes a shell complete commands.",
+)
 @click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks of errors.")
 def main() -> None:
-    """Parallel I/O, measured and tuned.
+    """Find settings that make the I/O of parallel programs faster.
 
     Takes the command line of an unmodified program, finds settings that make its I/O
     measurably faster, and applies them without recompiling.

@@ -1,97 +1,269 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows what a run did to its files, what it cost, and in which patterns it accessed them."""
+"""`stripewise profile`: shows what a run did to its files, from any log or from a traced run."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import (
+from stripewise.cli._common import note, note_all, print_json, write_noted
+from stripewise.cli._help import Command, command, examples, has_options, option
+from stripewise.cli._options import (
     allow_outside_option,
-    answer,
-    evidence_argument,
-    examples,
+    directory_option,
+    emulation_options,
     file_option,
     json_option,
-    note,
-    print_json,
+    page_option,
+    picture_option,
+    storage_to_emulate,
+    sync_option,
 )
-from stripewise.core.errors import TraceError, UsageError
+from stripewise.cli._profile_forms import (
+    Chosen,
+    collect,
+    compare_patterns,
+    export,
+    show_calls,
+    show_info,
+    show_patterns,
+)
+from stripewise.cli._run import USUAL_TRACE, trace_directory, what_next
+from stripewise.cli._scripts import DASHES, refuse_dry_run, refuse_scripts
+from stripewise.core.errors import ProgramError, TraceError, UsageError
 
 if TYPE_CHECKING:
     from stripewise.evidence.figures import Diagnosis
-    from stripewise.evidence.patterns import Pattern, PatternGroup
+    from stripewise.storage.emulation import EmulatedStorage
+
+FORMS = ("profile", "findings", "pattern", "calls", "info", "csv", "mpiio-stats")
+_LAYERS = ("adios2", "hdf5", "pnetcdf", "mpiio", "stdio", "posix")
+_COMMAND = "stripewise.profile.command"
+
+_choice = partial(option, group="What is included", multiple=True, rare=True)
+_file = partial(file_option, group="Files to write")
+_options = has_options(
+    option("--as", "form", type=click.Choice(FORMS), default="profile", metavar="FORM",
+        help="What to show: profile (the default), findings, pattern (how the ranks divide each "
+        "dataset), calls, info (what is in a log), csv (the table of files) or mpiio-stats "
+        "(as Cray's MPICH_MPIIO_STATS)."),
+    page_option(group="Files to write", help="Write an HTML page to FILE."),
+    picture_option(group="Files to write",
+        help="Draw the ranks over time into FILE (.svg, .png or .pdf)."),
+    _file("--export", "export_file",
+        help="Write the calls to FILE: NAME.parquet, or NAME.json for a timeline in Perfetto or "
+        "Chrome."),
+    _file("--drishti-csv", rare=True, help="Write the findings as Drishti's codes to FILE."),
+    option("--try", "number", metavar="N", type=click.IntRange(min=1), group="Findings",
+        help="Apply the lines of finding N to the traced program and measure the gain in 6 "
+        "pairs."),
+    allow_outside_option,
+    option("--compare", metavar="PATH", type=click.Path(path_type=Path, readable=False),
+        group="Patterns",
+        help="For each pattern, show the nearest one of the run in PATH and its distance."),
+    option("--words", is_flag=True, group="Patterns", rare=True,
+        help="With --as pattern: describe each pattern in plain words as well."),
+    _choice("--file", "files", metavar="PATTERN",
+        help="Include only files whose path contains or matches this, in patterns and calls "
+        "(repeatable)."),
+    _choice("--dataset", "datasets", metavar="GLOB",
+        help="Include only datasets whose name matches, in patterns (repeatable)."),
+    _choice("--rank", "ranks", type=int, metavar="N",
+        help="Include only this rank, in calls (repeatable)."),
+    _choice("--layer", "layers", type=click.Choice(_LAYERS),
+        help="Include only this layer, in calls (repeatable)."),
+    option("--every-call", is_flag=True, group="What is included", rare=True,
+        help="Show every call by itself, instead of equal calls together."),
+    option("--limit", metavar="N", type=click.IntRange(min=0), group="What is included",
+        help="Maximum number of rows of each table  [default: 10, of calls 50; all with --json]"),
+    option("--all", "everything", is_flag=True, group="What is included", rare=True,
+        help="Show all rows of each table."),
+    directory_option("--collect", "collect_directory", group="Logs of several nodes", rare=True,
+        help="Copy the logs of this node into DIR and show nothing; several nodes may do so at "
+        "once."),
+    directory_option("--trace", group="A command that is run",
+        help="Directory for the trace of COMMAND  [default: PROGRAM.trace]"),
+    sync_option,
+    emulation_options,
+    json_option,
+)  # fmt: skip
 
 
-@click.command(
+class ProfileCommand(Command):
+    """Takes logs, or a command behind `--`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the command off: its words are no options of ours."""
+        if "--" in args:
+            place = args.index("--")
+            args, ctx.meta[_COMMAND] = args[:place], tuple(args[place + 1 :])
+            ctx.meta[DASHES] = True
+        return super().parse_args(ctx, args)
+
+
+@command(
+    cls=ProfileCommand,
     epilog=examples(
-        "stripewise profile traces/",
-        "stripewise profile --findings-only job.darshan",
-        "stripewise profile --try 1 program.trace",
-        "stripewise profile --html profile.html --files 50 traces/",
-        "stripewise profile --json traces/ > profile.json",
-        "stripewise profile --mpiio-stats traces/",
+        "stripewise profile -- mpiexec -n 4 ./program output.h5",
+        "stripewise profile program.trace --html profile.html",
+        "stripewise profile job.darshan --as findings",
+        "stripewise profile program.trace --try 1",
+        "stripewise profile program.trace --as pattern --dataset '/unk_*'",
+        "stripewise profile before.trace --compare after.trace",
+        "stripewise profile program.trace --as calls --rank 0 --layer mpiio",
+        "stripewise profile program.trace --export timeline.json",
     ),
 )
-@json_option
-@click.option("--csv", "as_csv", is_flag=True, help="Print the table of files as CSV.")
-@file_option("--html", help="Write an HTML page to FILE.")
-@file_option("--picture", help="Draw the ranks over time into FILE (.svg, .png or .pdf).")
-@file_option("--drishti-csv", help="Write the findings as Drishti's codes to FILE.")
-@click.option(
-    "--files",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=None,
-    help="Maximum number of rows of each table  [default: 10; all with --json]",
+@click.argument(
+    "paths",
+    nargs=-1,
+    type=click.Path(path_type=Path, readable=False),
+    metavar="PATH... | -- COMMAND...",
 )
-@click.option(
-    "--mpiio-stats",
-    is_flag=True,
-    help="Print blocks in the form of Cray's MPICH_MPIIO_STATS, from a trace of any MPI.",
-)
-@click.option("--findings-only", is_flag=True, help="Print only the summary and the findings.")
-@click.option(
-    "--try",
-    "number",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Apply the lines of finding N to the traced program and measure the gain in 6 pairs.",
-)
-@allow_outside_option
-@evidence_argument
+@_options
+@click.pass_context
 def profile_command(
+    ctx: click.Context,
+    /,
     paths: tuple[Path, ...],
-    as_json: bool,
-    as_csv: bool,
-    html: Path | None,
-    picture: Path | None,
-    drishti_csv: Path | None,
-    files: int | None,
-    mpiio_stats: bool,
-    findings_only: bool,
+    form: str,
     number: int | None,
     allow_outside: tuple[Path, ...],
+    compare: Path | None,
+    words: bool,
+    export_file: Path | None,
+    collect_directory: Path | None,
+    trace: Path | None,
+    sync: bool,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Show what a run did to its files, how long it took and why, and what to do about it.
 
-    PATH is a trace of `stripewise trace`, a container (*.sw) or a directory of containers, a
-    Darshan log, a directory of Recorder, or the output of a job with MPICH_MPIIO_STATS blocks.
+    PATH is a trace (of `stripewise run --trace` or `stripewise profile -- COMMAND`), a container
+    (*.sw), a Darshan log, a directory of Recorder, or the output of a job with
+    MPICH_MPIIO_STATS blocks.  With COMMAND, runs it unmodified, in place, traces every I/O call,
+    and shows the profile of that run; the exit code is then that of COMMAND.
 
-    The reference defines every figure.  Every finding has its evidence, its cost in seconds and
-    a remedy.  The exit code is 0 whatever is found, and 9 if PATH cannot be read or is damaged:
-    of a damaged one what is left is shown, and what is not known of it is said.
+    A finding has its evidence, its cost in seconds and a remedy.  A pattern is written as in
+    High Performance Fortran: <dimensions, (distribution of each), (block of one process)>, with
+    BLOCK, CYCLIC, CYCLIC(k), or * for a dimension that is not divided.
+
+    The exit code is 0 whatever is found, and 9 if PATH cannot be read or is damaged: what is
+    left of a damaged log is shown, and what is unknown is marked as unknown.
     """
-    from stripewise.core import write_file
+    chosen = Chosen(**{name: given.pop(name) for name in _CHOSEN})
+    program: tuple[str, ...] | None = ctx.meta.get(_COMMAND)
+    code = 0
+    storage = storage_to_emulate(given, sync=sync)
+    if program is not None:
+        if paths:
+            raise UsageError("give PATHs or a command behind --, not both")
+        code, directory = _record(program, trace, storage, sync=sync)
+        if directory is None:
+            ctx.exit(code)
+        paths = (directory,)
+    elif trace is not None or sync or storage[0] is not None:
+        raise UsageError(
+            "--trace, --sync and --on go with a command: stripewise profile -- mpiexec -n 4 ./app"
+        )
+    if not paths:
+        raise UsageError("nothing to show: give PATH, or a command behind --")
+    if allow_outside and number is None:
+        raise UsageError("--allow-outside goes with --try, which runs the program; leave it out")
+    if as_json and form in ("csv", "mpiio-stats"):
+        raise UsageError(f"--json and --as {form} exclude each other: choose one")
+    if collect_directory is not None:
+        collect(paths, collect_directory, as_json=as_json)
+    elif compare is not None:
+        compare_patterns(paths, [compare], chosen, as_json=as_json)
+    elif form == "pattern":
+        show_patterns(paths, chosen, words=words, as_json=as_json)
+    elif form == "calls":
+        show_calls(paths, chosen, as_json=as_json)
+    elif form == "info":
+        show_info(paths, chosen, as_json=as_json)
+    elif export_file is not None:
+        export(paths, chosen, export_file)
+    else:
+        _profile(
+            paths,
+            form,
+            number,
+            allow_outside,
+            chosen.limit_of(10, as_json=as_json),
+            as_json=as_json,
+            **given,
+        )
+    ctx.exit(code)
+
+
+_CHOSEN = ("files", "datasets", "ranks", "layers", "every_call", "limit", "everything")
+
+
+def _record(
+    program: tuple[str, ...],
+    trace: Path | None,
+    storage: tuple[EmulatedStorage | None, Path | None],
+    *,
+    sync: bool,
+) -> tuple[int, Path | None]:
+    """Run a program under the recorder; return its exit code and the trace, None without one."""
+    from stripewise.run.runtime import find_runtime, run_in_place
+
+    if not program:
+        raise UsageError(
+            "nothing to run; give a command: stripewise profile -- mpiexec -n 4 ./app"
+        )
+    refuse_scripts(program, "profile", once=True)
+    refuse_dry_run(program, never=False)
+    runtime = find_runtime()
+    with trace_directory(program, str(trace or USUAL_TRACE)) as directory:
+        done = run_in_place(
+            program,
+            runtime,
+            sync=sync,
+            capture="fold",
+            containers=directory,
+            storage=storage[0],
+            root=storage[1],
+        )
+    from stripewise.core import Configuration
+    from stripewise.run import emulation_lines, observation
+
+    seen = observation(done, Configuration(), captured=True, storage=storage[0])
+    note_all(seen.warnings, seen.errors)
+    for line in emulation_lines(done.emulated) if done.emulated else ():
+        note(line)
+    code = done.shell_exit_code or (ProgramError.exit_code if seen.errors else 0)
+    if directory is None or not directory.is_dir() or not len(done.profile.counters):
+        return code, None
+    note(what_next(directory))
+    return code, directory
+
+
+def _profile(
+    paths: tuple[Path, ...],
+    form: str,
+    number: int | None,
+    allow_outside: tuple[Path, ...],
+    limit: int | None,
+    *,
+    as_json: bool,
+    page: Path | None,
+    picture: Path | None,
+    drishti_csv: Path | None,
+) -> None:
+    """Diagnose a run and show what was found."""
     from stripewise.evidence.diagnosis import diagnose, findings_to_json, profile_to_json
     from stripewise.evidence.patterns import find_patterns
     from stripewise.evidence.readers import read_evidence
@@ -99,10 +271,6 @@ def profile_command(
     from stripewise.evidence.report import files_to_csv, mpiio_stats_text, print_profile
     from stripewise.storage.machines import storage_of_files
 
-    if allow_outside and number is None:
-        raise UsageError("--allow-outside goes with --try, which runs the program; leave it out")
-    if as_json + as_csv + mpiio_stats > 1:
-        raise UsageError("--json, --csv and --mpiio-stats exclude each other: choose one")
     evidence = read_evidence(paths)
     patterns = find_patterns(evidence.accesses)
     profile = evidence.profile
@@ -110,26 +278,24 @@ def profile_command(
     if number is not None:
         _try(diagnosis, number, paths, allow_outside, as_json=as_json)
         return
-    if html is not None:
+    if page is not None:
         from stripewise.evidence.report import render_profile_html
 
-        write_file(html, render_profile_html(diagnosis, evidence, patterns))
-        note(f"wrote {html}")
+        write_noted(page, render_profile_html(diagnosis, evidence, patterns))
     if picture is not None:
         from stripewise.evidence.report import draw_profile
 
         draw_profile(diagnosis, evidence, picture)
         note(f"wrote {picture}")
     if drishti_csv is not None:
-        write_file(drishti_csv, drishti_text(diagnosis))
-        note(f"wrote {drishti_csv}")
-    if as_json and findings_only:
+        write_noted(drishti_csv, drishti_text(diagnosis))
+    if as_json and form == "findings":
         print_json({"summary": diagnosis.summary, "findings": findings_to_json(diagnosis)})
     elif as_json:
-        print_json(profile_to_json(diagnosis, patterns, files=files))
-    elif as_csv:
+        print_json(profile_to_json(diagnosis, patterns, files=limit))
+    elif form == "csv":
         click.echo(files_to_csv(diagnosis), nl=False)
-    elif mpiio_stats:
+    elif form == "mpiio-stats":
         text = mpiio_stats_text(diagnosis.mpiio_stats)
         if not text:
             note("no calls of MPI-IO were traced, so there are no blocks")
@@ -139,8 +305,8 @@ def profile_command(
             diagnosis,
             sys.stdout,
             patterns,
-            files=10 if files is None else files,
-            findings_only=findings_only,
+            files=sys.maxsize if limit is None else limit,
+            findings_only=form == "findings",
         )
     if profile.damaged:
         note(
@@ -188,179 +354,3 @@ def _try(
         f"{seconds_text(tried.gain_seconds)} ({seconds_text(low)} to {seconds_text(high)}, "
         f"{len(tried.gains)} pairs){of_claim}"
     )
-
-
-# `stripewise pattern`: the access pattern of each dataset, and how alike patterns are.
-
-
-@click.command(
-    epilog=examples(
-        "stripewise pattern program.trace",
-        "stripewise pattern job.darshan --file '*/restart.*'",
-        "stripewise pattern program.trace --dataset '/unk_*' --words",
-        "stripewise pattern program.trace --json > patterns.json",
-        "stripewise pattern --compare before.trace after.trace",
-    )
-)
-@click.option(
-    "--file", "files", metavar="GLOB", default="*", help="Include only files whose path matches."
-)
-@click.option(
-    "--dataset",
-    "datasets",
-    metavar="GLOB",
-    default="*",
-    help="Include only datasets whose name matches.",
-)
-@click.option("--words", is_flag=True, help="Describe each pattern in plain words as well.")
-@click.option(
-    "--compare",
-    nargs=2,
-    metavar="PATH PATH",
-    type=click.Path(readable=False),
-    help="For each pattern of the first run, show the nearest one of the second and its distance.",
-)
-@json_option
-@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(readable=False))
-def pattern_command(
-    paths: tuple[str, ...],
-    files: str,
-    datasets: str,
-    words: bool,
-    compare: tuple[str, str] | None,
-    as_json: bool,
-) -> None:
-    """Show in which pattern the ranks of a run write and read each dataset.
-
-    PATH is a directory or file of `stripewise trace`, a Darshan log (with DXT, for the places
-    in a file), or a directory of Recorder.
-
-    A pattern is <dimensions, (distribution of each), (block of one process)> in the terms of
-    High Performance Fortran: BLOCK, CYCLIC, CYCLIC(k), or * for a dimension that is not cut.
-    Datasets of the same pattern share a line.
-    """
-    if bool(paths) == bool(compare):
-        raise UsageError("say what to look at: PATH..., or --compare PATH PATH")
-    if compare:
-        _compare(*(_patterns([path], files, datasets) for path in compare), as_json=as_json)
-        return
-    patterns = _patterns(paths, files, datasets)
-    if not patterns and not as_json:
-        note("no places in a file were recorded that a pattern could be found in")
-    answer(
-        as_json,
-        lambda: {"patterns": [pattern_data(one) for one in patterns]},
-        lambda: _lines(patterns, words=words),
-    )
-
-
-def _patterns(paths: Sequence[str], files: str, datasets: str) -> list[Pattern]:
-    from stripewise.evidence.patterns import find_patterns
-    from stripewise.evidence.readers import read_evidence
-
-    evidence = read_evidence([Path(path) for path in paths])
-    chosen = [
-        access
-        for access in evidence.accesses
-        if fnmatchcase(access.file, files)
-        and fnmatchcase(getattr(access, "dataset", ""), datasets)
-    ]
-    return list(find_patterns(chosen))
-
-
-def _lines(patterns: Sequence[Pattern], *, words: bool) -> Iterator[str]:
-    """Yield the text: a line for each group, then what is to be said of it."""
-    from stripewise.evidence.patterns import describe, group_patterns
-
-    for group in group_patterns(patterns):
-        yield _heading(group)
-        yield f"  {_facts(group.pattern)}"
-        if words:
-            yield f"  {describe(group.pattern)}"
-        else:
-            yield from (f"  {text}" for text in group.pattern.notes)
-
-
-def _heading(group: PatternGroup) -> str:
-    number = len(group.members)
-    verb = "write" if group.pattern.writing else "read"
-    kind = "datasets" if group.members[0][1] else "arrays"
-    many = f"{number} {kind} " if number > 1 else ""
-    return f"{verb:5} {many}{group.name}: {group.pattern.notation}"
-
-
-def _facts(pattern: Pattern) -> str:
-    """Return the numbers of a pattern in a line."""
-    from stripewise.present import plural
-
-    active, n_ranks = pattern.active_ranks, pattern.n_ranks
-    facts = [f"{pattern.kind}"]
-    if len(pattern.grid) and max(pattern.grid) > 1:
-        order = "" if pattern.rank_order == "C" else f" ({pattern.rank_order} order)"
-        facts.append(f"grid {' x '.join(map(str, pattern.grid))}{order}")
-    facts.append(f"{active} of {n_ranks} ranks" if active < n_ranks else plural(n_ranks, "rank"))
-    facts.append(plural(pattern.element_bytes, "byte") + " an element")
-    if pattern.steps > 1:
-        facts.append(f"{pattern.steps} steps")
-    if pattern.halo:
-        facts.append(f"overlap {' x '.join(map(str, pattern.halo))}")
-    if pattern.uneven:
-        facts.append("uneven")
-    if pattern.n_deviating:
-        facts.append(f"{plural(pattern.n_deviating, 'rank')} not so ({_named(pattern)})")
-    facts.append(f"{100 * pattern.collective:.0f} % collective")
-    return ", ".join(facts)
-
-
-def _named(pattern: Pattern) -> str:
-    more = pattern.n_deviating > len(pattern.deviating_ranks)
-    return ", ".join(map(str, pattern.deviating_ranks)) + (", ..." if more else "")
-
-
-def pattern_data(pattern: Pattern) -> dict[str, Any]:
-    """Return a pattern as it stands in JSON."""
-    from dataclasses import asdict
-
-    from stripewise.evidence.patterns import describe
-
-    data = asdict(pattern)
-    names = [str(part) for part in pattern.distributions]
-    return {"notation": pattern.notation, **data, "names": names, "words": describe(pattern)}
-
-
-def _compare(first: list[Pattern], second: list[Pattern], *, as_json: bool) -> None:
-    """Print, for each pattern of the first run, the nearest one of the second."""
-    from stripewise.evidence.patterns import distance, distance_parts, group_patterns
-
-    found = []
-    others = group_patterns(second)
-    for group in group_patterns(first) if others else ():
-        apart, place = min(
-            (distance(group.pattern, other.pattern), place) for place, other in enumerate(others)
-        )
-        parts = distance_parts(group.pattern, others[place].pattern)
-        found.append((group, others[place], apart, parts))
-    if not found and not as_json:
-        note("one of the two has no patterns: there is nothing to compare")
-    answer(
-        as_json,
-        lambda: {"pairs": [_pair(*entry) for entry in found]},
-        lambda: [line for entry in found for line in _pair_lines(*entry)],
-    )
-
-
-def _pair_lines(
-    group: PatternGroup, nearest: PatternGroup, apart: float, parts: dict[str, float]
-) -> Iterator[str]:
-    yield _heading(group)
-    yield f"  {apart:.3f}  {_heading(nearest)}"
-    unlike = ", ".join(f"{name} {part:.2f}" for name, part in parts.items() if part > 0.005)
-    if unlike:
-        yield f"  differs in: {unlike}"
-
-
-def _pair(
-    group: PatternGroup, nearest: PatternGroup, apart: float, parts: dict[str, float]
-) -> dict[str, Any]:
-    names = [{"name": one.name, "notation": one.pattern.notation} for one in (group, nearest)]
-    return {"first": names[0], "second": names[1], "distance": apart, "parts": parts}

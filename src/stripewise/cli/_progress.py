@@ -21,13 +21,18 @@ from stripewise.study.training import Cell, Plan, TrainingObserver, cost_text
 _LINE_SECONDS = 60.0
 
 
-class CampaignProgress(CampaignObserver):
-    """Says how far a campaign is until it is closed."""
+class _Bar:
+    """A bar on a terminal; elsewhere a line a minute.
 
-    def __init__(self, stream: TextIO) -> None:
+    Args:
+        stream: Where the bar is drawn.
+        verb: What is done, in a word.
+    """
+
+    def __init__(self, stream: TextIO, verb: str) -> None:
         self._live = stream.isatty()
         self._bar = Progress(
-            TextColumn("measuring"),
+            TextColumn(verb),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("runs  {task.fields[now]}  left"),
@@ -39,71 +44,73 @@ class CampaignProgress(CampaignObserver):
         self._task = self._bar.add_task("", total=None, now="")
         self._total = self._done = self._before = 0
         self._begun = self._said = time.monotonic()
-        self._said_of: set[tuple[str, str]] = set()
 
     def close(self) -> None:
         """Take the bar away; safe to call twice."""
         self._bar.stop()
 
-    def planned(self, total: int, done: int) -> None:
+    def begin(self, total: int, done: int) -> None:
+        """Show the bar."""
         self._total, self._done, self._before = total, done, done
         self._begun = self._said = time.monotonic()
-        self.noted(plural(total, "run") + (f", {done} of them made" if done else ""))
         self._bar.update(self._task, total=total, completed=done)
         self._bar.start()
 
-    def started(self, run: PlannedRun) -> None:
-        self._bar.update(self._task, now=printable(run.case.key)[:60])
+    def show(self, now: str) -> None:
+        """Show what is done now, or what was done last."""
+        self._bar.update(self._task, now=now)
 
-    def waits(self, text: str) -> None:
-        if text:
-            self.noted(text)
-
-    def recorded(self, run: CaseRun) -> None:
+    def count(self) -> None:
+        """Count a run that has ended."""
         self._done += 1
-        if run.status != "ok" and (run.key, run.message) not in self._said_of:
-            self._said_of.add((run.key, run.message))
-            self.noted(f"{run.key}: {run.status}: {run.message}")
         self._bar.update(self._task, completed=self._done)
         now = time.monotonic()
         if not self._live and (now - self._said > _LINE_SECONDS or self._done == self._total):
             self._said = now
             each = (now - self._begun) / max(1, self._done - self._before)
             left = duration_text(each * (self._total - self._done))
-            self.noted(f"{self._done} of {self._total} runs, {left} left")
+            self.say(f"{self._done} of {self._total} runs, {left} left")
 
-    def noted(self, text: str) -> None:
+    def say(self, text: str) -> None:
+        """Write a line, above the bar if there is one."""
         if self._live:
             self._bar.console.print(printable(text), markup=False, highlight=False)
         else:
             note(text)
 
 
-# How far a recording is: a bar on a terminal, a line a round otherwise.
+class CampaignProgress(CampaignObserver):
+    """Says how far a campaign is until it is closed."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._bar = _Bar(stream, "measuring")
+        self._said_of: set[tuple[str, str]] = set()
+        self.close, self.noted = self._bar.close, self._bar.say  # type: ignore[method-assign]
+
+    def planned(self, total: int, done: int) -> None:
+        self.noted(plural(total, "run") + (f", {done} of them made" if done else ""))
+        self._bar.begin(total, done)
+
+    def started(self, run: PlannedRun) -> None:
+        self._bar.show(printable(run.case.key)[:60])
+
+    def waits(self, text: str) -> None:
+        if text:
+            self.noted(text)
+
+    def recorded(self, run: CaseRun) -> None:
+        if run.status != "ok" and (run.key, run.message) not in self._said_of:
+            self._said_of.add((run.key, run.message))
+            self.noted(f"{run.key}: {run.status}: {run.message}")
+        self._bar.count()
 
 
 class SurfaceProgress(RecordingObserver):
     """Says how far a recording is until it is closed."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._live = stream.isatty()
-        self._bar = Progress(
-            TextColumn("recording"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("runs  {task.fields[last]}  left"),
-            TimeRemainingColumn(),
-            console=Console(file=stream),
-            disable=not self._live,
-            transient=True,
-        )
-        self._task = self._bar.add_task("", total=None, last="")
-        self._done = self._before = self._total = 0
-        self._begun = self._said = time.monotonic()
-
-    def close(self) -> None:
-        """Take the bar away; safe to call twice."""
-        self._bar.stop()
+        self._bar = _Bar(stream, "recording")
+        self.close, self.noted = self._bar.close, self._bar.say  # type: ignore[method-assign]
 
     def planned(self, surface: Surface, total_runs: int, done: int) -> None:
         plan = surface.plan
@@ -117,29 +124,13 @@ class SurfaceProgress(RecordingObserver):
             + (f", {done} of them done" if done else "")
             + f"; {plural(impossible, 'combination')} cannot act and {left_out}"
         )
-        self._total, self._done, self._before = total_runs, done, done
-        self._begun = self._said = time.monotonic()
-        self._bar.update(self._task, total=total_runs, completed=done)
-        self._bar.start()
+        self._bar.begin(total_runs, done)
 
     def recorded(self, run: SurfaceRun) -> None:
-        self._done += 1
         if run.status is not RunStatus.OK:
             self.noted(f"run {run.sequence} {run.status}: {dict(run.settings)}")
-        last = seconds_text(run.elapsed_seconds)
-        self._bar.update(self._task, completed=self._done, last=last)
-        now = time.monotonic()
-        if not self._live and (now - self._said > _LINE_SECONDS or self._done == self._total):
-            self._said = now
-            each = (now - self._begun) / max(1, self._done - self._before)
-            left = duration_text(each * (self._total - self._done))
-            self.noted(f"{self._done} of {self._total} runs, {left} left")
-
-    def noted(self, text: str) -> None:
-        if self._live:
-            self._bar.console.print(printable(text), markup=False, highlight=False)
-        else:
-            note(text)
+        self._bar.show(seconds_text(run.elapsed_seconds))
+        self._bar.count()
 
 
 # How far a training is: what it will cost, then the progress of each recording.

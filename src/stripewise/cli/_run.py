@@ -1,88 +1,84 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise run`: the program as it is, under settings, and what was observed of it."""
+"""`stripewise run`: runs a program in place under settings, and shows what was observed."""
 
 from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import (
+from stripewise.cli._common import echo, note, print_json
+from stripewise.cli._help import command, examples, has_options, option
+from stripewise.cli._options import (
     directory_option,
-    echo,
-    examples,
+    emulation_options,
     file_option,
     json_option,
-    note,
-    print_json,
     program_argument,
+    storage_to_emulate,
     sync_option,
 )
-from stripewise.cli._emulation import emulation_options, storage_to_emulate
 from stripewise.cli._scripts import ProgramCommand, refuse_dry_run, refuse_scripts
-from stripewise.core.errors import ConfigurationError, ProgramError, UsageError
+from stripewise.core.errors import ConfigurationError, ProgramError, StorageError, UsageError
 
 if TYPE_CHECKING:
-    from stripewise.core import Configuration
+    from stripewise.core import Configuration, SeriesRule
+    from stripewise.learning.adoption import Plan
+    from stripewise.run import Observation
     from stripewise.run.runtime import InPlaceRun
+    from stripewise.storage.emulation import EmulatedStorage
+
+USUAL_TRACE = "PROGRAM.trace"
+_options = has_options(
+    file_option("--config",
+        help="Configuration to apply, in any format that `stripewise settings show` reads."),
+    option("--auto", is_flag=True,
+        help="Apply safe settings that are known to help this program, programs like it or, by "
+        "a model of the storage, its access pattern; judge them by the run."),
+    option("--dry-run", is_flag=True,
+        help="With --auto: print what would be set, and do not run."),
+    option("--trace", metavar="[DIR]", is_flag=False, flag_value=USUAL_TRACE,
+        help="Record every I/O call in the directory DIR, for `stripewise profile`  "
+        f"[default: {USUAL_TRACE}]"),
+    option("--report", is_flag=True,
+        help="Show every file and every hint that MPI reported."),
+    sync_option,
+    option("--allow-environment", "allowed", multiple=True, metavar="NAME",
+        help="Variable that the configuration may set although it can run code, such as PATH "
+        "(repeatable)."),
+    option("--every-call", is_flag=True, group="What is recorded", rare=True,
+        help="With --trace: record every call by itself, instead of equal calls together."),
+    directory_option("--trace-local", group="What is recorded", rare=True,
+        help="Record every I/O call in DIR on each node, which must exist on all of them; "
+        "`stripewise profile --collect` brings the files together."),
+    directory_option("--keep-containers", group="What is recorded", rare=True,
+        help="Keep the recorded counters in DIR, without single calls."),
+    emulation_options,
+    directory_option("--servers", group="Emulated storage", rare=True,
+        help="With --on: write the counters of the emulated servers to DIR, as Lustre has them."),
+    json_option,
+)  # fmt: skip
 
 
-@click.command(
+@command(
     cls=ProgramCommand,
     context_settings={"allow_interspersed_args": False},
     epilog=examples(
         "stripewise run -- mpiexec -n 4 ./program output.h5",
-        "stripewise run --config program.stripewise/best.toml -- mpiexec -n 4 ./program out.h5",
+        "stripewise run --config program.stripewise/best.toml -- ./program output.h5",
         "stripewise run --auto -- mpiexec -n 4 ./program output.h5",
         "stripewise run --auto --dry-run -- mpiexec -n 4 ./program output.h5",
-        "stripewise run --config hints.toml --report -- srun ./program",
+        "stripewise run --trace run.trace -- mpiexec -n 4 ./program output.h5",
         "stripewise run --on archer2-hdd@1/64 -- mpiexec -n 4 ./program output.h5",
-        "stripewise run --capture -- mpiexec -n 4 ./program output.h5",
-        "stripewise run --sync --keep-containers evidence -- python3 write.py",
     ),
 )
-@file_option(
-    "--config", help="Configuration to apply, in any format that `stripewise config` reads."
-)
-@click.option(
-    "--auto",
-    is_flag=True,
-    help="Apply safe settings that are known to help this program, programs like it, or, by a "
-    "model of the storage, its access pattern; judge them by the run.",
-)
-@click.option(
-    "--dry-run", is_flag=True, help="With --auto: print what would be set, and do not run."
-)
-@click.option(
-    "--allow-environment",
-    "allowed",
-    multiple=True,
-    metavar="NAME",
-    help="Variable that FILE may set although it can run code, such as PATH (repeatable).",
-)
-@sync_option
-@directory_option("--keep-containers", help="Keep the recorded containers in DIR.")
-@click.option(
-    "--capture",
-    is_flag=False,
-    flag_value="fold",
-    default="",
-    type=click.Choice(["", "fold", "all"]),
-    metavar="[fold|all]",
-    help="Record single calls as well: equal ones at a regular stride as one (fold, the default "
-    "of the option), or each by itself; kept in PROGRAM.trace, or in --keep-containers.",
-)
-@click.option("--report", is_flag=True, help="Show every file and every hint that MPI reported.")
-@emulation_options()
-@directory_option(
-    "--servers",
-    help="With --on: leave what the servers counted in DIR, as Lustre's parameters.",
-)
-@json_option
+@_options
 @program_argument
 def run_command(
     config: Path | None,
@@ -91,7 +87,6 @@ def run_command(
     allowed: tuple[str, ...],
     sync: bool,
     keep_containers: Path | None,
-    capture: str,
     report: bool,
     servers: Path | None,
     as_json: bool,
@@ -104,12 +99,15 @@ def run_command(
     last line of standard output instead.  COMMAND keeps its standard streams, and its exit code
     becomes the exit code (128 + the signal if a signal ended it).
 
-    With --on, files below the current directory behave as on that storage: each request is held
-    back until it would have finished there.  A program that was not reached, and so ran on this
-    host's storage, is an error with exit code 6.
+    With --trace, records what COMMAND does to its files, call by call, in a directory that only
+    its owner can read: one file per node, of at most 1 GiB (STRIPEWISE_RUN_BYTES).
 
-    With --auto, one line says before the run what is set and why, and one line after it what came
-    of it.  Of a program that is not known nothing is set; what it does is remembered.
+    With --on, files below the current directory behave as on that storage: each request is held
+    back until it would have finished there.  If the program could not be reached, and so ran on
+    this host's storage, the exit code is 6.
+
+    With --auto, one line before the run says what is set and why, and one line after it what
+    came of it.  For an unknown program nothing is set; what it does is remembered.
 
     Options of Stripewise stand before COMMAND; whatever follows COMMAND belongs to it.  The
     `--` before COMMAND may be left out.
@@ -124,59 +122,56 @@ def run_command(
         raise UsageError("--auto and --config cannot both say what is set; leave one of them out")
     if dry_run and not auto:
         raise UsageError("--dry-run goes with --auto: it says what that would set")
+    capture, of_trace = _capture(given, keep_containers)
     storage, root = storage_to_emulate(given, sync=sync)
     if servers is not None and storage is None:
         raise UsageError("--servers goes with --on MACHINE; name the storage to emulate")
     configuration = _load(config, allowed)
     adopted = None
     if auto:
-        from stripewise.cli import _auto
-
-        adopted = _auto.Auto(program, storage, root, sync=sync)
+        adopted = Auto(program, storage, root, sync=sync)
         if dry_run:
-            _auto.dry_run(adopted, as_json=as_json)
+            _show_what_is_set(adopted, as_json=as_json)
             return
         configuration = adopted.plan.configuration
         if not as_json:
             adopted.say()
     _say_resources(program, configuration)
     runtime = find_runtime()
-    trace = None
-    if capture and keep_containers is None:
-        from stripewise.cli._trace import new_directory
-
-        trace = new_directory(None, program)
-    if adopted is not None:
-        adopted.begin()
-    done = run_in_place(
-        program,
-        runtime,
-        configuration=configuration,
-        sync=sync,
-        keep=keep_containers,
-        capture=capture or (adopted.capture if adopted is not None else ""),
-        containers=trace,
-        allowed=allowed,
-        storage=storage,
-        root=root,
-        servers=servers,
-        whole=adopted is not None and adopted.plan.capture,
-        series=adopted.series if adopted is not None else (),
-    )
-    from stripewise.run import observation, observed_lines
+    with trace_directory(program, **of_trace) as trace:
+        if adopted is not None:
+            adopted.begin()
+        done = run_in_place(
+            program,
+            runtime,
+            configuration=configuration,
+            sync=sync,
+            keep=keep_containers,
+            capture=capture or (adopted.capture if adopted is not None else ""),
+            containers=trace,
+            allowed=allowed,
+            storage=storage,
+            root=root,
+            servers=servers,
+            whole=adopted is not None and adopted.plan.capture,
+            series=adopted.series if adopted is not None else (),
+        )
+    from stripewise.run import observation, observed_lines  # what it needs would delay the program
 
     seen = observation(done, configuration, captured=bool(capture), storage=storage)
     outcome = adopted.finish(seen, quiet=as_json) if adopted is not None else ""
     if as_json:
-        of_auto = {"auto": {**adopted.as_json(), "outcome": outcome}} if adopted else {}
-        print_json({**seen.as_json(), **of_auto}, indent=None)
+        more: dict[str, Any] = (
+            {"auto": {**adopted.as_json(), "outcome": outcome}} if adopted else {}
+        )
+        if capture:
+            more["trace"] = str(trace) if trace and trace.is_dir() else None
+        print_json({**seen.as_json(), **more}, indent=None)
     else:
         for line in observed_lines(seen, everything=report):
             echo(line, err=True)
         if capture and done.profile.counters.size:
-            from stripewise.cli._trace import what_next
-
-            note(what_next(done.containers))
+            note(what_next(done.containers, of_trace["local"]))
     for text in seen.warnings:
         note(text, kind="warning")
     if storage is None:
@@ -250,3 +245,201 @@ def _load(path: Path | None, allowed: tuple[str, ...]) -> Configuration:
     check_carried(loaded.configuration, allowed)
     load_policy().check(loaded.configuration)
     return loaded.configuration
+
+
+# ---- where a trace goes
+
+
+def _capture(given: dict[str, Any], keep_containers: Path | None) -> tuple[str, dict[str, Any]]:
+    """Take how calls are recorded, "" if they are not, and where, out of the arguments.
+
+    Raises:
+        UsageError: Options contradict one another.
+    """
+    trace, local = given.pop("trace"), given.pop("trace_local")
+    every_call = given.pop("every_call")
+    if (trace is not None) + (local is not None) + (keep_containers is not None) > 1:
+        raise UsageError(
+            "--trace, --trace-local and --keep-containers exclude each other: give one of them"
+        )
+    is_traced = trace is not None or local is not None
+    if every_call and not is_traced:
+        raise UsageError("--every-call goes with --trace: give both, or leave it out")
+    how = ("all" if every_call else "fold") if is_traced else ""
+    return how, {"name": trace, "local": local}
+
+
+@contextmanager
+def trace_directory(
+    program: tuple[str, ...], name: str | None, local: Path | None = None
+) -> Iterator[Path | None]:
+    """Give the directory for a trace, which goes again if nothing was recorded; None: no trace.
+
+    Args:
+        program: The command line.
+        name: Of the directory; `PROGRAM.trace`: the usual one.
+        local: Directory that each node has of its own.
+    """
+    if local is not None:
+        yield _local_directory(local)
+    elif name is None:
+        yield None
+    else:
+        directory = _new_directory(None if name == USUAL_TRACE else Path(name), program)
+        try:
+            yield directory
+        finally:
+            if not any(directory.iterdir()):
+                directory.rmdir()
+
+
+def what_next(directory: Path, local: Path | None = None) -> str:
+    """Say where a trace is and how to look at it."""
+    if local is not None:
+        return (
+            f"the trace is in {local} of each node; collect it there: stripewise profile {local} "
+            "--collect NAME.trace"
+        )
+    shown = os.path.relpath(directory)
+    return f"trace in {shown}; look at it: stripewise profile {shown}"
+
+
+def _new_directory(output: Path | None, program: tuple[str, ...]) -> Path:
+    """Make a trace's directory, for its owner alone: the named one, or PROGRAM.trace.
+
+    Raises:
+        UsageError: It holds something already.
+        StorageError: It cannot be made.
+    """
+    from stripewise.run.runtime import program_name
+
+    try:
+        if output is not None:
+            output.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if any(output.iterdir()):
+                raise UsageError(f"{output} is not empty: name another directory with --trace")
+            return output
+        name = program_name(program)
+        for number in range(1, 10_000):
+            directory = Path(f"{name}.trace" if number == 1 else f"{name}-{number}.trace")
+            try:
+                directory.mkdir(mode=0o700)
+            except FileExistsError:
+                continue
+            return directory
+    except OSError as error:
+        raise StorageError(
+            f"no directory for the trace: {error.strerror}: {error.filename}; name another one "
+            "with --trace"
+        ) from error
+    raise UsageError(f"{name}.trace and thousands of others exist: name one with --trace")
+
+
+def _local_directory(local: Path) -> Path:
+    """Check a directory that every node has."""
+    if not local.is_dir():
+        raise UsageError(f"{local} is no directory on this node: make it on every node first")
+    if any(local.glob("*.sw")):
+        raise UsageError(f"{local} holds containers of another run: collect or remove them")
+    return local
+
+
+# ---- `stripewise run --auto`: what is set is said before the run, and what came of it after
+
+
+class Auto:
+    """One run with settings that come from what is known.
+
+    Attributes:
+        plan: What is set.
+        series: Settings from the second file of a series on, where the program is not known.
+    """
+
+    def __init__(
+        self,
+        program: tuple[str, ...],
+        storage: EmulatedStorage | None,
+        root: Path | None,
+        *,
+        sync: bool,
+    ) -> None:
+        """Find out what is to be set; say what is wrong with what is kept."""
+        from stripewise.learning.adoption import Adoption
+
+        self._directory = root or Path.cwd()
+        self._adoption = Adoption(self._directory, storage, sync=sync)
+        self.plan: Plan = self._adoption.plan(program)
+        self.series: tuple[SeriesRule, ...] = ()
+        warnings = self.plan.warnings
+        if self.plan.capture and self.plan.is_default:
+            from stripewise.learning.adoption import series_rules
+
+            self.series, more = series_rules(program, self._directory, storage)
+            warnings = (*warnings, *more)
+        for text in warnings:
+            note(text, kind="warning")
+
+    @property
+    def capture(self) -> str:
+        """How single calls are recorded: folded, where the program is not known."""
+        return "fold" if self.plan.capture else ""
+
+    def say(self) -> None:
+        """Say what is set, in one line, and what may not be set."""
+        note(self.plan.prepared.sentence, kind="auto")
+        for line in self.plan.prepared.refused:
+            note(f"not set: {line}", kind="auto")
+        if self.series:
+            note("later files of a series get settings, if all ranks agree", kind="auto")
+
+    def begin(self) -> None:
+        """Note that the run begins."""
+        self._adoption.begin(self.plan)
+
+    def finish(self, seen: Observation, *, quiet: bool) -> str:
+        """Judge the settings and keep what was seen; return what came of them."""
+        from stripewise.learning.adoption import seen_of
+
+        kept = seen_of(
+            self.plan,
+            seen.run,
+            seen.facts,
+            self._directory,
+            could_not_act=seen.could_not_act,
+            storage=self._adoption.storage,
+        )
+        line, warnings = self._adoption.finish(self.plan, kept)
+        of_series = seen.run.series.line if seen.run.series is not None else ""
+        line = "; ".join(filter(None, (of_series, line)))
+        if line and not quiet:
+            note(line, kind="auto")
+        for text in warnings:
+            note(text, kind="warning")
+        return line
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        prepared = self.plan.prepared
+        return {
+            "level": prepared.level,
+            "source": prepared.source,
+            "distance": prepared.distance,
+            "expected_ratio": prepared.expected_ratio,
+            "settings": dict(prepared.settings),
+            "refused": list(prepared.refused),
+            "sentence": prepared.sentence,
+        }
+
+
+def _show_what_is_set(auto: Auto, *, as_json: bool) -> None:
+    """Say what would be set."""
+    if as_json:
+        print_json({"auto": auto.as_json()}, indent=None)
+        return
+    from stripewise.cli._settings import table_lines
+
+    echo(auto.plan.prepared.sentence)
+    for line in auto.plan.prepared.refused:
+        echo(f"not set: {line}")
+    for line in table_lines(auto.plan.configuration) if not auto.plan.is_default else ():
+        echo(line)

@@ -1,21 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells job scripts and shell scripts from programs, and has the options for job scripts."""
+"""Defines the options for job scripts, and tells scripts from programs."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
-from math import inf
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._arguments import Duration, Numbers
-from stripewise.cli._emulation import Size
+from stripewise.cli._help import Command, Option, has_options, option
+from stripewise.cli._options import Duration, NodeHours, Numbers, Size
 from stripewise.core.errors import UsageError
 from stripewise.core.inputs import open_input
 
@@ -23,85 +23,59 @@ if TYPE_CHECKING:
     from stripewise.study.plan import JobOptions
 
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-_NODE_HOURS = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(?:nh|node-?hours?)?", re.IGNORECASE)
-
-
-class NodeHours(click.ParamType[float]):
-    """Node-hours such as 40, 40node-hours or 2.5nh."""
-
-    name = "node-hours"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return node-hours."""
-        if isinstance(value, float):
-            return value
-        match = _NODE_HOURS.fullmatch(str(value).strip())
-        if match is None or not 0 < float(match[1]) < inf:
-            self.fail(f"{value!r} is no number of node-hours; write 40node-hours", param, ctx)
-        return float(match[1])
-
-
-_OPTIONS = (
-    click.option("--budget", "node_hours", type=NodeHours(), metavar="NODE-HOURS",
-                 help="Job script: maximum node-hours of all jobs, such as 40node-hours."),
-    click.option("--dry-run", is_flag=True,
-                 help="Job script: show what would be submitted and what it may cost; submit "
-                 "nothing."),
-    click.option("--step", type=click.IntRange(1), metavar="N",
-                 help="Job script: number of the launch line to tune, where it has several."),
-    click.option("--tier", default="auto", metavar="NAME", show_default=True,
-                 help="Job script: kind of burst buffer: datawarp, lua, rabbit, directory, none."),
-    click.option("--pool", default="", metavar="NAME",
-                 help="Job script: pool of the burst buffer  [default: the site's]"),
-    click.option("--persistent", default="", metavar="NAME",
-                 help="Job script: existing persistent burst buffer to run on."),
-    click.option("--bb-nodes", type=Numbers(), default=(), metavar="N,N",
-                 help="Job script: numbers of burst-buffer nodes to try  "
-                 "[default: 1x, 2x, 4x ... of what the job needs, as many as are free]"),
-    click.option("--bb-capacity", "capacity_bytes", type=Size(), default=0, metavar="SIZE",
-                 help="Job script: capacity that the job needs on the burst buffer."),
-    click.option("--granularity", "granularity_bytes", type=Size(), default=0, metavar="SIZE",
-                 help="Job script: granularity of the pool, where Slurm does not say it."),
-    click.option("--free-nodes", type=click.IntRange(0), metavar="N",
-                 help="Job script: free nodes of the pool, where Slurm does not say it."),
-    click.option("--access", type=click.Choice(["striped", "private"]), default="striped",
-                 show_default=True, help="Job script: access mode of the burst buffer."),
-    click.option("--stage-in", default="", metavar="DIR",
-                 help="Job script: directory that run.tuned.sh copies to the burst buffer  "
-                 "[default: that of the job]"),
-    click.option("--stage-out", default="", metavar="DIR",
-                 help="Job script: directory to which run.tuned.sh copies the results  "
-                 "[default: that of the job]"),
-    click.option("--template", default="", metavar="FILE",
-                 help="Job script: the site's directives, with --tier lua."),
-    click.option("--place", default="", metavar="DIR",
-                 help="Job script: with --tier directory, where it is in each job, such as "
-                 "'$TMPDIR' or '/flash/$USER'; with --tier lua, the variable that names it."),
-    click.option("--hybrid", type=click.Choice(["auto", "redirect", "links"]), default="auto",
-                 show_default=True,
-                 help="Job script: how large files alone get onto the burst buffer: the library "
-                 "redirects their paths, or links lead there; auto: what the site prefers."),
-    click.option("--job-per-run", "per_run", is_flag=True,
-                 help="Job script: submit a job for each run, not many runs in one allocation."),
-    click.option("--allocation-time", "allocation_seconds", type=Duration(), metavar="TIME",
-                 help="Job script: time limit of an allocation in which several runs are made."),
-    click.option("--resources", is_flag=True,
-                 help="Job script: try fewer ranks and more threads as well, see --min-nodes."),
-    click.option("--min-nodes", type=click.IntRange(0), default=0, metavar="N",
-                 help="Job script: with --resources, the least number of compute nodes  "
-                 "[default: 1]"),
+_JOB_SCRIPT = "Job script"
+_job = partial(option, group=_JOB_SCRIPT)
+_rare = partial(_job, rare=True)
+job_options = has_options(
+    _job("--budget", "node_hours", type=NodeHours(), metavar="NODE-HOURS",
+        help="Maximum node-hours of all jobs, such as 40node-hours."),
+    _job("--dry-run", is_flag=True,
+        help="Show what would be submitted and what it may cost; submit nothing."),
+    _job("--step", type=click.IntRange(1), metavar="N",
+        help="Number of the launch line to tune, where the script has several."),
+    _job("--tier", default="auto", metavar="NAME", show_default=True,
+        help="Kind of burst buffer: datawarp, lua, rabbit, directory or none."),
+    _job("--pool", default="", metavar="NAME",
+        help="Pool of the burst buffer  [default: the site's]"),
+    _job("--persistent", default="", metavar="NAME",
+        help="Existing persistent burst buffer to run on."),
+    _job("--bb-nodes", type=Numbers(), default=(), metavar="N,N",
+        help="Numbers of burst-buffer nodes to try  [default: 1x, 2x, 4x ... what the job "
+        "needs, as many as are free]"),
+    _job("--bb-capacity", "capacity_bytes", type=Size(), default=0, metavar="SIZE",
+        help="Capacity that the job needs on the burst buffer."),
+    _rare("--granularity", "granularity_bytes", type=Size(), default=0, metavar="SIZE",
+        help="Granularity of the pool, if Slurm does not report it."),
+    _rare("--free-nodes", type=click.IntRange(0), metavar="N",
+        help="Free nodes of the pool, if Slurm does not report them."),
+    _job("--access", type=click.Choice(["striped", "private"]), default="striped",
+        show_default=True, help="Access mode of the burst buffer."),
+    _job("--stage-in", default="", metavar="DIR",
+        help="Directory that run.tuned.sh copies to the burst buffer  [default: the job's]"),
+    _job("--stage-out", default="", metavar="DIR",
+        help="Directory to which run.tuned.sh copies the results  [default: the job's]"),
+    _rare("--template", default="", metavar="FILE",
+        help="File with the site's directives, for --tier lua."),
+    _rare("--place", default="", metavar="DIR",
+        help="With --tier directory, path of the burst buffer in each job, such as '$TMPDIR' "
+        "or '/flash/$USER'; with --tier lua, the variable that names it."),
+    _rare("--hybrid", type=click.Choice(["auto", "redirect", "links"]), default="auto",
+        show_default=True,
+        help="How only the large files get onto the burst buffer: redirect: the library "
+        "changes their paths; links: symbolic links lead there; auto: what the site prefers."),
+    _rare("--job-per-run", "per_run", is_flag=True,
+        help="Submit a job for each run, instead of making many runs in one allocation."),
+    _rare("--allocation-time", "allocation_seconds", type=Duration(), metavar="TIME",
+        help="Time limit of an allocation in which several runs are made."),
+    _rare("--resources", is_flag=True,
+        help="Try fewer ranks and more threads as well, see --min-nodes."),
+    _rare("--min-nodes", type=click.IntRange(0), default=0, metavar="N",
+        help="With --resources, minimum number of compute nodes  [default: 1]"),
 )  # fmt: skip
 _BESIDE = ("node_hours", "dry_run")
 _NO_OPTIONS = ("script", "words", "digest")
-
-
-def job_options(function: F) -> F:
-    """Add the options for job scripts to a command."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
+_OF_ANY_STUDY = ("resume", "as_json")
+"""Options that `tune SCRIPT --help` shows beside those for job scripts."""
 
 
 def is_job_script(word: str) -> bool:
@@ -119,7 +93,7 @@ def is_job_script(word: str) -> bool:
     return heading.is_slurm
 
 
-class TuneCommand(click.Command):
+class TuneCommand(Command):
     """Takes its options behind a job script too: `tune run.sh --budget 40node-hours`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -141,6 +115,15 @@ class TuneCommand(click.Command):
                 )
             args = [*head, *behind, "--", *after]
         return super().parse_args(ctx, args)
+
+    def is_shown(self, ctx: click.Context, param: click.Parameter) -> bool:
+        """Show the options for job scripts where there is one, and few others beside them."""
+        is_of_scripts = isinstance(param, Option) and param.group == _JOB_SCRIPT
+        if "stripewise.script" in ctx.meta:
+            is_asked = is_of_scripts or param.name in _OF_ANY_STUDY or not param.expose_value
+        else:
+            is_asked = not is_of_scripts
+        return is_asked and super().is_shown(ctx, param)
 
     def _program(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Return the words that are no options."""
@@ -165,18 +148,13 @@ def take_job(given: dict[str, Any], script: str) -> JobOptions | None:
     wanting = [name for name, value in values.items() if value != plain[name]]
     wanting += [name for name in _BESIDE if given.get(name)]
     if wanting:
+        params = click.get_current_context().command.params
+        option = next(one.opts[0] for one in params if one.name == wanting[0])
         raise UsageError(
-            f"{_spelt(wanting[0])} goes with a job script: stripewise tune run.sh; a script "
+            f"{option} goes with a job script: stripewise tune run.sh; a script "
             "has #! in its first line and #SBATCH directives"
         )
     return None
-
-
-def _spelt(name: str) -> str:
-    spelt = {"per_run": "--job-per-run", "node_hours": "--budget",
-             "capacity_bytes": "--bb-capacity", "granularity_bytes": "--granularity",
-             "allocation_seconds": "--allocation-time"}  # fmt: skip
-    return spelt.get(name, "--" + name.replace("_", "-"))
 
 
 # Scripts in the place of a program: refused where a batch system should have run them.
@@ -210,7 +188,7 @@ def refuse_scripts(program: Sequence[str], command: str, *, once: bool = False) 
         check_command(program, Path.cwd(), command, once=once)
 
 
-class ProgramCommand(click.Command):
+class ProgramCommand(Command):
     """Notes whether the program stands behind `--`: then all words behind it are its own."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -4,12 +4,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import answer, complete_strategy, examples, file_option, json_option
+from stripewise.cli._common import answer
+from stripewise.cli._help import command, examples, has_options, option
+from stripewise.cli._options import (
+    complete_knob,
+    complete_machine,
+    complete_strategy,
+    file_option,
+    json_option,
+)
 from stripewise.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,94 +28,71 @@ if TYPE_CHECKING:
     from stripewise.storage.simulation import Simulation
 
 
-@click.command(
+_work = partial(option, group="What the ranks move", rare=True)
+_storage = partial(option, group="The storage", rare=True)
+_tune = partial(option, group="Tuning in virtual time")
+_options = has_options(
+    option("--on", "machine", required=True, metavar="STORAGE", shell_complete=complete_machine,
+        help="Described storage: a name of `stripewise machine list`, or a file; @1/64 makes it "
+        "64 times as slow."),
+    option("--pattern", required=True, metavar="PATTERN",
+        help="What the ranks move: <3D,(BLOCK,BLOCK,BLOCK),(256,256,256)> with one process's "
+        "elements of each dimension, a kernel with its options ('vorpal --steps 20'), or the "
+        "path of a trace."),
+    option("--nodes", type=click.IntRange(min=1), metavar="N", default=1, show_default=True,
+        help="Nodes of the job."),
+    option("--ranks-per-node", type=click.IntRange(min=1), metavar="R",
+        help="Ranks of each node  [default: all cores of the machine's nodes; of a trace, its "
+        "ranks]"),
+    _work("--element-bytes", type=click.IntRange(1, 1 << 20), metavar="BYTES", default=8,
+        show_default=True, help="Bytes of an element of the notation."),
+    _work("--steps", type=click.IntRange(min=1), metavar="N", default=1, show_default=True,
+        help="How often each dataset of the notation is written."),
+    _work("--datasets", type=click.IntRange(1, 100_000), metavar="N", default=1,
+        show_default=True, help="Number of datasets of the notation."),
+    _work("--independent", is_flag=True, help="Make independent calls, not collective ones."),
+    _work("--read", "reading", is_flag=True, help="Read instead of writing."),
+    option("--set", "settings", multiple=True, metavar="TUNABLE=VALUE",
+        shell_complete=complete_knob,
+        help="A setting (repeatable), such as striping_factor=-1 or cb_buffer_size=16MiB."),
+    option("--sweep", "sweeps", multiple=True, metavar="NAME=A,B,...",
+        help="Simulate each of several values of a tunable, or of nodes, ranks-per-node, stack, "
+        "transport or capacity; several of these options make all combinations."),
+    option("--stack", metavar="NAME", default="",
+        help="Software stack: cray, romio, romio-lustre, ompio, posix-process, ...  [default: "
+        "that of the storage's users]"),
+    _storage("--transport", metavar="NAME", default="",
+        help="Variant of the network, as `stripewise machine show` lists them."),
+    _storage("--capacity", metavar="SIZE",
+        help="Capacity that the job requests of a burst buffer, such as 20TiB."),
+    _storage("--private", is_flag=True,
+        help="Give each node its own part of the burst buffer."),
+    _tune("--tune", "strategy", is_flag=False, flag_value="auto", metavar="[STRATEGY]",
+        shell_complete=complete_strategy,
+        help="Tune the job in virtual time with a strategy (default: auto), with the storage's "
+        "noise."),
+    _tune("--trials", type=click.IntRange(min=1), metavar="N", rare=True,
+        help="With --tune: maximum number of configurations to try."),
+    _tune("--seed", type=int, metavar="N", rare=True,
+        help="With --tune: seed of all random choices  [default: 0]"),
+    file_option("--html", help="Write a page with the results to FILE."),
+    json_option,
+)  # fmt: skip
+
+
+@command(
     epilog=examples(
-        "stripewise simulate --on archer2-hdd --nodes 64 --pattern 'vorpal --steps 20' \\",
-        "  --set striping_factor=-1 --set cray_cb_nodes_multiplier=16",
-        "stripewise simulate --on shaheen2-datawarp --nodes 40 --ranks-per-node 32 \\",
-        "  --pattern '<3D,(*,BLOCK,BLOCK),(50,64,64)>' --capacity 20TiB",
-        "stripewise simulate --on site.toml --nodes 8 --ranks-per-node 48 --pattern app.trace",
-        "stripewise simulate --on archer2-hdd --pattern gcrm --sweep nodes=1,4,16,64 \\",
-        "  --sweep striping_factor=1,4,-1 --html gcrm.html",
-        "stripewise simulate --on edison --nodes 32 --pattern vpic --stack posix-process --json",
-        "stripewise simulate --on archer2-hdd --nodes 16 --pattern vorpal --tune genetic",
+        "stripewise simulate --on archer2-hdd --nodes 64 \\",
+        "    --pattern 'vorpal --steps 20' --set striping_factor=-1",
+        "stripewise simulate --on shaheen2-datawarp --nodes 40 --capacity 20TiB \\",
+        "    --pattern '<3D,(*,BLOCK,BLOCK),(50,64,64)>'",
+        "stripewise simulate --on site.toml --nodes 8 --pattern app.trace",
+        "stripewise simulate --on archer2-hdd --pattern gcrm \\",
+        "    --sweep nodes=1,4,16,64 --sweep striping_factor=1,4,-1 --html gcrm.html",
+        "stripewise simulate --on edison --nodes 16 --pattern vorpal --tune genetic",
     )
 )
-@click.option(
-    "--on",
-    "machine",
-    required=True,
-    metavar="STORAGE",
-    help="Described storage: a name of `stripewise machine list`, or a file; @1/64 behind it is "
-    "slow motion.",
-)
-@click.option("--nodes", type=click.IntRange(min=1), metavar="N", default=1, show_default=True,
-              help="Nodes of the job.")  # fmt: skip
-@click.option(
-    "--ranks-per-node",
-    type=click.IntRange(min=1),
-    metavar="R",
-    help="Ranks of each node.  [default: all cores of the machine's nodes; of a trace, its ranks]",
-)
-@click.option(
-    "--pattern",
-    required=True,
-    metavar="PATTERN",
-    help="What the ranks move: <3D,(BLOCK,BLOCK,BLOCK),(256,256,256)> with one process's elements "
-    "of each dimension, a kernel with its options ('vorpal --steps 20'), or the path of a trace.",
-)
-@click.option("--element-bytes", type=click.IntRange(1, 1 << 20), metavar="BYTES", default=8,
-              show_default=True, help="Bytes of an element of the notation.")  # fmt: skip
-@click.option("--steps", type=click.IntRange(min=1), metavar="N", default=1, show_default=True,
-              help="How often each dataset of the notation is written.")  # fmt: skip
-@click.option("--datasets", type=click.IntRange(1, 100_000), metavar="N", default=1,
-              show_default=True, help="Datasets of the notation.")  # fmt: skip
-@click.option("--independent", is_flag=True, help="Make independent calls, not collective ones.")
-@click.option("--read", "reading", is_flag=True, help="Read instead of writing.")
-@click.option(
-    "--stack",
-    metavar="NAME",
-    default="",
-    help="Software stack: cray, romio, romio-lustre, ompio, posix-process, ...  [default: that of "
-    "the storage's users]",
-)
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="TUNABLE=VALUE",
-    help="A setting (repeatable), such as striping_factor=-1 or cb_buffer_size=16MiB.",
-)
-@click.option(
-    "--sweep",
-    "sweeps",
-    multiple=True,
-    metavar="NAME=A,B,...",
-    help="Simulate each of several values of a tunable, or of nodes, ranks-per-node, stack, "
-    "transport or capacity; several of these options make all combinations.",
-)
-@click.option("--transport", metavar="NAME", default="",
-              help="Variant of the network, as `stripewise machine show` lists them.")  # fmt: skip
-@click.option(
-    "--capacity", metavar="SIZE", help="Capacity that the job asks a burst buffer for, as 20TiB."
-)
-@click.option("--private", is_flag=True,
-              help="Give each node a part of the burst buffer to itself.")  # fmt: skip
-@click.option(
-    "--tune",
-    "strategy",
-    is_flag=False,
-    flag_value="auto",
-    metavar="[STRATEGY]",
-    shell_complete=complete_strategy,
-    help="Tune the job in virtual time with a strategy (default: auto), with the storage's noise.",
-)
-@click.option("--trials", type=click.IntRange(min=1), metavar="N",
-              help="With --tune: maximum number of configurations to try.")  # fmt: skip
-@click.option("--seed", type=int, metavar="N",
-              help="With --tune: seed of all random choices.  [default: 0]")  # fmt: skip
-@file_option("--html", help="Write a page with the results to FILE.")
-@json_option
+@_options
 @click.pass_context
 def simulate_command(
     context: click.Context,
@@ -120,8 +106,8 @@ def simulate_command(
 ) -> None:
     """Predict how long a job's I/O takes on a described storage, and what limits it.
 
-    Nothing is run and nothing is written: the requests that the software stack would make follow
-    from the pattern and the settings, and their time from the description of the storage.
+    Runs and writes nothing: computes the requests that the software stack would make from the
+    pattern and the settings, and their time from the description of the storage.
     """
     from stripewise.cli._simulate_jobs import parse_sweep
     from stripewise.storage.machines import find_storage

@@ -244,7 +244,7 @@ def workload_of_trace(path: Path, nodes: int, ranks_per_node: int = 0) -> Worklo
     patterns = _patterns(path, through)
     if not patterns and not own.stretches:
         raise UsageError(
-            f"{path}: no I/O was found in it; `stripewise trace info {path}` says more"
+            f"{path}: no I/O was found in it; `stripewise profile {path} --as info` says more"
         )
     if ranks != nodes * per_node:
         raise UsageError(
@@ -276,7 +276,8 @@ def _patterns(path: Path, accesses: Iterable[Selections | Pieces]) -> list[Patte
     patterns = [one for one in found if one.distributions]
     if found and not patterns:
         raise UsageError(
-            f"{path}: all its patterns are irregular; `stripewise pattern {path}` shows more"
+            f"{path}: all its patterns are irregular; `stripewise profile {path} --as pattern` "
+            "shows more"
         )
     if len(patterns) < len(found):
         note(

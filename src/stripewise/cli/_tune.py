@@ -1,36 +1,38 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds verified faster settings for a command, and lists the search strategies."""
+"""`stripewise tune`: finds verified faster settings for a command or a job script."""
 
 from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._arguments import Duration, Numbers, find_cases, strategy_options
-from stripewise.cli._common import (
-    EXIT_INTERRUPTED,
+from stripewise.cli._common import answer, echo, interruptible, note, print_json
+from stripewise.cli._help import command, examples, has_options, option
+from stripewise.cli._options import (
+    Duration,
     allow_outside_option,
-    answer,
     complete_knob,
     complete_strategy,
     directory_option,
-    echo,
-    examples,
+    emulation_options_of_study,
     file_option,
     input_option,
     json_option,
     no_sync_option,
-    note,
-    print_json,
+    numbers_option,
     program_argument,
+    seed_option,
+    study_storage,
+    timeout_option,
+    vary_option,
 )
-from stripewise.cli._emulation import emulation_options, study_storage
 from stripewise.cli._scripts import (
     TuneCommand,
     job_options,
@@ -42,160 +44,97 @@ from stripewise.core.errors import UsageError
 
 if TYPE_CHECKING:
     from stripewise.core import StudyResult
-    from stripewise.study.plan import StudyOptions
+    from stripewise.study.plan import Case, StudyOptions
 
 
-_tunables_option = partial(
-    click.option, multiple=True, metavar="TUNABLE", shell_complete=complete_knob
-)
-_numbers_option = partial(click.option, type=Numbers(), default=(), metavar="N,N")
+_limit = partial(option, group="Limits")
+_search = partial(option, group="What is tried")
+_input = partial(option, group="Inputs")
+_run = partial(option, group="How runs are made", rare=True)
+_numbers = partial(numbers_option, group="What is tried")
+_tunable = partial(_search, multiple=True, metavar="TUNABLE", shell_complete=complete_knob)
+_options = has_options(
+    _limit("--trials", type=int, metavar="N",
+        help="Maximum number of configurations to try  [default: 20]"),
+    _limit("--time", "time_seconds", type=Duration(), metavar="TIME",
+        help="Maximum time, such as 90s, 30min or 2h."),
+    _limit("--runs", type=int, metavar="N", rare=True,
+        help="Maximum number of runs, including baselines and confirmation pairs."),
+    _search("--strategy", metavar="NAME", shell_complete=complete_strategy, default="auto",
+        show_default=True,
+        help="Search strategy; `stripewise settings strategies` lists all with their options."),
+    _search("--strategy-option", "strategy_words", multiple=True, metavar="NAME=VALUE", rare=True,
+        help="Option of the strategy, such as population=15 for genetic (repeatable)."),
+    _search("--allow", type=click.Choice(["safe", "layout", "contract"]), default="layout",
+        show_default=True,
+        help="Highest safety class to try; `stripewise settings tunables` lists the classes."),
+    _tunable("--only", help="Try only this tunable (repeatable)."),
+    _tunable("--exclude", rare=True, help="Do not try this tunable (repeatable)."),
+    vary_option(metavar="TUNABLE=V,V", group="What is tried",
+        help="Values to try for a tunable instead of its usual ones, such as 1MiB,4MiB "
+        "(repeatable)."),
+    _numbers("--ranks", help="Numbers of ranks to try as well."),
+    _numbers("--ranks-per-node", rare=True,
+        help="Numbers of ranks per node to try as well; with --on, the number of ranks on each "
+        "virtual node."),
+    _numbers("--threads", rare=True, help="Values of OMP_NUM_THREADS to try as well."),
+    _search("--machine", metavar="STORAGE", default="", rare=True,
+        help="Description of the storage, a name or a file: what the simulation predicts to be "
+        "best on it is tried first; none: predict nothing.  [default: with strategy auto, the "
+        "description of the file system here, if there is one]"),
+    _search("--no-memory", is_flag=True, rare=True,
+        help="Neither use what earlier studies found nor keep what this one finds."),
+    _search("--no-per-file", is_flag=True, rare=True,
+        help="Find one setting for all files, even where classes of files behave differently."),
+    seed_option(group="What is tried"),
+    _input("--case", "case_values", multiple=True, metavar="VALUE",
+        help="Input that replaces {case} in COMMAND (repeatable); one configuration is found for "
+        "all inputs."),
+    file_option("--cases", "cases_file", group="Inputs", rare=True,
+        help="TOML file of commands to tune together: [[case]] tables with name and command."),
+    _input("--replay", "replayed", type=click.Path(path_type=Path, readable=False),
+        metavar="TRACE", rare=True,
+        help="Search by replaying the I/O of this trace, then confirm with runs of COMMAND."),
+    input_option,
+    allow_outside_option,
+    no_sync_option,
+    timeout_option,
+    _run("--keep", is_flag=True, help="Keep the outputs and the recorded evidence of all runs."),
+    _run("--keep-removed", is_flag=True,
+        help="Compare also the files that the program itself removes: keep them until the run is "
+        "over."),
+    _run("--launcher", metavar="NAME", default="local", show_default=True,
+        help="Launcher that runs COMMAND: local, or one that an extension adds."),
+    _run("--in-flight", type=int, metavar="N",
+        help="Number of runs at a time, if the launcher allows several  [default: all it allows]"),
+    directory_option("--study-dir", group="The study",
+        help="Directory of the study  [default: PROGRAM.stripewise]"),
+    option("--resume", is_flag=True, group="The study",
+        help="Continue a study, with larger limits if given."),
+    option("--force", is_flag=True, group="The study", rare=True,
+        help="Set an earlier study aside and start a new one."),
+    emulation_options_of_study,
+    job_options,
+    json_option,
+)  # fmt: skip
 
 
-@click.command(
+@command(
     cls=TuneCommand,
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
     epilog=examples(
         "stripewise tune -- mpiexec -n 4 ./program output.h5",
-        "stripewise tune --trials 8 --json -- mpiexec -n 4 python3 write.py > result.json",
+        "stripewise tune --trials 8 --json -- mpiexec -n 4 ./program > result.json",
         "stripewise tune --time 30min --only mpiio.cb_nodes -- mpiexec -n 4 ./program",
-        "stripewise tune --vary mpiio.cb_buffer_size=1MiB,4MiB,64MiB -- mpiexec -n 4 ./program",
-        "stripewise tune --ranks 2,4,8 --threads 1,2 -- mpiexec -n 8 ./program",
-        "stripewise tune --strategy genetic --strategy-option population=20 -- mpiexec ./program",
-        "stripewise tune --case small.nml --case large.nml -- mpiexec -n 4 ./app {case}",
-        "stripewise tune --cases cases.toml",
-        "stripewise tune --replay program.trace -- mpiexec -n 4 ./program",
+        "stripewise tune --vary cb_buffer_size=1MiB,4MiB -- mpiexec -n 4 ./program",
+        "stripewise tune --ranks 2,4,8 -- mpiexec -n 8 ./program",
+        "stripewise tune --case a.nml --case b.nml -- mpiexec -n 4 ./app {case}",
         "stripewise tune --on archer2-hdd@1/64 -- mpiexec -n 4 ./program output.h5",
         "stripewise tune run.sh --budget 40node-hours",
-        "stripewise tune run.sh --strategy expbb --bb-nodes 1,2,4,8 --dry-run",
         "stripewise tune --resume",
     ),
 )
-@click.option(
-    "--case",
-    "case_values",
-    multiple=True,
-    metavar="VALUE",
-    help="Input that replaces {case} in COMMAND (repeatable); one configuration is found for all.",
-)
-@file_option(
-    "--cases",
-    "cases_file",
-    help="TOML file of commands to tune together: [[case]] tables with name and command.",
-)
-@click.option(
-    "--replay",
-    "replayed",
-    type=click.Path(path_type=Path, readable=False),
-    metavar="TRACE",
-    help="Search by replaying the I/O of this trace, then confirm with runs of COMMAND.",
-)
-@click.option(
-    "--trials",
-    type=int,
-    metavar="N",
-    help="Maximum number of configurations to try  [default: 20]",
-)
-@click.option(
-    "--runs",
-    type=int,
-    metavar="N",
-    help="Maximum number of runs, including baselines and confirmation pairs.",
-)
-@click.option(
-    "--time",
-    "time_seconds",
-    type=Duration(),
-    metavar="TIME",
-    help="Maximum time, such as 90s, 30min or 2h.",
-)
-@click.option(
-    "--strategy",
-    metavar="NAME",
-    shell_complete=complete_strategy,
-    default="auto",
-    show_default=True,
-    help="Search strategy; `stripewise strategies` lists the names and their options.",
-)
-@click.option(
-    "--strategy-option",
-    "strategy_words",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Option of the strategy, such as population=15 for genetic (repeatable).",
-)
-@click.option(
-    "--machine",
-    metavar="STORAGE",
-    default="",
-    help="Description of the storage, a name or a file: what a simulation on it promises most of "
-    "is tried first; none: nothing is predicted.  [default: under auto, the description "
-    "that stands for the file system here, if there is one]",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
-@directory_option("--study-dir", help="Directory of the study  [default: PROGRAM.stripewise]")
-@click.option("--resume", is_flag=True, help="Continue a study, with larger limits if given.")
-@click.option("--force", is_flag=True, help="Set an earlier study aside and start a new one.")
-@click.option(
-    "--allow",
-    type=click.Choice(["safe", "layout", "contract"]),
-    default="layout",
-    show_default=True,
-    help="Highest safety class to try; `stripewise tunables` lists the classes.",
-)
-@_tunables_option("--only", help="Try only this tunable (repeatable).")
-@_tunables_option("--exclude", help="Do not try this tunable (repeatable).")
-@_tunables_option(
-    "--vary",
-    metavar="TUNABLE=V,V",
-    help="Values to try for a tunable instead of its usual ones, such as 1MiB,4MiB (repeatable).",
-)
-@input_option
-@allow_outside_option
-@_numbers_option("--ranks", help="Numbers of ranks to try as well.")
-@_numbers_option(
-    "--ranks-per-node",
-    help="Numbers of ranks per node to try as well; with --on, the one number of ranks on each "
-    "virtual node.",
-)
-@_numbers_option("--threads", help="Values of OMP_NUM_THREADS to try as well.")
-@no_sync_option
-@click.option(
-    "--timeout", type=Duration(), metavar="TIME", help="Time limit of one run, such as 10min."
-)
-@click.option(
-    "--no-memory",
-    is_flag=True,
-    help="Neither use what earlier studies found nor keep what this one finds.",
-)
-@click.option(
-    "--no-per-file",
-    is_flag=True,
-    help="Find one setting for all files, also where classes of files behave differently.",
-)
-@click.option(
-    "--keep", is_flag=True, help="Keep the outputs and the recorded evidence of all runs."
-)
-@click.option(
-    "--keep-removed",
-    is_flag=True,
-    help="Compare also the files that the program itself removes: keep them until a run is over.",
-)
-@click.option(
-    "--launcher",
-    metavar="NAME",
-    default="local",
-    show_default=True,
-    help="Launcher that runs COMMAND: local, or one that an extension adds.",
-)
-@click.option(
-    "--in-flight",
-    type=int,
-    metavar="N",
-    help="Number of runs at a time, where the launcher allows several  [default: all it allows]",
-)
-@emulation_options(in_study=True)
-@job_options
-@json_option
+@_options
 @program_argument
 def tune_command(
     as_json: bool,
@@ -216,17 +155,18 @@ def tune_command(
     `--` before COMMAND may be left out.
 
     With several inputs (--case) or commands (--cases), each is run under every configuration.
-    The configuration that is found makes none of them slower, and is reported for each.
+    The configuration that is found makes none of them slower.
 
-    With --on, every run finds that storage below its directory, emulated on this host; what is
-    found holds there, not here.
+    With --on, every run uses that storage, emulated on this host; the results apply to that
+    storage only.
 
-    With a job script in the place of COMMAND, Stripewise submits jobs that run variants of it,
-    also on a burst buffer, and writes a script with the settings that it found.  Options may
-    stand behind the script.
+    With a job script in place of COMMAND, Stripewise submits jobs that run variants of the
+    script, also on a burst buffer, and writes a script with the settings that it found.
+    `stripewise tune SCRIPT --help` shows the options for job scripts; they may stand behind
+    the script.
 
-    With --replay, the search replays the I/O of a traced run without the program; then the
-    program itself confirms what was found, with the same output and in fresh pairs.
+    With --replay, the search replays the I/O of a traced run without the program; then runs of
+    the program itself confirm what was found.
     """
     from stripewise.cli._vary import parse_vary
     from stripewise.settings.tunables import get
@@ -252,12 +192,12 @@ def tune_command(
     options = StudyOptions(
         command=program,
         directory=directory,
-        cases=find_cases(program, given.pop("case_values"), cases_file),
+        cases=_find_cases(program, given.pop("case_values"), cases_file),
         sync=not no_sync,
         memory=not no_memory,
         per_file=not no_per_file,
         timeout_seconds=timeout,
-        strategy_options=strategy_options(given.pop("strategy_words")),
+        strategy_options=_strategy_options(given.pop("strategy_words")),
         vary=parse_vary(given.pop("vary")),
         storage=storage,
         job=job,
@@ -324,15 +264,8 @@ def _study(options: StudyOptions, as_json: bool, again: str = "") -> StudyResult
     )
 
     observer = progress_observer(sys.stderr if as_json else sys.stdout)
-    try:
+    with interruptible(observer, again or resume_command(options)):
         result = run_study(options, observer)
-    except KeyboardInterrupt:
-        observer.close()
-        how = again or resume_command(options)
-        note(f"interrupted; no finished run is lost; continue with: {how}")
-        click.get_current_context().exit(EXIT_INTERRUPTED)
-    finally:
-        observer.close()
     job = study_of_job(result)
     wrote, notes = write_outputs(result, job)
     for text in notes:
@@ -366,46 +299,32 @@ def _check_launcher(script: str, launcher: str) -> None:
         )
 
 
-# `stripewise strategies`: the search strategies and their options.
+def _find_cases(
+    program: Sequence[str], values: Sequence[str], path: Path | None
+) -> tuple[Case, ...]:
+    """Return the cases that --case or --cases name; none in a study of one command.
+
+    Raises:
+        UsageError: They contradict one another or the command, or the file is malformed.
+    """
+    from stripewise.study.plan import expand_cases, read_cases
+
+    if path is None:
+        return expand_cases(program, values)
+    if values:
+        raise UsageError("give --case or --cases, not both")
+    if program:
+        raise UsageError(f"the commands stand in {path}; leave out the one after --")
+    return read_cases(path)
 
 
-@click.command(
-    epilog=examples(
-        "stripewise strategies",
-        "stripewise tune --strategy genetic --strategy-option population=20 \\",
-        "    --strategy-option selector=tournament -- mpiexec -n 4 ./program",
-    ),
-)
-@json_option
-def strategies_command(as_json: bool) -> None:
-    """List the search strategies, the default first, and the options of each."""
-    from stripewise.study.strategies import find_strategy, strategy_names
+def _strategy_options(texts: Sequence[str]) -> dict[str, str]:
+    """Read the words of `--strategy-option`.
 
-    members = [find_strategy(name) for name in strategy_names()]
-    if as_json:
-        print_json([_document(member) for member in members])
-        return
-    for member in members:
-        problem = f"   ({member.problem()})" if member.problem() else ""
-        echo(f"{member.name:<12} {member.summary}{problem}")
-        for option in member.declared:
-            shown = f"{option.name}={option.default}"
-            choice = f" ({option.expected})" if option.choices else ""
-            echo(f"{'':<14}{shown:<26} {option.summary}{choice}")
-
-
-def _document(member: Any) -> dict[str, Any]:
-    return {
-        "name": member.name,
-        "summary": member.summary,
-        "problem": member.problem(),
-        "options": [
-            {
-                "name": option.name,
-                "default": option.default,
-                "summary": option.summary,
-                "expected": option.expected,
-            }
-            for option in member.declared
-        ],
-    }
+    Raises:
+        UsageError: One is not NAME=VALUE.
+    """
+    for text in texts:
+        if "=" not in text.strip("="):
+            raise UsageError(f"--strategy-option {text!r}: write NAME=VALUE, as population=15")
+    return {name.strip(): value.strip() for name, _, value in (t.partition("=") for t in texts)}

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from stripewise.bench._case import Case, CaseRun
 from stripewise.bench.campaign._suite import Suite
+from stripewise.present import throughput_text
 
 
 @dataclass(frozen=True)

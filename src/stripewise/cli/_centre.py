@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keeps the statistics database in order, and exports it or fills it with a synthetic centre."""
+"""`stripewise centre`: the statistics database, the portal over it and the agent."""
 
 from __future__ import annotations
 
@@ -12,33 +12,36 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stripewise.cli._common import answer, examples, json_option, note
-from stripewise.cli._db_ingest import db_option, ingest
-from stripewise.cli._portal import grant, revoke, token, user
+from stripewise.cli._centre_ingest import db_option, ingest
+from stripewise.cli._centre_monitor import monitor_command
+from stripewise.cli._centre_portal import grant, revoke, serve_command, token, user
+from stripewise.cli._common import answer, note
+from stripewise.cli._help import add_all, command, examples, group, option
+from stripewise.cli._options import json_option
 from stripewise.core.errors import UsageError
 
 if TYPE_CHECKING:
     from stripewise.centre.database.upkeep import Status
 
 
-# `stripewise db init|status|prune|backup|restore`: the database kept in order.
+# `stripewise centre init|status|prune|backup|restore`: the database kept in order.
 
 _file = click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 
 
-@click.command(
+@command(
     epilog=examples(
-        "stripewise db init",
-        "stripewise db init --db /var/lib/stripewise/fleet.sqlite",
-        "stripewise db init --db postgresql://stripewise@db.example.org/jobs",
+        "stripewise centre init",
+        "stripewise centre init --db /var/lib/stripewise/fleet.sqlite",
+        "stripewise centre init --db postgresql://stripewise@db.example.org/jobs",
     )
 )
 @db_option
 @json_option
 def init(database: str, as_json: bool) -> None:
-    """Make the tables, or bring those of an earlier version up to date.
+    """Make the tables, or update those of an earlier version.
 
-    Data stay; make a backup before an update.
+    The data are kept; make a backup before an update.
     """
     from stripewise.centre.database import create_engine, initialise, shown, sqlite_file, str_of
 
@@ -55,8 +58,8 @@ def init(database: str, as_json: bool) -> None:
     )
 
 
-@click.command(
-    epilog=examples("stripewise db status", "stripewise db status --json | jq .coverage")
+@command(
+    epilog=examples("stripewise centre status", "stripewise centre status --json | jq .coverage")
 )
 @db_option
 @json_option
@@ -78,7 +81,7 @@ def _lines(found: Status) -> Iterator[str]:
     if found.revision != found.newest_revision:
         yield (
             f"              older than this version, which needs {found.newest_revision}: make a "
-            "backup, then run `stripewise db init`"
+            "backup, then run `stripewise centre init`"
         )
         return
     for table, size_bytes in found.largest_tables:
@@ -113,21 +116,20 @@ def _moment(at: int | None) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(at))
 
 
-@click.command(
-    epilog=examples("stripewise db prune", "stripewise db prune --files-older-than 365")
+@command(
+    epilog=examples("stripewise centre prune", "stripewise centre prune --files-older-than 365")
 )
 @db_option
-@click.option("--files-older-than", "days", type=click.IntRange(min=0), metavar="DAYS",
-              help="Drop the rows of single files of runs that began earlier.")  # fmt: skip
+@option("--files-older-than", "days", type=click.IntRange(min=0), metavar="DAYS",
+              help="Delete the rows of single files of runs that began earlier.")  # fmt: skip
 @json_option
 def prune(database: str, days: int | None, as_json: bool) -> None:
-    """Drop what is old: samples of servers by their age, sessions and tokens that expired.
+    """Delete old data: samples of servers by their age, expired sessions and tokens.
 
-    Samples are kept for 14 days as they came, for 90 days by the minute, for 2 years by the hour,
-    and by the day for ever.  What servers counted for jobs over time is kept for 90 days after a
-    job ended, and its sums for ever.  The figures, patterns, findings and profiles of jobs always
-    stay.
-    The room is used again; the file does not get smaller.
+    Samples are kept for 14 days as they were delivered, for 90 days by the minute, for 2 years by
+    the hour, and by the day for ever.  What servers counted for jobs over time is kept for 90 days
+    after a job ended, and its sums for ever.  The figures, patterns, findings and profiles of jobs
+    always stay. The space is used again; the file does not get smaller.
     """
     from stripewise.centre.database import create_engine
     from stripewise.centre.database.upkeep import prune as prune_now
@@ -143,17 +145,17 @@ def prune(database: str, days: int | None, as_json: bool) -> None:
     )
 
 
-@click.command(
-    epilog=examples("stripewise db backup /backup/fleet-$(date +%F).sqlite",
-                    "stripewise db backup --db postgresql://stripewise@db/jobs jobs.dump")
+@command(
+    epilog=examples("stripewise centre backup /backup/fleet-$(date +%F).sqlite",
+                    "stripewise centre backup --db postgresql://stripewise@db/jobs jobs.dump")
 )  # fmt: skip
 @_file
 @db_option
 @json_option
 def backup(file: Path, database: str, as_json: bool) -> None:
-    """Write the database to a new FILE, as it is at one moment; nobody needs to stop meanwhile.
+    """Write a consistent copy of the database to a new FILE, while everything runs.
 
-    Of SQLite FILE is a database again; of PostgreSQL it is an archive that pg_dump makes.
+    For SQLite FILE is a database, for PostgreSQL an archive that pg_dump makes.
     """
     from stripewise.centre.database import create_engine
     from stripewise.centre.database.upkeep import backup as back_up
@@ -168,17 +170,17 @@ def backup(file: Path, database: str, as_json: bool) -> None:
     )
 
 
-@click.command(
-    epilog=examples("stripewise db restore /backup/fleet-2026-07-01.sqlite",
-                    "stripewise db restore --replace --db postgresql://me@db/jobs jobs.dump")
+@command(
+    epilog=examples("stripewise centre restore /backup/fleet-2026-07-01.sqlite",
+                    "stripewise centre restore --replace --db postgresql://me@db/jobs jobs.dump")
 )  # fmt: skip
 @_file
 @db_option
-@click.option("--replace", is_flag=True,
-              help="Drop what the database holds; its revision must be the same.")  # fmt: skip
+@option("--replace", is_flag=True,
+              help="Replace what the database holds; its revision must be the same.")  # fmt: skip
 @json_option
 def restore(file: Path, database: str, replace: bool, as_json: bool) -> None:
-    """Bring the backup FILE back, into an empty database unless --replace is given."""
+    """Restore the backup FILE, into an empty database unless --replace is given."""
     from stripewise.centre.database import create_engine, shown, str_of
     from stripewise.centre.database.upkeep import restore as bring_back
 
@@ -192,21 +194,21 @@ def restore(file: Path, database: str, replace: bool, as_json: bool) -> None:
     )
 
 
-# `stripewise db export` and `anonymise`: what is in the database, for others.
+# ---- what is in the database, for others
 
 TABLES = ("jobs", "io", "files", "patterns", "findings", "settings", "served")
 
 
-@click.command(
+@command(
     epilog=examples(
-        "stripewise db export --format parquet /data/jobs/",
-        "stripewise db export --since 2026-01-01 --program wrf --table jobs --table findings out/",
-        "stripewise db export --as alice alice/",
+        "stripewise centre export --format parquet /data/jobs/",
+        "stripewise centre export --since 2026-01-01 --program wrf --table jobs out/",
+        "stripewise centre export --as alice alice/",
     )
 )
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
 @db_option
-@click.option(
+@option(
     "--format",
     "form",
     type=click.Choice(["csv", "jsonl", "parquet"]),
@@ -214,26 +216,26 @@ TABLES = ("jobs", "io", "files", "patterns", "findings", "settings", "served")
     show_default=True,
     help="Form of the files.",
 )
-@click.option(
+@option(
     "--table",
     "tables",
     type=click.Choice(TABLES),
     multiple=True,
     help="Table to write (repeatable)  [default: all]",
 )
-@click.option(
+@option(
     "--as",
     "login",
     metavar="LOGIN",
     default="",
     help="Write what this account sees, instead of everything.",
 )
-@click.option("--since", metavar="DAY", default="", help="Jobs that started on this day or later.")
-@click.option("--until", metavar="DAY", default="", help="Jobs that started before this day.")
-@click.option("--user", metavar="NAME", default="", help="Jobs of this user.")
-@click.option("--project", metavar="NAME", default="", help="Jobs of this project.")
-@click.option("--program", metavar="NAME", default="", help="Jobs of this program.")
-@click.option("--cluster", metavar="NAME", default="", help="Jobs of this cluster.")
+@option("--since", metavar="DAY", default="", help="Jobs that started on this day or later.")
+@option("--until", metavar="DAY", default="", help="Jobs that started before this day.")
+@option("--user", metavar="NAME", default="", help="Jobs of this user.")
+@option("--project", metavar="NAME", default="", help="Jobs of this project.")
+@option("--program", metavar="NAME", default="", help="Jobs of this program.")
+@option("--cluster", metavar="NAME", default="", help="Jobs of this cluster.")
 @json_option
 def export(
     directory: Path, database: str, form: str, tables: tuple[str, ...], login: str,
@@ -257,7 +259,7 @@ def export(
         viewer = viewer_of(connection, login) if login else Viewer("", Role.ADMIN)
         if viewer == NOBODY:
             raise UsageError(
-                f"no account is called {login!r}: `stripewise db user list` names all"
+                f"no account is called {login!r}: `stripewise centre user list` names all"
             )
         counts = export(
             connection, viewer, directory, form, asked=asked, tables=tables or TABLES,
@@ -267,10 +269,10 @@ def export(
            lambda: [f"wrote {plural(len(counts), 'table')} to {directory}"])  # fmt: skip
 
 
-@click.command(
+@command(
     epilog=examples(
-        "stripewise db anonymise shared.sqlite",
-        "stripewise db anonymise --db postgresql://stripewise@db/jobs shared.sqlite",
+        "stripewise centre anonymise shared.sqlite",
+        "stripewise centre anonymise --db postgresql://me@db/jobs shared.sqlite",
     )
 )
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
@@ -280,8 +282,8 @@ def anonymise(file: Path, database: str, as_json: bool) -> None:
     """Write a copy of the database to FILE that names no user, project, job, file or node.
 
     Names become pseudonyms with a key that nobody keeps.  Programs that fewer than five users run
-    are named like them.  Times, sizes and figures stay as they are: who knows when a job ran
-    can find it again, so share the copy with people whom you trust that far.
+    get pseudonyms as well.  Times, sizes and figures stay as they are: whoever knows when a job
+    ran can find it, so share the copy only with people whom you trust with that.
     """
     from stripewise.centre.database import check, create_engine, initialise
     from stripewise.centre.database.upkeep import anonymise
@@ -303,38 +305,44 @@ def anonymise(file: Path, database: str, as_json: bool) -> None:
            lambda: [f"wrote {file}: {rows:,} rows, nobody is named"])  # fmt: skip
 
 
-# `stripewise db`: the statistics database, and what is taken into it.
+# ---- the group
 
 
-@click.group(
+@group(
     epilog=examples(
-        "stripewise db init",
-        "stripewise db ingest /var/log/darshan --cluster archer2",
-        "stripewise db status",
-        "STRIPEWISE_DB=postgresql://stripewise@db/jobs stripewise db ingest --watch 300 /logs",
+        "stripewise centre init",
+        "stripewise centre ingest /var/log/darshan --cluster archer2",
+        "stripewise centre serve --config /etc/stripewise/portal.toml",
+        "stripewise doctor monitor",
+        "stripewise centre monitor --config /etc/stripewise/monitor.toml",
     )
 )
-def db_command() -> None:
-    """Keep the statistics of jobs in a database: what ran, its I/O, what to do about it.
+def centre_command() -> None:
+    """Keep, show and monitor the I/O of all jobs of a centre.
 
-    The database is a file of SQLite (~/.local/share/stripewise/fleet.sqlite), or the one that
-    --db or the variable STRIPEWISE_DB names: a file, or postgresql://USER@HOST/NAME.  Passwords
-    are best kept in ~/.pgpass.
+    A database holds what ran, its I/O, and what to do about it; the portal (`serve`) shows it to
+    every user; the agent (`monitor`) watches the storage.  The database is a file of SQLite
+    (~/.local/share/stripewise/fleet.sqlite), or the one that --db or the variable STRIPEWISE_DB
+    names: a file, or postgresql://USER@HOST/NAME.  Passwords are best kept in ~/.pgpass.
     """
 
 
-for _one in (
-    init,
-    ingest,
-    status,
-    export,
-    anonymise,
-    prune,
-    backup,
-    restore,
-    user,
-    token,
-    grant,
-    revoke,
-):
-    db_command.add_command(_one)
+add_all(
+    centre_command,
+    (
+        init,
+        ingest,
+        status,
+        serve_command,
+        monitor_command,
+        export,
+        anonymise,
+        prune,
+        backup,
+        restore,
+        user,
+        token,
+        grant,
+        revoke,
+    ),
+)

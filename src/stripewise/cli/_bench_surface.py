@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise surface`: measure a stated subspace exhaustively, and look at one."""
+"""`stripewise bench surface`: measure a stated subspace exhaustively, and look at one."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._arguments import Duration, Numbers
-from stripewise.cli._common import (
-    EXIT_INTERRUPTED,
+from stripewise.cli._common import answer, interruptible
+from stripewise.cli._help import examples, group, has_options, option
+from stripewise.cli._options import (
+    Numbers,
     allow_outside_option,
-    answer,
     directory_option,
-    examples,
+    emulation_options_of_study,
     file_option,
     input_option,
     json_option,
     no_sync_option,
-    note,
     program_argument,
+    seed_option,
+    study_storage,
+    timeout_option,
+    vary_option,
 )
-from stripewise.cli._emulation import emulation_options, study_storage
 from stripewise.cli._scripts import ProgramCommand, refuse_dry_run, refuse_scripts
 
 if TYPE_CHECKING:
@@ -35,10 +37,11 @@ if TYPE_CHECKING:
 _file_option = partial(file_option, type=click.Path(path_type=Path, dir_okay=False))
 
 
-@click.group(
+@group(
+    "surface",
     epilog=examples(
-        "stripewise surface record -o btio.jsonl --vary mca.io=romio321 -- mpiexec -n 2 ./btio",
-        "stripewise surface show btio.jsonl",
+        "stripewise bench surface record -o a.jsonl --vary mca.io=romio321 -- ./btio",
+        "stripewise bench surface show a.jsonl",
     ),
 )
 def surface_command() -> None:
@@ -49,75 +52,55 @@ def surface_command() -> None:
     """
 
 
+_plan = partial(option, group="What is measured")
+_record_options = has_options(
+    _file_option("-o", "--output", required=True,
+        help="File for the surface, with one line per run."),
+    vary_option(metavar="TUNABLE=V1,V2", group="What is measured",
+        help="Values of a tunable to measure besides its default (repeatable).  Join the numbers "
+        "of a list by `:`, and separate texts that contain a comma by `;`."),
+    _file_option("--spec", group="What is measured",
+        help="TOML file with a table [vary]: tunable = [values]."),
+    _plan("--repeats", type=int, default=5, show_default=True, metavar="N",
+        help="Number of runs of each configuration."),
+    _plan("--configurations", type=click.IntRange(min=1), metavar="N",
+        help="Measure N configurations, spread over the space, instead of all."),
+    _plan("--control-every", type=click.IntRange(min=0), default=20, show_default=True,
+        metavar="N", rare=True,
+        help="Insert a run of the default after every N runs; 0 inserts none."),
+    seed_option(group="What is measured", help="Seed of the random order."),
+    no_sync_option,
+    timeout_option,
+    input_option,
+    allow_outside_option,
+    directory_option("--work-dir", group="How runs are made", rare=True,
+        help="Directory for the runs: they write to FILE.stripewise there, which is removed at "
+        "the end  [default: the directory of FILE]"),
+    option("--resume", is_flag=True, help="Continue an interrupted recording."),
+    option("--dry-run", is_flag=True,
+        help="Show what would be run, and which of your own files it would change; run "
+        "nothing."),
+    option("--ranks-per-node", type=Numbers(), default=(), metavar="N", rare=True,
+        group="Emulated storage",
+        help="With --on: number of ranks on each virtual node  [default: 1]"),
+    emulation_options_of_study,
+    json_option,
+)  # fmt: skip
+
+
 @surface_command.command(
     "record",
     cls=ProgramCommand,
     context_settings={"allow_interspersed_args": False},
     epilog=examples(
-        "stripewise surface record -o a.jsonl --vary mpiio.romio_ds_write=disable \\",
+        "stripewise bench surface record -o a.jsonl \\",
         "    --vary mpiio.ind_wr_buffer_size=1MiB,4MiB -- mpiexec -n 2 ./program",
-        "stripewise surface record -o b.jsonl --vary hdf5.alignment=64KiB:64KiB,1MiB:1MiB \\",
-        "    --vary mpiio.cb_nodes=2 -- mpiexec -n 2 ./program out.h5",
-        "stripewise surface record -o a.jsonl --resume",
+        "stripewise bench surface record -o b.jsonl --vary mpiio.cb_nodes=2 \\",
+        "    --vary hdf5.alignment=64KiB:64KiB,1MiB:1MiB -- mpiexec -n 2 ./program",
+        "stripewise bench surface record -o a.jsonl --resume",
     ),
 )
-@_file_option("-o", "--output", required=True, help="File for the surface, with one line per run.")
-@click.option(
-    "--vary",
-    multiple=True,
-    metavar="TUNABLE=V1,V2",
-    help="Values of a tunable to measure besides its default (repeatable).  Join the numbers of a "
-    "list by `:`, and separate texts that contain a comma by `;`.",
-)
-@_file_option("--spec", help="TOML file with a table [vary]: tunable = [values].")
-@click.option(
-    "--repeats",
-    type=int,
-    default=5,
-    show_default=True,
-    help="Number of runs of each configuration.",
-)
-@click.option(
-    "--configurations",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Measure so many configurations, spread over the space, instead of all.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random order.")
-@click.option(
-    "--control-every",
-    type=click.IntRange(min=0),
-    default=20,
-    show_default=True,
-    metavar="N",
-    help="Insert a run of the default after every N runs; 0 inserts none.",
-)
-@no_sync_option
-@click.option(
-    "--timeout", type=Duration(), metavar="TIME", help="Time limit of one run, such as 90s."
-)
-@input_option
-@allow_outside_option
-@directory_option(
-    "--work-dir",
-    help="Directory for the runs: they write in FILE.stripewise there, which is removed at the "
-    "end  [default: the directory of FILE]",
-)
-@click.option("--resume", is_flag=True, help="Continue an interrupted recording.")
-@click.option(
-    "--dry-run",
-    is_flag=True,
-    help="Show what would be run, and which of your own files it would change; run nothing.",
-)
-@click.option(
-    "--ranks-per-node",
-    type=Numbers(),
-    default=(),
-    metavar="N",
-    help="With --on: number of ranks on each virtual node  [default: 1]",
-)
-@emulation_options(in_study=True)
-@json_option
+@_record_options
 @program_argument
 def record(
     as_json: bool,
@@ -130,8 +113,8 @@ def record(
     """Run COMMAND under every configuration of the given values, several times each.
 
     The runs are made in rounds.  Each round runs every configuration once, in a new random
-    order, so that drift of the machine affects all of them alike.  Every run is in FILE as soon
-    as it has ended.  Configurations in which a setting cannot act beside another are left out
+    order, so that drift of the machine affects all of them alike.  Every run is written to FILE
+    as soon as it has ended.  Configurations in which one setting disables another are left out
     and counted.
 
     Every run works in a copy of this directory.  A command that would change other files of
@@ -140,7 +123,7 @@ def record(
     from stripewise.cli._vary import parse_spec, parse_vary
     from stripewise.study.surfaces import RecordingOptions
 
-    refuse_scripts(program, "surface record")
+    refuse_scripts(program, "bench surface record")
     refuse_dry_run(program, never=True)
     storage = study_storage(given)
     given.pop("ranks_per_node")
@@ -177,26 +160,18 @@ def _record(options: RecordingOptions) -> Surface:
     from stripewise.study.surfaces import record_surface
 
     progress = SurfaceProgress(sys.stderr)
-    try:
+    words = [word for path in options.allow_outside for word in ("--allow-outside", str(path))]
+    own = shlex.join(["-o", str(options.output), "--resume", *words])
+    with interruptible(progress, f"stripewise bench surface record {own}"):
         return record_surface(options, progress)
-    except KeyboardInterrupt:
-        progress.close()
-        words = [word for path in options.allow_outside for word in ("--allow-outside", str(path))]
-        note(
-            "interrupted; no finished run is lost; go on with: stripewise surface record "
-            + shlex.join(["-o", str(options.output), "--resume", *words])
-        )
-        click.get_current_context().exit(EXIT_INTERRUPTED)
-    finally:
-        progress.close()
 
 
 @surface_command.command(
     "show",
     epilog=examples(
-        "stripewise surface show btio.jsonl",
-        "stripewise surface show btio.jsonl --picture btio.svg",
-        "stripewise surface show btio.jsonl --json",
+        "stripewise bench surface show a.jsonl",
+        "stripewise bench surface show a.jsonl --picture a.svg",
+        "stripewise bench surface show a.jsonl --json",
     ),
 )
 @click.argument("file", type=click.Path(path_type=Path))
@@ -208,12 +183,12 @@ def show(file: Path, picture: Path | None, as_json: bool) -> None:
     """Show the optimum, the default, the noise, and the effect of each tunable."""
     from stripewise.study.surfaces import Surface
 
-    surface = Surface.load(file)
+    found = Surface.load(file)
     if picture is not None:
         from stripewise.study.surfaces import draw_surface
 
-        draw_surface(surface, picture, file.stem)
-    _show(surface, file, as_json)
+        draw_surface(found, picture, file.stem)
+    _show(found, file, as_json)
 
 
 def _show(surface: Surface, file: Path, as_json: bool) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes or reverts a job script that uses a burst buffer."""
+"""`stripewise settings script`: writes or reverts a job script that uses a burst buffer."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from pathlib import Path
 
 import click
 
-from stripewise.cli._common import echo, examples, file_option, note
-from stripewise.cli._emulation import Size
+from stripewise.cli._common import echo, note
+from stripewise.cli._help import command, examples, option
+from stripewise.cli._options import Size, file_option
 from stripewise.core.errors import StorageError, UsageError
 from stripewise.present import printable
 from stripewise.run.jobs import (
@@ -48,45 +49,46 @@ from stripewise.run.tiers import (
 )
 
 
-@click.command(
+@command(
+    "script",
     epilog=examples(
-        "stripewise convert run.sh --bb-nodes 4 --print",
-        "stripewise convert run.sh --bb-nodes 8 --stage-in $PWD/input --stage-out $PWD/results",
-        "stripewise convert run.sh --bb-nodes 4 --granularity 368GiB --pool wlm_pool -o bb.sh",
-        "stripewise convert run.sh --persistent mydata --stage-in $PWD/in --stage-out $PWD/out",
-        "stripewise convert run.sh --tier directory --place '$TMPDIR'",
-        "stripewise convert --revert run.tuned.sh --print",
-    )
+        "stripewise settings script run.sh --bb-nodes 4 --print",
+        "stripewise settings script run.sh --bb-nodes 8 --stage-in $PWD/input \\",
+        "    --stage-out $PWD/results",
+        "stripewise settings script run.sh --persistent mydata",
+        "stripewise settings script run.sh --tier directory --place '$TMPDIR'",
+        "stripewise settings script --revert run.tuned.sh --print",
+    ),
 )
-@click.argument("script", type=click.Path(path_type=Path, readable=False), metavar="SCRIPT")
-@click.option("--bb-nodes", type=click.IntRange(0), metavar="N",
-              help="Burst-buffer nodes that the job asks for; 0: none.")  # fmt: skip
-@click.option("--persistent", default="", metavar="NAME",
-              help="Existing persistent burst buffer that the job works on.")  # fmt: skip
-@click.option("--tier", default="datawarp", show_default=True, metavar="NAME",
+@click.argument("path", type=click.Path(path_type=Path, readable=False), metavar="SCRIPT")
+@option("--bb-nodes", type=click.IntRange(0), metavar="N",
+              help="Number of burst-buffer nodes to request; 0: none.")  # fmt: skip
+@option("--persistent", default="", metavar="NAME",
+              help="Existing persistent burst buffer to work on.")  # fmt: skip
+@option("--tier", default="datawarp", show_default=True, metavar="NAME",
               help="Kind of burst buffer: datawarp, lua, rabbit, directory.")  # fmt: skip
-@click.option("--pool", default="", metavar="NAME",
+@option("--pool", default="", metavar="NAME",
               help="Pool of the burst buffer  [default: the site's]")  # fmt: skip
-@click.option("--granularity", type=Size(), default=0, metavar="SIZE",
-              help="Granularity of the pool  [default: what Slurm says]")  # fmt: skip
-@click.option("--access", type=click.Choice(["striped", "private"]), default="striped",
+@option("--granularity", type=Size(), default=0, metavar="SIZE",
+              help="Granularity of the pool  [default: what Slurm reports]")  # fmt: skip
+@option("--access", type=click.Choice(["striped", "private"]), default="striped",
               show_default=True, help="Access mode of the burst buffer.")  # fmt: skip
-@click.option("--stage-in", default="", metavar="DIR",
+@option("--stage-in", default="", metavar="DIR",
               help="Directory whose files the job works with  "
-              "[default: that in which it begins]")  # fmt: skip
-@click.option("--stage-out", default="", metavar="DIR",
+              "[default: where the job begins]")  # fmt: skip
+@option("--stage-out", default="", metavar="DIR",
               help="Directory to which the job copies what it changed; --stage-in needs it  "
               "[default: that in which it begins]")  # fmt: skip
 @file_option("--template", help="The site's directives, with --tier lua.")
-@click.option("--place", default="", metavar="DIR",
+@option("--place", default="", metavar="DIR",
               help="With --tier directory, where it is in the job, such as '$TMPDIR' or "
               "'/flash/$USER'; with --tier lua, the variable that names it.")  # fmt: skip
-@click.option("--revert", "reverts", is_flag=True,
-              help="Take out what Stripewise has put in, byte for byte.")  # fmt: skip
-@click.option("--print", "prints", is_flag=True, help="Print the script; write no file.")
+@option("--revert", "reverts", is_flag=True,
+              help="Remove the lines that Stripewise added, byte for byte.")  # fmt: skip
+@option("--print", "prints", is_flag=True, help="Print the script; write no file.")
 @file_option("-o", "--output", help="File to write  [default: SCRIPT with .bb before its suffix]")
-def convert_command(
-    script: Path,
+def script_command(
+    path: Path,
     bb_nodes: int | None,
     reverts: bool,
     prints: bool,
@@ -94,12 +96,12 @@ def convert_command(
     tier: str,
     **asked: object,
 ) -> None:
-    """Write SCRIPT as a job that works on a burst buffer, or take changes out again.
+    """Write a job script for a burst buffer, or revert one.
 
-    Adds the directives for so many nodes, and a line that starts the script again in a directory
-    of its own there: a file beside the new script copies inputs there when the job begins, and
-    what the job changed back when it ends.  Nothing is run or submitted.  All that is added
-    stands between marks.
+    Adds directives for N burst-buffer nodes, and a line that starts the script again in a
+    directory of its own there.  A second file, beside the new script, copies the inputs there
+    when the job begins, and copies back what the job changed when it ends.  Nothing is run or
+    submitted.  All added lines stand between marks; --revert removes them.
     """
     is_directory = tier == "directory"
     ways = [reverts, bb_nodes is not None or is_directory, bool(asked["persistent"])]
@@ -107,15 +109,15 @@ def convert_command(
         raise UsageError(
             "say what to do: --bb-nodes N, --persistent NAME, --tier directory, or --revert"
         )
-    data, copies = _read(script), b""
+    data, copies = _read(path), b""
     kind = "orig" if reverts else "bb"
-    target = output or script.with_name(f"{script.stem}.{kind}{script.suffix}")
+    target = output or path.with_name(f"{path.stem}.{kind}{path.suffix}")
     program = target.absolute().with_name(f"{target.name}.copies")
     if reverts:
-        data = _reverted(script, data)
+        data = _reverted(path, data)
     else:
         nodes = int(is_directory) if bb_nodes is None else bb_nodes
-        data, copies = converted(script, data, nodes, tier, asked, program)
+        data, copies = converted(path, data, nodes, tier, asked, program)
     if prints:
         if copies:
             note(f"the script needs {_shown(program)}, which is written without --print")
@@ -123,16 +125,16 @@ def convert_command(
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    for path in (target, *((program,) if copies else ())):
-        if os.path.lexists(path) and (output is None or _is_same(path, script)):
-            raise UsageError(f"{_shown(path)} exists; name another file with --output")
+    for made in (target, *((program,) if copies else ())):
+        if os.path.lexists(made) and (output is None or _is_same(made, path)):
+            raise UsageError(f"{_shown(made)} exists; name another file with --output")
     from stripewise.core import write_file
 
     try:
         if copies:
             write_file(program, copies)
         write_file(target, data)
-        os.chmod(target, os.stat(script).st_mode & 0o777)
+        os.chmod(target, os.stat(path).st_mode & 0o777)
     except OSError as error:
         raise StorageError(f"cannot write {_shown(target)}: {error.strerror}") from error
     echo(f"wrote {_shown(target)}")
@@ -165,7 +167,7 @@ def _reverted(script: Path, data: bytes) -> bytes:
         raise UsageError(f"{_shown(script)}: {error}") from None
 
 
-# What `stripewise convert` writes: a job script on a tier, and what copies its files there.
+# ---- the script on a tier, and what copies its files there
 
 
 def converted(

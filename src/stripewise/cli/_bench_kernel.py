@@ -14,8 +14,14 @@ from uuid import uuid4
 
 import click
 
-from stripewise.cli._common import echo, examples, json_option, note, print_json
-from stripewise.cli._emulation import emulation_options, storage_to_emulate
+from stripewise.cli._common import echo, note, note_all, print_json
+from stripewise.cli._help import command, examples, option
+from stripewise.cli._options import (
+    emulation_options,
+    json_option,
+    launcher_words_option,
+    storage_to_emulate,
+)
 from stripewise.core.errors import ProgramError, StripewiseError, UsageError
 
 if TYPE_CHECKING:
@@ -23,60 +29,54 @@ if TYPE_CHECKING:
     from stripewise.storage.emulation import EmulatedStorage
 
 
-@click.command(
+_mpi = option(
+    "--mpi",
+    "family",
+    metavar="NAME",
+    help="MPI whose build runs: mpich, openmpi, or a name of `stripewise doctor runtime` such as "
+    "openmpi-5  [default: the first one that is built]",
+)
+_path = option(
+    "--path",
+    "only_path",
+    is_flag=True,
+    help="Print the path of the program for the MPI of `mpiexec` (or --mpi), and stop.",
+)
+
+
+@command(
+    "kernel",
     context_settings={"ignore_unknown_options": True},
     epilog=examples(
-        "stripewise kernel -n 4 --pattern array3d --backend mpiio --mode collective --verify",
-        "stripewise kernel -n 2 --mpi mpich --pattern btio --backend mpiio --size 64,64,64",
-        "stripewise kernel -n 2 --json --pattern flash --backend hdf5 --steps 3 --compute 0.5",
-        "stripewise kernel -n 2 --mpi openmpi --backend adios2 --engine BP5 --open-once",
-        "stripewise kernel -n 2 --pattern wrf --backend posix --layout per-node",
-        "stripewise kernel -n 4 --pattern gcrm --local 1,26,4096 --distribution '*,*,CYCLIC(64)'",
-        "stripewise kernel -n 4 --pattern blocks --local 33554432 --transfer 1MiB --backend posix",
-        "stripewise kernel -n 4 --pattern blocks --transfer 1MiB --stonewall 30 --op write-read",
-        "stripewise kernel -n 2 --backend posix --op write-read --drop-caches --read-shift 1",
-        "stripewise kernel -n 2 --pattern blocks --backend posix --direct --transfer 4MiB",
-        "stripewise kernel -- --help                   # the kernel's own options",
-        'mpiexec -n 4 "$(stripewise kernel --path --mpi openmpi)" --pattern btio',
-        "stripewise kernel --from program.trace         # its I/O without the program",
-        "stripewise kernel --from program.trace --compute none --file /scratch/replay --json",
+        "stripewise bench kernel -n 4 --pattern array3d --backend mpiio --verify",
+        "stripewise bench kernel -n 2 --mpi mpich --pattern btio --size 64,64,64",
+        "stripewise bench kernel -n 2 --json --pattern flash --backend hdf5 --steps 3",
+        "stripewise bench kernel -n 2 --backend adios2 --engine BP5 --open-once",
+        "stripewise bench kernel -n 4 --pattern blocks --transfer 1MiB --stonewall 30",
+        "stripewise bench kernel -- --help               # the kernel's own options",
+        'mpiexec -n 4 "$(stripewise bench kernel --path)" --pattern btio',
+        "stripewise bench kernel --from program.trace   # without the program",
+        "stripewise bench kernel --from program.trace --compute none --keep",
     ),
 )
-@click.option(
+@option(
     "-n",
     "--ranks",
     type=click.IntRange(min=1),
     metavar="N",
     help="Number of ranks  [default: 2; with --from, that of the trace]",
 )
-@click.option(
+@option(
     "--from",
     "trace",
     type=click.Path(path_type=Path, readable=False),
     metavar="TRACE",
-    help="Replay the I/O of a traced program; takes --np N, --compute keep|none|FACTOR of the "
-    "time between calls, --file DIR for its files, and --keep.",
+    help="Replay the I/O of a traced program.  Takes --np N, --compute keep|none|FACTOR (time "
+    "between calls), --file DIR (for its files), and --keep.",
 )
-@click.option(
-    "--mpi",
-    "family",
-    metavar="NAME",
-    help="Whose kernel to run: mpich or openmpi, or as `stripewise runtime list` says "
-    "(openmpi-5).  [default: the first one that is built]",
-)
-@click.option(
-    "--launcher-option",
-    "launcher_options",
-    multiple=True,
-    metavar="WORD",
-    help="Option for mpiexec, placed before the program (repeatable).",
-)
-@click.option(
-    "--path",
-    "only_path",
-    is_flag=True,
-    help="Print the path of the kernel program for the MPI of `mpiexec` (or --mpi), and stop.",
-)
+@_mpi
+@launcher_words_option()
+@_path
 @json_option
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[--] [KERNEL OPTION...]")
 def kernel_command(
@@ -88,12 +88,12 @@ def kernel_command(
     as_json: bool,
     arguments: tuple[str, ...],
 ) -> None:
-    """Run an I/O benchmark kernel: patterns of simulation codes, through each I/O library.
+    """Run an I/O benchmark kernel: the pattern of a simulation code, through any I/O library.
 
-    What this command does not know is passed on to the kernel.  The exit code is the
-    kernel's: 1 if a call failed or an element is wrong, 2 for an impossible request.
+    Unknown options are passed on to the kernel.  The exit code is the kernel's: 1 if a call
+    failed or an element is wrong, 2 if the request is impossible.
 
-    With --from it makes the calls of a trace instead: the same requests by as many ranks, at the
+    With --from, makes the calls of a trace instead: the same requests by as many ranks, at the
     same distances in time.  Its files go to a new directory, which is removed afterwards.
     """
     from stripewise.run.runtime import (
@@ -165,11 +165,11 @@ def _replay(
     click.get_current_context().exit(code)
 
 
-@click.command("--from", add_help_option=False)
-@click.option("--compute", default="keep")
-@click.option("--file", "directory", type=click.Path(path_type=Path))
-@click.option("-np", "--np", "ranks", type=click.IntRange(min=1))
-@click.option("--keep", is_flag=True)
+@command("--from", add_help_option=False)
+@option("--compute", default="keep")
+@option("--file", "directory", type=click.Path(path_type=Path))
+@option("-np", "--np", "ranks", type=click.IntRange(min=1))
+@option("--keep", is_flag=True)
 def _of_a_replay(**given: object) -> None:
     """Parse; it is never invoked."""
 
@@ -183,7 +183,7 @@ def replay_options(arguments: Sequence[str]) -> dict[str, Any]:
     from stripewise.run.runtime import check_compute
 
     try:
-        given = _of_a_replay.make_context("kernel --from", list(arguments)).params
+        given = _of_a_replay.make_context("bench kernel --from", list(arguments)).params
     except click.UsageError as error:
         raise UsageError(
             f"{error.format_message()} (with --from: --compute, --file, --np and --keep)"
@@ -227,22 +227,21 @@ def call_program(words: Sequence[str]) -> int:
         return 128 - code if code < 0 else code
 
 
-# `stripewise metadata`: what names cost on a file system, timed operation by operation.
+# `stripewise bench metadata`: what names cost on a file system, timed operation by operation.
 
 
-@click.command(
+@command(
+    "metadata",
     context_settings={"ignore_unknown_options": True},
     epilog=examples(
-        "stripewise metadata -n 4 --directory /scratch/me --files 10000",
-        "stripewise metadata -n 4 --sharing own --file-bytes 3901 --fsync",
-        "stripewise metadata -n 4 --depth 3 --width 4 --spread leaves --random",
-        "stripewise metadata -n 4 --files 1000000 --stonewall 30 --json > metadata.json",
-        "stripewise metadata -n 32 --mpi openmpi --on archer2-hdd@1/64 --files 20",
-        "stripewise metadata -- --help                 # the program's own options",
-        'srun -N 8 --ntasks-per-node 16 "$(stripewise metadata --path)" --files 10000',
+        "stripewise bench metadata -n 4 --directory /scratch/me --files 10000",
+        "stripewise bench metadata -n 4 --depth 3 --width 4 --spread leaves --random",
+        "stripewise bench metadata -n 32 --on archer2-hdd@1/64 --files 20",
+        "stripewise bench metadata -- --help             # the program's own options",
+        'srun -N 8 "$(stripewise bench metadata --path)" --files 10000',
     ),
 )
-@click.option(
+@option(
     "-n",
     "--ranks",
     type=click.IntRange(min=1),
@@ -251,27 +250,10 @@ def call_program(words: Sequence[str]) -> int:
     metavar="N",
     help="Number of ranks.",
 )
-@click.option(
-    "--mpi",
-    "family",
-    metavar="NAME",
-    help="Whose program to run: mpich or openmpi, or as `stripewise runtime list` says "
-    "(openmpi-5).  [default: the first one that is built]",
-)
-@click.option(
-    "--launcher-option",
-    "launcher_options",
-    multiple=True,
-    metavar="WORD",
-    help="Option for mpiexec, placed before the program (repeatable).",
-)
-@click.option(
-    "--path",
-    "only_path",
-    is_flag=True,
-    help="Print the path of the program for the MPI of `mpiexec` (or --mpi), and stop.",
-)
-@emulation_options()
+@_mpi
+@launcher_words_option()
+@_path
+@emulation_options
 @json_option
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[--] [OPTION...]")
 def metadata_command(
@@ -285,13 +267,12 @@ def metadata_command(
 ) -> None:
     """Time operations on files and directories: create, stat, read, remove, rename, list.
 
-    Each operation is timed by itself on every rank: the result has rates, and how long half,
-    90 %, 99 % and 99.9 % of the operations took at most.  What this command does not know is
-    passed on to the program; `stripewise metadata -- --help` lists its options.  All files lie
-    in a new directory, which is removed afterwards.  The exit code is the program's: 1 if an
-    operation failed, 2 for an impossible request.
+    Each operation is timed by itself on every rank: the result has rates, and the times within
+    which half, 90 %, 99 % and 99.9 % of the operations ended.  Unknown options are passed on to
+    the program.  All files lie in a new directory, which is removed afterwards.  The exit code is
+    the program's: 1 if an operation failed, 2 if the request is impossible.
 
-    With --on, the directory behaves as on that storage, and rates are those of its slow motion.
+    With --on, the directory behaves as on that storage; rates include its slowdown.
     """
     from stripewise.run.runtime import (
         built_program,
@@ -343,10 +324,7 @@ def _emulated(
     seen = observation(done, Configuration(), storage=storage)
     for line in emulation_lines(done.emulated) if done.emulated and not as_json else ():
         echo(line, err=True)
-    for text in seen.warnings:
-        note(text, kind="warning")
-    for text in seen.errors:
-        note(text, kind="error")
+    note_all(seen.warnings, seen.errors)
     failed = ProgramError.exit_code if seen.errors else 0
     click.get_current_context().exit(done.shell_exit_code or failed)
 

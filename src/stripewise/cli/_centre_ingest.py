@@ -16,55 +16,57 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import EXIT_INTERRUPTED, echo, examples, json_option, note, print_json
+from stripewise.cli._common import EXIT_INTERRUPTED, echo, note, print_json
+from stripewise.cli._help import command, examples, option
+from stripewise.cli._options import json_option
 from stripewise.core.errors import UsageError
 
 if TYPE_CHECKING:
     from stripewise.centre.database.ingest import Asked, IngestOptions, Tally
 
 
-db_option = click.option(
+db_option = option(
     "--db", "database", default="", metavar="URL|FILE", help="The database.  [env: STRIPEWISE_DB]"
 )
 _PART = re.compile(r"(\d{1,6})/(\d{1,6})", re.ASCII)
 _MOST_LINES = 20
 
 
-@click.command(
+@command(
     epilog=examples(
-        "stripewise db ingest /var/log/darshan/2026 --cluster archer2",
-        "stripewise db ingest program.trace program.stripewise july.campaign",
-        "stripewise db ingest /var/log/darshan /var/spool/stripewise --watch 300",
-        "stripewise db ingest --slurm --slurm-since 2026-01-01",
-        "stripewise db ingest /logs --part $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT",
-        "stripewise db ingest /logs --dry-run --json",
+        "stripewise centre ingest /var/log/darshan/2026 --cluster archer2",
+        "stripewise centre ingest program.trace program.stripewise july.campaign",
+        "stripewise centre ingest /var/log/darshan /var/spool/stripewise --watch 300",
+        "stripewise centre ingest --slurm --slurm-since 2026-01-01",
+        "stripewise centre ingest /logs --part $SLURM_ARRAY_TASK_ID/8",
+        "stripewise centre ingest /logs --dry-run --json",
     ),
 )
 @click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path(path_type=Path))
 @db_option
-@click.option("--cluster", default="", metavar="NAME", help="Cluster that the inputs come from.")
-@click.option("--jobs", type=click.IntRange(1, 1024), default=None, metavar="N",
+@option("--cluster", default="", metavar="NAME", help="Cluster that the inputs come from.")
+@option("--jobs", type=click.IntRange(1, 1024), default=None, metavar="N",
               help="Processes that read.  [default: cores]")  # fmt: skip
-@click.option("--settle", type=click.FloatRange(min=0), default=None, metavar="SECONDS",
-              help="Leave files that changed since for the next time.  [default: 60]")  # fmt: skip
-@click.option("--rate", type=click.FloatRange(min=0), default=0.0, metavar="N",
+@option("--settle", type=click.FloatRange(min=0), default=None, metavar="SECONDS",
+              help="Leave files that changed in the last SECONDS  [default: 60]")  # fmt: skip
+@option("--rate", type=click.FloatRange(min=0), default=0.0, metavar="N",
               help="Read at most N inputs a second.")  # fmt: skip
-@click.option("--part", default="1/1", metavar="I/N",
-              help="Only the I-th of N shares, for the tasks of an array of jobs.")  # fmt: skip
-@click.option("--watch", type=click.FloatRange(min=0.1), default=None, metavar="SECONDS",
-              help="Look again every so many seconds, until a signal comes.")  # fmt: skip
-@click.option(
+@option("--part", default="1/1", metavar="I/N",
+              help="Read only the I-th of N shares, for the tasks of a job array.")  # fmt: skip
+@option("--watch", type=click.FloatRange(min=0.1), default=None, metavar="SECONDS",
+              help="Look for new files every SECONDS, until a signal ends it.")  # fmt: skip
+@option(
     "--slurm",
     is_flag=True,
-    help="Also ask sacct for the jobs since it was last asked (at first: of 30 days).",
+    help="Also ask sacct for the jobs since the last time (at first: of 30 days).",
 )
-@click.option(
+@option(
     "--slurm-since",
     default="",
     metavar="DAY",
     help="Ask sacct for the jobs from this day on, as in 2026-01-31.",
 )
-@click.option("--dry-run", is_flag=True, help="Only tell what would be read.")
+@option("--dry-run", is_flag=True, help="Show what would be read, and read nothing.")
 @json_option
 def ingest(
     paths: tuple[Path, ...],
@@ -78,17 +80,18 @@ def ingest(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Take what is in PATHs into the database: files, and directories with all below them.
+    """Store logs, studies, campaigns and jobs in the database.
 
-    Taken in are Darshan logs, traces of Stripewise and Recorder, output of MPICH_MPIIO_STATS,
-    studies of `stripewise tune`, campaigns of `stripewise bench`, output of IOR, mdtest and
-    benchio, and reports of `stripewise run`.  What did not change since is not read again, equal
-    contents are stored once, files that still grow are left for the next time.  It may be broken
-    off at any moment and begun again: nothing is lost or doubled.
+    Reads the files PATH and all files below directories: Darshan logs, traces of Stripewise and
+    Recorder, output of MPICH_MPIIO_STATS, studies of `stripewise tune`, campaigns of `stripewise
+    bench`, output of IOR, mdtest and benchio, and reports of `stripewise run`.  Files that did not
+    change are not read again, equal contents are stored once, and files that still grow are left
+    for the next time.  It can be interrupted at any moment and started again: nothing is lost or
+    stored twice.
 
-    A log counts only if its file belongs to the user whose run it tells of, to root, or to
-    whoever takes it in.  Inputs that cannot be read are refused with a reason (`stripewise db
-    status`), and looked at again when they change.
+    A log counts only if its file belongs to the user whose run it describes, to root, or to
+    whoever runs this command.  Inputs that cannot be read are refused with a reason (`stripewise
+    centre status`), and looked at again when they change.
     """
     from stripewise.centre.database import create_engine
     from stripewise.centre.database.ingest import IngestOptions
@@ -205,7 +208,7 @@ def _say(tally: Tally, options: IngestOptions, as_json: bool) -> None:
     for name, reason in tally.reasons[:_MOST_LINES]:
         note(f"{name}: {reason}", kind="refused")
     if tally.refused > _MOST_LINES:
-        note(f"{tally.refused - _MOST_LINES} more are refused: see `stripewise db status`")
+        note(f"{tally.refused - _MOST_LINES} more are refused: see `stripewise centre status`")
 
 
 def _lines(tally: Tally, options: IngestOptions) -> Iterator[str]:
@@ -229,9 +232,9 @@ def _lines(tally: Tally, options: IngestOptions) -> Iterator[str]:
         yield "  broken off; what is stored stays: begin again to go on"
 
 
-# Asking sacct for its jobs, within `stripewise db ingest`.
+# ---- asking sacct for its jobs
 
-_MOST_LINES_DB_SLURM = 10
+_MOST_PROBLEMS = 10
 
 
 @dataclass(frozen=True)
@@ -277,5 +280,5 @@ class Scheduler:
         if not as_json:
             days = (asked.span.end - asked.span.start) / 86400
             echo(f"{name}: {plural(asked.jobs, 'record')} of the last {days:.1f} days stored")
-        for text in asked.problems[:_MOST_LINES_DB_SLURM]:
+        for text in asked.problems[:_MOST_PROBLEMS]:
             note(f"{name}: {text}", kind="warning")

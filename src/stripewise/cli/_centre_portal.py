@@ -10,25 +10,19 @@ import socket
 import ssl
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from stripewise.cli._common import (
-    answer,
-    echo,
-    examples,
-    file_option,
-    json_option,
-    note,
-    print_json,
-)
-from stripewise.cli._db_ingest import db_option
+from stripewise.cli._centre_ingest import db_option
+from stripewise.cli._common import answer, echo, note, print_json
+from stripewise.cli._help import command, examples, group, option
+from stripewise.cli._options import file_option, json_option
 from stripewise.core.errors import ConfigurationError, StorageError, UsageError
-from stripewise.present import plural
+from stripewise.present import aligned, plural
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -40,24 +34,25 @@ if TYPE_CHECKING:
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")
 
 
-@click.command(
+@command(
+    "serve",
     epilog=examples(
-        "stripewise serve",
-        "stripewise serve --port 9000 --db jobs.sqlite",
-        "stripewise serve --config /etc/stripewise/portal.toml",
-    )
+        "stripewise centre serve",
+        "stripewise centre serve --port 9000 --db jobs.sqlite",
+        "stripewise centre serve --config /etc/stripewise/portal.toml",
+    ),
 )
 @file_option("--config", help="Settings of the portal (portal.toml).")
 @db_option
-@click.option("--host", default=None, metavar="NAME", help="Listen at this address.")
-@click.option("--port", type=click.IntRange(0, 65535), default=None, metavar="N",
+@option("--host", default=None, metavar="NAME", help="Listen at this address.")
+@option("--port", type=click.IntRange(0, 65535), default=None, metavar="N",
               help="Listen at this port; 0: any that is free.  [default: 8080]")  # fmt: skip
 def serve_command(config: Path | None, database: str, host: str | None, port: int | None) -> None:
     """Serve the portal: jobs, programs and storage, as pages for people and an API.
 
-    Without --config it listens on this host alone, and takes local accounts (`stripewise db user
-    add`).  Other hosts reach it by HTTPS only: by a certificate in portal.toml, or behind a proxy
-    whose address is `url` there.
+    Without --config it listens on this host alone, and takes local accounts (`stripewise centre
+    user add`).  Other hosts reach it by HTTPS only: with a certificate in portal.toml, or behind
+    a proxy whose address is `url` there.
     """
     from stripewise.core.extras import require
 
@@ -148,25 +143,27 @@ def _name_ways_in(engine: object) -> None:
 
     assert isinstance(engine, Engine)
     if not Accounts(engine).list():
-        note("there are no accounts yet: make one that can log in with `stripewise db user add "
-             "NAME --role admin --password`")  # fmt: skip
+        note(
+            "there are no accounts yet: make one that can log in with `stripewise centre user "
+            "add NAME --role admin --password`"
+        )
 
 
-# `stripewise db user`, `grant` and `revoke`: accounts of the portal, and who manages what.
+# `stripewise centre user`, `grant` and `revoke`: accounts of the portal, and who manages what.
 
 _ROLES = ("user", "support", "admin")
 login_argument = click.argument("login", metavar="LOGIN")
-role_option = click.option(
+role_option = option(
     "--role", type=click.Choice(_ROLES), default="user", show_default=True,
     help="user: own jobs; support: all jobs, noted in the audit trail; admin: accounts, too.",
 )  # fmt: skip
 
 
-@click.group(
+@group(
     epilog=examples(
-        "stripewise db user add ada --role admin --password",
-        "stripewise db user list",
-        "stripewise db user disable bob",
+        "stripewise centre user add ada --role admin --password",
+        "stripewise centre user list",
+        "stripewise centre user disable bob",
     )
 )
 def user() -> None:
@@ -179,19 +176,19 @@ def user() -> None:
 
 @user.command(
     epilog=examples(
-        "stripewise db user add ada --role admin",
-        "stripewise db user add demo --password",
-        "stripewise db user add demo --password < password.txt",
-        'stripewise db user add helpdesk --role support --person ""',
+        "stripewise centre user add ada --role admin",
+        "stripewise centre user add demo --password",
+        "stripewise centre user add demo --password < password.txt",
+        'stripewise centre user add helpdesk --role support --person ""',
     )
 )
 @login_argument
 @role_option
-@click.option(
+@option(
     "--person", default=None, metavar="USER",
     help='User of the cluster whose jobs are its own; "" for nobody.  [default: LOGIN]',
 )  # fmt: skip
-@click.option(
+@option(
     "--password", "has_password", is_flag=True,
     help="Ask for a local password, or read it from standard input; without one, the account "
     "is opened by OpenID Connect or a proxy.",
@@ -206,7 +203,7 @@ def add(login: str, role: str, person: str | None, has_password: bool, database:
     echo(f"account {made.login}: {made.role}, opened by {way}, {_whose(made)}")
 
 
-@user.command("list", epilog=examples("stripewise db user list --json | jq '.[].login'"))
+@user.command("list", epilog=examples("stripewise centre user list --json | jq '.[].login'"))
 @db_option
 @json_option
 def list_users(database: str, as_json: bool) -> None:
@@ -225,36 +222,36 @@ def list_users(database: str, as_json: bool) -> None:
     )
 
 
-@user.command(epilog=examples("stripewise db user disable bob"))
+@user.command(epilog=examples("stripewise centre user disable bob"))
 @login_argument
 @db_option
 def disable(login: str, database: str) -> None:
-    """Let an account in no more: its sessions end at once, its tokens are revoked."""
+    """Disable an account: its sessions end at once, its tokens are revoked."""
     _accounts(database).disable(login, by=actor())
     echo(f"account {login} is disabled")
 
 
-@user.command(epilog=examples("stripewise db user enable bob"))
+@user.command(epilog=examples("stripewise centre user enable bob"))
 @login_argument
 @db_option
 def enable(login: str, database: str) -> None:
-    """Let a disabled account in again; its tokens stay revoked."""
+    """Enable a disabled account; its tokens stay revoked."""
     _accounts(database).enable(login, by=actor())
     echo(f"account {login} is enabled")
 
 
 @user.command(
     epilog=examples(
-        "stripewise db user password ada",
-        "stripewise db user password ada < password.txt",
-        "stripewise db user password ada --remove",
+        "stripewise centre user password ada",
+        "stripewise centre user password ada < password.txt",
+        "stripewise centre user password ada --remove",
     )
 )
 @login_argument
-@click.option("--remove", is_flag=True, help="Open the account by the centre's login instead.")
+@option("--remove", is_flag=True, help="Open the account by the centre's login instead.")
 @db_option
 def password(login: str, remove: bool, database: str) -> None:
-    """Set a local password; it is asked for, or read from standard input.
+    """Set a local password, typed in or read from standard input.
 
     The sessions of the account end.
     """
@@ -263,7 +260,7 @@ def password(login: str, remove: bool, database: str) -> None:
     echo(f"the password of {login} is {'removed' if remove else 'set'}")
 
 
-@user.command(epilog=examples("stripewise db user role ada admin"))
+@user.command(epilog=examples("stripewise centre user role ada admin"))
 @login_argument
 @click.argument("role", type=click.Choice(_ROLES))
 @db_option
@@ -273,22 +270,22 @@ def role(login: str, role: str, database: str) -> None:
     echo(f"account {login} has the role {role}")
 
 
-@user.command(epilog=examples("stripewise db user person a.lovelace ada"))
+@user.command(epilog=examples("stripewise centre user person a.lovelace ada"))
 @login_argument
 @click.argument("person", metavar="USER")
 @db_option
 def person(login: str, person: str, database: str) -> None:
-    """Say whose jobs are an account's own: a user of the cluster, or "" for nobody."""
+    """Set whose jobs an account owns: those of a user of the cluster, or "" for nobody."""
     _accounts(database).link(login, person, by=actor())
     echo(f"account {login}: own jobs are those of {person or 'nobody'}")
 
 
-_manages = click.option("--manages", "project", required=True, metavar="PROJECT",
+_manages = option("--manages", "project", required=True, metavar="PROJECT",
                         help="Project, as Slurm names its account.")  # fmt: skip
 _user = click.argument("user", metavar="USER")
 
 
-@click.command(epilog=examples("stripewise db grant grace --manages climate"))
+@command(epilog=examples("stripewise centre grant grace --manages climate"))
 @_user
 @_manages
 @db_option
@@ -300,7 +297,7 @@ def grant(user: str, project: str, database: str) -> None:
     echo(f"{user} manages {project}")
 
 
-@click.command(epilog=examples("stripewise db revoke grace --manages climate"))
+@command(epilog=examples("stripewise centre revoke grace --manages climate"))
 @_user
 @_manages
 @db_option
@@ -334,14 +331,6 @@ def day(seconds: int | None) -> str:
     return "never" if seconds is None else time.strftime("%Y-%m-%d", time.localtime(seconds))
 
 
-def aligned(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    """Return lines with their columns below one another."""
-    table = list(rows)
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        yield "  ".join(map(str.ljust, row, widths)).rstrip()
-
-
 def _accounts(database: str) -> Accounts:
     from stripewise.centre.database.accounts import Accounts
 
@@ -363,7 +352,7 @@ def _new_password(login: str) -> str:
 
 def _lines(found: list[Account], managed: dict[str, list[str]]) -> Iterator[str]:
     if not found:
-        yield "there are no accounts yet: `stripewise db user add` makes one"
+        yield "there are no accounts yet: `stripewise centre user add` makes one"
         return
     head = ("login", "role", "own jobs of", "opened by", "last login", "manages")
     yield from aligned([head, *(_row(one, managed.get(one.person, [])) for one in found)])
@@ -380,16 +369,16 @@ def _whose(one: Account) -> str:
     return f"own jobs are those of {one.person}" if one.person else "no jobs of its own"
 
 
-# `stripewise db token`: tokens of the API.
+# `stripewise centre token`: tokens of the API.
 
 _SCOPES = ("read", "read:files")
 
 
-@click.group(
+@group(
     epilog=examples(
-        "stripewise db token add ada scripts --scope read",
-        "stripewise db token list",
-        "stripewise db token revoke 3",
+        "stripewise centre token add ada scripts --scope read",
+        "stripewise centre token list",
+        "stripewise centre token revoke 3",
     )
 )
 def token() -> None:
@@ -399,17 +388,17 @@ def token() -> None:
 @token.command(
     "add",
     epilog=examples(
-        "stripewise db token add ada scripts --scope read > ~/.stripewise-token",
-        "stripewise db token add robot nightly --scope read:files --days 30",
+        "stripewise centre token add ada scripts --scope read > ~/.stripewise-token",
+        "stripewise centre token add robot nightly --scope read:files --days 30",
     ),
 )
 @login_argument
 @click.argument("name", metavar="NAME")
-@click.option(
+@option(
     "--scope", "scopes", multiple=True, required=True, type=click.Choice(_SCOPES),
     help="What it may do: read what the account sees, or names of files, too (repeatable).",
 )  # fmt: skip
-@click.option("--days", default=90, show_default=True, metavar="N", help="Lifetime in days.")
+@option("--days", default=90, show_default=True, metavar="N", help="Lifetime in days.")
 @db_option
 @json_option
 def add_token(
@@ -429,7 +418,9 @@ def add_token(
     note(f"token {made.id} of {login} is good until {day(made.expires_at)}; it is shown only now")
 
 
-@token.command("list", epilog=examples("stripewise db token list", "stripewise db token list ada"))
+@token.command(
+    "list", epilog=examples("stripewise centre token list", "stripewise centre token list ada")
+)
 @click.argument("login", default="", metavar="[LOGIN]")
 @db_option
 @json_option
@@ -453,7 +444,7 @@ def list_tokens(login: str, database: str, as_json: bool) -> None:
     )
 
 
-@token.command("revoke", epilog=examples("stripewise db token revoke 3"))
+@token.command("revoke", epilog=examples("stripewise centre token revoke 3"))
 @click.argument("number", type=int, metavar="NUMBER")
 @db_option
 def revoke_token(number: int, database: str) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows, converts and checks configurations, and lists the tunables."""
+"""`stripewise settings`: configurations in any format, the tunables, the search strategies."""
 
 from __future__ import annotations
 
@@ -12,15 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import (
-    answer,
-    complete_knob,
-    echo,
-    examples,
-    json_option,
-    note,
-    print_json,
-)
+from stripewise.cli._common import answer, echo, note, print_json
+from stripewise.cli._help import examples, group, option
+from stripewise.cli._options import complete_knob, json_option
+from stripewise.cli._settings_script import script_command
 from stripewise.core import FileRule, Value
 from stripewise.core.errors import ConfigurationError, PolicyError
 from stripewise.present import aligned
@@ -35,34 +30,36 @@ if TYPE_CHECKING:
 
 _FORMATS = click.Choice(["toml", "mpich-hints", "romio-hints", "h5tuner", "mca", "flat"])
 _path = click.argument("path", type=click.Path(path_type=Path))
-_from = click.option(
-    "--from", "source", type=_FORMATS, help="Format of the file  [default: detected]"
-)
+_from = option("--from", "source", type=_FORMATS, help="Format of the file  [default: detected]")
 
 
-@click.group(
+@group(
     epilog=examples(
-        "stripewise config show best.toml",
-        "stripewise config show best.toml --file out.h5",
-        "stripewise config convert best.toml --to mpich-hints",
-        "stripewise config check config.xml",
+        "stripewise settings show best.toml",
+        "stripewise settings show best.toml --file out.h5",
+        "stripewise settings convert best.toml --to mpich-hints",
+        "stripewise settings check config.xml",
     )
 )
-def config_command() -> None:
-    """Show, convert and check configurations, in any format."""
+def settings_command() -> None:
+    """Show, check and convert settings, and list what can be set.
+
+    A configuration is a file of settings: TOML, MPICH_MPIIO_HINTS, ROMIO_HINTS, H5Tuner's XML,
+    parameters of Open MPI (mca), or NAME=VALUE lines (flat).
+    """
 
 
-@config_command.command(
+@settings_command.command(
     epilog=examples(
-        "stripewise config show best.toml",
-        "stripewise config show best.toml --file /scratch/run/out.h5",
-        "stripewise config show --from mpich-hints hints.txt --json",
+        "stripewise settings show best.toml",
+        "stripewise settings show best.toml --file /scratch/run/out.h5",
+        "stripewise settings show --from mpich-hints hints.txt --json",
     )
 )
 @_path
 @_from
-@click.option(
-    "--file", "file_name", metavar="NAME", help="Show only what acts on a file of this name."
+@option(
+    "--file", "file_name", metavar="NAME", help="Show only what acts on the file of this name."
 )
 @json_option
 def show(path: Path, source: str | None, file_name: str | None, as_json: bool) -> None:
@@ -84,26 +81,24 @@ def show(path: Path, source: str | None, file_name: str | None, as_json: bool) -
         note(warning, kind="warning")
 
 
-@config_command.command(
-    short_help="Convert a configuration to another format.",
+@settings_command.command(
     epilog=examples(
-        "stripewise config convert best.toml --to mpich-hints       # a line for a job script",
-        "stripewise config convert best.toml --to h5tuner -o best.xml",
-        "stripewise config convert config.xml --to toml -o config.toml",
+        "stripewise settings convert best.toml --to mpich-hints   # for a job script",
+        "stripewise settings convert best.toml --to h5tuner -o best.xml",
+        "stripewise settings convert config.xml --to toml -o config.toml",
     ),
 )
 @_path
 @_from
-@click.option("--to", "target", type=_FORMATS, required=True, help="Format to write.")
-@click.option(
+@option("--to", "target", type=_FORMATS, required=True, help="Format to write.")
+@option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="File to write; without it, the text goes to standard output.",
+    metavar="FILE",
+    help="File to write  [default: standard output]",
 )
-@click.option(
-    "--strict", is_flag=True, help="Write nothing if anything would be lost in this format."
-)
+@option("--strict", is_flag=True, help="Write nothing if the format cannot hold all settings.")
 @json_option
 def convert(
     path: Path,
@@ -113,7 +108,10 @@ def convert(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Convert a configuration to another format; report what it cannot hold."""
+    """Convert a configuration to another format.
+
+    Settings that the other format cannot hold are reported.
+    """
     from stripewise.core import write_file
     from stripewise.settings.formats import get, load_configuration
 
@@ -144,18 +142,19 @@ def convert(
         note(line)
 
 
-@config_command.command(
-    short_help="Check that a configuration is right and can be applied.",
+@settings_command.command(
     epilog=examples(
-        "stripewise config check best.toml",
-        "stripewise config check --from romio-hints /etc/romio-hints --json",
+        "stripewise settings check best.toml",
+        "stripewise settings check --from romio-hints /etc/romio-hints --json",
     ),
 )
 @_path
 @_from
 @json_option
 def check(path: Path, source: str | None, as_json: bool) -> None:
-    """Check a configuration: unknown names, wrong values, impossible combinations, policy.
+    """Check that a configuration is right and can be applied here.
+
+    Finds unknown names, wrong values, impossible combinations, and what the policy forbids.
 
     The exit code is 0 if the configuration can be applied here, even with warnings, and 3 if
     it cannot or if the name of a hint looks misspelt.
@@ -208,7 +207,7 @@ def _policy_problems(configuration: Configuration) -> list[str]:
     return []
 
 
-# Configurations as lines for a terminal, and as data for JSON.
+# ---- configurations as lines for a terminal, and as data for JSON
 
 
 def as_data(configuration: Configuration) -> dict[str, Any]:
@@ -283,28 +282,30 @@ def effective_lines(configuration: Configuration, name: str) -> list[str]:
     return aligned(rows) if len(rows) > 1 else [f"nothing is set for {name}"]
 
 
-# `stripewise tunables`: the tunables that Stripewise knows.
+# ---- the tunables
 
 
-@click.command(
+@settings_command.command(
+    "tunables",
     epilog=examples(
-        "stripewise tunables",
-        "stripewise tunables --layer hdf5",
-        "stripewise tunables --layer pnetcdf",
-        "stripewise tunables mpiio.cb_nodes",
-        "stripewise tunables cb_nodes --json",
-    )
+        "stripewise settings tunables",
+        "stripewise settings tunables --layer hdf5",
+        "stripewise settings tunables --layer pnetcdf",
+        "stripewise settings tunables mpiio.cb_nodes",
+        "stripewise settings tunables cb_nodes --json",
+    ),
 )
 @click.argument("name", required=False, shell_complete=complete_knob)
-@click.option(
-    "--layer", type=click.Choice([layer.value for layer in Layer]), help="Only this layer."
+@option(
+    "--layer", type=click.Choice([layer.value for layer in Layer]), help="List only this layer."
 )
 @json_option
-def tunables_command(name: str | None, layer: str | None, as_json: bool) -> None:
-    """List the tunables, in the order of likely effect; with a NAME, everything about one.
+def tunables(name: str | None, layer: str | None, as_json: bool) -> None:
+    """List what can be set, in the order of likely effect; with NAME, all about one tunable.
 
-    Classes: safe cannot change what is written; layout gives the same content in other bytes
-    of the file; contract is right only if the program meets a condition.
+    Safety classes: safe settings cannot change what is written; layout settings keep the content
+    but may arrange it differently in the file; contract settings are right only if the program
+    meets a condition.
     """
     from stripewise.settings import load_policy
     from stripewise.settings.tunables import all_tunables, get
@@ -372,3 +373,52 @@ def _table(knobs: list[Tunable], forbidden: set[str]) -> Iterator[str]:
         mark = "  [forbidden by policy]" if knob.name in forbidden else ""
         stacks = ", ".join(knob.stacks)
         yield f"{knob.name:<{width}}  {knob.safety.value:<9}{stacks:<20}{knob.summary}{mark}"
+
+
+# ---- search strategies
+
+
+@settings_command.command(
+    "strategies",
+    epilog=examples(
+        "stripewise settings strategies",
+        "stripewise tune --strategy genetic --strategy-option population=20 \\",
+        "    --strategy-option selector=tournament -- mpiexec -n 4 ./program",
+    ),
+)
+@json_option
+def strategies(as_json: bool) -> None:
+    """List the search strategies of `stripewise tune`, and the options of each."""
+    from stripewise.study.strategies import find_strategy, strategy_names
+
+    members = [find_strategy(name) for name in strategy_names()]
+    if as_json:
+        print_json([_document(member) for member in members])
+        return
+    for member in members:
+        problem = f"   ({member.problem()})" if member.problem() else ""
+        echo(f"{member.name:<12} {member.summary}{problem}")
+        for one in member.declared:
+            shown = f"{one.name}={one.default}"
+            choice = f" ({one.expected})" if one.choices else ""
+            echo(f"{'':<14}{shown:<26} {one.summary}{choice}")
+
+
+def _document(member: Any) -> dict[str, Any]:
+    return {
+        "name": member.name,
+        "summary": member.summary,
+        "problem": member.problem(),
+        "options": [
+            {
+                "name": option.name,
+                "default": option.default,
+                "summary": option.summary,
+                "expected": option.expected,
+            }
+            for option in member.declared
+        ],
+    }
+
+
+settings_command.add_command(script_command)

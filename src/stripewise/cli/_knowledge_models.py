@@ -5,24 +5,27 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._arguments import Duration, Numbers
-from stripewise.cli._common import (
-    EXIT_INTERRUPTED,
+from stripewise.cli._common import answer, interruptible, note, print_json
+from stripewise.cli._help import command, examples, group, has_options, option
+from stripewise.cli._options import (
+    Duration,
+    Numbers,
+    Size,
     allow_outside_option,
-    answer,
     complete_machine,
-    examples,
+    directory_option,
     file_option,
     json_option,
-    note,
-    print_json,
+    launcher_words_option,
+    seed_option,
+    vary_option,
 )
-from stripewise.cli._emulation import Size
 from stripewise.core.errors import StripewiseError, UsageError
 
 if TYPE_CHECKING:
@@ -30,119 +33,71 @@ if TYPE_CHECKING:
     from stripewise.study.training import Fits, Trained, TrainingOptions
 
 
-@click.command(
+_what = partial(option, group="What is measured")
+_run = partial(option, group="How runs are made", rare=True)
+_train_options = has_options(
+    option("--on", "machine", metavar="MACHINE[@1/N]", shell_complete=complete_machine,
+        help="Emulate this storage under the kernels, or simulate it with --simulate."),
+    option("--here", is_flag=True, help="Measure the storage that -o lies on."),
+    option("--simulate", is_flag=True, help="With --on: compute all times; run nothing."),
+    option("--from", "source", type=click.Path(path_type=Path), metavar="DIR",
+        help="Make the models from the surfaces and studies in DIR; run nothing."),
+    _what("--patterns", multiple=True, metavar="KERNELS",
+        help="Kernels separated by commas, or one kernel with its options (repeatable)  "
+        "[default: vpic,vorpal,gcrm]"),
+    _what("--ranks", type=Numbers(), default=(), metavar="N,N", help="Numbers of ranks."),
+    _what("--ranks-per-node", type=click.IntRange(min=1), metavar="N", rare=True,
+        help="Ranks on each node of the described storage  [default: 1; with --simulate, as many "
+        "as fit]"),
+    _what("--size", "sizes", type=Size(), multiple=True, metavar="BYTES", rare=True,
+        help="Approximate data of each rank (repeatable: each size is measured)  [default: "
+        "4 MiB; with --simulate, the published sizes]"),
+    _what("--repeats", type=click.IntRange(min=1), metavar="N", default=3, show_default=True,
+        help="Number of runs of each configuration."),
+    _what("--configurations", type=click.IntRange(min=1), metavar="N",
+        help="Configurations of each kernel at the smallest number of ranks; fewer at larger "
+        "ones  [default: 336, then 180, then 96]"),
+    _what("--budget", type=Duration(), metavar="TIME",
+        help="Maximum time of all runs together; fewer configurations are measured for it."),
+    vary_option(metavar="TUNABLE=V1,V2", group="What is measured", rare=True,
+        help="Values of a tunable to measure, instead of the published ladders (repeatable)."),
+    seed_option(group="What is measured"),
+    _run("--mpi", "family", metavar="NAME",
+        help="MPI whose kernel runs, as `stripewise doctor runtime` names it."),
+    _run("--mpiexec", metavar="PROGRAM", default="", help="Launcher of that MPI."),
+    launcher_words_option(group="How runs are made", rare=True),
+    allow_outside_option,
+    option("--stack", metavar="NAME", default="", group="Described storage", rare=True,
+        help="With --simulate: software stack, such as cray."),
+    option("--transport", metavar="NAME", default="", group="Described storage", rare=True,
+        help="With --on: network setup."),
+    option("--noise", is_flag=True, group="Described storage", rare=True,
+        help="With --on: vary from run to run as the storage does."),
+    directory_option("-o", "--output", "directory",
+        help="Directory of the training  [default: one named after the storage]"),
+    json_option,
+)  # fmt: skip
+
+
+@command(
+    "train",
     epilog=examples(
-        "stripewise train --on hopper@1/16 --ranks 8 --budget 20min",
-        "stripewise train --on edison --simulate --ranks 512,1024,2048",
-        "stripewise train --here --patterns vpic,gcrm --ranks 2,4 -o /scratch/me/training",
-        "stripewise train --on site.toml --simulate --patterns 'vorpal --steps 20' --ranks 256",
-        "stripewise train --from surfaces/",
-    )
+        "stripewise knowledge train --on hopper@1/16 --ranks 8 --budget 20min",
+        "stripewise knowledge train --on edison --simulate --ranks 512,1024,2048",
+        "stripewise knowledge train --here --patterns vpic,gcrm --ranks 2,4",
+        "stripewise knowledge train --from surfaces/",
+    ),
 )
-@click.option(
-    "--on",
-    "machine",
-    metavar="MACHINE[@1/N]",
-    shell_complete=complete_machine,
-    help="Emulate this storage under the kernels, or simulate it with --simulate.",
-)
-@click.option("--here", is_flag=True, help="Measure the storage that -o lies on.")
-@click.option("--simulate", is_flag=True, help="With --on: compute all times; run nothing.")
-@click.option(
-    "--from",
-    "source",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Make the models from the surfaces and studies in DIR; run nothing.",
-)
-@click.option(
-    "--patterns",
-    multiple=True,
-    metavar="KERNELS",
-    help="Kernels with commas between them, or one kernel with its options (repeatable).  "
-    "[default: vpic,vorpal,gcrm]",
-)
-@click.option("--ranks", type=Numbers(), default=(), metavar="N,N", help="Numbers of ranks.")
-@click.option(
-    "--ranks-per-node",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Ranks on each node of the described storage.  [default: 1; with --simulate, as many as "
-    "fit]",
-)
-@click.option(
-    "--size",
-    "sizes",
-    type=Size(),
-    multiple=True,
-    metavar="BYTES",
-    help="Data of each rank, about (repeatable: each size is measured).  [default: 4 MiB; with "
-    "--simulate, the published sizes]",
-)
-@click.option(
-    "--repeats",
-    type=click.IntRange(min=1),
-    metavar="N",
-    default=3,
-    show_default=True,
-    help="Number of runs of each configuration.",
-)
-@click.option(
-    "--configurations",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Configurations of each kernel at the smallest number of ranks; fewer at larger ones.  "
-    "[default: 336, then 180, then 96]",
-)
-@click.option(
-    "--budget",
-    type=Duration(),
-    metavar="TIME",
-    help="Time that all runs together may take; fewer configurations are measured for it.",
-)
-@click.option(
-    "--vary",
-    multiple=True,
-    metavar="TUNABLE=V1,V2",
-    help="Values of a tunable to measure, instead of the published ladders (repeatable).",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
-@click.option(
-    "--mpi",
-    "family",
-    metavar="NAME",
-    help="MPI whose kernel runs, as `stripewise runtime list` names it.",
-)
-@click.option("--mpiexec", metavar="PROGRAM", default="", help="Launcher of that MPI.")
-@click.option(
-    "--launcher-option",
-    "launcher_options",
-    multiple=True,
-    metavar="WORD",
-    help="Option for the launcher, placed before the program (repeatable).",
-)
-@click.option(
-    "--stack", metavar="NAME", default="", help="With --simulate: software stack, such as cray."
-)
-@click.option("--transport", metavar="NAME", default="", help="With --on: network setup.")
-@click.option("--noise", is_flag=True, help="With --on: vary from run to run as it does.")
-@file_option(
-    "-o",
-    "--output",
-    "directory",
-    help="Directory of the training.  [default: one named after the storage]",
-)
-@allow_outside_option
-@json_option
+@_train_options
 @click.pass_context
 def train_command(
     context: click.Context, /, as_json: bool, source: Path | None, here: bool, **given: Any
 ) -> None:
-    """Measure how settings act on a storage, and make models of it for all later programs.
+    """Measure how settings act on a storage, and make models of it for later programs.
 
-    Benchmark kernels are run under configurations that are spread over the published ladders of
+    Runs benchmark kernels under configurations that are spread over the published ladders of
     stripe count, stripe size and aggregators: many where a run is cheap, fewer at scale.  Every
-    run is kept as it ends.  The same command goes on after an interruption.
+    run is kept as it ends.  The same command continues after an interruption.
     """
     _check(context, given["machine"], here, source, simulate=given["simulate"])
     if source is not None:
@@ -199,17 +154,17 @@ def _check(
     if simulate and machine is None:
         raise UsageError("--simulate needs a described storage: give --on MACHINE")
     commandline = click.core.ParameterSource.COMMANDLINE
-    for option in context.command.params:
-        name = option.name or ""
+    for one in context.command.params:
+        name = one.name or ""
         if context.get_parameter_source(name) is not commandline:
             continue
         if source is not None and name not in ("source", "as_json"):
-            raise UsageError(f"--from measures nothing: leave {option.opts[-1]} out")
+            raise UsageError(f"--from measures nothing: leave {one.opts[-1]} out")
         if name in (_RUNS if simulate else _SIMULATIONS):
             how = "without" if simulate else "with"
-            raise UsageError(f"{option.opts[-1]} goes {how} --simulate; leave one of them out")
+            raise UsageError(f"{one.opts[-1]} goes {how} --simulate; leave one of them out")
         if here and name in ("transport", "ranks_per_node", "noise"):
-            raise UsageError(f"{option.opts[-1]} goes with --on MACHINE; leave it out")
+            raise UsageError(f"{one.opts[-1]} goes with --on MACHINE; leave it out")
 
 
 def _from_earlier(source: Path, as_json: bool) -> None:
@@ -282,44 +237,39 @@ def _usual_name(machine: str | None, simulate: bool) -> str:
 
 def _trained(options: TrainingOptions) -> Trained:
     from stripewise.cli._progress import TrainingProgress
-    from stripewise.study.training import train
+    from stripewise.study.training import train as train_models
 
     progress = TrainingProgress(sys.stderr)
-    try:
-        return train(options, progress)
-    except KeyboardInterrupt:
-        progress.close()
-        note("interrupted; no finished run is lost; the same command goes on from here")
-        click.get_current_context().exit(EXIT_INTERRUPTED)
-    finally:
-        progress.close()
+    with interruptible(progress, "the same command"):
+        return train_models(options, progress)
 
 
-# `stripewise model`: the models of performance that are kept.
+# `stripewise knowledge model`: the models of performance that are kept.
 
 _picture = file_option(
     "--picture", help="Draw predicted against measured into FILE (.svg, .png, .pdf)."
 )
 
 
-@click.group(
+@group(
+    "model",
     epilog=examples(
-        "stripewise model list",
-        "stripewise model show 3fa2 --picture model.svg",
-        "stripewise model validate 3fa2 --from surfaces/",
-        "stripewise model export 3fa2 > model.json",
-    )
+        "stripewise knowledge model list",
+        "stripewise knowledge model show 3fa2 --picture model.svg",
+        "stripewise knowledge model validate 3fa2 --from surfaces/",
+        "stripewise knowledge model export 3fa2 > model.json",
+    ),
 )
 def model_command() -> None:
     """List, show, validate and export models of performance.
 
-    `stripewise train` makes them; `stripewise tune` and `stripewise run --auto` use those that
-    hold.  Each is one file in $STRIPEWISE_MODELS, or in stripewise/models in $XDG_DATA_HOME
-    (~/.local/share); the site's are read as well.
+    `stripewise knowledge train` makes them; `stripewise tune` and `stripewise run --auto` use
+    those that hold.  Each is one file in $STRIPEWISE_MODELS, or in stripewise/models in
+    $XDG_DATA_HOME (~/.local/share); the site's are read as well.
     """
 
 
-@model_command.command("list", epilog=examples("stripewise model list --json"))
+@model_command.command("list", epilog=examples("stripewise knowledge model list --json"))
 @json_option
 def list_(as_json: bool) -> None:
     """List the models, with their errors on patterns that they were not fitted to."""
@@ -333,12 +283,16 @@ def list_(as_json: bool) -> None:
     )
 
 
-@model_command.command(epilog=examples("stripewise model show 3fa2", "... show 3fa2 --json"))
+@model_command.command(
+    epilog=examples(
+        "stripewise knowledge model show 3fa2", "stripewise knowledge model show 3fa2 --json"
+    )
+)
 @click.argument("model")
 @_picture
 @json_option
 def show(model: str, picture: Path | None, as_json: bool) -> None:
-    """Show MODEL: terms, errors, and where it holds; its first digits will do."""
+    """Show MODEL: terms, errors, and where it holds; the first digits of its name are enough."""
     from stripewise.learning.performance import model_json, model_lines
 
     found, path = _find(model)
@@ -348,12 +302,12 @@ def show(model: str, picture: Path | None, as_json: bool) -> None:
 
 @model_command.command(
     epilog=examples(
-        "stripewise model validate 3fa2",
-        "stripewise model validate 3fa2 --from surfaces/ --picture check.svg",
+        "stripewise knowledge model validate 3fa2",
+        "stripewise knowledge model validate 3fa2 --from surfaces/",
     )
 )
 @click.argument("model")
-@click.option(
+@option(
     "--from",
     "sources",
     multiple=True,
@@ -379,7 +333,7 @@ def validate(model: str, sources: tuple[Path, ...], picture: Path | None, as_jso
     _draw(found, judged.points, picture)
 
 
-@model_command.command(epilog=examples("stripewise model export 3fa2 > model.json"))
+@model_command.command(epilog=examples("stripewise knowledge model export 3fa2 > model.json"))
 @click.argument("model")
 def export(model: str) -> None:
     """Write MODEL as JSON to standard output; such a file in the directory of models is one."""
@@ -414,7 +368,7 @@ def _find(digits: str) -> tuple[Model, Path]:
         which = f"several models begin with {digits!r}: {names}" if found else (
             f"no model is called {digits!r}"
         )  # fmt: skip
-        raise UsageError(f"{which}; `stripewise model list` shows them")
+        raise UsageError(f"{which}; `stripewise knowledge model list` shows them")
     return found[0]
 
 
@@ -436,7 +390,7 @@ def _against(model: Model, sources: tuple[Path, ...]) -> Validated:
     if known := sorted({one.name for one in samples if one.name} & set(model.programs)):
         note(
             f"the training had {', '.join(known)} too: what is new to the model is judged by "
-            f"`stripewise model validate` without --from"
+            f"`stripewise knowledge model validate` without --from"
         )
     return validated(model, samples)
 
