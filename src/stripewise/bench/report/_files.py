@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from stripewise.bench import Case
 from stripewise.bench._case import CaseRun, Sample
@@ -25,12 +25,12 @@ _BATCH = 50_000
 _PHASES = ("open", "transfer", "sync", "close")
 _PERCENTS = ("50", "90", "99", "100")
 _OF_CASE = tuple(one.name for one in fields(Case) if one.name not in ("operation", "settings"))
-_KINDS = {"int": int, "float": float, "bool": bool, "str": str}
+_KINDS = get_type_hints(Case)
 
 COLUMNS: dict[str, type] = {
     **{"campaign": str, "storage": str, "machine": str, "made": str, "key": str},
     **{"case_operation": str, "settings": str},
-    **{one.name: _KINDS[str(one.type)] for one in fields(Case) if one.name in _OF_CASE},
+    **{name: _KINDS[name] for name in _OF_CASE},
     **{"repeat": int, "status": str, "message": str, "operation": str, "unit": str},
     **{"amount": float, "seconds": float, "rate": float, "outlier": bool, "worn_out": bool},
     **{"flags": str},
