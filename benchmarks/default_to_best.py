@@ -72,7 +72,7 @@ def cases(ranks: int) -> list[Case]:
 
 def _kernel(mpi: str) -> str:
     done = subprocess.run(
-        [str(STRIPEWISE), "kernel", "--path", "--mpi", mpi],
+        [str(STRIPEWISE), "bench", "kernel", "--path", "--mpi", mpi],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     return done.stdout.strip() if done.returncode == 0 else ""

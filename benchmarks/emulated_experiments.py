@@ -7,9 +7,10 @@
 
 Kernels of VPIC, VORPAL and GCRM, of as many bytes a rank as the programs as in the publication,
 train models and knowledge of an emulated Hopper and Edison, by
-`stripewise train`.  Then each program of benchmarks/cases/set-aside is run once with `stripewise
-run --auto`, which sets nothing, and is asked for what it would set next.  Its defaults, these
-settings and the best of its recorded surface are then run in rounds, in random order.
+`stripewise knowledge train`.  Then each program of benchmarks/cases/set-aside is run once with
+`stripewise run --auto`, which sets nothing, and is asked for what it would set next.  Its
+defaults, these settings and the best of its recorded surface are then run in rounds, in random
+order.
 
 Trainings are kept in benchmarks/results/experiments and go on after an interruption.  Nothing else
 may run on the machine meanwhile.  IOR has to be on the path, built with MPICH and HDF5.
@@ -81,7 +82,15 @@ def train(machine: str) -> None:
     """Train with the three kernels, by the command that users have; models are kept apart."""
     home = RESULTS / machine
     home.mkdir(parents=True, exist_ok=True)
-    words = ("train", "--on", f"{machine}@1/8", *TRAINING, "--mpiexec", launcher(LUSTRE))
+    words = (
+        "knowledge",
+        "train",
+        "--on",
+        f"{machine}@1/8",
+        *TRAINING,
+        "--mpiexec",
+        launcher(LUSTRE),
+    )
     subprocess.run([*STRIPEWISE, *words, "-o", "training"], cwd=home, env=_known(home), check=True)
 
 

@@ -43,8 +43,8 @@ COMMANDS = {
     "run": (["run", "--"], 0.15),
     "run --auto": (["run", "--auto", "--"], None),
     "run --report": (["run", "--report", "--"], None),
-    "trace": (["trace", "--"], 0.3),
-    "trace --all": (["trace", "--all", "--"], 0.3),
+    "trace": (["run", "--trace", "--"], 0.3),
+    "trace --every-call": (["run", "--trace", "--every-call", "--"], 0.3),
 }
 
 

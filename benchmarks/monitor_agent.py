@@ -5,10 +5,11 @@
 
 python benchmarks/monitor_agent.py [--seconds 300] [--only WORD] [--json]
 
-The real `stripewise monitor` runs over a server of 100 OSTs with 10,000 entries of jobs, 100 on
-each, behind a stub that stands for lctl.  Counters grow every 15 s: those of all jobs, or of one
-in ten.  The time of the processor is that of the kernel's accounts, apart for the agent and for
-the commands it runs; the first two minutes do not count.  The environment is that of the unit.
+The real `stripewise centre monitor` runs over a server of 100 OSTs with 10,000 entries of jobs,
+100 on each, behind a stub that stands for lctl.  Counters grow every 15 s: those of all jobs, or
+of one in ten.  The time of the processor is that of the kernel's accounts, apart for the agent
+and for the commands it runs; the first two minutes do not count.  The environment is that of the
+unit.
 """
 
 from __future__ import annotations
@@ -36,7 +37,14 @@ from stripewise.centre.database import create_engine, initialise
 from stripewise.centre.monitor.collectors import JobStatsReader
 
 ROOT = Path(__file__).resolve().parents[1]
-AGENT = [sys.executable, "-c", "from stripewise.cli import main; main()", "monitor", "--config"]
+AGENT = [
+    sys.executable,
+    "-c",
+    "from stripewise.cli import main; main()",
+    "centre",
+    "monitor",
+    "--config",
+]
 STEP_SECONDS = 15.0
 WARM_UP_SECONDS = 120.0
 _ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "131072"}

@@ -4,11 +4,11 @@
 
     python benchmarks/pattern_experiments.py                       # Hopper and Edison, simulated
 
-Trained with VPIC-IO, VORPAL-IO and GCRM-IO alone, as `stripewise train` does it.  Then IOR (the
-pattern of VPIC-IO), blocks like VORPAL-IO's, and FLASH-IO (a pattern of its own) are asked for, as
-`stripewise run --auto` does it, without one run of them: default, adopted, and the best of all
-configurations.  Source of the experiments: Behzad et al., Pattern-driven Parallel I/O Tuning, PDSW
-2015, doi 10.1145/2834976.2834977.
+Trained with VPIC-IO, VORPAL-IO and GCRM-IO alone, as `stripewise knowledge train` does it.  Then
+IOR (the pattern of VPIC-IO), blocks like VORPAL-IO's, and FLASH-IO (a pattern of its own) are
+asked for, as `stripewise run --auto` does it, without one run of them: default, adopted, and the
+best of all configurations.  Source of the experiments: Behzad et al., Pattern-driven Parallel I/O
+Tuning, PDSW 2015, doi 10.1145/2834976.2834977.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def trained(machine: str, home: Path) -> Sequence[Model]:
     os.environ.pop("STRIPEWISE_MODELS", None)
     words = [
         *(sys.executable, "-c", "from stripewise.cli import main; main()"),
-        *("train", "--on", machine, "--simulate", "-o", str(home / "training")),
+        *("knowledge", "train", "--on", machine, "--simulate", "-o", str(home / "training")),
         *("--ranks", ",".join(map(str, TRAINED)), "--ranks-per-node", str(RANKS_PER_NODE)),
         *(word for kernel in KERNELS for word in ("--patterns", kernel)),
     ]

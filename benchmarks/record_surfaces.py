@@ -65,7 +65,7 @@ def record(name: str, into: Path, scratch: Path, repeats: int) -> int:
     output.parent.mkdir(parents=True, exist_ok=True)
     words = [
         *(sys.executable, "-c", "from stripewise.cli import main; main()"),
-        *("surface", "record", "-o", str(output), "--spec", str(CASES / f"{name}.toml")),
+        *("bench", "surface", "record", "-o", str(output), "--spec", str(CASES / f"{name}.toml")),
         *("--repeats", str(repeats), "--work-dir", str(scratch / f"{name}.stripewise")),
         *(["--resume"] if output.exists() else []),
         *(["--on", case["on"]] if "on" in case else []),

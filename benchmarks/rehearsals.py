@@ -209,7 +209,7 @@ def _simulated_trace(cell: Cell, home: Path) -> float:
     """Return the same of a program, as its trace tells what it does."""
     trace = home / "program.trace"
     start = {"cwd": home, "env": environment(cell.mpi), "check": True, "capture_output": True}
-    subprocess.run([*COMMAND, "trace", "-o", str(trace), "--", *_words(cell, home)], **start)
+    subprocess.run([*COMMAND, "run", "--trace", str(trace), "--", *_words(cell, home)], **start)
     told = subprocess.run(
         [*COMMAND, "simulate", "--on", cell.on, "--nodes", str(cell.ranks // cell.per_node),
          "--pattern", str(trace), "--stack", cell.stack, "--json"],

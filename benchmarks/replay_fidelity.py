@@ -124,7 +124,7 @@ def _prepared(replay: Sequence[str], directory: Path) -> Path:
 
 
 def _traced(words: Sequence[str], directory: Path, trace: Path) -> Evidence:
-    _run([str(STRIPEWISE), "trace", "-o", str(trace), "--", *words], directory)
+    _run([str(STRIPEWISE), "run", "--trace", str(trace), "--", *words], directory)
     evidence = read_evidence(trace)
     if evidence.trace is None:
         raise Failed("no calls were recorded")

@@ -8,7 +8,8 @@
 
 ROMIO's tests (C and Fortran), HDF5's parallel examples, those of other_programs.py, and Python
 programs with mpi4py and h5py, under MPICH and Open MPI.  Each runs twice plainly and once under
-`stripewise trace`; then `stripewise pattern` and `stripewise profile` say what it does.
+`stripewise run --trace`; then `stripewise profile --as pattern` and `stripewise profile` say what
+it does.
 
 MPICH 4.0 wants mpi4py 3: version 4 makes datatypes by large-count functions, and that ROMIO
 cannot flatten them.
@@ -79,7 +80,7 @@ def see(case: Case, place: Path) -> dict[str, str]:
             shutil.copy(path, directory)
         words = list(case.command)
         if directory.name == "traced":
-            words = [str(STRIPEWISE), "trace", "-o", str(traces), "--", *words]
+            words = [str(STRIPEWISE), "run", "--trace", str(traces), "--", *words]
         done.append(_run(words, directory))
         time.sleep(1.1)  # dates in outputs differ between the plain runs too
     said = compare_outputs(*directories, layout=False)
@@ -100,7 +101,9 @@ def _order(case: Case) -> str:
 
 
 def _patterns(traces: Path) -> str:
-    done = _run([str(STRIPEWISE), "pattern", "--json", str(traces)], traces.parent)
+    done = _run(
+        [str(STRIPEWISE), "profile", "--as", "pattern", "--json", str(traces)], traces.parent
+    )
     if done.returncode:
         return _last(done.stderr)
     found = json.loads(done.stdout)
@@ -175,7 +178,7 @@ def main() -> None:
         try:
             rows.append(see(case, place / "runs"))
         except subprocess.TimeoutExpired as error:
-            traced = "trace" in error.cmd
+            traced = "--trace" in error.cmd
             text = f"{'traced' if traced else 'plainly'}: not over in {SECONDS} s"
             rows.append({**case.labels, "exit codes": text})
         print(markdown(rows[-1:]).splitlines()[-1], flush=True)

@@ -5,9 +5,9 @@
     python benchmarks/trained.py emulated/gcrm            # say what a surface's model is
 
 They are fitted to a training in virtual time, of `vpic`, `vorpal` and `gcrm` on the storage that
-the surface was emulated on, as `stripewise train --on STORAGE --simulate` makes it, and to the
-recorded surfaces of other programs on that storage.  Surfaces that are set aside train nothing.
-A surface of a local disk has the models that the other surfaces of that disk give.
+the surface was emulated on, as `stripewise knowledge train --on STORAGE --simulate` makes it, and
+to the recorded surfaces of other programs on that storage.  Surfaces that are set aside train
+nothing. A surface of a local disk has the models that the other surfaces of that disk give.
 """
 
 from __future__ import annotations

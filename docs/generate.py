@@ -83,12 +83,13 @@ def tunables_markdown() -> str:
     lines = [
         "# Tunables",
         "",
-        "Generated from the definitions; `stripewise tunables` prints the same.",
+        "Generated from the definitions; `stripewise settings tunables` prints the same.",
         "",
         "Classes: *safe* cannot change what is written; *layout* gives the same content in other",
         "bytes of the file; *contract* is right only if the program meets a condition, and is",
         "tried only on request. A tunable that can act on a program is searched only if there is",
-        "a value worth trying. `stripewise tunables NAME` prints where a description comes from.",
+        "a value worth trying. `stripewise settings tunables NAME` prints where a description "
+        "comes from.",
     ]
     for layer in Layer:
         lines += ["", f"## {layer.settings} (`{layer}`)", ""]
@@ -278,7 +279,7 @@ def _kind(schema: dict[str, Any]) -> str:
 
 _METRICS = """# Metrics of the monitoring
 
-Generated from the definitions; `stripewise monitor metrics` prints the same.
+Generated from the definitions; `stripewise centre monitor metrics` prints the same.
 [Monitor storage](../how-to/monitor-storage.md) is the way to them.
 
 Names are those in Prometheus; InfluxDB has the same without `_total`. Every series has the label

@@ -104,7 +104,7 @@ grafana() {
         --target .venv/grafana-11 'grafana-foundation-sdk==1769699379!11.6.0'
 }
 
-native() { .venv/bin/stripewise runtime build; }
+native() { .venv/bin/stripewise doctor build; }
 
 step=$1
 shift

@@ -14,7 +14,7 @@ mkdir -p "$place"
 cd "$place"
 export STRIPEWISE_KNOWLEDGE="$place/knowledge.sqlite"
 
-kernel=$("$stripewise" kernel --path --mpi openmpi)
+kernel=$("$stripewise" bench kernel --path --mpi openmpi)
 set -- mpiexec.openmpi -n 2 "$kernel" --pattern btio --backend mpiio --mode independent \
     --size 256,256,6 --steps 4 --keep --file btio.dat
 
@@ -27,14 +27,14 @@ say "stripewise tune --trials 6 -- mpiexec -n 2 stripewise-kernel --pattern btio
 say "stripewise run --config btio.stripewise/best.toml -- mpiexec -n 2 stripewise-kernel ..."
 "$stripewise" run --config btio.stripewise/best.toml -- "$@" --verify
 
-say "stripewise trace -o btio.trace -- mpiexec -n 2 stripewise-kernel ..."
-"$stripewise" trace -o btio.trace -- "$@" >/dev/null
+say "stripewise run --trace btio.trace -- mpiexec -n 2 stripewise-kernel ..."
+"$stripewise" run --trace btio.trace -- "$@" >/dev/null
 
-say "stripewise pattern btio.trace"
-"$stripewise" pattern btio.trace
+say "stripewise profile --as pattern btio.trace"
+"$stripewise" profile --as pattern btio.trace
 
-say "stripewise profile --findings-only --html profile.html btio.trace"
-"$stripewise" profile --findings-only --html profile.html btio.trace
+say "stripewise profile --as findings --html profile.html btio.trace"
+"$stripewise" profile --as findings --html profile.html btio.trace
 
 set -- mpiexec.openmpi --oversubscribe -n 4 "$kernel" --pattern array3d --backend mpiio --mode collective \
     --local 64,64,128 --keep --file array.dat

@@ -18,8 +18,8 @@ if [ ! -e "$database" ]; then
     part=$database.part
     rm -f "$part" "$part-wal" "$part-shm" "$database.accounts"
     (umask 077 && .venv/bin/python examples/centre/make_centre.py "$part" > "$database.accounts")
-    $stripewise db backup --db "$part" "$database"
+    $stripewise centre backup --db "$part" "$database"
     rm -f "$part" "$part-wal" "$part-shm"
 fi
 [ ! -e "$database.accounts" ] || cat "$database.accounts"
-exec $stripewise serve --db "$database" --port "$port"
+exec $stripewise centre serve --db "$database" --port "$port"

@@ -19,7 +19,7 @@ cache=${STRIPEWISE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/stripewise}/roots
 case $cache in /*) ;; *) cache=$PWD/$cache ;; esac
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 
-# What programs are compiled and started with, then what `stripewise runtime build` needs.
+# What programs are compiled and started with, then what `stripewise doctor build` needs.
 packages() {
     echo "bash dash coreutils sed grep gcc g++ gfortran libc6-dev pkgconf
         mpich libmpich-dev openmpi-bin libopenmpi-dev libhdf5-mpich-dev libhdf5-openmpi-dev

@@ -4,7 +4,7 @@
 
 python examples/centre/make_centre.py demo.sqlite
 python examples/centre/make_centre.py --jobs 500 --seed 7 demo.sqlite
-stripewise serve --db demo.sqlite
+stripewise centre serve --db demo.sqlite
 """
 
 from __future__ import annotations

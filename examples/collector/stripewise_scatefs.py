@@ -6,7 +6,7 @@ The command prints a line for each I/O target, "target reads=N writes=N read_kb=
 
     iot-0 reads=120 writes=7 read_kb=4096 write_kb=512
 
-`stripewise monitor` finds it by the entry point in pyproject.toml beside this file.
+`stripewise centre monitor` finds it by the entry point in pyproject.toml beside this file.
 """
 
 from __future__ import annotations

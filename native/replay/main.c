@@ -21,7 +21,7 @@ struct options {
 
 static const char help[] =
     "Usage: mpiexec -n N " SW_REPLAY_PROGRAM " --plan FILE [OPTION...]\n"
-    "Makes the I/O calls of a plan; `stripewise kernel --from TRACE` makes plans.\n"
+    "Makes the I/O calls of a plan; `stripewise bench kernel --from TRACE` makes plans.\n"
     "\n"
     "  --plan FILE       the plan\n"
     "  --directory DIR   where its files are and go          [default: .]\n"

@@ -30,7 +30,7 @@ void sw_reading_verb(struct sw_reading *reading)
         words->bad = true;
         snprintf(reading->trouble, reading->room,
                  "this replay program cannot make the calls `%s`: it was built without that "
-                 "library, or is older than the plan (then run: stripewise runtime build)",
+                 "library, or is older than the plan (then run: stripewise doctor build)",
                  name);
     }
 }

@@ -71,7 +71,7 @@ def test_a_dry_run_lists_what_a_recording_would_run_and_change(user: Path) -> No
         "at most 10\n",
         "outside         plain.sh, line 3 (`rm ",
         f" removes {user}/model.log\n",
-        f"--allow-outside {user}; surface record refuses to begin without it",
+        f"--allow-outside {user}; bench surface record refuses to begin without it",
         "nothing was run",
     ):
         assert text in said.output, said.output

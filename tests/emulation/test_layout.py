@@ -107,13 +107,17 @@ def test_a_file_system_without_user_attributes_is_refused(
 def test_the_command_sets_and_shows(tmp_path: Path) -> None:
     directory = str(tmp_path)
     run = CliRunner().invoke
-    assert run(main, ["layout", "set", "-c", "-1", "-S", "4M", directory]).exit_code == 0
-    shown = run(main, ["layout", "get", directory]).output
+    assert (
+        run(main, ["machine", "layout", "set", "-c", "-1", "-S", "4M", directory]).exit_code == 0
+    )
+    shown = run(main, ["machine", "layout", "get", directory]).output
     assert "all targets" in shown
     assert "4 MiB" in shown
     (tmp_path / "inner").mkdir()
-    told = json.loads(run(main, ["layout", "get", "--json", f"{directory}/inner"]).output)
+    told = json.loads(
+        run(main, ["machine", "layout", "get", "--json", f"{directory}/inner"]).output
+    )
     assert told[0]["stripe_size_bytes"] == 4 * MIB
     assert told[0]["source"] == directory
-    assert run(main, ["layout", "set", "--delete", directory]).exit_code == 0
-    assert "default of the storage" in run(main, ["layout", "get", directory]).output
+    assert run(main, ["machine", "layout", "set", "--delete", directory]).exit_code == 0
+    assert "default of the storage" in run(main, ["machine", "layout", "get", directory]).output

@@ -20,7 +20,9 @@ from stripewise.core.errors import StorageError, UsageError
 
 
 def test_an_empty_database_is_told_what_to_run(empty_engine: Engine) -> None:
-    with pytest.raises(StorageError, match="holds no statistics: run `stripewise db init --db"):
+    with pytest.raises(
+        StorageError, match="holds no statistics: run `stripewise centre init --db"
+    ):
         check(empty_engine)
 
 
@@ -51,7 +53,9 @@ def test_tables_of_an_older_version_are_told_how_to_go_on(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("stripewise.centre.database._engine.newest", lambda: "9999")
-    with pytest.raises(StorageError, match=r"older version.*9999.*db backup.*db init --db"):
+    with pytest.raises(
+        StorageError, match=r"older version.*9999.*centre backup.*centre init --db"
+    ):
         check(engine)
 
 
@@ -94,11 +98,11 @@ def _set_revision(engine: Engine, revision: str) -> None:
 
 
 def test_a_file_that_a_wrong_command_made_is_private_too(tmp_path: Path) -> None:
-    """`db status` or `serve` before `db init`: SQLite makes the file then."""
+    """`centre status` or `serve` before `centre init`: SQLite makes the file then."""
     before = os.umask(0o022)
     try:
         made = create_engine(str(tmp_path / "fleet.sqlite"))
-        with pytest.raises(StorageError, match="run `stripewise db init --db"):
+        with pytest.raises(StorageError, match="run `stripewise centre init --db"):
             check(made)
         initialise(made)
         with made.connect():
@@ -133,4 +137,4 @@ def test_the_command_that_is_proposed_is_of_this_database(tmp_path: Path) -> Non
     with pytest.raises(StorageError) as told:
         check(create_engine(f"sqlite:///{path}"))
     (command,) = re.findall(r"`(.*?)`", str(told.value))
-    assert shlex.split(command) == ["stripewise", "db", "init", "--db", str(path)]
+    assert shlex.split(command) == ["stripewise", "centre", "init", "--db", str(path)]

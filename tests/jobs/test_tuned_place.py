@@ -28,7 +28,17 @@ def test_convert_does_not_follow_a_link_to_nothing(tmp_path):
     script = tmp_path / "run.sh"
     script.write_text("#!/bin/sh\n#SBATCH -n 2\nsrun ./a\n")
     (tmp_path / "run.bb.sh").symlink_to(tmp_path / "victim")
-    words = ["convert", str(script), "--bb-nodes", "2", "--granularity", "1GiB", "--pool", "p"]
+    words = [
+        "settings",
+        "script",
+        str(script),
+        "--bb-nodes",
+        "2",
+        "--granularity",
+        "1GiB",
+        "--pool",
+        "p",
+    ]
     done = CliRunner().invoke(main, words)
     assert done.exit_code != 0
     assert not (tmp_path / "victim").exists()

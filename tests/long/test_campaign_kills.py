@@ -55,7 +55,7 @@ ranks_per_node = [1, 2]
 @pytest.mark.parametrize("seed", [1, 2])
 def test_twenty_kills_lose_and_repeat_no_case(tmp_path: Path, seed: int) -> None:
     if not find_runtime().kernels:
-        pytest.fail("no kernel is built: install an MPI, then `stripewise runtime build`")
+        pytest.fail("no kernel is built: install an MPI, then `stripewise doctor build`")
     (tmp_path / "kills.toml").write_text(SUITE)
     chance = random.Random(seed)
     words = ["kills.toml", "--on", "archer2-hdd@1/128", "--seed", str(seed)]

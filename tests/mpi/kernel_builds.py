@@ -77,7 +77,7 @@ class Kernel:
 
 
 def library_flags(mpi: MpiInstallation | None) -> list[str]:
-    """What the further back ends link, found as `runtime build` does."""
+    """What the further back ends link, found as `doctor build` does."""
     flags = []
     for library in mpi.libraries if mpi else ():
         flags += [f"-DSW_HAVE_{library.name}", *(f"-I{path}" for path in library.includes)]

@@ -376,6 +376,6 @@ def test_without_hdf5_only_that_back_end_is_missing(kernel_of: KernelOf, tmp_pat
     done = kernel.run(2, ["--backend", "hdf5"], cwd=tmp_path)
     assert done.returncode == 2
     assert "built without parallel HDF5" in done.stderr
-    assert "stripewise runtime build" in done.stderr
+    assert "stripewise doctor build" in done.stderr
     done = kernel.run(2, [*SMALL, "--backend", "posix", "--verify"], cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -67,7 +67,7 @@ def test_a_missing_plugin(family: str, tmp_path: Path) -> None:
     ran = run(family, 2, command(family), tmp_path, plugin_path=tmp_path, configuration=HINTS)
     check_without(ran, family)
     assert ran.state("plugin_state") == {PluginState.MISSING}
-    assert any("stripewise runtime build" in note for note in ran.profile.notes)
+    assert any("stripewise doctor build" in note for note in ran.profile.notes)
 
 
 @pytest.mark.extended(keep=1)

@@ -85,7 +85,13 @@ def test_run_needs_no_extra(without_extras: Run) -> None:
 @pytest.mark.extended(keep=1)
 @pytest.mark.parametrize(
     "words",
-    [("doctor",), ("tunables",), ("strategies",), ("config", "--help"), ("tune", "--help")],
+    [
+        ("doctor",),
+        ("settings", "tunables"),
+        ("settings", "strategies"),
+        ("settings", "--help"),
+        ("tune", "--help"),
+    ],
 )
 def test_other_commands_start_without_extras(without_extras: Run, words: tuple[str, ...]) -> None:
     done = without_extras(*words)

@@ -104,7 +104,7 @@ def test_plugin_trouble_names_the_mpi_and_the_remedy(
     assert found.state is expected
     assert "4.0.2" in found.message
     assert word in found.message
-    assert "stripewise runtime build --mpicc" in found.message
+    assert "stripewise doctor build --mpicc" in found.message
 
 
 def test_static_program(static_program: Path) -> None:

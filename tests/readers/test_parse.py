@@ -61,7 +61,7 @@ def test_not_a_container(data: bytes) -> None:
 def test_another_version() -> None:
     data = bytearray(GOLDEN)
     data[8] = 99
-    with pytest.raises(ContainerError, match=r"version 99.*runtime build") as caught:
+    with pytest.raises(ContainerError, match=r"version 99.*doctor build") as caught:
         parse_container(bytes(data))
     assert "\n" not in str(caught.value)
 

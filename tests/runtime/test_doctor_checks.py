@@ -34,7 +34,7 @@ def test_not_built_fails_with_the_remedy(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("STRIPEWISE_RUNTIME_DIR", str(tmp_path))
     (failed,) = [check for check in run_doctor() if check.status is CheckStatus.FAIL]
     assert failed.name == "runtime library"
-    assert failed.remedy == "stripewise runtime build"
+    assert failed.remedy == "stripewise doctor build"
 
 
 def test_a_library_that_does_not_load(tmp_path: Path) -> None:

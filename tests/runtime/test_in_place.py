@@ -29,7 +29,7 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runtime:
     try:
         return find_runtime()
     except RuntimeMissingError:
-        pytest.skip("the runtime library is not built (stripewise runtime build)")
+        pytest.skip("the runtime library is not built (stripewise doctor build)")
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +118,7 @@ def test_no_plugin(runtime: Runtime, comb: Path, tmp_path: Path) -> None:
     bare.core.symlink_to(runtime.core)
     done = run(bare, two_ranks(comb), Configuration())
     assert done.handshake.state is HandshakeState.PLUGIN_MISSING
-    assert "stripewise runtime build --mpicc" in done.handshake.message
+    assert "stripewise doctor build --mpicc" in done.handshake.message
 
 
 def test_without_mpi(runtime: Runtime) -> None:

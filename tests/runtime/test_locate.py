@@ -38,7 +38,7 @@ def test_finds_what_the_variable_names(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_missing_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STRIPEWISE_RUNTIME_DIR", str(tmp_path))
-    with pytest.raises(RuntimeMissingError, match="stripewise runtime build"):
+    with pytest.raises(RuntimeMissingError, match="stripewise doctor build"):
         find_runtime()
 
 

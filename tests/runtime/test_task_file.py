@@ -58,7 +58,7 @@ def test_a_file_is_replaced_whole(file: Path) -> None:
 
 def test_the_program_is_where_the_runtime_is(tmp_path: Path) -> None:
     runtime = Runtime(tmp_path)
-    with pytest.raises(RuntimeMissingError, match="runtime build"):
+    with pytest.raises(RuntimeMissingError, match="doctor build"):
         task_program(runtime)
     runtime.task.parent.mkdir()
     runtime.task.touch()

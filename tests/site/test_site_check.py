@@ -267,7 +267,7 @@ def run(
         return make()
 
     monkeypatch.setattr(site, "LocalHost", local)
-    result = CliRunner().invoke(main, ["site", "check", *arguments])
+    result = CliRunner().invoke(main, ["doctor", "site", *arguments])
     return result.output, result.exit_code, made
 
 

@@ -65,7 +65,7 @@ def test_shares_of_an_array_are_the_whole(
     tree = open_directory / "tree"
     inputs.tree(tree)
     url = database.url.render_as_string(hide_password=False)
-    words = [*COMMAND, "db", "ingest", str(tree), "--db", url, "--settle", "0", "--jobs", "1"]
+    words = [*COMMAND, "centre", "ingest", str(tree), "--db", url, "--settle", "0", "--jobs", "1"]
     script = f'{shlex.join(words)} --part "{SHARE}"'
     # Given up by a node that dies, and taken up again: a share is taken in twice, stored once.
     arrays = [

@@ -38,7 +38,7 @@ def convert(
     for path in work.iterdir():
         os.chown(path, cluster.user.uid, cluster.user.gid)
     place = place or str(work.parent / "$PLACE")
-    words = ("convert", "run.sh", "--tier", "directory", "--place", place)
+    words = ("settings", "script", "run.sh", "--tier", "directory", "--place", place)
     return cluster.run(sys.executable, "-c", MAIN, *words, cwd=work)
 
 

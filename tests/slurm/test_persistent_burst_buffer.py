@@ -101,7 +101,7 @@ def test_a_converted_script_leaves_the_rest_as_it_was(cluster, instance):
     for path in (folder / "name", script):
         os.chown(path, cluster.user.uid, cluster.user.gid)
     main = "from stripewise.cli import main; main()"
-    words = ("convert", "run.sh", "--persistent", "mine", "-o", "run.tuned.sh")
+    words = ("settings", "script", "run.sh", "--persistent", "mine", "-o", "run.tuned.sh")
     before = contents(instance)
     done = cluster.run(sys.executable, "-c", main, *words, cwd=folder)
     assert done.returncode == 0, done

@@ -71,7 +71,7 @@ class Place:
             way = ("--bb-nodes", "1")
             if self.way == "directory":
                 way = ("--tier", "directory", "--place", "$FAST")
-            given = (sys.executable, "-c", MAIN, "convert", f"{name}.sh", *way)
+            given = (sys.executable, "-c", MAIN, "settings", "script", f"{name}.sh", *way)
             done = self.cluster.run(*given, cwd=self.work)
             assert done.returncode == 0, done
         path = f"{self.top}/bin:{self.cluster.environment['PATH']}"
@@ -155,7 +155,7 @@ def test_heterogeneous_jobs(cluster):
 def test_slurm_gives_no_burst_buffer_to_all_parts(cluster):
     place = Place(cluster, "datawarp")
     place.write("het.sh", HETEROGENEOUS)
-    given = (sys.executable, "-c", MAIN, "convert", "het.sh", "--bb-nodes", "1")
+    given = (sys.executable, "-c", MAIN, "settings", "script", "het.sh", "--bb-nodes", "1")
     done = cluster.run(*given, cwd=place.work)
     assert "het.sh is a heterogeneous job" in done.stderr
     assert not (place.work / "het.bb.sh").exists()

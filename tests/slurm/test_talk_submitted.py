@@ -22,7 +22,7 @@ def test_the_converted_script_is_valid_for_sbatch(large_cluster: Any) -> None:
     for name in ("input", "results"):
         large.run("mkdir", str(large.scratch / name), check=True)
     places = (f"--stage-in={large.scratch}/input", f"--stage-out={large.scratch}/results")
-    made = large.run(*STRIPEWISE, "convert", "run.sh", "--bb-nodes", "4", *places)
+    made = large.run(*STRIPEWISE, "settings", "script", "run.sh", "--bb-nodes", "4", *places)
     assert made.returncode == 0, made.stderr
     text = (large.scratch / "run.bb.sh").read_text()
     assert "#DW jobdw type=scratch access_mode=striped capacity=" in text
@@ -30,5 +30,5 @@ def test_the_converted_script_is_valid_for_sbatch(large_cluster: Any) -> None:
         said = large.run("sbatch", "--test-only", script)
         assert said.returncode == 0, said.stderr
         assert "using 256 processors on nodes n[1-8] in partition workq" in said.stderr
-    back = large.run(*STRIPEWISE, "convert", "--revert", "run.bb.sh", "--print")
+    back = large.run(*STRIPEWISE, "settings", "script", "--revert", "run.bb.sh", "--print")
     assert back.stdout.encode() == content

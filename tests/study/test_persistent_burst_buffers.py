@@ -90,6 +90,6 @@ def test_a_script_without_lines_on_a_chosen_one(cluster, instance) -> None:
     assert "/run.stripewise/tuned.copies " in made
     result = json.loads((cluster.work / "run.stripewise" / "result.json").read_text())
     assert result["configuration"]["job"]["burst_buffer_nodes"] == 3
-    assert cluster.run("convert", "--revert", "run.tuned.sh", "--print").out == SCRIPT
+    assert cluster.run("settings", "script", "--revert", "run.tuned.sh", "--print").out == SCRIPT
     said = cluster.tune("run.sh", "--resume")
     assert said.code == 0, said

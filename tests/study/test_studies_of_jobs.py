@@ -74,7 +74,7 @@ def test_the_tuned_script_reverts_and_keeps_the_mode(ended) -> None:
     assert b"capacity=3GiB" in data
     assert b"stripewise-task" not in data
     assert b"\nsrun -n 1 ./writer out.dat input.txt\n" in data
-    done = ended.cluster.run("convert", "--revert", "run.tuned.sh", "--print")
+    done = ended.cluster.run("settings", "script", "--revert", "run.tuned.sh", "--print")
     assert done.out == SCRIPT
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise monitor` as a process of its own."""
+"""`stripewise centre monitor` as a process of its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ OWN = ["-c", "from stripewise.cli import main; main()"]
 
 
 def _words(given: Sequence[object], how: Sequence[str]) -> list[str]:
-    return [sys.executable, *how, "monitor", *map(str, given)]
+    words = [str(word) for word in given]
+    if words[:1] == ["check"]:
+        return [sys.executable, *how, "doctor", "monitor", *words[1:]]
+    return [sys.executable, *how, "centre", "monitor", *words]
 
 
 def _environment(more: dict[str, object]) -> dict[str, str]:
@@ -31,7 +34,7 @@ def _environment(more: dict[str, object]) -> dict[str, str]:
 def run(
     *words: object, how: Sequence[str] = FAKES, before: Sequence[str] = (), **environment: object
 ) -> subprocess.CompletedProcess[str]:
-    """Run `stripewise monitor WORDS` to its end."""
+    """Run `stripewise centre monitor WORDS` to its end."""
     return subprocess.run(
         [*before, *_words(words, how)], env=_environment(environment), cwd="/",
         capture_output=True, text=True, timeout=120, check=False,

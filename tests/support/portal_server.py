@@ -42,7 +42,17 @@ def serving(database: Path | str, *words: str) -> Iterator[str]:
         database: A file, or a URL.
         words: Further ones of the command.
     """
-    command = [sys.executable, "-c", _COMMAND, "serve", "--db", str(database), "--port", "0"]
+    command = [
+        sys.executable,
+        "-c",
+        _COMMAND,
+        "centre",
+        "serve",
+        "--db",
+        str(database),
+        "--port",
+        "0",
+    ]
     places = [str(Path(stripewise.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places)),
                    "PYTHONUNBUFFERED": "1"}  # fmt: skip

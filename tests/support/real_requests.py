@@ -304,7 +304,7 @@ def _program(cell: Cell) -> str:
         return _lattice_program(family)
     kernel = find_runtime().kernels.get(family)
     if kernel is None:
-        pytest.skip(f"no kernel for {family}: stripewise runtime build")
+        pytest.skip(f"no kernel for {family}: stripewise doctor build")
     return str(kernel)
 
 

@@ -34,7 +34,7 @@ def inside(
 
 @cache
 def runtime(suite: str) -> Path:
-    """What `stripewise runtime build` makes in the root, by that Debian's own Python and compiler.
+    """What `stripewise doctor build` makes in the root, by that Debian's own Python and compiler.
 
     It is kept in the checkout's `build`, and made again where its sources have changed.
     """

@@ -198,7 +198,7 @@ class Chain:
 
     def settle(self) -> None:
         """Take in Slurm's records, and wait until all that was captured is counted everywhere."""
-        words = ("db", "ingest", "--db", str(self.database), "--slurm")
+        words = ("centre", "ingest", "--db", str(self.database), "--slurm")
         done = subprocess.run(
             command(*words), env=os.environ | self.watched.cluster.environment, check=False,
             capture_output=True, text=True,

@@ -168,7 +168,16 @@ class WatchedCluster:
         Calls on names are counted by directory: some of the names were never opened.
         """
         where = self.cluster.directory / "home" / user / str(job)
-        words = ("trace", "show", str(where), "--layer", "posix", "--calls", "--json")
+        words = (
+            "profile",
+            "--as",
+            "calls",
+            str(where),
+            "--layer",
+            "posix",
+            "--every-call",
+            "--json",
+        )
         done = subprocess.run(command(*words), capture_output=True, text=True, check=True)
         work = Work()
         for line in done.stdout.splitlines():
@@ -232,7 +241,7 @@ job_interval_seconds = 5.0
     config.write_text(text)
     config.chmod(0o644)
     with (watched.directory / "agent.log").open("wb") as log:
-        agent = subprocess.Popen(command("monitor", "--config", str(config)), stderr=log)
+        agent = subprocess.Popen(command("centre", "monitor", "--config", str(config)), stderr=log)
     try:
         yield f"127.0.0.1:{port}"
         assert agent.poll() is None, (watched.directory / "agent.log").read_text()

@@ -90,7 +90,7 @@ def _ingest_profiles(chain: Chain, database: Path) -> None:
         whose = {"cluster": CLUSTER, "job_id": str(job), "user": user.pw_name,
                  "uid": user.pw_uid, "start": start, "end": start + seconds}  # fmt: skip
         assert not leave_report(report | whose, spool)
-    words = ("db", "ingest", "--db", str(database), "--settle", "0", "--json", str(spool))
+    words = ("centre", "ingest", "--db", str(database), "--settle", "0", "--json", str(spool))
     done = subprocess.run(command(*words), capture_output=True, text=True, check=False,
                           env=os.environ)  # fmt: skip
     assert not done.returncode, done.stderr

@@ -139,11 +139,11 @@ def other_runtime(tmp_path):
 def test_the_plugin_of_another_mpi_only(work, blocks, other_runtime):
     require_mpi("openmpi")
     root = other_runtime(openmpi="openmpi")
-    expect = ("MPICH", "no plug-in", "stripewise runtime build")
+    expect = ("MPICH", "no plug-in", "stripewise doctor build")
     refused(work, 5, "--", *blocks, expect=expect, STRIPEWISE_RUNTIME_DIR=root)
     done = stripewise("run", "--", *blocks, cwd=work, more={"STRIPEWISE_RUNTIME_DIR": root})
     assert done.code == 0
-    assert [w for w in done.warnings if "stripewise runtime build" in w], done.err
+    assert [w for w in done.warnings if "stripewise doctor build" in w], done.err
     assert (work / "out.dat").stat().st_size == 2 * 8 * 4096
 
 
@@ -158,7 +158,7 @@ def test_a_plugin_under_a_wrong_name(work, blocks, other_runtime):
 def test_no_runtime(work, blocks, tmp_path):
     refused(
         work, 5, "--", *blocks,
-        expect=("stripewise runtime build",), STRIPEWISE_RUNTIME_DIR=str(tmp_path / "none"),
+        expect=("stripewise doctor build",), STRIPEWISE_RUNTIME_DIR=str(tmp_path / "none"),
     )  # fmt: skip
 
 

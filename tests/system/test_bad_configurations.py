@@ -64,7 +64,7 @@ def test_run_refuses_it(work, name):
 @pytest.mark.parametrize("name", ["unknown-section.toml", "impossible.toml", "bomb.xml"])
 def test_config_check_refuses_it(work, name):
     path, expect = written(work, name)
-    done = stripewise("config", "check", path.name, cwd=work)
+    done = stripewise("settings", "check", path.name, cwd=work)
     assert done.code == 3, done
     assert "Traceback" not in done.err
     assert "fault of Stripewise" not in done.err
@@ -102,6 +102,6 @@ def test_a_policy_refuses_a_knob(work, tmp_path):
 def test_convert_writes_nothing_half(work):
     (work / "c.xml").write_text("<Parameters><High_Level_IO_Library>")
     (work / "out.toml").write_text("before\n")
-    done = stripewise("config", "convert", "c.xml", "--to", "toml", "-o", "out.toml", cwd=work)
+    done = stripewise("settings", "convert", "c.xml", "--to", "toml", "-o", "out.toml", cwd=work)
     done.only_error(3, "c.xml")
     assert (work / "out.toml").read_text() == "before\n"

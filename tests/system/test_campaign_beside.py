@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.mpi, pytest.mark.timeout(300)]
 @pytest.mark.extended
 def test_each_workload_alone_and_beside_the_other(tmp_path: Path) -> None:
     if not find_runtime().kernels:
-        pytest.fail("no kernel is built: install an MPI, then `stripewise runtime build`")
+        pytest.fail("no kernel is built: install an MPI, then `stripewise doctor build`")
     options = CampaignOptions(
         find_suite("mixed").shortened().narrowed(repeats=1),
         tmp_path / "mixed.campaign",

@@ -45,7 +45,7 @@ rank_size = "2 MiB"
 
 def run_in(place: Path, home: Path) -> Campaign:
     if not find_runtime().kernels:
-        pytest.fail("no kernel is built: install an MPI, then `stripewise runtime build`")
+        pytest.fail("no kernel is built: install an MPI, then `stripewise doctor build`")
     suite = parse_suite(SUITE, "fills.toml")
     return run_campaign(CampaignOptions(suite, home / "fills.campaign", place))
 

@@ -25,7 +25,7 @@ TO_END_SECONDS = 60.0
 def test_a_night_ends_within_its_budget(tmp_path: Path) -> None:
     runtime = find_runtime()
     if not runtime.kernels or not runtime.metadata_programs:
-        pytest.fail("no kernel is built: install an MPI, then `stripewise runtime build`")
+        pytest.fail("no kernel is built: install an MPI, then `stripewise doctor build`")
     suite = find_suite("nightly").shortened()
     assert len(find_suite("nightly").cases) == 10
     options = CampaignOptions(

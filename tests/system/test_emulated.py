@@ -72,13 +72,13 @@ def test_a_directory_hands_its_layout_to_new_files(work: Path) -> None:
     (work / "deep" / "er").mkdir(parents=True)
     one = io_seconds(work, writes(8 * MIB, "deep/er/out.dat"))
     assert one >= 0.99 * 8 * MIB / 4e6
-    assert stripewise("layout", "set", "-c", "4", "deep", cwd=work).code == 0
+    assert stripewise("machine", "layout", "set", "-c", "4", "deep", cwd=work).code == 0
     (work / "deep/er/out.dat").unlink()
     (work / "deep" / "new").mkdir()
     for name in ("er", "new"):
         four = io_seconds(work, writes(8 * MIB, f"deep/{name}/out.dat"))
         assert 0.99 * 8 * MIB / 16e6 <= four < one / 2
-    shown = stripewise("layout", "get", "--json", "deep/er/out.dat", cwd=work).json()
+    shown = stripewise("machine", "layout", "get", "--json", "deep/er/out.dat", cwd=work).json()
     assert shown[0]["stripe_count"] == 4
 
 

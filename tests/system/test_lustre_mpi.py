@@ -43,7 +43,7 @@ def written(work: Path, command: list[str], *options: str) -> dict[str, Any]:
 
 
 def layout(work: Path) -> tuple[int, int]:
-    (shown,) = stripewise("layout", "get", "--json", "out.dat", cwd=work).json()
+    (shown,) = stripewise("machine", "layout", "get", "--json", "out.dat", cwd=work).json()
     return shown["stripe_count"], shown["stripe_size_bytes"]
 
 
@@ -73,7 +73,7 @@ def test_one_stripe_has_one_writer_and_more_where_the_ratio_says_so(work: Path) 
 
 @pytest.mark.extended
 def test_the_directory_and_the_targets_decide_where_hints_do_not(work: Path) -> None:
-    words = ("layout", "set", "-c", "2", "-S", "128K", ".")
+    words = ("machine", "layout", "set", "-c", "2", "-S", "128K", ".")
     assert stripewise(*words, cwd=work).code == 0
     found = written(work, with_driver())
     assert found["reported"]["striping_factor"] == "2"

@@ -69,7 +69,7 @@ def agreed(work: Path, program: list[str], ranks: int) -> None:
     by = 'kind = "assumed", source = "a test"'
     (work / "site.toml").write_text(DESCRIPTION.format(by=by))
     (work / "traced").mkdir()
-    stripewise("trace", "-o", work / "its.trace", "--", *program, cwd=work / "traced")
+    stripewise("run", "--trace", work / "its.trace", "--", *program, cwd=work / "traced")
     told = stripewise(
         "simulate", "--on", "site.toml", "--nodes", str(ranks), "--pattern", "its.trace", "--json",
         cwd=work,

@@ -58,7 +58,7 @@ def slow_archer(path: Path, target: int) -> Path:
 @pytest.mark.parametrize("target", [0, 3])
 def test_a_slow_target_is_named_by_its_number(tmp_path: Path, target: int) -> None:
     if not find_runtime().kernels:
-        pytest.fail("no kernel is built: install an MPI, then `stripewise runtime build`")
+        pytest.fail("no kernel is built: install an MPI, then `stripewise doctor build`")
     machine = slow_archer(tmp_path / "slow.toml", target)
     options = CampaignOptions(
         parse_suite(SUITE, "targets.toml"),

@@ -33,7 +33,7 @@ def test_killed_and_gone_on_with(work, command):
     (work / "input.txt").write_text("an input")
     before = tree(work)
     path = work / "a.jsonl"
-    record = ("surface", "record", "-o", path, "--control-every", "4")
+    record = ("bench", "surface", "record", "-o", path, "--control-every", "4")
     more = (*VARY, "--repeats", "3", "--", *command)
 
     child = start(*record, *more, cwd=work)
@@ -44,14 +44,14 @@ def test_killed_and_gone_on_with(work, command):
     child.stderr.close()
     known = points(path)
 
-    child = start("surface", "record", "-o", path, "--resume", cwd=work)
+    child = start("bench", "surface", "record", "-o", path, "--resume", cwd=work)
     wait_until(lambda: len(points(path)) >= len(known) + 2, "two runs")
     child.send_signal(signal.SIGINT)
     _, err = child.communicate(timeout=60)
     assert child.returncode == 130, err
     assert "--resume" in err
 
-    done = stripewise("surface", "record", "-o", path, "--resume", "--json", cwd=work)
+    done = stripewise("bench", "surface", "record", "-o", path, "--resume", "--json", cwd=work)
     document = done.json()
     runs = points(path)
     assert runs[: len(known)] == known
@@ -71,7 +71,7 @@ def test_killed_and_gone_on_with(work, command):
 @pytest.mark.extended
 def test_a_program_that_does_no_io_leaves_nothing(work):
     before = tree(work)
-    done = stripewise("surface", "record", "-o", "a.jsonl", *VARY, "--", "true", cwd=work)
+    done = stripewise("bench", "surface", "record", "-o", "a.jsonl", *VARY, "--", "true", cwd=work)
     done.only_error(6, "no I/O")
     assert tree(work) == before
     assert not (work / "a.jsonl.stripewise").exists()
@@ -86,7 +86,18 @@ def test_what_was_in_the_work_directory_stays(work, tmp_path, known):
         (given / "runs").mkdir(parents=True)
         (given / "runs" / "thesis.tex").write_text("years of work")
     before = tree(tmp_path)
-    words = ("surface", "record", "-o", "a.jsonl", "--work-dir", given, *VARY, "--", "true")
+    words = (
+        "bench",
+        "surface",
+        "record",
+        "-o",
+        "a.jsonl",
+        "--work-dir",
+        given,
+        *VARY,
+        "--",
+        "true",
+    )
     stripewise(*words, cwd=work).only_error(6, "no I/O")
     assert tree(tmp_path) == before
     assert given.exists() == known
@@ -107,7 +118,18 @@ def test_the_policy_holds(work, tmp_path, policy, said):
     (tmp_path / "stripewise").mkdir()
     (tmp_path / "stripewise" / "policy.toml").write_text(f"version = 1\n{policy}\n")
     before = tree(work)
-    words = ("surface", "record", "-o", "a.jsonl", *VARY, "--", "sh", "-c", "echo x > out")
+    words = (
+        "bench",
+        "surface",
+        "record",
+        "-o",
+        "a.jsonl",
+        *VARY,
+        "--",
+        "sh",
+        "-c",
+        "echo x > out",
+    )
     more = {"XDG_CONFIG_HOME": str(tmp_path)}
     stripewise(*words, cwd=work, more=more).only_error(4, said)
     assert tree(work) == before

@@ -14,7 +14,8 @@ from stripewise.study.surfaces import Surface, SurfaceRole
 
 pytestmark = pytest.mark.mpi
 TRAIN = (
-    "train", "--here", "-o", "t", "--mpi", "mpich", "--ranks", "2", "--patterns", "gcrm",
+    "knowledge", "train", "--here", "-o", "t", "--mpi", "mpich", "--ranks", "2", "--patterns",
+    "gcrm",
     "--size", "64KiB", "--repeats", "1", "--vary", "mpiio.romio_cb_write=enable,disable",
     "--vary", "mpiio.cb_nodes=2",
 )  # fmt: skip

@@ -172,7 +172,7 @@ def check_directory(document, work):
     assert best.exists() is (document["result"] == "improved")
     if best.exists():
         assert tomllib.loads(best.read_text())["version"] == 1
-        assert stripewise("config", "check", best, cwd=work).code == 0
+        assert stripewise("settings", "check", best, cwd=work).code == 0
 
 
 @pytest.mark.extended

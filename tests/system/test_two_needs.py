@@ -46,7 +46,7 @@ def test_one_kind_of_files_gets_a_setting_of_its_own(compiled, mpich, work):
     assert best["file"] == [
         {"match": PLOT, "mpiio": {"romio_ds_write": "disable"}, "override": True}
     ]
-    shown = stripewise("config", "show", study / "best.toml", cwd=work)
+    shown = stripewise("settings", "show", study / "best.toml", cwd=work)
     assert PLOT in shown.out
 
     again = tune("--resume", "--study-dir", study, cwd=work)

@@ -68,7 +68,7 @@ typo = Configuration((FileRule("*", dummy={"Wdth": 9}),))
 assert "did you mean Width" in configuration_warnings(typo)[0]
 assert find_space(ProgramFacts()).dimensions[0].tunable.name == "dummy.Width"
 assert "## Dummy parameters (`dummy`)" in tunables_markdown()
-main(["tunables", "--layer", "dummy"])
+main(["settings", "tunables", "--layer", "dummy"])
 """
 
 

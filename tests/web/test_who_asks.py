@@ -114,7 +114,7 @@ def test_a_portal_at_all_addresses_needs_its_name(tmp_path: Path) -> None:
     config = tmp_path / "portal.toml"
     config.write_text('[server]\nhost = "0.0.0.0"\ncertificate = "/c"\nkey = "/k"\n')
     config.chmod(0o600)
-    done = CliRunner().invoke(main, ["serve", "--config", str(config), "--db",
+    done = CliRunner().invoke(main, ["centre", "serve", "--config", str(config), "--db",
                                      str(tmp_path / "x.sqlite")])  # fmt: skip
     assert done.exit_code != 0
     assert "give url in [server]" in done.output

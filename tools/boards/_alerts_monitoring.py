@@ -30,7 +30,7 @@ COLLECTOR = Alert(
     f"  and on (server, collector) increase({name(m.COLLECTOR_SKIPPED)}[15m]) > 0)",
     "{{ $labels.collector }} on {{ $labels.server }} cannot read all that it should",
     "What it cannot read is missing from boards and alerts: it is not zero.",
-    "Run stripewise monitor check on the host: it says what is missing, and the remedy.",
+    "Run stripewise doctor monitor on the host: it says what is missing, and the remedy.",
     _BOARD,
 )  # fmt: skip
 LOSING = Alert(
@@ -38,7 +38,7 @@ LOSING = Alert(
     f"sum by (server, sink) (increase({name(m.SINK_LOST)}[15m])) > 0",
     "{{ $labels.server }} has lost about {{ $value | humanize }} rounds for {{ $labels.sink }}",
     "The queue was full, or they were refused: these measurements are missing there.",
-    "See why it cannot deliver: stripewise monitor check on the host, then the receiver.",
+    "See why it cannot deliver: stripewise doctor monitor on the host, then the receiver.",
     _BOARD,
 )  # fmt: skip
 SINK = Alert(
@@ -46,7 +46,7 @@ SINK = Alert(
     f"{_S.level(m.SINK_OK, ('server', 'sink'), how='min')} == 0",
     "{{ $labels.server }} cannot deliver to {{ $labels.sink }}",
     "Measurements wait in the agent; when its queue is full they are lost.",
-    "Run stripewise monitor check on the host, and look at the receiver.",
+    "Run stripewise doctor monitor on the host, and look at the receiver.",
     _BOARD,
 )  # fmt: skip
 

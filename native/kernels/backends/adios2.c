@@ -533,6 +533,6 @@ const struct sw_backend sw_backend_adios2 = {
 #else
     .summary = "ADIOS2, engines BP4 and BP5 (not in this build)",
     .missing = "this kernel was built without ADIOS2; install it (Debian 13: libadios2-mpi-c-dev, "
-               "Open MPI only) or set ADIOS2_DIR, and run \"stripewise runtime build\"",
+               "Open MPI only) or set ADIOS2_DIR, and run \"stripewise doctor build\"",
 #endif
 };

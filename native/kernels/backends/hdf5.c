@@ -439,6 +439,6 @@ const struct sw_backend sw_backend_hdf5 = {
 #else
     .summary = "parallel HDF5 (not in this build)",
     .missing = "this kernel was built without parallel HDF5; install HDF5 for this MPI and run "
-               "\"stripewise runtime build\"",
+               "\"stripewise doctor build\"",
 #endif
 };

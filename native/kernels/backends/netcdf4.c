@@ -242,7 +242,7 @@ const struct sw_backend sw_backend_netcdf4 = {
 #else
     .summary = "parallel NetCDF-4 (not in this build)",
     .missing = "this kernel was built without parallel NetCDF; install one for this MPI (Debian: "
-               "libnetcdf-mpi-dev, Open MPI only) or set NETCDF_DIR, and run \"stripewise runtime "
+               "libnetcdf-mpi-dev, Open MPI only) or set NETCDF_DIR, and run \"stripewise doctor "
                "build\"",
 #endif
 };

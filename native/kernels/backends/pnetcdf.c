@@ -392,7 +392,7 @@ const struct sw_backend sw_backend_pnetcdf = {
 #else
     .summary = "PnetCDF (not in this build)",
     .missing = "this kernel was built without PnetCDF; install it for this MPI (Debian: "
-               "libpnetcdf-dev, Open MPI only) or set PNETCDF_DIR, and run \"stripewise runtime "
+               "libpnetcdf-dev, Open MPI only) or set PNETCDF_DIR, and run \"stripewise doctor "
                "build\"",
 #endif
 };

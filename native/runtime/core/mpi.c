@@ -205,7 +205,7 @@ static enum sw_plugin_state choose(const struct identity *mpi, const void *calle
         snprintf(note, sizeof note,
                  "no plug-in libstripewise-mpi-%s-%d.so in " SW_ENV_PLUGIN_PATH
                  ": hints are not applied and bytes of MPI-IO are not counted; "
-                 "`stripewise runtime build` makes one",
+                 "`stripewise doctor build` makes one",
                  mpi->plugin_family, mpi->major);
         sw_note(note);
         return SW_PLUGIN_MISSING;

@@ -151,6 +151,6 @@ void sw_layout_keep(struct sw_emulator *storage, int fd, uint64_t layout)
     SW_EMULATE_COUNT(storage, layouts_unkept, 1);
     sw_emulator_note_once(
         "emulation: the layout of a file could not be kept as an attribute of it: "
-        "`stripewise layout get` and later runs will not know it",
+        "`stripewise machine layout get` and later runs will not know it",
         &noted);
 }

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _UNSEEN = (HandshakeState.STATIC, HandshakeState.SETUID, HandshakeState.DROPPED)
 _NO_CALLS = (
     "no single calls were recorded: the runtime library is older than this Stripewise; "
-    "`stripewise runtime build` makes it anew"
+    "`stripewise doctor build` makes it anew"
 )
 _SHOWN_FILES = 4
 _SHOWN_HINTS = 6

@@ -48,7 +48,7 @@ def test_logs_of_others_are_read_without_root(open_path: Path) -> None:
            "HOME": str(state), "STRIPEWISE_DB": str(state / "fleet.sqlite")}  # fmt: skip
     said = [
         subprocess.run(
-            [*words_of_cron(), sys.executable, "-c", _RUN, "db", *words],
+            [*words_of_cron(), sys.executable, "-c", _RUN, "centre", *words],
             env=own, capture_output=True, text=True, timeout=120, check=False, cwd="/",
         )
         for words in (["init"], ["ingest", str(open_path / "logs"), "--jobs", "1"])

@@ -316,7 +316,7 @@ def test_tables_of_a_newer_version_are_left_alone(base: Engine, tmp_path: Path) 
 
 def test_a_database_without_tables_is_told_how_to_get_them(tmp_path: Path) -> None:
     inputs.write_report(tmp_path / "spool")
-    with pytest.raises(StorageError, match="run `stripewise db init --db"):
+    with pytest.raises(StorageError, match="run `stripewise centre init --db"):
         take(create_engine(str(tmp_path / "new.sqlite")), tmp_path / "spool")
 
 

@@ -28,7 +28,7 @@ MARK = "STRIPEWISE_OF_THIS_TEST"
 
 def begin(url: str, root: Path, *words: str) -> subprocess.Popen[bytes]:
     program = "from stripewise.cli import main; main()"
-    command = [sys.executable, "-c", program, "db", "ingest", str(root), "--db", url]
+    command = [sys.executable, "-c", program, "centre", "ingest", str(root), "--db", url]
     command += ["--settle", "0", "--jobs", "2", *words]
     environment = {**os.environ, MARK: url}
     return subprocess.Popen(

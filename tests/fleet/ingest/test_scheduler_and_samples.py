@@ -161,7 +161,7 @@ def test_slurm_is_asked_from_where_it_was_last(engine: Engine) -> None:
 
 def test_nothing_is_asked_for_a_database_without_tables(empty_engine: Engine) -> None:
     for since in (None, 1000):
-        with pytest.raises(StorageError, match="run `stripewise db init --db"):
+        with pytest.raises(StorageError, match="run `stripewise centre init --db"):
             next_window(empty_engine, "sacct", since=since)
 
 

@@ -40,7 +40,7 @@ def test_a_database_that_is_not_there_at_the_start(tmp_path: Path) -> None:
     target = Target("OST0000")
     with pytest.raises(SinkError, match="nothing is counted until") as told:
         agent.sink.deliver()
-    assert "stripewise db init" in str(told.value)
+    assert "stripewise centre init" in str(told.value)
     agent.sink.take(agent.reader.round([target], T0))
     engine = create_engine(str(path))
     initialise(engine)
@@ -56,12 +56,12 @@ def test_a_database_that_is_not_there_at_the_start(tmp_path: Path) -> None:
 def test_old_tables_are_named(tmp_path: Path) -> None:
     path = tmp_path / "fleet.sqlite"
     path.touch()
-    with pytest.raises(SinkError, match="run `stripewise db init --db"):
+    with pytest.raises(SinkError, match="run `stripewise centre init --db"):
         Agent(str(path)).sink.deliver()
 
 
 @pytest.mark.parametrize(("revision", "remedy"), [
-    ("0001", "older version .0001; .*run `stripewise db init --db"),
+    ("0001", "older version .0001; .*run `stripewise centre init --db"),
     ("9999", "newer Stripewise .*update Stripewise"),
 ])  # fmt: skip
 def test_tables_of_another_version_are_refused(engine: Engine, revision: str, remedy: str) -> None:
@@ -156,7 +156,7 @@ def test_a_password_that_everybody_may_read_is_refused(tmp_path: Path) -> None:
 def test_a_database_that_cannot_be_written_is_said_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not when the first interval is over: `monitor check` would call it good."""
+    """Not when the first interval is over: `doctor monitor` would call it good."""
 
     def opened(database: str, password_file: str = "") -> Engine:
         engine = create_engine(database)

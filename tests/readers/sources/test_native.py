@@ -71,14 +71,18 @@ def test_what_nothing_reads_is_one_line(tmp_path: Path, content: bytes) -> None:
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match=r"gone: No such file.*`stripewise trace -- COMMAND`"):
+    with pytest.raises(
+        TraceError, match=r"gone: No such file.*`stripewise run --trace -- COMMAND`"
+    ):
         read_evidence(tmp_path / "gone")
     with pytest.raises(TraceError, match="nothing to read"):
         read_evidence([])
 
 
 def test_an_empty_directory(tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match=r"empty directory; what can be read.*`stripewise trace"):
+    with pytest.raises(
+        TraceError, match=r"empty directory; what can be read.*`stripewise run --trace"
+    ):
         read_evidence(tmp_path)
     (tmp_path / "notes.txt").write_text("nothing\n")
     with pytest.raises(TraceError, match="nothing in this directory is recognised"):

@@ -148,7 +148,7 @@ def test_calls_by_name_are_a_part_of_the_io_time(engine: Engine) -> None:
 def test_what_stands_between_backticks_is_shown_as_code(engine: Engine) -> None:
     ids = store(engine, [job(1), profile(1, made=document(1) | {"patterns": []})])
     text = page_of(engine, ids[1])
-    assert "<code>stripewise trace</code>" in text
+    assert "<code>stripewise run --trace</code>" in text
     assert "<code>stripewise profile --json</code>" in text
     assert "`" not in re.sub(r"<[^>]*>", "", text)
 

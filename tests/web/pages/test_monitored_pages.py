@@ -191,5 +191,7 @@ def test_staff_see_silent_agents_and_uncounted_file_systems(engine: Engine) -> N
 
 def test_without_any_agent_that_is_said(engine: Engine) -> None:
     data = Portal(engine, STAFF).data(STAFF_PAGE)
-    assert data["monitoring"] == ["No agent of `stripewise monitor` has delivered anything yet."]
+    assert data["monitoring"] == [
+        "No agent of `stripewise centre monitor` has delivered anything yet."
+    ]
     assert data["agents"]["rows"] == []

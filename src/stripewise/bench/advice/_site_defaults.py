@@ -67,7 +67,7 @@ def _comment(mark: str, text: str) -> Iterator[str]:
 
 def _head(mark: str, book: AdviceBook) -> Iterator[str]:
     yield from _comment(
-        mark, f"I/O defaults for {book.basis.storage.name}, by `stripewise advise`."
+        mark, f"I/O defaults for {book.basis.storage.name}, by `stripewise bench advise`."
     )
     yield from _comment(mark, "A variable that is set already stays as it is.")
 

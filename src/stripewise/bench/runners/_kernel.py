@@ -23,7 +23,7 @@ _SUFFIXES = {"hdf5": ".h5", "netcdf4": ".nc", "pnetcdf": ".nc", "adios2": ".bp"}
 
 
 class KernelRunner(OwnRunner):
-    """`stripewise kernel`: patterns of simulation codes through each library."""
+    """`stripewise bench kernel`: patterns of simulation codes through each library."""
 
     name = "kernel"
     title = "kernel"

@@ -25,7 +25,7 @@ _MOST_FILES = 100_000_000
 
 
 class MetadataRunner(OwnRunner):
-    """`stripewise metadata`: operations on files and directories, each timed by itself."""
+    """`stripewise bench metadata`: operations on files and directories, each timed by itself."""
 
     name = "metadata"
     title = "metadata program"

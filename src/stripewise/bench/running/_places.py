@@ -206,7 +206,7 @@ class NoStripes(Striping):
 class EmulatedStripes(Striping):
     """Layouts on emulated storage."""
 
-    look = "stripewise layout get"
+    look = "stripewise machine layout get"
 
     def __init__(self, storage: EmulatedStorage) -> None:
         """Take the storage that is emulated."""

@@ -186,7 +186,7 @@ def check_revision(engine: Engine, revision: str) -> None:
     if revision != newest():
         raise StorageError(
             f"{name} has tables of an older version ({revision}; {newest()} is needed): make a "
-            f"backup (`stripewise db backup`), then run {to_initialise(engine)}"
+            f"backup (`stripewise centre backup`), then run {to_initialise(engine)}"
         )
 
 
@@ -194,7 +194,7 @@ def to_initialise(engine: Engine) -> str:
     """Return the command that makes or renews the tables of a database."""
     path = sqlite_file(engine)
     name = shown(str_of(engine)) if path is None else str(path)
-    return f"`stripewise db init --db {shlex.quote(name)}`"
+    return f"`stripewise centre init --db {shlex.quote(name)}`"
 
 
 def _make_private(_dialect: Any, _record: Any, words: Any, _options: Any) -> None:
@@ -245,7 +245,7 @@ def _remedy(engine: Engine, what: str, error: DBAPIError) -> str:
     if "locked" in what:
         return "another process writes to it; try again when it has ended"
     if "malformed" in what or "not a database" in what:
-        return "check its path, or restore a backup into a new file (`stripewise db restore`)"
+        return "check its path, or restore a backup into a new file (`stripewise centre restore`)"
     if engine.dialect.name != _SQLITE and ("permission denied" in what or "read-only" in what):
         return "let the user of the URL write to the tables, or name the one who owns them"
     if "readonly" in what or "permission" in what or "unable to open" in what:
@@ -254,7 +254,7 @@ def _remedy(engine: Engine, what: str, error: DBAPIError) -> str:
         return (
             "check that PostgreSQL runs, and the user, the password and the name of the database"
         )
-    return "check the database (`stripewise db status`)"
+    return "check the database (`stripewise centre status`)"
 
 
 def _tune_sqlite(connection: Any, _record: Any) -> None:

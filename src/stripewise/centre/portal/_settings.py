@@ -244,7 +244,7 @@ class SiteSettings(BaseModel):
     Attributes:
         name: Of the centre, at the top of each page.
         help: Address of its help desk or documentation; "" for none.
-        advice: File with advice of the site in Markdown, as `stripewise advise` writes it.
+        advice: File with advice of the site in Markdown, as `stripewise bench advise` writes it.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

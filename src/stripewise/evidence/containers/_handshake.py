@@ -216,7 +216,7 @@ def _incomplete(
         if hit.size:
             return state, (
                 f"the program runs on {_mpi_name(hit[0]) or 'an MPI'}, {problem}; build one with "
-                "that MPI's compiler: stripewise runtime build --mpicc PATH_OF_ITS_mpicc"
+                "that MPI's compiler: stripewise doctor build --mpicc PATH_OF_ITS_mpicc"
             )
     if seen < expected and seen + died >= expected:
         return HandshakeState.RANKS_DIED, (

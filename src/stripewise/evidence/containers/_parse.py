@@ -202,7 +202,7 @@ def parse_header(store: Store) -> RawContainer:
     if int(header["version"]) != c.CONTAINER_VERSION:
         raise ContainerError(
             f"{name}: container version {int(header['version'])}, this Stripewise reads "
-            f"{c.CONTAINER_VERSION}; rebuild the library with `stripewise runtime build`"
+            f"{c.CONTAINER_VERSION}; rebuild the library with `stripewise doctor build`"
         )
     if header["sum"] and checksum(data[: c.SUMMED_HEADER_BYTES]) != header["sum"]:
         raise does_not_match(name)

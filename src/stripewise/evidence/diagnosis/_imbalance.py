@@ -144,7 +144,8 @@ class IdleHints(Rule):
 
     def remedy(self, told: Told) -> str:
         return (
-            "Remove them, or spell them as this MPI does (`stripewise tunables`). A layout acts "
+            "Remove them, or spell them as this MPI does (`stripewise settings tunables`). A "
+            "layout acts "
             "only on files that do not exist yet, and only on a file system that has stripes."
         )
 

@@ -28,7 +28,7 @@ SOURCES: tuple[Source, ...] = (
 )
 
 
-_REMEDY = "`stripewise trace -- COMMAND` makes a trace"
+_REMEDY = "`stripewise run --trace -- COMMAND` makes a trace"
 
 
 def recognise(path: Path) -> Source:

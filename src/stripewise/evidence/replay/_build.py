@@ -96,7 +96,7 @@ def _check_calls(trace: Trace, chosen: NDArray[np.bool_]) -> None:
     if not n_calls:
         raise UsageError(
             f"there is nothing to replay: the {trace.source} holds no call of the program itself; "
-            "record one with: stripewise trace -- COMMAND"
+            "record one with: stripewise run --trace -- COMMAND"
         )
     if n_calls > MOST_CALLS * max(trace.n_ranks, 1):
         raise UsageError(f"{n_calls} calls are too many for a replay; trace a shorter run")

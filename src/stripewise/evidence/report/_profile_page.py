@@ -244,10 +244,12 @@ def missing(diagnosis: Diagnosis, profile: RunProfile) -> dict[str, str]:
         "files": "No file was touched.",
         "layers": "No I/O call was counted.",
         "timeline": "This source has no time bins, so when things happened is not known: "
-        "`stripewise trace` records them, Darshan does with its HEATMAP module (from 3.4) or DXT.",
+        "`stripewise run --trace` records them, Darshan does with its HEATMAP module (from 3.4) "
+        "or DXT.",
         "variance": _no_variance(diagnosis.figures),
         "requests": _no_requests(profile),
-        "patterns": "No access pattern: it needs single calls, as `stripewise trace` or Darshan's "
+        "patterns": "No access pattern: it needs single calls, as `stripewise run --trace` or "
+        "Darshan's "
         "DXT record them.",
     }
     if not len(profile.counters):

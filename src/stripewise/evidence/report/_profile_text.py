@@ -243,7 +243,9 @@ def _patterns(patterns: Sequence[Pattern], most: int) -> Iterator[RenderableType
         number = f" ({len(group.members)} of them)" if len(group.members) > 1 else ""
         yield Text(f"  {printable(group.name)}{number} {verb} {group.pattern.notation}")
     if len(groups) > most:
-        yield Text(f"  and {len(groups) - most} more (`stripewise pattern`)", style="dim")
+        yield Text(
+            f"  and {len(groups) - most} more (`stripewise profile --as pattern`)", style="dim"
+        )
 
 
 # Tables of a profile in text: the columns of each, a heading and what stands under it.

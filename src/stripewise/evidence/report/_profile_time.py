@@ -85,7 +85,7 @@ def draw_profile(diagnosis: Diagnosis, evidence: Evidence, path: Path) -> None:
     if found is None:
         raise UsageError(
             f"{evidence.profile.source} has no time bins, so there is no picture over time; "
-            "`stripewise trace` records them"
+            "`stripewise run --trace` records them"
         )
     title = diagnosis.command or diagnosis.source
     title = title if len(title) <= _MOST_TITLE else title[:_MOST_TITLE] + "…"

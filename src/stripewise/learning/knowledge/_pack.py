@@ -98,7 +98,7 @@ def gather(
     if not chosen and not fitted:
         raise ConfigurationError(
             f"nothing is known of the storage {storage}: `stripewise knowledge list` and "
-            "`stripewise model list` show what there is"
+            "`stripewise knowledge model list` show what there is"
         )
     lines = sorted(set(_tables_of(tables, storage)))
     return Pack(name, storage, tuple(chosen), tuple(fitted), tuple(lines))
@@ -224,7 +224,7 @@ def _only(storages: set[str]) -> str:
     if not storages:
         raise ConfigurationError(
             "there is nothing to pack: no study is remembered and no model is kept; begin with "
-            "`stripewise tune` or `stripewise train`"
+            "`stripewise tune` or `stripewise knowledge train`"
         )
     if len(storages) > 1:
         named = ", ".join(sorted(storages))

@@ -26,7 +26,7 @@ _NAMES = {
 def models_lines(found: Sequence[Model], paths: Sequence[Path], own: Path) -> Iterator[str]:
     """Yield a line for each model."""
     if not found:
-        yield "no model is kept; `stripewise train` makes them"
+        yield "no model is kept; `stripewise knowledge train` makes them"
         return
     yield f"{'model':<13} {'storage':<20} {'stack':<13} {'class':<30} {'kind':<11} error   rho"
     for model, path in zip(found, paths, strict=True):

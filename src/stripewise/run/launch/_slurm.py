@@ -49,7 +49,7 @@ ENDS_BETWEEN_RUNS = ("time", "idle", "hold", "stop", "done", "lost")
 _IN_SIGHT = {
     False: "keep the study on storage that compute nodes see, with --study-dir",
     True: "build it on storage that compute nodes see: STRIPEWISE_RUNTIME_DIR=DIR stripewise "
-    "runtime build, and begin anew with that variable set",
+    "doctor build, and begin anew with that variable set",
 }
 
 

@@ -120,7 +120,7 @@ def find_runtime() -> Runtime:
             return runtime
     looked = ", ".join(str(path) for path in candidates)
     raise RuntimeMissingError(
-        f"the runtime library is not built (looked in {looked}); run: stripewise runtime build"
+        f"the runtime library is not built (looked in {looked}); run: stripewise doctor build"
     )
 
 
@@ -321,7 +321,7 @@ def _preload(core: Path, present: str) -> str:
     if any(character in str(core) for character in " :\t\n"):
         raise UsageError(
             f"cannot preload {core}: a path with blanks or colons does not fit in LD_PRELOAD; "
-            "set STRIPEWISE_RUNTIME_DIR to a plain path and run `stripewise runtime build`"
+            "set STRIPEWISE_RUNTIME_DIR to a plain path and run `stripewise doctor build`"
         )
     others = [
         entry
@@ -389,7 +389,7 @@ def task_program(runtime: Runtime) -> Path:
         RuntimeMissingError: The runtime was built before there was one.
     """
     if not runtime.task.is_file():
-        raise RuntimeMissingError(f"{runtime.task} is not built; run: stripewise runtime build")
+        raise RuntimeMissingError(f"{runtime.task} is not built; run: stripewise doctor build")
     return runtime.task
 
 
@@ -453,7 +453,7 @@ def _plain(library: Path) -> bytes:
     if not library.is_absolute() or any(character in text for character in ": \t\n\0"):
         raise UsageError(
             f"cannot preload {library}: LD_PRELOAD needs an absolute path without blanks and "
-            "colons; set STRIPEWISE_RUNTIME_DIR to one and run `stripewise runtime build`"
+            "colons; set STRIPEWISE_RUNTIME_DIR to one and run `stripewise doctor build`"
         )
     return os.fsencode(text)
 

@@ -40,7 +40,7 @@ def built_program(
         which = f" for {family}" if family else ""
         raise RuntimeMissingError(
             f"no {what}{which} in {runtime.directory / 'bin'} (built: {', '.join(built) or 'none'}"
-            "); install that MPI's compiler wrapper and run: stripewise runtime build"
+            "); install that MPI's compiler wrapper and run: stripewise doctor build"
         )
     return family, built[family]
 
@@ -63,7 +63,7 @@ def find_launcher(family: str) -> MpiInstallation:
             return mpi
     raise ProgramError(
         f"there is no mpiexec of {family} on PATH; install it, or start the kernel yourself: "
-        f"srun $(stripewise kernel --path --mpi {family})"
+        f"srun $(stripewise bench kernel --path --mpi {family})"
     )
 
 
@@ -132,7 +132,7 @@ def read_plan(trace: Path) -> Plan:
     if evidence.trace is None or not evidence.trace.source.startswith("stripewise"):
         raise UsageError(
             f"{trace} holds no single calls ({evidence.profile.source}); a replay needs a trace "
-            "of Stripewise: stripewise trace -- COMMAND"
+            "of Stripewise: stripewise run --trace -- COMMAND"
         )
     return build_plan(evidence.trace, evidence.profile)
 

@@ -84,7 +84,7 @@ def _compilers() -> list[Check]:
             version = ask([located, "--version"]).text.partition("\n")[0]
             checks.append(ok(tool, f"{located}: {version}"))
         else:
-            remedy = f"install it (Debian package {package}); needed for `runtime build` only"
+            remedy = f"install it (Debian package {package}); needed for `doctor build` only"
             checks.append(warn(tool, "not on PATH", remedy))
     return checks
 
@@ -103,7 +103,7 @@ def _hdf5(mpi: MpiInstallation) -> Check:
             "HDF5",
             f"no parallel HDF5 for {mpi.label}: its kernel has no hdf5 back end",
             f"install it (Debian: libhdf5-{mpi.family}-dev) or set HDF5_DIR, then "
-            "`stripewise runtime build`; programs with their own HDF5 are tuned all the same",
+            "`stripewise doctor build`; programs with their own HDF5 are tuned all the same",
         )
     return ok("HDF5", f"{mpi.hdf5.version} for {mpi.label} ({mpi.hdf5.include})")
 
@@ -125,7 +125,7 @@ def _runtime_checks(mpis: Sequence[MpiInstallation]) -> list[Check]:
     try:
         runtime = find_runtime()
     except RuntimeMissingError as error:
-        return [fail("runtime library", str(error).partition(";")[0], "stripewise runtime build")]
+        return [fail("runtime library", str(error).partition(";")[0], "stripewise doctor build")]
     checks = [ok("runtime library", str(runtime.core)), check_preload(runtime)]
     if checks[-1].status is CheckStatus.FAIL:
         return checks
@@ -138,7 +138,7 @@ def _plugin(runtime: Runtime, mpi: MpiInstallation) -> list[Check]:
     plugin = runtime.plugins.get(f"{mpi.family}-{mpi.major}")
     name = f"plug-in for {mpi.label}"
     if plugin is None:
-        remedy = f"stripewise runtime build --mpicc {mpi.mpicc}"
+        remedy = f"stripewise doctor build --mpicc {mpi.mpicc}"
         return [warn(name, "not built: programs of this MPI cannot be tuned", remedy)]
     return [ok(name, str(plugin)), check_mpi_run(runtime, mpi)]
 
@@ -238,7 +238,7 @@ def _slurm() -> Check:
 
 # Checks of the doctor: really run something under the library and read back what it left.
 
-_REBUILD = "stripewise runtime build --force"
+_REBUILD = "stripewise doctor build --force"
 _PROGRAM = """#include <mpi.h>
 int main(int argc, char **argv)
 {
@@ -291,7 +291,7 @@ def check_mpi_run(runtime: Runtime, mpi: MpiInstallation) -> Check:
     if not answer.ok:
         return warn(name, f"two ranks do not run here: {_last(answer)}")
     if not seen.ok:
-        return fail(name, seen.message, f"stripewise runtime build --force --mpicc {mpi.mpicc}")
+        return fail(name, seen.message, f"stripewise doctor build --force --mpicc {mpi.mpicc}")
     return ok(name, f"{seen.seen_ranks} of {seen.expected_ranks} ranks seen")
 
 

@@ -280,7 +280,7 @@ def _preload(sections: Sections) -> Iterator[Check]:
         yield ok("preload", "works on this host")
     if "runtime_library" in _of(sections, "stripewise"):
         path = sections["stripewise"]["runtime_library"]
-        missing = warn("runtime library", "not built", "stripewise runtime build")
+        missing = warn("runtime library", "not built", "stripewise doctor build")
         yield ok("runtime library", path) if path else missing
 
 

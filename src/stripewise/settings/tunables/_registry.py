@@ -61,7 +61,8 @@ def get(name: str) -> Tunable:
     if len(by_key) == 1:
         return by_key[0]
     raise UsageError(
-        f"no tunable is called {name!r}{suggest(name, _BY_NAME)}; `stripewise tunables` lists all"
+        f"no tunable is called {name!r}{suggest(name, _BY_NAME)}; `stripewise settings "
+        f"tunables` lists all"
     )
 
 

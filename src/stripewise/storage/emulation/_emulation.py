@@ -217,7 +217,7 @@ _NOTES = {
     "tables_full": "more files were used than there are clocks for: some shared theirs",
     "stripes_cut": "a layout asked for more stripes than there are targets: it got all targets",
     "layouts_refused": "a layout was none that the storage takes, or an attribute of a file or "
-    "directory is no layout (see `stripewise layout get`): the default was used for it",
+    "directory is no layout (see `stripewise machine layout get`): the default was used for it",
     "layouts_unkept": "a layout could not be kept as an attribute of its file",
 }
 

@@ -80,7 +80,8 @@ class Layout:
             count, size, index = map(int, words)
         except ValueError:
             raise UsageError(
-                f"{ATTRIBUTE} = {text[:40]!r} is no layout; set it with `stripewise layout set`"
+                f"{ATTRIBUTE} = {text[:40]!r} is no layout; set it with `stripewise machine "
+                f"layout set`"
             ) from None
         return cls(count, size, index)
 

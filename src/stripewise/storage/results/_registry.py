@@ -90,7 +90,7 @@ def _each(path: Path, ranks_per_node: int, read: Callable[..., _T]) -> list[_T]:
     if not chosen:
         raise UsageError(
             f"{name} is of no known form: give what IOR, mdtest, benchio or `stripewise "
-            "kernel --json` printed, or a table (CSV, TOML)"
+            "bench kernel --json` printed, or a table (CSV, TOML)"
         )
     if chosen[0].name not in _IN_TEXT:
         return [_guarded(chosen[0], text, name, ranks_per_node, read)]

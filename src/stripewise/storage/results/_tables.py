@@ -145,7 +145,7 @@ def _unusable(where: str, column: str, text: str, why: str) -> UsageError:
     return UsageError(f"{where}: {column} = {text!r} {why} (the columns are {_EXAMPLE}, settings)")
 
 
-# Reads the JSON of `stripewise kernel` and of `stripewise metadata`.
+# Reads the JSON of `stripewise bench kernel` and of `stripewise bench metadata`.
 
 
 _LAYOUTS = {"shared": "posix-shared", "per-process": "posix-process",
@@ -239,7 +239,7 @@ def _timed(document: Mapping[str, Any], access: str, name: str) -> Timed | None:
     return Timed(access, amount, seconds, 1, phases)
 
 
-# The JSON of `stripewise metadata --json`.
+# The JSON of `stripewise bench metadata --json`.
 
 _FILES = ("create", "stat", "read-file", "remove")
 

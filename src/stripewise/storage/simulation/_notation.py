@@ -237,7 +237,7 @@ def _divisors(number: int) -> tuple[int, ...]:
     return tuple(sorted({*low, *(number // n for n in low)}))
 
 
-# The workloads of the benchmark kernels, from the options that `stripewise kernel` takes.
+# The workloads of the benchmark kernels, from the options that `stripewise bench kernel` takes.
 
 _BYTES = {"int64": 8, "double": 8, "float": 4}
 _OPTIONS = (

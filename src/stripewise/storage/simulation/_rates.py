@@ -232,7 +232,7 @@ SERVER_OPERATIONS = {
     "stat-directory": "stat",
     "remove-directory": "remove",
 }
-"""Operation of `stripewise metadata` -> the server's operation, as descriptions name it."""
+"""Operation of `stripewise bench metadata` -> the server's operation, as descriptions name it."""
 
 
 def metadata_rate(
@@ -248,7 +248,7 @@ def metadata_rate(
 
     Args:
         storage: With the server's figures.
-        operation: As `stripewise metadata` names it: "create", "stat", "read-file", ...
+        operation: As `stripewise bench metadata` names it: "create", "stat", "read-file", ...
         ranks: Of the job.
         stripe_count: Of each file; None: the storage's default.
 

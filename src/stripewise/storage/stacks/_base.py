@@ -41,7 +41,7 @@ class Setup:
     """What decides, beside the workload, which requests are made.
 
     Attributes:
-        settings: Tunable name -> value, as `stripewise tunables` lists them.
+        settings: Tunable name -> value, as `stripewise settings tunables` lists them.
         layout: Of new files, with `striping_factor` and `striping_unit` applied already.
         hosts: Hosts that the ranks are on, as MPI sees them (OMPIO sees emulated nodes as one).
     """

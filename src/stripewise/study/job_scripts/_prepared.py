@@ -116,7 +116,7 @@ def read_job_script(path: Path) -> JobScript:
     if is_rewritten(data):
         raise UsageError(
             f"{script.name} holds settings of an earlier study: tune the script that it was made "
-            f"of, or take them out with stripewise convert --revert {script.name}"
+            f"of, or take them out with stripewise settings script --revert {script.name}"
         )
     return script
 

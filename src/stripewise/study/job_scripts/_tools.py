@@ -250,7 +250,8 @@ def _notes(options: StudyOptions, result: StudyResult) -> tuple[str, ...]:
         said = f"{ratio_text(found.median)}x [{ends}]"
     return (
         f"settings found by stripewise tune {options.job.script if options.job else ''}",
-        f"I/O {said} against the script as it was; stripewise convert --revert takes them out",
+        f"I/O {said} against the script as it was; stripewise settings script --revert takes "
+        f"them out",
     )
 
 

@@ -234,7 +234,7 @@ def _fitted(context: Context, storage: Storage | None, program: SimulatedProgram
         context.warn(warning)
     found = fitted_prediction(facts, ground, loaded.models, program)
     if found.prediction is None and not loaded.models:
-        found = found._replace(why="none is stored (stripewise train makes them)")
+        found = found._replace(why="none is stored (stripewise knowledge train makes them)")
         found = found if context.options.strategy == MODEL else found._replace(why="")
     kept = replace(found.model, points=()) if found.model else None
     ledger.remember(_MODEL, lambda: model_to_json(kept) if kept else False)

@@ -155,7 +155,7 @@ def _checked(
             observer.noted(text)
         options = options_of(known, options)
     if options.command:
-        check_command(options.command, options.origin, "surface record")
+        check_command(options.command, options.origin, "bench surface record")
     policy = load_policy()
     _check_allowed(policy, known.tunables if known is not None else options.vary)
     return options, known, policy

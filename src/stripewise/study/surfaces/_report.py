@@ -68,7 +68,9 @@ def recording_ahead_lines(plan: RecordingAhead) -> Iterator[str]:
     )
     yield line("runs", f"at most {plan.most_runs}{done}")
     outside = plan.outside
-    yield from outside_lines(outside.uses, outside.remedy_text, outside.warnings, "surface record")
+    yield from outside_lines(
+        outside.uses, outside.remedy_text, outside.warnings, "bench surface record"
+    )
     yield " nothing was run"
 
 

@@ -129,7 +129,8 @@ class Surface:
                 raise
             why = (isinstance(error, OSError) and error.strerror) or error
             raise UsageError(
-                f"cannot read the surface {path}: {why}; `stripewise surface record` makes one"
+                f"cannot read the surface {path}: {why}; `stripewise bench surface record` "
+                f"makes one"
             ) from error
         if not entries or not isinstance(entries[0], dict) or entries[0].get("format") != _FORMAT:
             raise UsageError(f"{path} is not a surface: its first line has no format {_FORMAT!r}")

@@ -100,7 +100,7 @@ def kernel_program(
     """Return the words before the number of ranks, and the path of the kernel's program.
 
     Args:
-        family: MPI as `stripewise runtime list` names it; None: that of the launcher, or the
+        family: MPI as `stripewise doctor runtime` names it; None: that of the launcher, or the
             first one that a kernel is built for.
         mpiexec: Name or path of the launcher; "": that of the MPI.
         ranks: Numbers of ranks that are to be started.

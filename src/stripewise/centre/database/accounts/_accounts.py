@@ -433,7 +433,7 @@ def _person_managers(connection: Connection, user: str) -> int:
         if account.person_id is None:
             raise UsageError(
                 f"the account {user} is nobody's at the centre: link it first "
-                "(`stripewise db user person`)"
+                "(`stripewise centre user person`)"
             )
         return account.person_id
     found = connection.scalar(select(Person.id).where(Person.name == user))

@@ -180,8 +180,8 @@ def need_account(connection: Connection, login: str) -> Account:
     found = find_account(connection, login)
     if found is None:
         raise UsageError(
-            f"no account is called {login!r}: `stripewise db user list` names all, "
-            "`stripewise db user add` makes one"
+            f"no account is called {login!r}: `stripewise centre user list` names all, "
+            "`stripewise centre user add` makes one"
         )
     return found
 

@@ -309,7 +309,7 @@ class Tokens(Desk):
             row = connection.execute(_query().where(Token.id == token_id)).one_or_none()
             if row is None or (login and row.login != login):
                 raise UsageError(
-                    f"there is no token {token_id}: `stripewise db token list` shows all"
+                    f"there is no token {token_id}: `stripewise centre token list` shows all"
                 )
             connection.execute(delete(Token).where(Token.id == token_id))
             self.audit(connection, by, "token revoked", f"{row.name} of {row.login}")

@@ -80,7 +80,7 @@ def open_store(database: str, password_file: str = "") -> Engine:
     """Return the engine of the database for an agent, which is to need little memory.
 
     Args:
-        database: A URL, the path of a file of SQLite, or "": as for `stripewise db`.
+        database: A URL, the path of a file of SQLite, or "": as for `stripewise centre`.
         password_file: The first line of this file is the password; "": the URL has it, or none is
             needed, or ~/.pgpass or PGPASSWORD does.
 

@@ -84,10 +84,11 @@ def _check_file(file: Path, is_sqlite: bool) -> None:
         with file.open("rb") as stream:
             head = stream.read(len(wanted))
     except OSError as error:
-        raise UsageError(f"{file}: {error.strerror}: give a backup of `db backup`") from error
+        raise UsageError(f"{file}: {error.strerror}: give a backup of `centre backup`") from error
     if head != wanted:
         raise UsageError(
-            f"{file} is no backup of {what}: give a file that `stripewise db backup` wrote of a "
+            f"{file} is no backup of {what}: give a file that `stripewise centre backup` wrote "
+            f"of a "
             "database of the same kind"
         )
 
@@ -103,7 +104,9 @@ def _revision_of_file(engine: Engine, file: Path, is_sqlite: bool) -> str:
         start = next((i for i, line in enumerate(lines) if line.startswith("COPY ")), None)
         found = lines[start + 1].strip() if start is not None and start + 1 < len(lines) else ""
     if not found:
-        raise UsageError(f"{file} holds no statistics: give a backup of `stripewise db backup`")
+        raise UsageError(
+            f"{file} holds no statistics: give a backup of `stripewise centre backup`"
+        )
     return found
 
 

@@ -193,7 +193,7 @@ def status(engine: Engine) -> Status:
         revision = current(connection)
         name = shown(str_of(engine))
         if not revision:
-            raise StorageError(f"{name} holds no statistics: run `stripewise db init`")
+            raise StorageError(f"{name} holds no statistics: run `stripewise centre init`")
         check_known(engine, revision)
         size = _size_bytes(connection)
         if revision != newest():

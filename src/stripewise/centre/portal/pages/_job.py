@@ -368,7 +368,8 @@ def _of_run(source: Source, number: int, several: bool) -> list[Block]:
         found.append(_heat(best, f"timeline{ending}", title))
     else:
         text = (
-            "This source does not tell when calls were made: `stripewise trace` records it, and "
+            "This source does not tell when calls were made: `stripewise run --trace` records "
+            "it, and "
             "Darshan does with its HEATMAP module (from 3.4) or DXT."
         )
         found.append(Notice(f"timeline{ending}", title, [text]))

@@ -123,7 +123,7 @@ def patterns(view: JobView) -> list[Block]:
         rows[:_MOST_PATTERNS],
         note="A pattern leads to all your jobs that have it. Lost: what findings about these "
         "files expect to gain.",
-        empty="No access pattern is known: it needs single calls, as `stripewise trace` or "
+        empty="No access pattern is known: it needs single calls, as `stripewise run --trace` or "
         "Darshan's DXT record them.",
         total=f"{_MOST_PATTERNS} of {len(rows)} patterns" if len(rows) > _MOST_PATTERNS else "",
     )

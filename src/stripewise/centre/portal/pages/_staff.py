@@ -273,7 +273,7 @@ def monitoring(asked: Asked) -> list[Block]:
 
 def _agents_words(found: Sequence[Monitor]) -> list[str]:
     if not found:
-        return ["No agent of `stripewise monitor` has delivered anything yet."]
+        return ["No agent of `stripewise centre monitor` has delivered anything yet."]
     silent = [one.agent for one in found if one.is_silent]
     if not silent:
         return [f"{plural(len(found), 'agent')} of the monitoring: all deliver."]
