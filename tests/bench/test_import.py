@@ -13,7 +13,7 @@ from stripewise.bench import Case
 from stripewise.bench.campaign import Campaign, Place, figures_of, import_campaign
 from stripewise.core.errors import UsageError
 
-DATA = Path(__file__).parents[1] / "calibration" / "readers" / "data"
+DATA = Path(__file__).parents[1] / "storage/fit" / "readers" / "data"
 MIB = 1 << 20
 
 

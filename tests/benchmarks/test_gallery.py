@@ -15,7 +15,7 @@ import click
 import pytest
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests" / "report")]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests" / "present")]
 
 import campaigns  # noqa: E402
 import gallery  # noqa: E402

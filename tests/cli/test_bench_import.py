@@ -12,7 +12,7 @@ from stripewise.bench.campaign import import_campaign, parse_campaign
 from stripewise.cli._bench import command_import
 from stripewise.core.errors import UsageError
 
-DATA = Path(__file__).parents[1] / "calibration" / "readers" / "data"
+DATA = Path(__file__).parents[1] / "storage/fit" / "readers" / "data"
 
 
 def run(*words):

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from stripewise.cli import main
 from stripewise.storage.machines import find_mount, kind_of, known_storage, load_description
 
-RESULTS = Path(__file__).parents[1] / "calibration" / "readers"
+RESULTS = Path(__file__).parents[1] / "storage/fit" / "readers"
 
 
 def fit(*words):

@@ -18,7 +18,7 @@ import pytest
 from stripewise.evidence.patterns import find_patterns, generate
 from stripewise.evidence.trace import Pieces
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "patterns"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "evidence/patterns"))
 from owner_maps import owned, pieces, selections_of
 
 SOURCE = Path(__file__).parent / "programs" / "darray.c"

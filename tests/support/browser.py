@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-AXE = Path(__file__).parents[1] / "web/browser/axe.min.js"
+AXE = Path(__file__).parents[1] / "centre/portal/browser/axe.min.js"
 _LAYOUT_SECONDS = 10.0
 _WAIT_SECONDS = 60
 _STARTS = 3

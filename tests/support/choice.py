@@ -29,7 +29,12 @@ HOMES = {"lustre_mpi": 0, "roots": 5}
 LONGEST_NAME = 80
 """Characters of a case's name that are shown."""
 
-TOGETHER = ("tests/web/security", "tests/web/browser", "tests/web/pages", "tests/slurm")
+TOGETHER = (
+    "tests/centre/portal/security",
+    "tests/centre/portal/browser",
+    "tests/centre/portal/pages",
+    "tests/run/slurm",
+)
 """Folders whose fixtures take long: one process has all tests of each."""
 
 

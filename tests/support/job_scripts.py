@@ -19,7 +19,7 @@ HOSTILE_NAMES = [
     ";x",
 ]
 """Names of files that a shell or a directive would take for something else."""
-_FILES = Path(__file__).parent.parent / "jobs" / "scripts"
+_FILES = Path(__file__).parent.parent / "run/jobs" / "scripts"
 _HEAD = re.compile(r"@@ (\S+)(?: \[([\w,]+)\])? ::(.*)")
 
 

@@ -16,7 +16,7 @@ from stripewise.centre.monitor.collectors import Problem
 from stripewise.centre.monitor.collectors._base import Collector
 from support.monitor_host import FakeHost, Parameters, tree
 
-DIRECTORY = Path(__file__).parent.parent / "monitor" / "data" / "lustre"
+DIRECTORY = Path(__file__).parent.parent / "centre/monitor" / "data" / "lustre"
 VERSIONS = {
     "2.12.9": "scratch", "2.14.0": "lustre", "2.15.5": "home-a", "2.16.1": "work",
     "2.17.0": "data",

@@ -18,7 +18,7 @@ from stripewise.storage.stacks import Requests
 from support.real_requests import Cell, real_requests
 from support.request_cells import CELLS
 
-RECORDED = Path(__file__).resolve().parents[1] / "simulation" / "real_requests.npz"
+RECORDED = Path(__file__).resolve().parents[1] / "storage/simulation" / "real_requests.npz"
 
 
 def recorded(cell: Cell) -> Requests:

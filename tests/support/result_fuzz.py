@@ -15,7 +15,7 @@ from stripewise.core.errors import StripewiseError, UsageError
 from stripewise.storage.results import read_results, read_tests
 from support.mutations import mutate
 
-READERS = Path(__file__).parents[1] / "calibration" / "readers"
+READERS = Path(__file__).parents[1] / "storage/fit" / "readers"
 FASTEST = 1e16
 _TOKENS = (b"0", b"-1", b"nan", b"inf", b"-nan", b"1e999", b"1e308", b"99999999999999999999",
            b"-", b"NA", b"", b"write", b"read", b"File", b"{", b"}", b"[", b"]", b'"', b"GiB",

@@ -123,7 +123,7 @@ class WatchedCluster:
         self.data.chmod(0o1777)
         os.setxattr(self.data, "user.stripewise.layout", LAYOUT.encode())
         self.program = cluster.directory / "io_of_user"
-        source = ROOT / "tests" / "slurm" / "programs" / "io_of_user.c"
+        source = ROOT / "tests" / "run/slurm" / "programs" / "io_of_user.c"
         subprocess.run(["gcc", "-O1", "-o", self.program, source], check=True)
         said = subprocess.run([self.lctl, "list_param", "obdfilter.*"], capture_output=True,
                               text=True, check=True)  # fmt: skip
