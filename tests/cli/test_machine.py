@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from machines.descriptions import WHOLE, changed
+from storage.machines.descriptions import WHOLE, changed
 from stripewise.cli import main
 from stripewise.core import Interval, StorageCosts
 from stripewise.storage.machines import (

@@ -7,9 +7,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from adoption.questions import HOPPER, facts_of, question, tuned
-from knowledge.lessons import lesson
 
+from learning.adoption.questions import HOPPER, facts_of, question, tuned
+from learning.knowledge.lessons import lesson
 from stripewise.core import FileClass
 from stripewise.learning.adoption import Judged, Level, answer
 from stripewise.learning.knowledge import Tried, TriedState

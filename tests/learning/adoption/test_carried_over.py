@@ -7,8 +7,8 @@ from __future__ import annotations
 from math import log2
 
 import pytest
-from adoption.questions import facts_of
 
+from learning.adoption.questions import facts_of
 from stripewise.learning.adoption import adoptable_space
 from stripewise.learning.adoption._promises import Measured, carried_over
 from stripewise.learning.performance import Prediction

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adoption.questions import HOPPER, question, tuned
-from knowledge.lessons import lesson
-from knowledge.packed import Signer
-
+from learning.adoption.questions import HOPPER, question, tuned
+from learning.knowledge.lessons import lesson
+from learning.knowledge.packed import Signer
 from stripewise.learning.adoption import Level, answer
 from stripewise.learning.knowledge import (
     Memory,

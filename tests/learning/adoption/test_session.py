@@ -8,9 +8,9 @@ import sqlite3
 from dataclasses import replace
 
 import pytest
-from adoption.questions import question, tuned
-from knowledge.lessons import lesson
 
+from learning.adoption.questions import question, tuned
+from learning.knowledge.lessons import lesson
 from stripewise.core import Configuration, FileRule, JobSettings
 from stripewise.learning.adoption import Adoption, Seen
 from stripewise.learning.adoption._consult import CASE, FACTS

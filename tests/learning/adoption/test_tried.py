@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from adoption.questions import question, tuned
-from knowledge.lessons import lesson
-
+from learning.adoption.questions import question, tuned
+from learning.knowledge.lessons import lesson
 from stripewise.learning.adoption import Level, answer
 from stripewise.learning.adoption._answer import MOST_ADDED, with_tried
 from stripewise.learning.knowledge import Tried, TriedState

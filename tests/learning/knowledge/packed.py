@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from knowledge.lessons import MACHINE, case, lesson
 from minisign import KeyPair
 
+from learning.knowledge.lessons import MACHINE, case, lesson
 from stripewise.evidence.patterns import PatternClass
 from stripewise.learning.knowledge import Pack, gather
 from stripewise.learning.performance import Ground, Model, Range, Term

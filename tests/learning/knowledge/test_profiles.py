@@ -11,8 +11,8 @@ import subprocess
 import sys
 
 import pytest
-from knowledge.lessons import lesson, of_version
 
+from learning.knowledge.lessons import lesson, of_version
 from stripewise.core.errors import StorageError
 from stripewise.learning.knowledge import KeptProfile, Profiles, Store
 

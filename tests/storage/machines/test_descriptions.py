@@ -7,8 +7,8 @@ from math import inf
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from machines.descriptions import WHOLE, changed
 
+from storage.machines.descriptions import WHOLE, changed
 from stripewise.core.errors import ConfigurationError
 from stripewise.storage.machines import (
     FIGURES,

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from machines.descriptions import WHOLE, changed
 
+from storage.machines.descriptions import WHOLE, changed
 from stripewise.core import Interval, StorageCosts
 from stripewise.core.errors import ConfigurationError
 from stripewise.learning.knowledge import describe_machine

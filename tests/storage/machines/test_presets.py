@@ -3,8 +3,8 @@
 """Descriptions by name, by path, and in slow motion; the presets themselves."""
 
 import pytest
-from machines.descriptions import WHOLE
 
+from storage.machines.descriptions import WHOLE
 from stripewise.core.errors import ConfigurationError
 from stripewise.storage.machines import (
     FIGURES,

@@ -7,10 +7,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from workspace.trees import LARGE, ODD_NAME
 
 from stripewise.core import OwnedDirectory
 from stripewise.study.workspace import InputSnapshot, Workspace
+from study.workspace.trees import LARGE, ODD_NAME
 
 
 @pytest.fixture

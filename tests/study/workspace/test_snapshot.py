@@ -12,10 +12,10 @@ from collections import namedtuple
 from pathlib import Path
 
 import pytest
-from workspace.trees import LARGE, ODD_NAME
 
 from stripewise.core.errors import StorageError, StudyError, UsageError
 from stripewise.study.workspace import InputSnapshot, _snapshot
+from study.workspace.trees import LARGE, ODD_NAME
 
 
 def test_a_snapshot_holds_the_inputs_and_nothing_else(user, study, workspace):

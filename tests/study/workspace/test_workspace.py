@@ -10,12 +10,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from workspace.trees import LARGE, ODD_NAME, state
 
 from stripewise.core import OwnedDirectory
 from stripewise.core.errors import StudyError, UsageError
 from stripewise.storage.emulation import Layout, own_layout, set_layout
 from stripewise.study.workspace import InputSnapshot, Workspace
+from study.workspace.trees import LARGE, ODD_NAME, state
 
 VANDAL = """
 echo more >> input.nml

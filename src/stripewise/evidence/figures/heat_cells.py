@@ -285,8 +285,8 @@ def heat_maps(profile: RunProfile) -> Iterator[HeatMap]:
 #
 # Source: Oppenheim and Schafer, "Discrete-Time Signal Processing" (autocorrelation by FFT); the
 # idea of a period of I/O phases: Tarraf et al., "Capturing Periodic I/O Using Frequency
-# Techniques" (IPDPS 2024).  Thresholds are assumed; tests/evidence/diagnosis/test_phases.py holds them
-# against synthetic signals.
+# Techniques" (IPDPS 2024).  Thresholds are assumed; test_phases.py holds them against synthetic
+# signals.
 
 LEAST_CONFIDENCE = 0.5
 LEAST_PHASES = 4
