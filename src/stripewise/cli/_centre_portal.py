@@ -22,7 +22,7 @@ from stripewise.cli._common import answer, echo, note, print_json
 from stripewise.cli._help import command, examples, group, option
 from stripewise.cli._options import file_option, json_option
 from stripewise.core.errors import ConfigurationError, StorageError, UsageError
-from stripewise.present import aligned, plural
+from stripewise.present import plural
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -351,6 +351,8 @@ def _new_password(login: str) -> str:
 
 
 def _lines(found: list[Account], managed: dict[str, list[str]]) -> Iterator[str]:
+    from stripewise.present import aligned
+
     if not found:
         yield "there are no accounts yet: `stripewise centre user add` makes one"
         return
@@ -427,6 +429,7 @@ def add_token(
 def list_tokens(login: str, database: str, as_json: bool) -> None:
     """List the tokens of an account, or of all, without their secrets."""
     from stripewise.centre.database.accounts import Tokens
+    from stripewise.present import aligned
 
     tokens = Tokens(opened(database))
     found = tokens.list(login)

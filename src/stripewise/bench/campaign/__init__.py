@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from stripewise.bench.campaign._exchange import parse_campaign as parse_campaign
     from stripewise.bench.campaign._exchange import read_exchange as read_exchange
     from stripewise.bench.campaign._exchange import write_campaign as write_campaign
+    from stripewise.bench.campaign._figures import DATA as DATA
     from stripewise.bench.campaign._figures import Campaign as Campaign
     from stripewise.bench.campaign._figures import CaseFigures as CaseFigures
     from stripewise.bench.campaign._figures import CaseRates as CaseRates
     from stripewise.bench.campaign._figures import Flag as Flag
+    from stripewise.bench.campaign._figures import OfOperation as OfOperation
     from stripewise.bench.campaign._figures import coverage_of as coverage_of
     from stripewise.bench.campaign._import import import_campaign as import_campaign
     from stripewise.bench.campaign._interference import flags_of_campaign as flags_of_campaign
@@ -32,5 +34,7 @@ if TYPE_CHECKING:
     from stripewise.bench.campaign._suite import parse_suite as parse_suite
     from stripewise.bench.campaign._suite import suite_names as suite_names
     from stripewise.bench.campaign._suite_form import Place as Place
+    from stripewise.bench.campaign._suite_form import seconds_of as seconds_of
+    from stripewise.bench.campaign._suite_form import size_of as size_of
 else:
     __getattr__, __all__ = lazy_exports(__name__)

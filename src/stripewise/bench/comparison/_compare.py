@@ -11,8 +11,7 @@ from math import exp, isfinite, sqrt
 import numpy as np
 
 from stripewise.bench._case import Case
-from stripewise.bench.campaign import Campaign
-from stripewise.bench.campaign._figures import DATA, OfOperation
+from stripewise.bench.campaign import DATA, Campaign, OfOperation
 from stripewise.bench.comparison._cells import (
     Cell,
     PooledNoise,

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from stripewise.bench.campaign import Campaign, campaign_text, read_exchange
-from stripewise.bench.campaign._figures import OfOperation
+from stripewise.bench.campaign import Campaign, OfOperation, campaign_text, read_exchange
 from stripewise.bench.comparison._cells import Floats, case_words, cells_of
 from stripewise.bench.comparison._changes import LEAST_CHANGE, LEAST_NIGHTS, changes
 from stripewise.bench.comparison._targets import difference_words, target_effects

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.bench._case import Case, CaseRun
-from stripewise.bench.campaign import Campaign, Place
-from stripewise.bench.campaign._figures import DATA
+from stripewise.bench.campaign import DATA, Campaign, Place
 from stripewise.bench.comparison._cells import Floats
 from stripewise.present import plural, ratio_text
 

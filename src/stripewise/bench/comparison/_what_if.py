@@ -30,7 +30,7 @@ from pydantic import (
     model_validator,
 )
 
-from stripewise.bench.campaign._suite_form import seconds_of, size_of
+from stripewise.bench.campaign import seconds_of, size_of
 from stripewise.bench.comparison._cells import Floats
 from stripewise.core.errors import ConfigurationError, UsageError
 from stripewise.core.inputs import SURVEY, parse_toml, read_input

@@ -61,7 +61,7 @@ def test_each_input_is_of_one_feed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "calibration/readers/ior-posix-fpp.txt",
+        "storage/fit/readers/ior-posix-fpp.txt",
         "bench/data/ior-runner-fpp.json",
         "bench/data/mdtest-runner.txt",
         "bench/data/benchio-runner.txt",
