@@ -147,6 +147,19 @@ class TestIorStonewall(RunnerSuite):
         assert write.rate == pytest.approx(732.3395 * 2**20)
         assert write.seconds == pytest.approx(1.5676)
 
+    def test_a_time_that_was_rounded_to_nothing_moved_all(self, tmp_path: Path) -> None:
+        """As reads of the page cache give it, in less than a tenth of a millisecond."""
+        document = json.loads(self.record["ior.json"])
+        (test,) = document["tests"]
+        whole = test["Options"]["tasks"] * test["Parameters"]["blockSize"]
+        whole *= test["Parameters"]["segmentCount"]
+        for row in test["Results"]:
+            row["totalTime"], row["bwMiB"] = 0.0, whole / 2**20 / 4e-5
+        record = {"ior.json": json.dumps(document)}
+        for sample in self.printed(tmp_path / "r", self.stdout, record).samples:
+            assert (sample.amount, sample.worn_out) == (whole, False)
+            assert sample.seconds == pytest.approx(4e-5)
+
 
 class TestMdtest(RunnerSuite):
     runner_name = "mdtest"

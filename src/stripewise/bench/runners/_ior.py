@@ -152,8 +152,9 @@ def _samples(document: dict[str, Any], case: Case) -> Iterable[Sample]:
             if row["access"] not in ("write", "read"):
                 continue
             rate, seconds = float(row["bwMiB"]) * _MIB, float(row["totalTime"])
-            # JSON has four decimals of both: of a run that moved all, the rate is the better one.
-            worn_out = case.stonewall_seconds > 0 and rate * (seconds - 1e-4) < whole * 0.999
+            # JSON has four decimals of both: a time below 0.1 ms is 0.  Where rounding alone could
+            # explain what is missing, the run moved all, and the rate is the better figure.
+            worn_out = case.stonewall_seconds > 0 and rate * (seconds + 1e-4) < whole * 0.999
             amount = rate * seconds if worn_out else float(whole)
             phases = {name: float(row[key]) for key, name in _PHASES.items()}
             if not (0 < rate < FASTEST and 0 < amount < inf):
