@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fits descriptions of storage to measurements, and validates them against published numbers."""
+"""Fits descriptions of storage to measurements."""
 
 from typing import TYPE_CHECKING
 

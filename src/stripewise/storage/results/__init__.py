@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the results of benchmarks, and published tables of them."""
+"""Reads the results of benchmarks."""
 
 from typing import TYPE_CHECKING
 
