@@ -17,12 +17,17 @@ from pathlib import Path
 import numpy as np
 
 from stripewise.evidence.containers import _trace_blocks as t
-from stripewise.evidence.containers._parse import read_container
 from stripewise.evidence.readers import read_evidence
 from stripewise.evidence.trace import IoLayer, Op, expand
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from support.containers import FakeFile, FakeProcess, build_container, file_id
+from support.containers import (
+    FakeFile,
+    FakeProcess,
+    build_container,
+    file_id,
+    parse_container,
+)
 from support.traces import FakeCall, FakeThread, FakeTrace
 
 PATH = "/scratch/out.dat"
@@ -79,7 +84,7 @@ def measure(n_records: int, n_ranks: int) -> dict[str, float]:
         path = make_trace(Path(directory), n_records, n_ranks)
         size = path.stat().st_size
         start = time.perf_counter()
-        raw = read_container(path, events=True)
+        raw = parse_container(path.read_bytes(), events=True)
         parsed = time.perf_counter()
         trace = read_evidence(path).trace
         read = time.perf_counter()

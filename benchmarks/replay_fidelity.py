@@ -33,10 +33,13 @@ from tuning import STRIPEWISE, Case
 
 from stripewise.core.errors import StripewiseError
 from stripewise.evidence.readers import read_evidence
-from stripewise.evidence.replay import Plan, build_plan, compare, write_plan
+from stripewise.evidence.replay import Plan, build_plan, write_plan
 from stripewise.evidence.trace import Evidence
 from stripewise.run.runtime import find_runtime
 from stripewise.study.plan import speedup_of
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from support.same_requests import compare
 
 WITHIN = 0.15
 """So far may the bandwidths be apart."""

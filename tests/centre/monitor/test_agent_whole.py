@@ -182,7 +182,7 @@ def test_the_settings_in_deploy_are_those_of_the_members() -> None:
     code = (
         "import sys\nfrom stripewise.centre.monitor.agent import make_collectors\n"
         "from stripewise.centre.monitor.agent._settings import settings_of\n"
-        "from stripewise.centre.monitor.sinks import sink_class\nimport tomllib\n"
+        "from stripewise.centre.monitor.sinks._base import sink_class\nimport tomllib\n"
         "found = settings_of(tomllib.loads(sys.stdin.read()))\n"
         "print(len(make_collectors(found)), *found.sinks)\n"
         "for name, table in found.sinks.items():\n"
