@@ -233,7 +233,11 @@ def _slurm() -> Check:
     located = shutil.which("srun")
     if not located:
         return ok("Slurm", "not here (local runs only)")
-    return ok("Slurm", f"{located}: {ask([located, '--version']).text.strip()}")
+    answer = ask([located, "--version"])
+    if answer.text.strip():
+        return ok("Slurm", f"{located}: {answer.text.strip()}")
+    reason = (answer.error.strip() or answer.problem or "no output").splitlines()[-1]
+    return ok("Slurm", f"{located} tells no version ({reason}): local runs only")
 
 
 # Checks of the doctor: really run something under the library and read back what it left.
