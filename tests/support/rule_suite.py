@@ -1,16 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every rule of advice must do; subclass it, and say which one and where it speaks.
-
-class TestMine(RuleSuite):
-    rule_name = "mine"
-    storages = ("archer2-hdd",)
-"""
+"""What every rule of advice must do: each rule of the registry runs through it by itself."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from math import isfinite
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +16,7 @@ from stripewise.bench.advice.rules import Advice, Basis, Rule
 from stripewise.storage.machines import Evidence, Figure, Storage, find_storage, preset_names
 
 UNITS = ("bytes per second", "operations per second", "nodes", "seconds")
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "advise-users.md"
 KINDS = ("command", "variable", "hint", "code", "directive")
 
 
@@ -35,56 +33,55 @@ def find_rule(name: str) -> Rule:
     return next(one for one in RULES if one.name == name)
 
 
+@cache
+def described(name: str) -> Basis:
+    """Return the basis of one described storage, which remembers what the model said of it."""
+    return Basis(find_storage(name))
+
+
 class RuleSuite:
-    """Conformance suite; set `rule_name` and `storages`, or override `make` and `bases`."""
+    """Conformance suite, run for each rule on each described storage where it may speak."""
 
-    rule_name: str
-    storages: tuple[str, ...]
-    """Described storage on which the rule has something to say."""
+    @pytest.fixture(params=RULES, ids=rule_names())
+    def rule(self, request: pytest.FixtureRequest) -> Rule:
+        """Each rule of the registry."""
+        found: Rule = request.param
+        return found
 
-    def make(self) -> Rule:
-        """Return the rule."""
-        return find_rule(self.rule_name)
-
-    def bases(self) -> list[Basis]:
+    def bases(self, rule: Rule) -> list[Basis]:
         """Return what the rule is asked about."""
-        return [Basis(find_storage(name)) for name in self.storages]
+        found = map(described, preset_names())
+        return [basis for basis in found if not rule.missing(basis)]
 
-    def said(self) -> list[tuple[Basis, Advice]]:
+    def said(self, rule: Rule) -> list[tuple[Basis, Advice]]:
         """Return all its advice there."""
-        return [(basis, one) for basis in self.bases() for one in self.make().advise(basis)]
+        return [(basis, one) for basis in self.bases(rule) for one in rule.advise(basis)]
 
-    def test_has_a_name_and_a_topic(self) -> None:
-        """It is found by its name, and pages have a heading for it."""
-        assert self.make().name == self.rule_name
-        assert self.rule_name in rule_names()
-        assert self.make().topic[0].isupper()
+    def test_has_a_name_and_a_topic(self, rule: Rule) -> None:
+        """It is found by its name, which is its own, and pages have a heading for it."""
+        assert rule_names().count(rule.name) == 1
+        assert rule.topic[0].isupper()
 
-    def test_speaks_where_it_has_a_basis(self) -> None:
-        """It has advice on each of its storages."""
-        for basis in self.bases():
-            assert not self.make().missing(basis)
-            assert list(self.make().advise(basis)), basis.storage.name
+    def test_is_documented(self, rule: Rule) -> None:
+        """The table of rules has a row for it."""
+        assert f"| `{rule.name}` | " in PAGE.read_text("utf-8")
 
-    def test_says_what_is_missing_where_it_has_none(self) -> None:
+    def test_speaks_somewhere(self, rule: Rule) -> None:
+        """It has advice on some described storage."""
+        assert self.said(rule)
+
+    def test_says_what_is_missing_where_it_has_none(self, rule: Rule) -> None:
         """Nothing is said about a storage of which nothing is known."""
         for kind in ("gpfs", "local"):
-            missing = self.make().missing(Basis(bare_storage(kind)))
+            missing = rule.missing(Basis(bare_storage(kind)))
             assert missing
             assert "\n" not in missing
 
-    @pytest.mark.parametrize("name", preset_names())
-    def test_answers_on_every_described_storage(self, name: str) -> None:
-        """It says something, or why not, and never fails."""
-        basis, rule = Basis(find_storage(name)), self.make()
-        if not rule.missing(basis):
-            list(rule.advise(basis))
-
-    def test_its_sentences_are_whole_and_have_figures(self) -> None:
+    def test_its_sentences_are_whole_and_have_figures(self, rule: Rule) -> None:
         """A sentence begins with a capital letter, ends with a full stop, and names its figure."""
-        for _, one in self.said():
-            assert one.rule == self.rule_name
-            assert one.topic == self.make().topic
+        for _, one in self.said(rule):
+            assert one.rule == rule.name
+            assert one.topic == rule.topic
             assert one.sentence[0].isupper()
             assert one.sentence.endswith(".")
             assert "\n" not in one.sentence
@@ -95,17 +92,17 @@ class RuleSuite:
             assert one.unit in UNITS
             assert one.evidence
 
-    def test_its_ways_are_single_lines(self) -> None:
+    def test_its_ways_are_single_lines(self, rule: Rule) -> None:
         """Each way to follow it can be copied; a warning may have none."""
-        for _, one in self.said():
+        for _, one in self.said(rule):
             for how in one.how:
                 assert how.kind in KINDS
                 assert how.text
                 assert "\n" not in how.text
 
-    def test_what_it_advises_is_best_and_what_it_warns_of_loses(self) -> None:
+    def test_what_it_advises_is_best_and_what_it_warns_of_loses(self, rule: Rule) -> None:
         """Applied in the model, none of the alternatives is more than a tenth better."""
-        for basis, one in self.said():
+        for basis, one in self.said(rule):
             if one.claim is None:
                 continue
             advised = basis.rate(one.claim.advised)
@@ -115,17 +112,17 @@ class RuleSuite:
             for worse in one.claim.loses:
                 assert advised >= 1.1 * basis.rate(worse), (one.sentence, worse.words)
 
-    def test_does_not_look_at_the_name_of_the_machine(self) -> None:
+    def test_does_not_look_at_the_name_of_the_machine(self, rule: Rule) -> None:
         """The same storage under another name gets the same advice."""
-        for basis in self.bases():
+        for basis in self.bases(rule):
             renamed = replace(basis.storage, name="other", title="Another", mounts=())
-            again = list(self.make().advise(Basis(renamed)))
-            first = list(self.make().advise(basis))
+            again = list(rule.advise(Basis(renamed)))
+            first = list(rule.advise(basis))
             assert [one.sentence for one in again] == [one.sentence for one in first]
 
-    def test_its_defaults_are_variables_of_the_job(self) -> None:
+    def test_its_defaults_are_variables_of_the_job(self, rule: Rule) -> None:
         """What a site may set for everybody is a variable that a user can unset."""
-        for _, one in self.said():
+        for _, one in self.said(rule):
             for name, value in one.defaults.items():
                 assert name.startswith(("MPICH_", "ROMIO_", "FI_", "UCX_"))
                 assert value

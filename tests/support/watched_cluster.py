@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lctl import write_lctl
+
 from stripewise.evidence.containers import read_run
 from stripewise.evidence.trace import Action, Evidence, RunProfile
 from stripewise.storage.emulation import EmulatedStorage, EmulationOptions, make_clocks
-from stripewise.storage.emulation.lctl import write_lctl
 from support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -29,7 +29,7 @@ def write_descriptions(settings: Settings) -> None:
 
 def make_scratch_clocks(settings: Settings) -> None:
     """Let the scratch directory be a parallel file system, whose servers `bin/lctl` asks."""
-    from stripewise.storage.emulation.lctl import write_lctl
+    from lctl import write_lctl
 
     clocks = settings.path / "clocks" / "scratch"
     _make(settings, LUSTRE, settings.path / "scratch", clocks)

@@ -9,67 +9,34 @@ import pytest
 from stripewise.bench.advice import advise, rule_names
 from stripewise.bench.advice.rules import Basis
 from stripewise.storage.machines import find_storage
-from support.rule_suite import RuleSuite, bare_storage, find_rule
+from support.rule_suite import RuleSuite, bare_storage, described, find_rule
 
 
-class TestStriping(RuleSuite):
-    rule_name = "striping"
-    storages = ("archer2-hdd", "archer", "shaheen2-lustre", "jamstec-da", "edison")
+class TestRules(RuleSuite):
+    """Every rule of the registry."""
 
 
-class TestSharedOrOwn(RuleSuite):
-    rule_name = "shared-or-own"
-    storages = ("archer2-hdd", "archer", "shaheen2-lustre", "jamstec-da")
+SPEAKING = {
+    "striping": ("archer2-hdd", "archer", "shaheen2-lustre", "jamstec-da", "edison"),
+    "shared-or-own": ("archer2-hdd", "archer", "shaheen2-lustre", "jamstec-da"),
+    "serial": ("archer2-hdd", "jamstec-da"),
+    "collective": ("archer2-hdd", "jamstec-da", "shaheen2-datawarp"),
+    "aggregators": ("archer2-hdd", "archer", "shaheen2-lustre"),
+    "lock-mode": ("archer2-hdd", "lustre-flash"),
+    "transport": ("archer2-hdd",),
+    "adios2": ("archer2-hdd", "jamstec-da"),
+    "transfer-size": ("archer2-hdd", "earth-simulator"),
+    "metadata": ("archer2-hdd", "jamstec-da"),
+    "burst-buffer": ("shaheen2-datawarp", "cori-datawarp"),
+}
+"""Storages of which a rule is known to have something to say."""
 
 
-class TestSerial(RuleSuite):
-    rule_name = "serial"
-    storages = ("archer2-hdd", "jamstec-da")
-
-
-class TestCollective(RuleSuite):
-    rule_name = "collective"
-    storages = ("archer2-hdd", "jamstec-da", "shaheen2-datawarp")
-
-
-class TestAggregators(RuleSuite):
-    rule_name = "aggregators"
-    storages = ("archer2-hdd", "archer", "shaheen2-lustre")
-
-
-class TestLockModes(RuleSuite):
-    rule_name = "lock-mode"
-    storages = ("archer2-hdd", "lustre-flash")
-
-
-class TestTransport(RuleSuite):
-    rule_name = "transport"
-    storages = ("archer2-hdd",)
-
-
-class TestAdios2(RuleSuite):
-    rule_name = "adios2"
-    storages = ("archer2-hdd", "jamstec-da")
-
-
-class TestTransferSize(RuleSuite):
-    rule_name = "transfer-size"
-    storages = ("archer2-hdd", "earth-simulator")
-
-
-class TestMetadata(RuleSuite):
-    rule_name = "metadata"
-    storages = ("archer2-hdd", "jamstec-da")
-
-
-class TestBurstBuffer(RuleSuite):
-    rule_name = "burst-buffer"
-    storages = ("shaheen2-datawarp", "cori-datawarp")
-
-
-def test_every_rule_is_in_a_suite():
-    suites = {one.rule_name for one in RuleSuite.__subclasses__()}
-    assert suites == set(rule_names())
+@pytest.mark.parametrize(
+    ("name", "storage"), [(name, one) for name, some in SPEAKING.items() for one in some]
+)
+def test_it_has_advice_on_well_known_storages(name, storage):
+    assert list(find_rule(name).advise(described(storage)))
 
 
 def sentences(name, storage="archer2-hdd"):

@@ -69,7 +69,7 @@ def advise(basis: Basis, rules: Iterable[Rule] | None = None) -> AdviceBook:
         lacking = rule.missing(basis)
         if lacking:
             missing[rule.name] = lacking
-        elif not rule.concerns(basis):
+        elif basis.program is not None and not rule.concerns(basis.program):
             aside.append(rule.name)
         else:
             found = list(rule.advise(basis))

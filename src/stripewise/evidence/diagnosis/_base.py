@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The contract of a rule, and what every rule may look at."""
+"""Defines the contract of a rule, and what every rule may look at."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ class Told:
 
     @property
     def way(self) -> str:
-        """Name of the direction: "writes" or "reads"."""
+        """The direction: "writes" or "reads"."""
         return "writes" if self.writing else "reads"
 
     @property
@@ -202,14 +202,18 @@ class Rule(abc.ABC):
 
     Attributes:
         code: Name, as documented in docs/reference/findings.md.
-        group: "requests", "metadata", "sync", "balance" or "hints".
+        group: "requests", "metadata", "names", "sync", "balance" or "hints".
         basis: How the time after the remedy is estimated, one line.
+        title: The finding in general words that name no file, for those who may not see names.
+        general_remedy: What to do, in such words.
         tunes: Whether `stripewise tune` may help.
     """
 
     code: str
     group: str
     basis: str
+    title: str
+    general_remedy: str
     tunes: bool = False
 
     @abc.abstractmethod

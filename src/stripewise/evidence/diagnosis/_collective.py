@@ -32,6 +32,10 @@ class SmallIndependent(Rule):
     code = "small-independent"
     group = "requests"
     basis = "collective calls that move the same bytes in pieces of this size on this MPI"
+    title = "Ranks make small independent calls to a shared file"
+    general_remedy = (
+        "Use the collective call of the interface, which merges the pieces of all ranks."
+    )
     tunes = True
 
     def hits(self, run: Run) -> Iterable[Hit]:
@@ -104,11 +108,8 @@ class Shredded(Rule):
     group = "requests"
     tunes = True
 
-    def __init__(self, *, collective: bool) -> None:
-        self.collective = collective
-        self.mode = "collective" if collective else "independent"
-        self.code = f"shredded-{self.mode}"
-        self.basis = f"the same {self.mode} calls through ROMIO with its buffers, on this MPI"
+    collective: bool
+    mode: str
 
     def hits(self, run: Run) -> Iterable[Hit]:
         """Calls that move most bytes, in pieces below 64 KiB; independent ones only of OMPIO."""
@@ -191,6 +192,32 @@ class Shredded(Rule):
         if run.mpiio is Mpiio.OMPIO:
             return (without_ompio(),)
         return hint_lines(run.mpiio, {f"romio_cb_{'write' if told.writing else 'read'}": "enable"})
+
+
+class ShreddedCollective(Shredded):
+    """Collective calls of MPI-IO that are not gathered into large requests."""
+
+    code = "shredded-collective"
+    basis = "the same collective calls through ROMIO with its buffers, on this MPI"
+    title = "Collective calls reach the storage in small pieces"
+    general_remedy = (
+        "Let MPI-IO gather the pieces: enable collective buffering, with Open MPI use its ROMIO."
+    )
+    collective = True
+    mode = "collective"
+
+
+class ShreddedIndependent(Shredded):
+    """Independent calls of OMPIO that are not gathered into large requests."""
+
+    code = "shredded-independent"
+    basis = "the same independent calls through ROMIO with its buffers, on this MPI"
+    title = "Independent calls through a file view reach the storage in small pieces"
+    general_remedy = (
+        "Let Open MPI use its ROMIO, which moves pieces and what lies between them at once."
+    )
+    collective = False
+    mode = "independent"
 
 
 def _own_parts(use: FileUse, writing: bool) -> bool:

@@ -25,6 +25,8 @@ class Imbalance(Rule):
     code = "imbalance"
     group = "balance"
     basis = "not estimated: what others could take over, or another node do faster, is not known"
+    title = "One rank spends far longer in I/O than the others"
+    general_remedy = "Spread the I/O over the ranks; look at the node and at the storage target."
 
     def hits(self, run: Run) -> Iterable[Hit]:
         """All files without collective calls, in which ranks wait for each other."""
@@ -120,6 +122,8 @@ class IdleHints(Rule):
     code = "idle-hints"
     group = "hints"
     basis = "not estimated: it is not known what the hints would have gained"
+    title = "Some hints cannot act"
+    general_remedy = "Remove them, or spell them as this MPI does."
     tunes = True
 
     def hits(self, run: Run) -> Iterable[Hit]:

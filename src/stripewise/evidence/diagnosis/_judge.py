@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists the rules, and merges and ranks what they hit into findings, each told once."""
+"""Lists the rules, and merges and ranks their hits into findings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from collections.abc import Sequence
 
 from stripewise.core import Interval
 from stripewise.evidence.diagnosis._base import ADDED, Hit, Numbers, Rule, Run, Told
-from stripewise.evidence.diagnosis._collective import Shredded, SmallIndependent
+from stripewise.evidence.diagnosis._collective import (
+    ShreddedCollective,
+    ShreddedIndependent,
+    SmallIndependent,
+)
 from stripewise.evidence.diagnosis._imbalance import IdleHints, Imbalance
 from stripewise.evidence.diagnosis._metadata import (
     NameCalls,
@@ -169,8 +173,8 @@ def _tune_line(run: Run, options: str) -> str:
 RULES: tuple[Rule, ...] = (
     ChunkMismatch(),
     RedundantReads(),
-    Shredded(collective=True),
-    Shredded(collective=False),
+    ShreddedCollective(),
+    ShreddedIndependent(),
     SmallIndependent(),
     SmallRequests(),
     OpenPerStep(),

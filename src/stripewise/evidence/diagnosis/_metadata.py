@@ -51,6 +51,8 @@ class OpenPerStep(Rule):
     code = "open-per-step"
     group = "metadata"
     basis = "one opening and closing; of ranks together at most what these take on this MPI"
+    title = "Files are opened and closed again and again"
+    general_remedy = "Open each file once and keep it open."
 
     def hits(self, run: Run) -> Iterable[Hit]:
         """At least 10 opens of a file by each rank that uses it."""
@@ -90,6 +92,8 @@ class RepeatedStat(Rule):
     code = "repeated-stat"
     group = "names"
     basis = "one call for each directory that was asked about"
+    title = "The program asks for the same files again and again"
+    general_remedy = "Keep the answer, or list a directory once."
 
     def hits(self, run: Run) -> Iterable[Hit]:
         """At least 1000 stats and their kin by one process."""
@@ -121,6 +125,8 @@ class NameCalls(Rule):
     code = "name-calls"
     group = "names"
     basis = "not estimated: which of these files are needed is not known"
+    title = "Much time goes into making, renaming and removing files"
+    general_remedy = "Keep in memory what does not stay, or use fewer files."
 
     def hits(self, run: Run) -> Iterable[Hit]:
         """At least 20 % of the I/O time, in mkdir, unlink, rename and the like."""
@@ -161,6 +167,8 @@ class SyncPerWrite(Rule):
     code = "sync-per-write"
     group = "sync"
     basis = "one sync of all that was written"
+    title = "Data are forced to the disk after every write"
+    general_remedy = "Sync once at the end, unless each record must survive a crash."
 
     def hits(self, run: Run) -> Iterable[Hit]:
         """At least 10 syncs a rank, and one for every two writes."""

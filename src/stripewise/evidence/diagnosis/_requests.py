@@ -29,6 +29,8 @@ class SmallRequests(Rule):
     code = "small-requests"
     group = "requests"
     basis = "the same bytes in requests of 1 MiB, and a copy into a buffer for each call"
+    title = "Each process makes many small calls without a buffer"
+    general_remedy = "Collect the pieces in a buffer of 1 MiB."
 
     def hits(self, run: Run) -> Iterable[Hit]:
         """System calls of the program, below 64 KiB, each where the one before ended."""
@@ -81,6 +83,11 @@ class ChunkMismatch(Rule):
     code = "chunk-mismatch"
     group = "requests"
     basis = "each chunk read once, into a cache that holds those that one selection touches"
+    title = "Chunks of a dataset are read several times"
+    general_remedy = (
+        "Keep the dataset open with a chunk cache that is large enough, or give its "
+        "chunks the shape of what is read."
+    )
     tunes = True
 
     def hits(self, run: Run) -> Iterable[Hit]:
@@ -164,6 +171,8 @@ class RedundantReads(Rule):
     code = "redundant-reads"
     group = "requests"
     basis = "one reading of all; where many ranks read it, that of one rank and a broadcast"
+    title = "The same bytes are read again and again"
+    general_remedy = "Keep what was read; let one rank read a small file and broadcast it."
 
     def hits(self, run: Run) -> Iterable[Hit]:
         """At least twice as many bytes as there are, and as were written; at most 1 GiB."""

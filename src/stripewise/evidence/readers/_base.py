@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The contract of a source: something that tells what a run did, read into `Evidence`."""
+"""Defines the contract of a source: something that tells what a run did."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TypeVar
 
-from stripewise.core.errors import TraceError
-from stripewise.core.inputs import open_input
+from stripewise.core.errors import StripewiseError, TraceError
+from stripewise.core.inputs import Budget, open_input
 from stripewise.evidence.trace import Evidence
 
 LONGEST_LINE = 1 << 16
 _HEAD_BYTES = 4096
+_TEXTS_TRIED = 4
 T = TypeVar("T")
 
 
@@ -26,10 +27,14 @@ class Source(ABC):
     Attributes:
         name: Short, as in "darshan".
         summary: What it is, for the list of what can be read: "a Darshan log".
+        kind: What the statistics database calls it; "": as its name.
+        budget: Of one file of it.
     """
 
     name: str
     summary: str
+    kind: str = ""
+    budget: Budget
 
     @abstractmethod
     def recognises(self, path: Path) -> bool:
@@ -39,14 +44,26 @@ class Source(ABC):
         """
 
     @abstractmethod
+    def read_one(self, path: Path) -> Evidence:
+        """Read what one path tells of one run; what is missing or damaged is in the notes.
+
+        Raises:
+            TraceError: Nothing of it can be read.
+            OSError: It cannot be opened.
+        """
+
     def read(self, path: Path) -> Evidence:
         """Read what one path tells of one run.
-
-        What is missing or damaged is left out and told in the notes.
 
         Raises:
             TraceError: Nothing of it can be read.
         """
+        try:
+            return self.read_one(path)
+        except StripewiseError:
+            raise
+        except OSError as error:
+            raise TraceError(f"{path}: cannot be read ({error.strerror})") from error
 
     def read_several(self, paths: Sequence[Path]) -> Evidence:
         """Read paths that together tell of one run; most kinds have one path a run.
@@ -59,13 +76,39 @@ class Source(ABC):
         return self.read(paths[0])
 
 
+class RankLogs(Source):
+    """A directory with a text of each rank, or the text of one of them.
+
+    Attributes:
+        file_name: Matches the name of a rank's text; the first group is the rank.
+    """
+
+    file_name: re.Pattern[str]
+
+    @abstractmethod
+    def is_call(self, line: str) -> bool:
+        """Whether a line of a text is a call as this kind writes it."""
+
+    def texts(self, path: Path) -> dict[int, Path]:
+        """Return rank -> text; of a single text whose name tells no rank, it is rank 0's."""
+        if path.is_dir():
+            return files_by_rank(path, self.file_name)
+        match = self.file_name.fullmatch(path.name)
+        return {int(match[1]) if match else 0: path}
+
+    def recognises(self, path: Path) -> bool:
+        """Look for a call among the first lines of some texts."""
+        files = list(self.texts(path).values())[:_TEXTS_TRIED]
+        return any(begins_with_line(file, self.is_call) for file in files)
+
+
 def begins_with(path: Path, magic: bytes) -> bool:
     """Whether `path` is a regular file that begins with `magic`; False if it cannot be read."""
     return head_of(path, len(magic)) == magic
 
 
 def head_of(path: Path, size: int) -> bytes:
-    """First bytes of a regular file; empty if there is none or it cannot be read."""
+    """Return the first bytes of a regular file; empty if there is none that can be read."""
     try:
         with open_input(path) as file:
             return file.read(size)
@@ -74,7 +117,7 @@ def head_of(path: Path, size: int) -> bytes:
 
 
 def files_by_rank(directory: Path, name: re.Pattern[str]) -> dict[int, Path]:
-    """Rank to file, in order, of the files whose names match; the rank is the first group."""
+    """Return rank -> file, in order, where names match; the rank is the first group."""
     try:
         entries = list(directory.iterdir())
     except OSError:

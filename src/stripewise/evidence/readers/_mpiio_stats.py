@@ -195,6 +195,7 @@ class MpiioStatsSource(Source):
 
     name = "mpiio-stats"
     summary = "job output with MPICH_MPIIO_STATS blocks"
+    budget = MPIIO_STATS
 
     def recognises(self, path: Path) -> bool:
         """Look for the title of a block; behind the first megabytes only in a text."""
@@ -208,19 +209,16 @@ class MpiioStatsSource(Source):
                 tail = part[-256:]
         return False
 
-    def read(self, path: Path) -> Evidence:
+    def read_one(self, path: Path) -> Evidence:
         """Read all blocks of one output.
 
         A file that was closed several times has several blocks; each pair of a write and a read
         block is a record of its own.
 
         Raises:
-            TraceError: It cannot be read, is too large, or has no block.
+            TraceError: It is too large, or has no block.
         """
-        try:
-            text = read_input(path, MPIIO_STATS).decode("utf-8", "surrogateescape")
-        except OSError as error:
-            raise TraceError(f"{path}: cannot be read ({error.strerror})") from error
+        text = read_input(path, self.budget).decode("utf-8", "surrogateescape")
         records, n_cut = parse_mpiio_stats(text)
         if not records:
             raise TraceError(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stripewise.core import whole_file
 from stripewise.core.errors import StorageError, TraceError
-from stripewise.core.inputs import open_input
+from stripewise.core.inputs import CONTAINER, open_input
 from stripewise.evidence.containers import container as c
 from stripewise.evidence.containers import container_bytes, open_store, parse_header, read_run
 from stripewise.evidence.readers._base import Source, begins_with
@@ -25,6 +25,8 @@ class NativeSource(Source):
 
     name = "stripewise"
     summary = "a container of Stripewise (*.sw) or a directory of them"
+    kind = "trace"
+    budget = CONTAINER
 
     def recognises(self, path: Path) -> bool:
         """Look for the magic number, in a directory in any of its *.sw."""
@@ -32,7 +34,7 @@ class NativeSource(Source):
             return bool(containers_in(path))
         return begins_with(path, _MAGIC)
 
-    def read(self, path: Path) -> Evidence:
+    def read_one(self, path: Path) -> Evidence:
         """Read one container, or all of a directory."""
         return self.read_several([path])
 
@@ -48,7 +50,7 @@ class NativeSource(Source):
 
 
 def containers_in(directory: Path) -> list[Path]:
-    """Containers in a directory, or, if there are none, in its subdirectories."""
+    """Return the containers in a directory, or, if there are none, in its subdirectories."""
     try:
         below = (entry for entry in sorted(directory.iterdir()) if entry.is_dir())
         return _containers(directory) or [file for entry in below for file in _containers(entry)]
@@ -66,7 +68,7 @@ _PIECE = 1 << 20
 
 
 def containers_below(paths: Sequence[Path]) -> list[Path]:
-    """Containers that paths name: files themselves, and what is directly in directories.
+    """Return the containers that paths name: files, and what is directly in directories.
 
     Raises:
         TraceError: A path is neither a container nor a directory.

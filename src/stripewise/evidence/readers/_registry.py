@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The sources, and which of them a path is."""
+"""Lists the sources, and finds which of them reads a path."""
 
 from __future__ import annotations
 
@@ -56,8 +56,7 @@ def _check_readable(path: Path) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise TraceError(
-            f"cannot read {path}: {reason}; give a trace directory, or a log of Darshan, Recorder "
-            f"or MPICH_MPIIO_STATS; {_REMEDY}"
+            f"cannot read {path}: {reason}; give a trace or a log of a run; {_REMEDY}"
         ) from error
 
 
@@ -72,7 +71,7 @@ def _try(path: Path) -> None:
 
 
 def _found(path: Path) -> str:
-    """What there is instead of a trace."""
+    """Say what there is instead of a trace."""
     if not path.is_dir():
         return "not recognised"
     return "nothing in this directory is recognised" if any(path.iterdir()) else "empty directory"

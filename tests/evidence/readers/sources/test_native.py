@@ -70,6 +70,14 @@ def test_what_nothing_reads_is_one_line(tmp_path: Path, content: bytes) -> None:
         assert source.summary in str(caught.value)
 
 
+def test_every_source_keeps_the_contract(tmp_path: Path) -> None:
+    assert len({source.name for source in SOURCES}) == len(SOURCES)
+    for source in SOURCES:
+        assert source.budget.file_bytes > 0
+        assert not source.recognises(tmp_path / "gone")
+        assert not source.recognises(tmp_path)
+
+
 def test_what_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(
         TraceError, match=r"gone: No such file.*`stripewise run --trace -- COMMAND`"

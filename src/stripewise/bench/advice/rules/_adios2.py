@@ -8,17 +8,21 @@ from collections.abc import Iterator
 
 from stripewise.bench.advice.rules._base import (
     FACTOR,
+    FIXED_SIZE,
+    MPIIO,
     Advice,
     Basis,
     Claim,
     How,
     Job,
+    Need,
+    Program,
     Rule,
     Trial,
     as_settings,
 )
 from stripewise.bench.advice.rules._collective_settings import best_shared
-from stripewise.bench.advice.rules._wording import evidence, of_nodes, shown, times, verb
+from stripewise.bench.advice.rules._wording import of_nodes, shown, times, verb
 from stripewise.core import Value
 from stripewise.present import rate_text
 
@@ -33,20 +37,18 @@ class Adios2(Rule):
     name = "adios2"
     topic = "ADIOS2"
 
-    def missing(self, basis: Basis) -> str:
-        """What a process and a node write."""
-        if basis.by_capacity:
-            return "it depends on the capacity that a job asks for: see burst-buffer"
-        if not basis.storage.stack:
-            return "the description does not say which MPI-IO its users have"
-        if not basis.knows("client.process_write", "client.node_write"):
-            return "nobody knows what a process and a node write: add cases of each"
-        return ""
+    needs = (
+        FIXED_SIZE,
+        MPIIO,
+        Need.all_of(
+            "nobody knows what a process and a node write: add cases of each",
+            "client.process_write", "client.node_write",
+        ),
+    )  # fmt: skip
 
-    def concerns(self, basis: Basis) -> bool:
-        """Programs that write shared files or use ADIOS2 already."""
-        program = basis.program
-        return program is None or program.is_shared or program.library == "ADIOS2"
+    def concerns(self, program: Program) -> bool:
+        """Whether it writes shared files or uses ADIOS2 already."""
+        return program.is_shared or program.library == "ADIOS2"
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
         """Yield the number of aggregators with which ADIOS2 beats the best shared file."""
@@ -70,12 +72,9 @@ class Adios2(Rule):
                 "its aggregators write files of their own. Use it for output whose readers can "
                 "read ADIOS2"
             )
-        how = (How("code", f'io.set_parameter("NumAggregators", "{each * job.nodes}")'),)
-        yield Advice(
-            self.name, self.topic, f"{text}.", rate.value, rate.low, rate.high,
-            "bytes per second", evidence(rate, basis), how,
-            claim=Claim(best, tuple(trials), () if uses else (one,)),
-        )  # fmt: skip
+        how = How("code", f'io.set_parameter("NumAggregators", "{each * job.nodes}")')
+        claim = Claim(best, tuple(trials), () if uses else (one,))
+        yield self.predicted(basis, f"{text}.", rate, (how,), claim=claim)
 
 
 def _trials(basis: Basis, job: Job) -> list[Trial]:

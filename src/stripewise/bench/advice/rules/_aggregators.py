@@ -12,11 +12,14 @@ from stripewise.bench.advice.rules._base import (
     FACTOR,
     GAINS,
     GOOD,
+    MPIIO,
     Advice,
     Basis,
     Claim,
     How,
     Job,
+    Need,
+    Program,
     Rule,
     Trial,
     as_settings,
@@ -30,7 +33,6 @@ from stripewise.bench.advice.rules._collective_settings import (
     measured_numbers,
 )
 from stripewise.bench.advice.rules._wording import (
-    evidence,
     hint_variable,
     joined,
     of_nodes,
@@ -53,17 +55,17 @@ class CollectiveCalls(Rule):
     name = "collective"
     topic = "Collective calls"
 
-    def missing(self, basis: Basis) -> str:
-        """What small requests, or locks between nodes, cost."""
-        if not basis.storage.stack:
-            return "the description does not say which MPI-IO its users have"
-        if basis.knows("client.request") or basis.knows("locks.revoke"):
-            return ""
-        return "nobody knows what a small request costs: add the suite transfer-size"
+    needs = (
+        MPIIO,
+        Need.any_of(
+            "nobody knows what a small request costs: add the suite transfer-size",
+            "client.request", "locks.revoke",
+        ),
+    )  # fmt: skip
 
-    def concerns(self, basis: Basis) -> bool:
-        """Programs that write shared files."""
-        return basis.program is None or basis.program.is_shared
+    def concerns(self, program: Program) -> bool:
+        """Whether it writes shared files."""
+        return program.is_shared
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
         """Yield which of the two is faster for a 3-D array, or for the program."""
@@ -92,10 +94,8 @@ class CollectiveCalls(Rule):
                 f"by collective calls with {rate_text(lost)}."
             )
             code = "MPI_File_write_at"
-        yield Advice(
-            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
-            evidence(rate, basis), (How("code", code),), claim=Claim(fast, (), (slow,)),
-        )  # fmt: skip
+        claim = Claim(fast, loses=(slow,))
+        yield self.predicted(basis, text, rate, (How("code", code),), claim=claim)
 
 
 class AggregatorNumber(Rule):
@@ -104,27 +104,30 @@ class AggregatorNumber(Rule):
     name = "aggregators"
     topic = "Collective buffering"
 
-    def missing(self, basis: Basis) -> str:
-        """An MPI-IO whose aggregators users choose, and what a process and a target do."""
-        if basis.storage.stack not in ("cray", "romio", "romio-lustre"):
-            return "users of this MPI-IO do not choose the number of aggregators"
-        if not basis.knows("client.process_write", "servers.target_write"):
-            return "nobody knows what one process and one target do: add cases of each"
-        if not basis.knows("locks.revoke") and not by_number(basis.figures):
-            return (
-                "nobody knows what it costs that several aggregators share a target: add the "
-                "suite aggregators"
-            )
-        return ""
+    needs = (
+        Need(
+            "users of this MPI-IO do not choose the number of aggregators",
+            lambda basis: basis.storage.stack in ("cray", "romio", "romio-lustre"),
+        ),
+        Need.all_of(
+            "nobody knows what one process and one target do: add cases of each",
+            "client.process_write", "servers.target_write",
+        ),
+        Need(
+            "nobody knows what it costs that several aggregators share a target: add the suite "
+            "aggregators",
+            lambda basis: basis.knows("locks.revoke") or bool(by_number(basis.figures)),
+        ),
+    )  # fmt: skip
 
-    def concerns(self, basis: Basis) -> bool:
-        """Programs that make collective calls."""
-        return basis.program is None or basis.program.is_collective
+    def concerns(self, program: Program) -> bool:
+        """Whether most of its MPI-IO is collective."""
+        return program.is_collective
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
         """Yield what the default is, and the number of aggregators for each size of job."""
         if not basis.knows("locks.revoke"):
-            yield from measured_numbers(basis)
+            yield from measured_numbers(self, basis)
             return
         job = basis.largest
         chosen = {one: _best(basis, one) for one in basis.jobs}
@@ -147,11 +150,8 @@ class AggregatorNumber(Rule):
             f"{rate_text(basis.rate(usual))}."
         )
         every = tuple(one for _, _, one in collective_trials(basis, last, (EXTENTS,)))
-        yield Advice(
-            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
-            evidence(rate, basis), tuple(hint_variable(basis, trial)),
-            claim=Claim(trial, every, (usual,)),
-        )  # fmt: skip
+        how = hint_variable(basis, trial)
+        yield self.predicted(basis, text, rate, how, claim=Claim(trial, every, (usual,)))
         yield from self._default(basis, chosen)
 
     def _default(
@@ -175,12 +175,8 @@ class AggregatorNumber(Rule):
             f"As one value for jobs of every size, {times_each} aggregators for each stripe suit "
             f"best: they write one file {gains} as fast as the default."
         )
-        variable = f"*:cray_cb_nodes_multiplier={times_each}"
-        yield Advice(
-            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
-            evidence(rate, basis), tuple(hint_variable(basis, trial)),
-            defaults={"MPICH_MPIIO_HINTS": variable},
-        )  # fmt: skip
+        defaults = {"MPICH_MPIIO_HINTS": f"*:cray_cb_nodes_multiplier={times_each}"}
+        yield self.predicted(basis, text, rate, hint_variable(basis, trial), defaults=defaults)
 
     def _writers(self, basis: Basis, job: Job) -> Advice:
         process = basis.storage.value("client.process_write")
@@ -193,10 +189,7 @@ class AggregatorNumber(Rule):
             f"process. With these defaults {of_nodes(job.nodes)} "
             f"{verb(job.nodes, 'writes', 'write')} one file with {shown(rate)}."
         )
-        return Advice(
-            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
-            evidence(rate, basis),
-        )  # fmt: skip
+        return self.predicted(basis, text, rate)
 
 
 def site_default(basis: Basis) -> int:

@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
+from types import MappingProxyType
 
 from stripewise.bench.campaign import CaseFigures
 from stripewise.bench.limits import Limits
@@ -26,6 +27,8 @@ from stripewise.storage.stacks import Workload
 
 GAINS = 1.15
 """Gain below which nobody is asked to change anything."""
+MOST_CASES = 3
+"""Of a campaign that are named behind one figure."""
 
 
 @dataclass(frozen=True)
@@ -111,20 +114,41 @@ class Advice:
     claim: Claim | None = None
 
 
+@dataclass(frozen=True)
+class Need:
+    """Something without which a rule has no advice.
+
+    Attributes:
+        words: What is missing, for people.
+        met: Whether a basis has it.
+    """
+
+    words: str
+    met: Callable[[Basis], bool]
+
+    @classmethod
+    def all_of(cls, words: str, *figures: str) -> Need:
+        """Need every one of some figures of the storage."""
+        return cls(words, lambda basis: basis.knows(*figures))
+
+    @classmethod
+    def any_of(cls, words: str, *figures: str) -> Need:
+        """Need at least one of some figures of the storage."""
+        return cls(words, lambda basis: any(basis.knows(one) for one in figures))
+
+
 class Rule(ABC):
-    """Advice on one thing, computed from the limits of a storage, never from its name.
+    """Advises on one thing, from the limits of a storage and never from its name.
 
     Attributes:
         name: "striping".
         topic: Heading for users: "Striping".
+        needs: What it has to know; without it there is no advice.
     """
 
     name: str
     topic: str
-
-    @abstractmethod
-    def missing(self, basis: Basis) -> str:
-        """Return what would be needed to say anything; "" if the basis suffices."""
+    needs: tuple[Need, ...] = ()
 
     @abstractmethod
     def advise(self, basis: Basis) -> Iterator[Advice]:
@@ -133,10 +157,25 @@ class Rule(ABC):
         Called only where nothing is missing.
         """
 
-    def concerns(self, basis: Basis) -> bool:
-        """Whether it concerns the program that the basis has; without one, it does."""
-        del basis
+    def concerns(self, program: Program) -> bool:
+        """Whether a program makes the choice that the rule advises on."""
+        del program
         return True
+
+    def missing(self, basis: Basis) -> str:
+        """Return the first need that a basis does not meet; "" if it meets all."""
+        return next((need.words for need in self.needs if not need.met(basis)), "")
+
+    def predicted(
+        self, basis: Basis, sentence: str, rate: Rate, how: Iterable[How] = (), *,
+        claim: Claim | None = None, warns: bool = False,
+        defaults: Mapping[str, str] = MappingProxyType({}),
+    ) -> Advice:  # fmt: skip
+        """Return advice that rests on a bandwidth which the model predicts."""
+        return Advice(
+            self.name, self.topic, sentence, rate.value, rate.low, rate.high, "bytes per second",
+            basis.evidence(rate), tuple(how), warns, defaults, claim,
+        )  # fmt: skip
 
 
 # What rules may look at: a storage, the limits and cases of campaigns, a program.
@@ -341,6 +380,19 @@ class Basis:
         """The storage with all limits at the worse, and at the better end of their intervals."""
         return _at_end(self.storage, better=False), _at_end(self.storage, better=True)
 
+    def evidence(self, rate: Rate) -> tuple[str, ...]:
+        """Return what a simulated figure follows from, with the cases that tell its limit."""
+        origin = "limits found by the campaign" if self.limits else "the storage's description"
+        limit = f", where the limit is {rate.limit}" if rate.limit else ""
+        names = (f"client.{rate.resource}_write", f"servers.{rate.resource}_write")
+        cases = self.cases_of(*names)[:MOST_CASES]
+        return (f"predicted from {origin}{limit}", *cases)
+
+    def cases_of(self, *figures: str) -> tuple[str, ...]:
+        """Return the keys of the cases that tell the first of some figures that is a limit."""
+        limits = self.limits.limits if self.limits else ()
+        return next((one.evidence for one in limits if one.figure in figures), ())
+
     def simplest(self, trials: Sequence[Trial]) -> Trial:
         """Return the first of some trials that is nearly as good as the best of them."""
         rates = [self.rate(one) for one in trials]
@@ -363,6 +415,21 @@ class Basis:
         """Return the least number of stripes with which one file is written well by a job."""
         trials = [self.into_one(job, {FACTOR: count}) for count in self.stripe_counts]
         return self.stripe_counts[trials.index(self.simplest(trials))]
+
+
+# What several rules need.
+
+FIXED_SIZE = Need(
+    "it depends on the capacity that a job asks for: see burst-buffer",
+    lambda basis: not basis.by_capacity,
+)
+MPIIO = Need(
+    "the description does not say which MPI-IO its users have",
+    lambda basis: bool(basis.storage.stack),
+)
+PROCESS = Need.all_of(
+    "nobody knows what one process writes: add cases with one process", "client.process_write"
+)
 
 
 def as_settings(settings: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:

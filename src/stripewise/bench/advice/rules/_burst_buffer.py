@@ -14,11 +14,12 @@ from stripewise.bench.advice.rules._base import (
     Claim,
     How,
     Job,
+    Need,
     Rule,
     Trial,
     as_settings,
 )
-from stripewise.bench.advice.rules._wording import evidence, of_nodes, shown
+from stripewise.bench.advice.rules._wording import of_nodes, shown
 from stripewise.present import plural, rate_text, size_text
 
 _GIB = 1 << 30
@@ -30,11 +31,12 @@ class BurstBuffer(Rule):
     name = "burst-buffer"
     topic = "Burst buffer"
 
-    def missing(self, basis: Basis) -> str:
-        """A burst buffer that is given out by capacity."""
-        if basis.storage.kind != "datawarp" or not basis.storage.value("layout.granularity"):
-            return "the storage is no burst buffer that is given out by capacity"
-        return ""
+    needs = (
+        Need(
+            "the storage is no burst buffer that is given out by capacity",
+            lambda basis: basis.storage.kind == "datawarp" and basis.by_capacity,
+        ),
+    )
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
         """Yield the capacity to ask for, by the size of the job."""
@@ -58,11 +60,8 @@ class BurstBuffer(Rule):
             f"takes {rate_text(least)}. More bring nothing."
         )
         line = f"#DW jobdw type=scratch access_mode=striped capacity={capacity}GiB"
-        yield Advice(
-            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
-            evidence(rate, basis), (How("directive", line),),
-            claim=Claim(best, tuple(trials.values()), (trials[1],)),
-        )  # fmt: skip
+        claim = Claim(best, tuple(trials.values()), (trials[1],))
+        yield self.predicted(basis, text, rate, (How("directive", line),), claim=claim)
 
 
 def _trial(basis: Basis, job: Job, number: int, grain: int) -> Trial:

@@ -15,6 +15,7 @@ from stripewise.bench.advice.rules._base import (
     Basis,
     How,
     Job,
+    Rule,
     Trial,
     as_settings,
     keys_of,
@@ -62,7 +63,7 @@ def by_number(figures: Figures) -> dict[int, dict[int, CaseFigures]]:
     }
 
 
-def measured_modes(basis: Basis) -> Iterator[Advice]:
+def measured_modes(rule: Rule, basis: Basis) -> Iterator[Advice]:
     """Yield what relaxed locks brought."""
     best = {
         mode: max(group, key=lambda one: one.median)
@@ -82,10 +83,10 @@ def measured_modes(basis: Basis) -> Iterator[Advice]:
     words = f"cray_cb_write_lock_mode={mode}:cray_cb_nodes_multiplier={count}"
     if mode == RELAXED:
         words = f"{COLLECTIVE_ONLY}:{words}"
-    yield _told("lock-mode", "Locks of shared files", text, found, usual, words)
+    yield _measured(rule, text, found, usual, words)
 
 
-def measured_numbers(basis: Basis) -> Iterator[Advice]:
+def measured_numbers(rule: Rule, basis: Basis) -> Iterator[Advice]:
     """Yield the numbers of aggregators that were better than the default."""
     better = {}
     for nodes, group in by_number(basis.figures).items():
@@ -103,15 +104,13 @@ def measured_numbers(basis: Basis) -> Iterator[Advice]:
         f"{_shown(found)} in place of {rate_text(usual.median)}."
     )
     words = f"cray_cb_nodes_multiplier={number}"
-    yield _told("aggregators", "Collective buffering", text, found, usual, words)
+    yield _measured(rule, text, found, usual, words)
 
 
-def _told(
-    rule: str, topic: str, text: str, found: CaseFigures, usual: CaseFigures, words: str
-) -> Advice:
+def _measured(rule: Rule, text: str, found: CaseFigures, usual: CaseFigures, words: str) -> Advice:
     how = How("variable", f'export MPICH_MPIIO_HINTS="*:{words}"')
     return Advice(
-        rule, topic, text, found.median, found.low, found.high, "bytes per second",
+        rule.name, rule.topic, text, found.median, found.low, found.high, "bytes per second",
         keys_of((found, usual)), (how,),
     )  # fmt: skip
 

@@ -6,7 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stripewise.bench.advice.rules._base import GAINS, Advice, Basis, Claim, How, Job, Rule, Trial
+from stripewise.bench.advice.rules._base import (
+    GAINS,
+    Advice,
+    Basis,
+    Claim,
+    How,
+    Job,
+    Need,
+    Program,
+    Rule,
+    Trial,
+)
 from stripewise.bench.advice.rules._collective_settings import (
     EXTENTS,
     RELAXED,
@@ -18,7 +29,6 @@ from stripewise.bench.advice.rules._collective_settings import (
 from stripewise.bench.advice.rules._wording import (
     COLLECTIVE_ONLY,
     aggregators_text,
-    evidence,
     hint_variable,
     joined,
     of_nodes,
@@ -46,24 +56,24 @@ class LockModes(Rule):
     name = "lock-mode"
     topic = "Locks of shared files"
 
-    def missing(self, basis: Basis) -> str:
-        """Cray MPICH, and what its locks cost: described, or measured in each mode."""
-        if basis.storage.stack != "cray":
-            return "only Cray MPICH has lock modes"
-        if basis.knows("locks.revoke") or by_mode(basis.figures):
-            return ""
-        return "nobody knows what locks cost here: add the suite aggregators"
+    needs = (
+        Need("only Cray MPICH has lock modes", lambda basis: basis.storage.stack == "cray"),
+        Need(
+            "nobody knows what locks cost here: add the suite aggregators",
+            lambda basis: basis.knows("locks.revoke") or bool(by_mode(basis.figures)),
+        ),
+    )
 
-    def concerns(self, basis: Basis) -> bool:
-        """Programs that make collective calls."""
-        return basis.program is None or basis.program.is_collective
+    def concerns(self, program: Program) -> bool:
+        """Whether most of its MPI-IO is collective."""
+        return program.is_collective
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
         """Yield what relaxed locks bring to MPI-IO, and what HDF5 and NetCDF can have."""
         above = basis.program.library in ("HDF5", "NetCDF", "PnetCDF") if basis.program else False
         found: list[Advice] = []
         if not basis.knows("locks.revoke"):
-            found += measured_modes(basis)
+            found += measured_modes(self, basis)
         else:
             if not above:
                 modes = lock_choices(basis, collective_only=True)
@@ -109,10 +119,7 @@ class LockModes(Rule):
         if mode == RELAXED:
             how = [How(one.kind, one.text.replace('"*:', f'"*:{COLLECTIVE_ONLY}:')) for one in how]
         every = tuple(one for _, _, one in collective_trials(basis, last, modes))
-        yield Advice(
-            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
-            evidence(rate, basis), tuple(how), claim=Claim(trial, every, (usual,)),
-        )  # fmt: skip
+        yield self.predicted(basis, text, rate, how, claim=Claim(trial, every, (usual,)))
 
 
 def _best(basis: Basis, job: Job, modes: tuple[int, ...]) -> tuple[int, int, Trial, Trial]:

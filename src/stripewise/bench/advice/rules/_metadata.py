@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stripewise.bench.advice.rules._base import GAINS, Advice, Basis, How, Rule, keys_of
+from stripewise.bench.advice.rules._base import GAINS, Advice, Basis, How, Need, Rule, keys_of
 from stripewise.bench.advice.rules._wording import times
 from stripewise.present import duration_text
 from stripewise.storage.machines import Figure
@@ -22,11 +22,11 @@ class Metadata(Rule):
     name = "metadata"
     topic = "Many files"
 
-    def missing(self, basis: Basis) -> str:
-        """How long the server needs to create a file."""
-        if not basis.knows("metadata.create"):
-            return "nobody knows how fast files are created: add the suite mdtest"
-        return ""
+    needs = (
+        Need.all_of(
+            "nobody knows how fast files are created: add the suite mdtest", "metadata.create"
+        ),
+    )
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
         """Yield what all together, one process, and one directory do."""
@@ -46,7 +46,7 @@ class Metadata(Rule):
         )
         if seconds >= _NOTICED:
             text += " Write one file for each node, or a shared file."
-        return self._told(basis, text, (rate, low, high), (), "metadata.create")
+        return self._rate_of(basis, text, (rate, low, high), (), "metadata.create")
 
     def _alone(self, basis: Basis) -> Iterator[Advice]:
         way = basis.storage.figures["metadata.latency"]
@@ -66,7 +66,7 @@ class Metadata(Rule):
             f"several processes; up to {many:,} of them help."
         )
         how = (How("command", "tar -cf files.tar DIRECTORY"),)
-        yield self._told(basis, text, (rate, low, high), how, "metadata.latency")
+        yield self._rate_of(basis, text, (rate, low, high), how, "metadata.latency")
 
     def _directories(self, basis: Basis) -> Iterator[Advice]:
         """Yield whether files of one directory are slower, where cases of both were measured."""
@@ -95,13 +95,11 @@ class Metadata(Rule):
             (How("code", 'mkdir("output/RANK")'),), is_warning=True,
         )  # fmt: skip
 
-    def _told(
+    def _rate_of(
         self, basis: Basis, text: str, rates: tuple[float, float, float], how: tuple[How, ...],
         figure: str,
     ) -> Advice:  # fmt: skip
-        limits = basis.limits.limits if basis.limits else ()
-        keys = next((one.evidence for one in limits if one.figure == figure), ())
-        origin = keys or (f"{figure} of the storage's description",)
+        origin = basis.cases_of(figure) or (f"{figure} of the storage's description",)
         return Advice(self.name, self.topic, text, *rates, "operations per second", origin, how)
 
 

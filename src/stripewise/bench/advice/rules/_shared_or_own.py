@@ -8,19 +8,23 @@ from collections.abc import Iterator
 
 from stripewise.bench.advice.rules._base import (
     FACTOR,
+    FIXED_SIZE,
     GAINS,
+    MPIIO,
+    PROCESS,
     Advice,
     Basis,
     Claim,
     How,
     Job,
+    Need,
+    Program,
     Rule,
     Trial,
     as_settings,
 )
 from stripewise.bench.advice.rules._collective_settings import best_shared
 from stripewise.bench.advice.rules._wording import (
-    evidence,
     hint_variable,
     of_nodes,
     shown,
@@ -42,15 +46,11 @@ class SharedOrOwn(Rule):
     name = "shared-or-own"
     topic = "One file or many"
 
-    def missing(self, basis: Basis) -> str:
-        """What one process and one target do."""
-        if basis.by_capacity:
-            return "it depends on the capacity that a job asks for: see burst-buffer"
-        if not basis.storage.stack:
-            return "the description does not say which MPI-IO its users have"
-        if not basis.knows("client.process_write") and not basis.knows("client.file_write"):
-            return "nobody knows what one process writes: add cases with one process"
-        return ""
+    needs = (
+        FIXED_SIZE,
+        MPIIO,
+        Need.any_of(PROCESS.words, "client.process_write", "client.file_write"),
+    )
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
         """Yield the comparison at the largest job, saturation, and the shared file's ceiling."""
@@ -68,8 +68,8 @@ class SharedOrOwn(Rule):
                 f"own with {rate_text(own_rate.value)}. Prefer the shared file, which is easier "
                 "to keep."
             )
-            how = tuple(hint_variable(basis, one))
-            yield self._told(text, basis, one, () if near else (own,), how)
+            claim = Claim(one, () if near else (own,))
+            yield self.predicted(basis, text, shared_rate, hint_variable(basis, one), claim=claim)
         if basis.program is None:
             yield from self._saturates(basis)
 
@@ -86,8 +86,8 @@ class SharedOrOwn(Rule):
             f"{shown(rate)}, and a shared file with {rate_text(other)} at best.{cost} "
             "Use it for what one job writes and the same job reads again, such as checkpoints."
         )
-        how = (How("code", "each process opens a file of its own, such as output.RANK"),)
-        return self._told(text, basis, own, (one,), how, (one,))
+        how = How("code", "each process opens a file of its own, such as output.RANK")
+        return self.predicted(basis, text, rate, (how,), claim=Claim(own, (one,), (one,)))
 
     def _ceiling(self, basis: Basis, job: Job, one: Trial) -> Iterator[Advice]:
         """Yield what a shared file does not exceed, if more nodes do not help it."""
@@ -103,10 +103,7 @@ class SharedOrOwn(Rule):
             f"A shared file never exceeds {shown(top)} here, however many nodes write it. A "
             "program that needs more writes several files."
         )
-        yield Advice(
-            self.name, self.topic, text, top.value, top.low, top.high, "bytes per second",
-            evidence(top, basis), is_warning=True,
-        )  # fmt: skip
+        yield self.predicted(basis, text, top, warns=True)
 
     def _saturates(self, basis: Basis) -> Iterator[Advice]:
         each = basis.largest.ranks_per_node
@@ -123,20 +120,7 @@ class SharedOrOwn(Rule):
             f"Files of each process saturate the storage from {of_nodes(number)} with {each} "
             f"ranks each: {shown(rate)}. More nodes do not write faster."
         )
-        yield Advice(
-            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
-            evidence(rate, basis), claim=Claim(trials[place], tuple(trials)),
-        )  # fmt: skip
-
-    def _told(
-        self, text: str, basis: Basis, advised: Trial, others: tuple[Trial, ...],
-        how: tuple[How, ...], loses: tuple[Trial, ...] = (),
-    ) -> Advice:  # fmt: skip
-        rate = basis.range(advised)
-        return Advice(
-            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
-            evidence(rate, basis), how, claim=Claim(advised, others, loses),
-        )  # fmt: skip
+        yield self.predicted(basis, text, rate, claim=Claim(trials[place], tuple(trials)))
 
 
 # Data that is collected on one process to be written.
@@ -148,19 +132,11 @@ class SerialOutput(Rule):
     name = "serial"
     topic = "One process that writes for all"
 
-    def missing(self, basis: Basis) -> str:
-        """What one process writes."""
-        if basis.by_capacity:
-            return "it depends on the capacity that a job asks for: see burst-buffer"
-        if not basis.storage.stack:
-            return "the description does not say which MPI-IO its users have"
-        if not basis.knows("client.process_write"):
-            return "nobody knows what one process writes: add cases with one process"
-        return ""
+    needs = (FIXED_SIZE, MPIIO, PROCESS)
 
-    def concerns(self, basis: Basis) -> bool:
-        """Programs that write no file together."""
-        return basis.program is None or not basis.program.is_shared
+    def concerns(self, program: Program) -> bool:
+        """Whether it writes no file together."""
+        return not program.is_shared
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
         """Yield what one process writes for all at most."""
@@ -180,7 +156,5 @@ class SerialOutput(Rule):
             f"{verb(job.nodes, 'reaches', 'reach')} {rate_text(better)}, "
             f"{times(better, rate.value)} as much."
         )
-        yield Advice(
-            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
-            evidence(rate, basis), is_warning=True, claim=Claim(best, (), (alone,)),
-        )  # fmt: skip
+        claim = Claim(best, loses=(alone,))
+        yield self.predicted(basis, text, rate, claim=claim, warns=True)

@@ -15,11 +15,11 @@ from stripewise.bench.advice.rules._base import (
     Claim,
     How,
     Job,
+    Need,
     Rule,
     Trial,
 )
 from stripewise.bench.advice.rules._wording import (
-    evidence,
     of_nodes,
     setstripe,
     shown,
@@ -40,15 +40,17 @@ class Striping(Rule):
     name = "striping"
     topic = "Striping"
 
-    def missing(self, basis: Basis) -> str:
-        """Lustre with several targets whose speed is known."""
-        if basis.storage.kind != "lustre":
-            return "users choose the stripes of their files on Lustre only"
-        if basis.targets < 2:
-            return "the storage has one target"
-        if not basis.knows("servers.target_write", "client.process_write"):
-            return "nobody knows how fast a process and a target are: add cases of each"
-        return ""
+    needs = (
+        Need(
+            "users choose the stripes of their files on Lustre only",
+            lambda basis: basis.storage.kind == "lustre",
+        ),
+        Need("the storage has one target", lambda basis: basis.targets > 1),
+        Need.all_of(
+            "nobody knows how fast a process and a target are: add cases of each",
+            "servers.target_write", "client.process_write",
+        ),
+    )  # fmt: skip
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
         """Yield how shared files and files of each process are to be striped."""
@@ -69,18 +71,18 @@ class Striping(Rule):
         others = tuple(trials.values())
         if best.value < GAINS * one:
             if len(others) > 1 and count == 1:
-                yield self._told(
+                yield self._by_command(
                     f"One stripe is enough also for a file that {of_nodes(job.nodes)} "
                     f"{verb(job.nodes, 'writes', 'write')} together: {shown(best)}.",
-                    basis, trials[1], others, setstripe(1, targets),
+                    basis, Claim(trials[1], others), setstripe(1, targets),
                 )  # fmt: skip
             return
-        yield self._told(
+        yield self._by_command(
             f"Stripe a large file that many nodes write together over "
             f"{stripes_text(count, targets)}: {of_nodes(job.nodes)} "
             f"{verb(job.nodes, 'writes', 'write')} it with {shown(best)}, and a file of one "
             f"stripe with {rate_text(one)}. Stripe the directory before the file is made.",
-            basis, trials[count], others, setstripe(count, targets), (trials[1],),
+            basis, Claim(trials[count], others, (trials[1],)), setstripe(count, targets),
         )  # fmt: skip
         yield from self._size(basis, job, count, trials[count])
 
@@ -96,10 +98,10 @@ class Striping(Rule):
         if rate.value < GAINS * basis.rate(usual):
             return
         size = sizes[trials.index(chosen)]
-        yield self._told(
+        yield self._by_command(
             f"Give such a file stripes of {size_text(size)}: {shown(rate)} in place of "
             f"{rate_text(basis.rate(usual))} with the default of {size_text(default)}.",
-            basis, chosen, tuple(trials), setstripe(count, basis.targets, size), (usual,),
+            basis, Claim(chosen, tuple(trials), (usual,)), setstripe(count, basis.targets, size),
         )  # fmt: skip
 
     def _own(self, basis: Basis) -> Iterator[Advice]:
@@ -117,15 +119,12 @@ class Striping(Rule):
                 f"{verb(job.nodes, 'writes', 'write')} them with {shown(rate)}, over all "
                 f"{targets} targets with {rate_text(lost)} ({slower(rate.value, lost)})."
             )
-            yield self._told(text, basis, single, (), setstripe(1, targets), (all_,), warns=True)
+            claim = Claim(single, loses=(all_,))
+            yield self._by_command(text, basis, claim, setstripe(1, targets), warns=True)
 
-    def _told(
-        self, text: str, basis: Basis, advised: Trial, others: tuple[Trial, ...], command: str,
-        loses: tuple[Trial, ...] = (), *, warns: bool = False,
-    ) -> Advice:  # fmt: skip
-        rate = basis.range(advised)
-        return Advice(
-            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
-            evidence(rate, basis), (How("command", command),), is_warning=warns,
-            claim=Claim(advised, others, loses),
-        )  # fmt: skip
+    def _by_command(
+        self, text: str, basis: Basis, claim: Claim, command: str, *, warns: bool = False
+    ) -> Advice:
+        """Return advice that is followed by one command."""
+        rate, how = basis.range(claim.advised), How("command", command)
+        return self.predicted(basis, text, rate, (how,), claim=claim, warns=warns)

@@ -8,16 +8,18 @@ from collections.abc import Iterator
 
 from stripewise.bench.advice.rules._base import (
     GAINS,
+    PROCESS,
     Advice,
     Basis,
     Claim,
     How,
     Job,
+    Need,
     Rule,
     Trial,
     as_settings,
 )
-from stripewise.bench.advice.rules._wording import evidence, shown
+from stripewise.bench.advice.rules._wording import shown
 from stripewise.present import rate_text, size_text
 from stripewise.storage.simulation import workload_from_notation
 
@@ -33,13 +35,13 @@ class TransferSize(Rule):
     name = "transfer-size"
     topic = "Size of requests"
 
-    def missing(self, basis: Basis) -> str:
-        """What a request costs beside its data."""
-        if not basis.knows("client.process_write"):
-            return "nobody knows what one process writes: add cases with one process"
-        if basis.knows("client.request") or basis.knows("servers.target_request"):
-            return ""
-        return "nobody knows what a small request costs: add the suite transfer-size"
+    needs = (
+        PROCESS,
+        Need.any_of(
+            "nobody knows what a small request costs: add the suite transfer-size",
+            "client.request", "servers.target_request",
+        ),
+    )  # fmt: skip
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
         """Yield the size from which requests of one process are fast."""
@@ -60,10 +62,8 @@ class TransferSize(Rule):
             How("code", f"setvbuf(file, NULL, _IOFBF, {size})"),
             How("code", f'open(name, "wb", buffering={size})'),
         )
-        yield Advice(
-            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
-            evidence(rate, basis), how, claim=Claim(best, tuple(trials.values()), (small,)),
-        )  # fmt: skip
+        claim = Claim(best, tuple(trials.values()), (small,))
+        yield self.predicted(basis, text, rate, how, claim=claim)
 
 
 def _trial(job: Job, size: int) -> Trial:

@@ -15,10 +15,12 @@ from stripewise.bench.advice.rules._base import (
     Claim,
     How,
     Job,
+    Need,
+    Program,
     Rule,
     Trial,
 )
-from stripewise.bench.advice.rules._wording import evidence, of_nodes, shown, slower
+from stripewise.bench.advice.rules._wording import of_nodes, shown, slower
 from stripewise.present import rate_text
 
 _SAFE = ("FI_", "UCX_", "MPICH_OFI_")
@@ -31,15 +33,16 @@ class TransportChoice(Rule):
     name = "transport"
     topic = "Network"
 
-    def missing(self, basis: Basis) -> str:
-        """A description with several variants."""
-        if len(basis.storage.transports) < 2:
-            return "the description knows one way to set up the network; campaigns measure it"
-        return ""
+    needs = (
+        Need(
+            "the description knows one way to set up the network; campaigns measure it",
+            lambda basis: len(basis.storage.transports) > 1,
+        ),
+    )
 
-    def concerns(self, basis: Basis) -> bool:
-        """Programs that exchange data before they write."""
-        return basis.program is None or basis.program.is_collective
+    def concerns(self, program: Program) -> bool:
+        """Whether it exchanges data before it writes."""
+        return program.is_collective
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
         """Yield the best variant, what another one costs, and from where one hangs."""
@@ -75,13 +78,10 @@ class TransportChoice(Rule):
             f"{shown(rate)}, and with {other} with {rate_text(lost)} "
             f"({slower(rate.value, lost)})."
         )
-        how = tuple(How("variable", f"export {name}={value}") for name, value in when.items())
-        safe_ones = {name: value for name, value in when.items() if name.startswith(_SAFE)}
-        return Advice(
-            self.name, self.topic, text, rate.value, rate.low, rate.high, "bytes per second",
-            evidence(rate, basis), how, defaults=safe_ones if len(safe_ones) == len(when) else {},
-            claim=Claim(best, safe, (worst,)),
-        )  # fmt: skip
+        how = (How("variable", f"export {name}={value}") for name, value in when.items())
+        defaults = when if all(name.startswith(_SAFE) for name in when) else {}
+        claim = Claim(best, safe, (worst,))
+        return self.predicted(basis, text, rate, how, claim=claim, defaults=defaults)
 
 
 def _job(basis: Basis) -> Job:

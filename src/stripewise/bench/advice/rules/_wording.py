@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes what several rules share: rates, factors, evidence, stripe commands and hints."""
+"""Words rates, factors, numbers, stripe commands and hints for all rules."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from collections.abc import Iterator, Sequence
 from stripewise.bench.advice.rules._base import FACTOR, UNIT, Basis, How, Rate, Trial
 from stripewise.present import plural, rate_text, ratio_text
 
-MOST_CASES = 3
-"""Of a campaign that are named behind one figure."""
 SILENT = 0.005
 """Relative width of a range below which it is not shown."""
 
@@ -67,20 +65,6 @@ def of_nodes(number: int) -> str:
 def verb(number: int, one: str, many: str) -> str:
     """Return the form of a verb that goes with a number of nodes."""
     return one if number == 1 else many
-
-
-def evidence(rate: Rate, basis: Basis) -> tuple[str, ...]:
-    """Return what a simulated figure follows from."""
-    origin = "limits found by the campaign" if basis.limits else "the storage's description"
-    limit = f", where the limit is {rate.limit}" if rate.limit else ""
-    return (f"predicted from {origin}{limit}", *_cases(rate, basis)[:MOST_CASES])
-
-
-def _cases(rate: Rate, basis: Basis) -> tuple[str, ...]:
-    """Return the keys of the cases that tell the limit behind a figure."""
-    names = (f"client.{rate.resource}_write", f"servers.{rate.resource}_write")
-    limits = basis.limits.limits if basis.limits else ()
-    return next((one.evidence for one in limits if one.figure in names), ())
 
 
 # Settings as users write them: hints in a variable, in a file, or in the program.

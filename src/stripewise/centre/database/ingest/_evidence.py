@@ -11,14 +11,10 @@ from pathlib import Path
 
 from stripewise.centre.database.ingest._base import Claim, Feed, Reading, RefusedError
 from stripewise.centre.database.ingest._profile_record import Origin, source_of
-from stripewise.core.inputs import DARSHAN_LOG, MPIIO_STATS, RECORDER_FILE, open_input
+from stripewise.core.inputs import RECORDER_FILE, open_input
 from stripewise.evidence.containers import container_bytes, is_container
 from stripewise.evidence.readers import SOURCES, read_evidence
 
-_KINDS = {"stripewise": "trace", "hdf5-recorder": "recorder"}
-"""Names of sources that the tables call otherwise."""
-_BUDGETS = {"darshan": DARSHAN_LOG, "mpiio-stats": MPIIO_STATS}
-"""By the names of sources; other files are of Recorder."""
 _CONTAINER = ".sw"
 _MOST_NOTES = 3
 """Of an input that is there in part; its profile has all of them."""
@@ -29,7 +25,7 @@ class EvidenceFeed(Feed):
     """A log, trace or profile of one run of a program."""
 
     name = "evidence"
-    summary = "a Darshan log, a trace of Stripewise or Recorder, or output of MPICH_MPIIO_STATS"
+    summary = "a trace, log or profile of a run, of any kind that `stripewise profile` reads"
     budget = RECORDER_FILE
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -43,7 +39,7 @@ class EvidenceFeed(Feed):
             RefusedError: It is a damaged log of which no counter is left: it would tell of zeros.
         """
         source = next(source for source in SOURCES if source.recognises(path))
-        kind = _KINDS.get(source.name, source.name)
+        kind = source.kind or source.name
         evidence = read_evidence(path)
         profile = evidence.profile
         if kind == "darshan" and profile.partial and not len(profile.counters):
@@ -58,9 +54,9 @@ class EvidenceFeed(Feed):
             return container_bytes(path)
         with open_input(path) as file:
             size = os.fstat(file.fileno()).st_size
-        if size > min(one.file_bytes for one in _BUDGETS.values()):
-            kind = next((source.name for source in SOURCES if source.recognises(path)), "")
-            _BUDGETS.get(kind, self.budget).check_bytes(size, path)
+        if size > min(source.budget.file_bytes for source in SOURCES):
+            known = (source.budget for source in SOURCES if source.recognises(path))
+            next(known, self.budget).check_bytes(size, path)
         return size
 
     def claim(self, directory: Path, names: Collection[str]) -> Claim | None:

@@ -73,6 +73,7 @@ class DarshanSource(Source):
 
     name = "darshan"
     summary = "a Darshan log (*.darshan)"
+    budget = DARSHAN_LOG
 
     def recognises(self, path: Path) -> bool:
         """Look for the version and the magic number that a log begins with."""
@@ -80,7 +81,7 @@ class DarshanSource(Source):
         version, magic = head[:_VERSION_BYTES], head[_VERSION_BYTES:]
         return version[:1].isdigit() and magic in (_MAGIC, _MAGIC[::-1])
 
-    def read(self, path: Path) -> Evidence:
+    def read_one(self, path: Path) -> Evidence:
         """Read a log of any version that PyDarshan reads, whole or damaged.
 
         Raises:
@@ -88,7 +89,7 @@ class DarshanSource(Source):
             TraceError: The log cannot be read at all, or is larger than its budget.
         """
         if path.is_file():
-            DARSHAN_LOG.check_bytes(path.stat().st_size, path)
+            self.budget.check_bytes(path.stat().st_size, path)
         return _evidence(read_log(path))
 
 

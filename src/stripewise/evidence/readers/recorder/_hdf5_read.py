@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Logs `log.RANK` of a directory, or one of them -> Evidence."""
+"""Reads the logs `log.RANK` of a directory, or one of them, as evidence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from pathlib import Path
 
 from stripewise.core import Gap, Part
 from stripewise.core.errors import TraceError
-from stripewise.evidence.readers._base import Source, begins_with_line, files_by_rank, parsed_lines
+from stripewise.core.inputs import RECORDER_FILE
+from stripewise.evidence.readers._base import RankLogs, parsed_lines
 from stripewise.evidence.readers._calls import CallLog, evidence_of
 from stripewise.evidence.readers.recorder._hdf5_calls import (
     Datasets,
@@ -35,45 +36,37 @@ from stripewise.evidence.trace import (
 )
 
 MAXIMUM_CALLS = 5_000_000
-_FILE = re.compile(r"log\.(\d{1,8})")
 _FARTHEST = 1 << 62
 _MOST_NOTES = 20
 
 
-class Hdf5RecorderSource(Source):
+class Hdf5RecorderSource(RankLogs):
     """A directory USER_PROGRAM/ with log.0, log.1, ... of the first Recorder, or one log."""
 
     name = "hdf5-recorder"
     summary = "logs of the 2013 Recorder (a directory with log.RANK files, or one of them)"
+    kind = "recorder"
+    budget = RECORDER_FILE
+    file_name = re.compile(r"log\.(\d{1,8})")
 
-    def recognises(self, path: Path) -> bool:
-        """Look for a line `time name (arguments) result duration`."""
-        files = list(files_by_rank(path, _FILE).values())[:4] if path.is_dir() else [path]
-        return any(begins_with_line(file, is_timed) for file in files)
+    def is_call(self, line: str) -> bool:
+        """Whether a line is `time name (arguments) result duration`."""
+        return is_timed(line)
 
-    def read(self, path: Path) -> Evidence:
+    def read_one(self, path: Path) -> Evidence:
         """Read all logs of a directory, or one.
 
         Raises:
-            TraceError: They cannot be read, or hold no call.
+            TraceError: They hold no call.
+            OSError: They cannot be opened.
         """
         notes: list[str] = []
-        files = files_by_rank(path, _FILE) if path.is_dir() else {_rank_of(path): path}
+        files = self.texts(path)
         if not files:
             raise TraceError(f"{path}: no files log.0, log.1, ... in it")
         if not path.is_dir():
-            notes.append(
-                f"one rank's log only (rank {_rank_of(path)}): name the directory for all"
-            )
-        try:
-            return _Run(files, notes).evidence()
-        except OSError as error:
-            raise TraceError(f"{path}: cannot be read ({error.strerror})") from error
-
-
-def _rank_of(path: Path) -> int:
-    match = _FILE.fullmatch(path.name)
-    return int(match[1]) if match else 0
+            notes.append(f"one rank's log only (rank {min(files)}): name the directory for all")
+        return _Run(files, notes).evidence()
 
 
 class _Run:

@@ -22,8 +22,7 @@ from stripewise.core.errors import TraceError
 from stripewise.core.inputs import RECORDER_FILE, read_input
 from stripewise.evidence.readers._base import (
     LONGEST_LINE,
-    Source,
-    begins_with_line,
+    RankLogs,
     files_by_rank,
     parsed_lines,
 )
@@ -37,49 +36,48 @@ _LAYERS = ("posix", "stdio", "mpiio", "hdf5")
 _RESULTS = "Recorder stores no results: sizes are those asked for, failed calls count as done"
 
 
-class RecorderSource(Source):
+class RecorderSource(RankLogs):
     """A trace of Recorder: its directory (2.5), the text made from one, or one rank's text."""
 
     name = "recorder"
     summary = "a Recorder trace (directory with recorder.mt, or its text form)"
+    budget = RECORDER_FILE
+    file_name = re.compile(r"(\d{1,9})\.txt")
+
+    def is_call(self, line: str) -> bool:
+        """Whether a line is one of the text form."""
+        return is_line(line)
+
+    def texts(self, path: Path) -> dict[int, Path]:
+        """Return rank -> text, in `_text` below a directory or in itself."""
+        return files_by_rank(path / "_text", self.file_name) or super().texts(path)
 
     def recognises(self, path: Path) -> bool:
         """Look for recorder.mt, or for a line of the text form."""
-        if path.is_dir():
-            if (path / "recorder.mt").is_file() and (path / "VERSION").is_file():
-                return True
-            files = list(text_files(path).values())[:4]
-            return any(begins_with_line(file, is_line) for file in files)
-        return begins_with_line(path, is_line)
+        binary = (path / "recorder.mt").is_file() and (path / "VERSION").is_file()
+        return binary or super().recognises(path)
 
-    def read(self, path: Path) -> Evidence:
+    def read_one(self, path: Path) -> Evidence:
         """Read one trace.
 
         Raises:
             TraceError: It is of a version that is not read, or nothing of it can be read.
+            OSError: It cannot be opened.
         """
-        try:
-            if path.is_dir() and (path / "recorder.mt").is_file():
-                directory = Directory(path)
-                n_files = sum(1 for _ in path.glob("*.ts"))
-                ranks = range(min(directory.n_ranks, n_files + 1))
-                calls = {rank: functools.partial(directory.records, rank) for rank in ranks}
-                n_ranks, start = directory.n_ranks, directory.start
-                return _evidence("Recorder 2.5 trace", calls, n_ranks, start)
-            files = text_files(path) if path.is_dir() else {_rank_of(path): path}
-            if not files:
-                raise TraceError(f"{path}: no recorder.mt and no text files of Recorder in it")
-            texts = {
-                rank: functools.partial(parsed_lines, file, parse_line)
-                for rank, file in files.items()
-            }
-            return _evidence("Recorder trace (text)", texts, max(files) + 1, 0.0)
-        except OSError as error:
-            raise TraceError(f"{path}: cannot be read ({error.strerror})") from error
-
-
-def _rank_of(path: Path) -> int:
-    return int(path.stem) if path.stem.isdecimal() and len(path.stem) < 8 else 0
+        if (path / "recorder.mt").is_file():
+            directory = Directory(path)
+            n_files = sum(1 for _ in path.glob("*.ts"))
+            ranks = range(min(directory.n_ranks, n_files + 1))
+            calls = {rank: functools.partial(directory.records, rank) for rank in ranks}
+            n_ranks, start = directory.n_ranks, directory.start
+            return _evidence("Recorder 2.5 trace", calls, n_ranks, start)
+        files = self.texts(path)
+        if not files:
+            raise TraceError(f"{path}: no recorder.mt and no text files of Recorder in it")
+        texts = {
+            rank: functools.partial(parsed_lines, file, parse_line) for rank, file in files.items()
+        }
+        return _evidence("Recorder trace (text)", texts, max(files) + 1, 0.0)
 
 
 def _evidence(
@@ -163,17 +161,11 @@ _LINE = re.compile(
     r"\s*(-?[\d.]+(?:[eE][-+]?\d+)?)\s+(-?[\d.]+(?:[eE][-+]?\d+)?)\s+([A-Za-z_]\w*)\s+(\d{1,3})"
     r"\s+(\d{1,3})\s*\((.*)\)\s*"
 )
-_FILE = re.compile(r"(\d{1,9})\.txt")
 
 
 def is_line(line: str) -> bool:
     """Whether a line is a call in this form."""
     return len(line) <= LONGEST_LINE and _LINE.fullmatch(line) is not None
-
-
-def text_files(directory: Path) -> dict[int, Path]:
-    """Rank to file, in `_text` below the directory or in itself."""
-    return files_by_rank(directory / "_text", _FILE) or files_by_rank(directory, _FILE)
 
 
 def parse_line(line: str) -> Record | None:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A stand-in for Lustre's `lctl` on an emulated storage, for trying what reads such servers.
+"""Stands in for Lustre's `lctl` on an emulated storage, to try what reads such servers.
 
-python -m stripewise.storage.emulation.lctl MAPPING RELEASE get_param [-nNFR] PATTERN...
+python tools/cluster/lctl.py MAPPING RELEASE get_param [-nNFR] PATTERN...
 
 It imports little, since it is started anew for each question.
 """
@@ -37,7 +37,7 @@ def write_lctl(path: Path, mapping: Path, release: str) -> None:
         mapping: Of the storage.
         release: Of Lustre, whose formats it prints.
     """
-    words = (sys.executable, "-m", __name__, str(mapping), release)
+    words = (sys.executable, __file__, str(mapping), release)
     path.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
     path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
 

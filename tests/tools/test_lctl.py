@@ -8,9 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import lctl
 import pytest
 
-from stripewise.storage.emulation import EmulatedStorage, EmulationOptions, lctl, make_clocks
+from stripewise.storage.emulation import EmulatedStorage, EmulationOptions, make_clocks
 from support.served import Served
 
 OST = "obdfilter.archer2h-OST0001"
@@ -118,7 +119,7 @@ def test_the_command_is_a_command(mapping: Path, tmp_path: Path) -> None:
 
 def test_it_loads_little(mapping: Path) -> None:
     script = (
-        "import sys; from stripewise.storage.emulation import lctl\n"
+        f"import sys; sys.path.insert(0, {str(Path(lctl.__file__).parent)!r}); import lctl\n"
         "sys.stdout.write('\\n'.join(sys.modules))"
     )
     words = [sys.executable, "-c", script]
