@@ -20,7 +20,8 @@ import click
 
 from stripewise.bench.campaign import exchange_schema, find_suite, suite_names
 from stripewise.centre.database import create_engine
-from stripewise.centre.monitor import metrics
+from stripewise.centre.monitor.collectors._registry import OWN, collector_class
+from stripewise.centre.monitor.metrics import metrics_named
 from stripewise.centre.portal import create_app
 from stripewise.cli import main as root
 from stripewise.cli._help import help_all
@@ -289,22 +290,14 @@ and `_sum` where a sum is told). Values are in base units. *Series* is the name 
 statistics database keeps a metric; those without one are not kept there. What cannot be read
 is left out: no value stands for a missing one.
 """
-_GROUPS = (
-    ("Lustre servers", metrics.OF_SERVER),
-    ("Lustre clients", metrics.OF_CLIENT),
-    ("NFS", metrics.OF_NFS),
-    ("GPFS", metrics.OF_GPFS),
-    ("BeeGFS", metrics.OF_BEEGFS),
-    ("Disks", metrics.OF_DISKS),
-    ("Hosts", metrics.OF_HOST),
-    ("The monitoring itself", metrics.OF_MONITOR),
-)
 
 
 def metrics_markdown() -> str:
-    """Return the page of all metrics: a table for each kind of storage."""
+    """Return the page of all metrics: a table for each collector, and one for the agent."""
     lines = [_METRICS.rstrip()]
-    for title, members in _GROUPS:
+    groups = {f"Collector `{name}`": collector_class(name).metrics for name in OWN}
+    groups["The monitoring itself"] = metrics_named("stripewise_")
+    for title, members in groups.items():
         lines += ["", f"## {title}", "", "| metric | what it is | kind, unit, labels, series |"]
         lines += ["|---|---|---|"]
         for one in members:

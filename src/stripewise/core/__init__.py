@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from stripewise.core._amount import reasons as reasons
     from stripewise.core._amount import total as total
     from stripewise.core._amount import with_unknown as with_unknown
+    from stripewise.core._anonymous import Pseudonyms as Pseudonyms
+    from stripewise.core._anonymous import with_texts as with_texts
     from stripewise.core._configuration import FILE_LAYERS as FILE_LAYERS
     from stripewise.core._configuration import Configuration as Configuration
     from stripewise.core._configuration import DatasetRule as DatasetRule

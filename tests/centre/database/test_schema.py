@@ -33,11 +33,27 @@ def test_initialise_makes_all_tables_once(empty_engine: Engine) -> None:
     assert initialise(empty_engine) == newest()
 
 
-def test_migrations_make_what_the_models_say(engine: Engine) -> None:
+def test_a_new_database_has_the_tables_of_the_models(engine: Engine) -> None:
     with engine.connect() as connection:
         context = MigrationContext.configure(connection)
         differences = compare_metadata(context, Base.metadata)
     assert differences == []
+
+
+def test_tables_that_cannot_be_made_leave_nothing(
+    empty_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stripewise.centre.database._schema.command.stamp", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        initialise(empty_engine)
+    assert inspect(empty_engine).get_table_names() == []
+
+
+def test_tables_of_a_development_version_are_told_how_to_go_on(engine: Engine) -> None:
+    _set_revision(engine, "0009")
+    for use in (check, initialise):
+        with pytest.raises(StorageError, match=r"before the first release .*0009.*centre ingest"):
+            use(engine)
 
 
 def test_tables_of_a_newer_version_are_refused(engine: Engine) -> None:

@@ -15,8 +15,7 @@ from stripewise.centre.monitor.collectors._lustre_job_rows import PackedCounts
 from stripewise.centre.monitor.sinks._store_growth import (
     EntryState,
     JobGrowth,
-    LiveRows,
-    _unpacked,
+    KeptCounts,
     decode,
     encode,
     grow_entries,
@@ -61,7 +60,7 @@ def grown(entries: Sequence[JobEntry]) -> tuple[list[list[JobGrowth]], dict[str,
         growth, state = grow_entries(decode(encode(state)), jobs)
         found.append([each._replace(operations=dict(each.operations)) for each in growth])
     kept = decode(encode(state)).packed
-    return found, {tag: _unpacked(counters) for tag, counters in kept.items()}
+    return found, {tag: (one.start_at, dict(one.operations.items())) for tag, one in kept.items()}
 
 
 @pytest.mark.extended
@@ -83,7 +82,7 @@ def test_the_usual_growth_is_found_without_unpacking() -> None:
     second = JobEntry("7", 9, 1, PackedCounts(
         b"read_bytes;bytes;5;16777216;4K: 4, 1M: 1\nopen;reqs;2;0;-"))  # fmt: skip
     _, state = grow_entries(EntryState(50.0), TargetJobs("s", "OST0000", (first,), (), 1, True))
-    assert isinstance(state.packed["7"], LiveRows)
+    assert isinstance(state.packed["7"], KeptCounts)
     (growth,), state = grow_entries(state, TargetJobs("s", "OST0000", (second,), (), 1))
     assert growth.operations == {
         "read_bytes": OperationCount(2, "bytes", 16777216 - 12288, ((4096, 1), (1 << 20, 1)))

@@ -7,13 +7,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from stripewise.bench._case import Case, CaseRun, Sample, Settings
 from stripewise.bench.campaign._figures import Campaign
 from stripewise.bench.campaign._suite import Suite, find_suite, suite_names, suite_text
-from stripewise.core import Value
+from stripewise.core import Pseudonyms, Value
 from stripewise.core.errors import ConfigurationError, UsageError
 from stripewise.settings.tunables import all_tunables, tunable_of
 from stripewise.storage.machines import preset_names
@@ -30,31 +30,15 @@ _FACTS = ("memory_bytes", "targets", "nodes", "ranks_per_node", "cores", "cores_
 _PRESET = re.compile(r"([A-Za-z0-9._-]+?)(@(?:1/[0-9]{1,7}|[0-9.]{1,12}))?")
 
 
-class _Names:
-    """Names of one kind: those that are plain stay, each other one gets a number.
+class _Names(Pseudonyms):
+    """Names that are plain stay, each other one gets a number.
 
     The names that are given are not plain themselves, so that none of a user's can be the same.
     """
 
-    def __init__(self, kind: str) -> None:
-        self._kind = kind
-        self._given: dict[str, str] = {}
-
-    def of(self, name: str) -> str:
-        if not name or is_plain(name):
-            return name
-        return self._given.setdefault(name, f"{self._kind} no.{len(self._given) + 1}")
-
-
-class _Renaming:
-    def __init__(self) -> None:
-        self.series = _Names("series")
-        self.directories = _Names("directory")
-        self.operations = _Names("operation")
-        self.phases = _Names("step")
-        self.words = _Names("type")
-        self.settings = _Names("setting")
-        self.values = _Names("value")
+    def of(self, kind: str, name: str) -> str:
+        """Return what stands for a name of a kind."""
+        return name if not name or is_plain(name) else self.numbered(kind, name)
 
 
 def anonymised(campaign: Campaign) -> Campaign:
@@ -63,16 +47,16 @@ def anonymised(campaign: Campaign) -> Campaign:
     Figures, numbers, versions and facts of the hardware stay; a text stays if all of its words
     are words of the field, and is numbered ("series no.1") or left out otherwise.
     """
-    names = _Renaming()
+    names = _Names()
     cases = tuple(_case(one, names) for one in campaign.suite.cases)
     key_of = {old.key: new.key for old, new in zip(campaign.suite.cases, cases, strict=True)}
-    strangers = _Names("case")
     suite = _suite(campaign.suite, cases, names)
     return Campaign(
         name="",
         suite=suite,
         runs=tuple(
-            _run(one, key_of.get(one.key) or strangers.of(one.key), names) for one in campaign.runs
+            _run(one, key_of.get(one.key) or names.of("case", one.key), names)
+            for one in campaign.runs
         ),
         storage=file_system_word(campaign.storage),
         machine=_machine(campaign.machine),
@@ -82,7 +66,7 @@ def anonymised(campaign: Campaign) -> Campaign:
     )
 
 
-def _suite(suite: Suite, cases: tuple[Case, ...], names: _Renaming) -> Suite:
+def _suite(suite: Suite, cases: tuple[Case, ...], names: _Names) -> Suite:
     if suite.name in suite_names() and suite.text:
         built_in = find_suite(suite.name)
         if suite.text == built_in.text:
@@ -94,18 +78,18 @@ def _suite(suite: Suite, cases: tuple[Case, ...], names: _Renaming) -> Suite:
     return replace(plain, text=suite_text(plain))
 
 
-def _directories(suite: Suite, names: _Renaming) -> dict[str, Any]:
-    return {names.directories.of(name): place for name, place in suite.directories.items()}
+def _directories(suite: Suite, names: _Names) -> dict[str, Any]:
+    return {names.of("directory", name): place for name, place in suite.directories.items()}
 
 
-def _case(case: Case, names: _Renaming) -> Case:
-    word = names.words.of
+def _case(case: Case, names: _Names) -> Case:
+    word = partial(names.of, "type")
     return replace(
         case,
-        series=names.series.of(case.series),
-        beside=names.series.of(case.beside),
-        directory=names.directories.of(case.directory),
-        runner=word(case.runner), operation=names.operations.of(case.operation),
+        series=names.of("series", case.series),
+        beside=names.of("series", case.beside),
+        directory=names.of("directory", case.directory),
+        runner=word(case.runner), operation=names.of("operation", case.operation),
         pattern=word(case.pattern), backend=word(case.backend), layout=word(case.layout),
         mode=word(case.mode), cache=word(case.cache), sharing=word(case.sharing),
         local=_shape(case.local, names), size=_shape(case.size, names),
@@ -113,29 +97,29 @@ def _case(case: Case, names: _Renaming) -> Case:
     )  # fmt: skip
 
 
-def _shape(text: str, names: _Renaming) -> str:
-    return text if not text or _SHAPE.fullmatch(text) else names.values.of(text)
+def _shape(text: str, names: _Names) -> str:
+    return text if not text or _SHAPE.fullmatch(text) else names.of("value", text)
 
 
-def _settings(settings: Settings, names: _Renaming) -> Settings:
+def _settings(settings: Settings, names: _Names) -> Settings:
     kept = []
     for name, value in settings:
         try:
             tunable = tunable_of(name)
         except (UsageError, ConfigurationError):
-            kept.append((names.settings.of(name), _plain_value(value, (), names)))
+            kept.append((names.of("setting", name), _plain_value(value, (), names)))
             continue
         kept.append((tunable.name, _plain_value(value, tunable.domain.choices, names)))
     return tuple(sorted(kept))
 
 
-def _plain_value(value: Value, choices: Iterable[str], names: _Renaming) -> Value:
+def _plain_value(value: Value, choices: Iterable[str], names: _Names) -> Value:
     if not isinstance(value, str) or value in choices or value.lower() in _HINT_WORDS:
         return value
     return _shape(value, names)
 
 
-def _run(run: CaseRun, key: str, names: _Renaming) -> CaseRun:
+def _run(run: CaseRun, key: str, names: _Names) -> CaseRun:
     return replace(
         run,
         key=key,
@@ -148,11 +132,11 @@ def _run(run: CaseRun, key: str, names: _Renaming) -> CaseRun:
     )
 
 
-def _sample(sample: Sample, names: _Renaming) -> Sample:
+def _sample(sample: Sample, names: _Names) -> Sample:
     return replace(
         sample,
-        operation=names.operations.of(sample.operation),
-        phases={names.phases.of(key): value for key, value in sample.phases.items()},
+        operation=names.of("operation", sample.operation),
+        phases={names.of("step", key): value for key, value in sample.phases.items()},
         percentiles={key: value for key, value in sample.percentiles.items() if _is_number(key)},
     )
 

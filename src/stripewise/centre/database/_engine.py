@@ -161,16 +161,25 @@ def newest() -> str:
 
 
 def check_known(engine: Engine, revision: str) -> None:
-    """Refuse tables of a newer version.
+    """Refuse tables of a newer version, and of development states before the first release.
 
     Raises:
         StorageError: They are.
     """
-    if revision and revision not in revisions():
+    if not revision or revision in (known := revisions()):
+        return
+    name = shown(str_of(engine))
+    if revision < min(known):
         raise StorageError(
-            f"{shown(str_of(engine))} was made by a newer Stripewise (its tables have revision "
-            f"{revision}): update Stripewise"
+            f"{name} was made by a development version before the first release (its tables have "
+            f"revision {revision}) and cannot be brought up to date: make a database elsewhere "
+            "(`stripewise centre init --db OTHER`), take in the same inputs with `stripewise "
+            "centre ingest`, and add the accounts again"
         )
+    raise StorageError(
+        f"{name} was made by a newer Stripewise (its tables have revision {revision}): update "
+        "Stripewise"
+    )
 
 
 def check_revision(engine: Engine, revision: str) -> None:

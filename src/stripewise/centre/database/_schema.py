@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The form of the tables: made, checked, brought up to date."""
+"""Makes the tables, checks their revision, and brings older ones up to date."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.resources import files
 
 from alembic import command
@@ -17,6 +18,10 @@ from stripewise.centre.database._engine import (
     need_file,
     refusals_said,
 )
+from stripewise.centre.database.tables import Base
+
+_MODULES = ("_access", "_jobs", "_storage")
+"""Modules of `tables`, which declare their tables in `Base.metadata` when they are imported."""
 
 
 def initialise(engine: Engine) -> str:
@@ -49,7 +54,13 @@ def _upgrade(connection: Connection) -> str:
     check_known(connection.engine, current(connection))
     configuration = _configuration()
     configuration.attributes["connection"] = connection
-    command.upgrade(configuration, "head")
+    if current(connection):
+        command.upgrade(configuration, "head")
+    else:
+        for name in _MODULES:
+            import_module(f"stripewise.centre.database.tables.{name}")
+        Base.metadata.create_all(connection, checkfirst=False)
+        command.stamp(configuration, "head")
     return current(connection)
 
 

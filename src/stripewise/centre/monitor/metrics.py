@@ -201,6 +201,11 @@ SERVICE_OPERATION_COUNT = counter(
     "lustre_service_operations", "operations", "Requests of one kind.", (*_SERVICE, "operation")
 )
 
+# -- the server ----------------------------------------------------------------------------------
+
+HEALTHY = level("lustre_healthy", "flag", "1: Lustre says that this server is healthy.")
+VERSION = level("lustre_version_info", "flag", "1 for the version of Lustre.", ("version",))
+
 # -- clients: llite ------------------------------------------------------------------------------
 
 _MOUNT = ("fs",)
@@ -216,28 +221,6 @@ MOUNT_OPERATIONS = counter(
 MOUNT_OPERATION_SECONDS = counter(
     "lustre_mount_operation_seconds", "seconds", "Time in operations (Lustre 2.13 and newer).",
     (*_MOUNT, "operation"))  # fmt: skip
-
-# -- the server ----------------------------------------------------------------------------------
-
-HEALTHY = level("lustre_healthy", "flag", "1: Lustre says that this server is healthy.")
-VERSION = level("lustre_version_info", "flag", "1 for the version of Lustre.", ("version",))
-
-OF_SERVER = (
-    *(TARGET_READ_BYTES, TARGET_WRITE_BYTES, TARGET_OPERATIONS, TARGET_OPERATION_SECONDS),
-    *(METADATA_OPERATIONS, SERVICE_SECONDS, SERVICE_OPERATIONS, TARGET_TOTAL_BYTES),
-    *(TARGET_FREE_BYTES, TARGET_AVAILABLE_BYTES, TARGET_USED_BYTES, TARGET_TOTAL_FILES),
-    *(TARGET_FREE_FILES, TARGET_USED_FILES, TARGET_MISSING, TARGET_EXPORTS, TARGET_STARTED),
-    *(IO_SIZE, IO_TIME, RPC_PAGES, DISCONTIGUOUS_PAGES, DISCONTIGUOUS_BLOCKS, FRAGMENTS),
-    *(IN_FLIGHT, JOBS, QUOTA_USED_BYTES, QUOTA_USED_FILES, QUOTA_LIMIT_BYTES),
-    *(QUOTA_LIMIT_FILES, EXPORT_READ_BYTES, EXPORT_WRITE_BYTES, EXPORT_METADATA_OPERATIONS),
-    *(RECOVERY_STATE, RECOVERY_CLIENTS, RECOVERY_REMAINING, RECOVERY_DURATION, LOCKS),
-    *(LOCK_TIMEOUTS, LOCK_GRANT_RATE, LOCK_CANCEL_RATE, LOCK_LIMIT, SERVICE_REQUESTS),
-    *(SERVICE_WAIT_SECONDS, SERVICE_QUEUE_SUM, SERVICE_ACTIVE_SUM, SERVICE_TIMEOUT_SUM),
-    *(SERVICE_THREADS, SERVICE_OPERATION_SECONDS, SERVICE_OPERATION_COUNT, HEALTHY, VERSION),
-)
-OF_CLIENT = (
-    MOUNT_READ_BYTES, MOUNT_WRITE_BYTES, MOUNT_OPERATIONS, MOUNT_OPERATION_SECONDS, VERSION,
-)  # fmt: skip
 
 
 # Metrics of hosts, local disks and other file systems.
@@ -267,10 +250,6 @@ NETWORK_ERRORS = counter(
     'Packets that an interface lost, by "direction": "receive", "send".',
     ("interface", "direction"))  # fmt: skip
 
-OF_HOST = (
-    *(HOST_CPU_SECONDS, HOST_BUSY_SHARE, HOST_LOAD, HOST_MEMORY_BYTES, HOST_AVAILABLE_BYTES),
-    *(HOST_DIRTY_BYTES, HOST_BOOT, NETWORK_RECEIVED, NETWORK_SENT, NETWORK_ERRORS),
-)
 
 # -- local disks ---------------------------------------------------------------------------------
 
@@ -289,10 +268,6 @@ DISK_BUSY_SECONDS = counter(
 )
 DISK_IN_FLIGHT = level("disk_in_flight", "requests", "Requests that are in flight.", _DISK)
 
-OF_DISKS = (
-    DISK_READ_BYTES, DISK_WRITE_BYTES, DISK_OPERATIONS, DISK_OPERATION_SECONDS,
-    DISK_BUSY_SECONDS, DISK_IN_FLIGHT,
-)  # fmt: skip
 
 # -- NFS -----------------------------------------------------------------------------------------
 
@@ -317,10 +292,6 @@ NFS_TIMEOUTS = counter(
     (*_FS, "operation"))  # fmt: skip
 NFS_ERRORS = counter("nfs_errors", "operations", "Operations that failed.", (*_FS, "operation"))
 
-OF_NFS = (
-    *(NFS_READ_BYTES, NFS_WRITE_BYTES, NFS_PROGRAM_READ_BYTES, NFS_PROGRAM_WRITE_BYTES),
-    *(NFS_OPERATIONS, NFS_OPERATION_SECONDS, NFS_QUEUE_SECONDS, NFS_TIMEOUTS, NFS_ERRORS),
-)
 
 # -- GPFS (IBM Storage Scale) --------------------------------------------------------------------
 
@@ -332,7 +303,6 @@ GPFS_OPERATIONS = counter(
     "gpfs_operations", "operations", "Operations of programs of this client.", (*_FS, "operation")
 )
 
-OF_GPFS = (GPFS_READ_BYTES, GPFS_WRITE_BYTES, GPFS_OPERATIONS)
 
 # -- BeeGFS --------------------------------------------------------------------------------------
 
@@ -348,11 +318,6 @@ BEEGFS_TARGET_USED_BYTES = level(
 BEEGFS_TARGET_MISSING = level(
     "beegfs_target_missing", "flag", "1: the target is offline, or probably so.", (*_FS, "target"),
     series="is_failed")  # fmt: skip
-
-OF_BEEGFS = (
-    BEEGFS_TARGET_TOTAL_BYTES, BEEGFS_TARGET_FREE_BYTES, BEEGFS_TARGET_USED_BYTES,
-    BEEGFS_TARGET_MISSING,
-)  # fmt: skip
 
 
 # Metrics of the monitoring itself.
@@ -407,21 +372,13 @@ SINK_PROBLEMS = counter(
     "Readings that a sink left out: given twice, or no number that it can hold.",
     _SINK)  # fmt: skip
 
-OF_MONITOR = (
-    *(INFO, COLLECTOR_OK, COLLECTOR_SECONDS, COLLECTOR_LAST, COLLECTOR_FAILURES),
-    *(COLLECTOR_SKIPPED, PROBLEMS, CLOCK_STEPS, JOBS_TRACKED, JOBS_UNTRACKED, SINK_OK),
-    *(SINK_LAST, SINK_QUEUED, SINK_LOST, SINK_FAILURES, SINK_PROBLEMS),
-)
+
+# All of them, and those of one collector.
+
+METRICS: tuple[Metric, ...] = tuple(one for one in vars().values() if isinstance(one, Metric))
+"""Every metric of our own, in the order of this file; those of plug-ins come in addition."""
 
 
-# Every metric that the agent reports: names, units, labels, and where it is kept.
-
-METRICS: tuple[Metric, ...] = tuple(
-    dict.fromkeys(
-        (
-            *(*OF_SERVER, *OF_CLIENT, *OF_HOST, *OF_DISKS),
-            *(*OF_NFS, *OF_GPFS, *OF_BEEGFS, *OF_MONITOR),
-        )
-    )
-)
-"""All of them, each once; those of plug-ins come in addition."""
+def metrics_named(*beginnings: str) -> tuple[Metric, ...]:
+    """Return the metrics whose names begin with one of some words."""
+    return tuple(one for one in METRICS if one.name.startswith(beginnings))

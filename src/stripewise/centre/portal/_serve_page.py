@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists all pages, and serves one as HTML, CSV or JSON: rights, content, audit, form."""
+"""Serves a page as HTML, CSV or JSON: checks rights, builds its content, writes the audit."""
 
 from __future__ import annotations
 
@@ -20,30 +20,8 @@ from stripewise.centre.database.queries import Viewer
 from stripewise.centre.database.tables import Ledger
 from stripewise.centre.portal._gate import Gate, Guest
 from stripewise.centre.portal._settings import PortalSettings
+from stripewise.centre.portal.pages import all_pages
 from stripewise.centre.portal.pages._base import Asked, Audience, Page, address
-from stripewise.centre.portal.pages._front import Front
-from stripewise.centre.portal.pages._job import Job
-from stripewise.centre.portal.pages._job_files import JobFiles
-from stripewise.centre.portal.pages._job_findings import (
-    JobProfile,
-    JobSettingsShell,
-    JobSettingsToml,
-)
-from stripewise.centre.portal.pages._job_history import CompareJobs
-from stripewise.centre.portal.pages._jobs import Jobs
-from stripewise.centre.portal.pages._program import OneProgram, Savings, SavingsSettings
-from stripewise.centre.portal.pages._programs import Patterns, Programs, ProgramsSummary
-from stripewise.centre.portal.pages._staff import Staff, StaffIgnored, StaffPrograms
-from stripewise.centre.portal.pages._staff_coverage import (
-    StaffAudit,
-    StaffCoverage,
-    StaffIngest,
-    StaffQuality,
-)
-from stripewise.centre.portal.pages._storage import Storage, StorageAdvice, StorageEvents
-from stripewise.centre.portal.pages._storage_load import StorageLoad
-from stripewise.centre.portal.pages._storage_top import StorageTop
-from stripewise.centre.portal.pages._storage_trends import StorageBenchmarks, StoragePatterns
 from stripewise.core.errors import UsageError
 from stripewise.present.blocks import Content, Download
 from stripewise.present.renderers import as_csv, as_json, slug, template_environment
@@ -266,38 +244,9 @@ def prepare() -> None:
 _HERE = "stripewise.centre.portal"
 
 
-# All pages.
+# All pages, and the menu.
 
-PAGES: tuple[Page, ...] = (
-    Front(),
-    Jobs(),
-    CompareJobs(),
-    Job(),
-    JobFiles(),
-    JobProfile(),
-    JobSettingsToml(),
-    JobSettingsShell(),
-    Programs(),
-    ProgramsSummary(),
-    OneProgram(),
-    Patterns(),
-    Savings(),
-    SavingsSettings(),
-    Staff(),
-    StaffPrograms(),
-    StaffIgnored(),
-    StaffCoverage(),
-    StaffQuality(),
-    StaffIngest(),
-    StaffAudit(),
-    Storage(),
-    StorageAdvice(),
-    StorageEvents(),
-    StorageLoad(),
-    StoragePatterns(),
-    StorageTop(),
-    StorageBenchmarks(),
-)
+PAGES: tuple[Page, ...] = all_pages()
 MENU = (
     ("My jobs", "/jobs"),
     ("Programs", "/programs"),

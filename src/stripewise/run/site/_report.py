@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from stripewise.core import whole_file
+from stripewise.core import whole_file, with_texts
 from stripewise.core.errors import UsageError
 from stripewise.present import finite, plural, size_text
 from stripewise.run.site._base import Check, Host, Probe, Section, fail, ok, warn
@@ -313,17 +313,14 @@ def veiled(data: Any, names: Sequence[str]) -> Any:
 
     Keys stay: they are ours.
     """
-    if isinstance(data, dict):
-        return {key: veiled(value, names) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [veiled(value, names) for value in data]
-    return _veiled_text(data, names) if isinstance(data, str) else data
+    words = [re.escape(name) for name in sorted(names, key=len, reverse=True)]
 
+    def change(text: str, _member: str) -> str:
+        for word in words:
+            text = re.sub(rf"(?<![A-Za-z0-9]){word}(?![A-Za-z0-9])", "<name>", text)
+        return _ADDRESS.sub("<address>", _MAIL.sub("<address>", text))
 
-def _veiled_text(text: str, names: Sequence[str]) -> str:
-    for name in sorted(names, key=len, reverse=True):
-        text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", "<name>", text)
-    return _ADDRESS.sub("<address>", _MAIL.sub("<address>", text))
+    return with_texts(data, change)
 
 
 def name_digest(name: str) -> str:

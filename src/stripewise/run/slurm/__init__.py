@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from stripewise.run.slurm._commands import starts_never as starts_never
     from stripewise.run.slurm._commands import variable_of_option as variable_of_option
     from stripewise.run.slurm._commands import why_it_waits as why_it_waits
+    from stripewise.run.slurm._rest import recognises_rest as recognises_rest
+    from stripewise.run.slurm._rest import rest_exit as rest_exit
+    from stripewise.run.slurm._rest import rest_items as rest_items
+    from stripewise.run.slurm._rest import rest_member as rest_member
+    from stripewise.run.slurm._rest import rest_number as rest_number
+    from stripewise.run.slurm._rest import rest_resource as rest_resource
+    from stripewise.run.slurm._rest import rest_state as rest_state
+    from stripewise.run.slurm._rest import rest_text as rest_text
     from stripewise.run.slurm._text import JobId as JobId
     from stripewise.run.slurm._text import JobState as JobState
     from stripewise.run.slurm._text import JobStatus as JobStatus

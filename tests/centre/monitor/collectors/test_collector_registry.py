@@ -22,7 +22,7 @@ from stripewise.core.errors import ConfigurationError
 from stripewise.testing.collector_suite import CollectorSuite, FakeHost, take
 
 EXAMPLE = Path(__file__).parents[4] / "examples/collector"
-OURS = ("lustre-server", "lustre-client", "disks", "nfs", "gpfs", "beegfs", "host")
+OURS = _registry.OWN
 READY = OURS[2:]
 
 Install = Callable[..., None]

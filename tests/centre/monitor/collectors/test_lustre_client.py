@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from stripewise.centre.monitor import metrics
-from stripewise.centre.monitor.collectors._lustre_client import LustreClient, LustreClientSettings
+from stripewise.centre.monitor.collectors._lustre_client import LustreClient, LustreSettings
 from support.lustre_servers import VERSIONS, one_round, server
 from support.monitor_host import FakeHost
 
@@ -15,7 +15,7 @@ MOUNT = "llite.{}-{}.stats"
 
 
 def collector() -> LustreClient:
-    return LustreClient(LustreClientSettings())
+    return LustreClient(LustreSettings())
 
 
 @pytest.mark.parametrize(("version", "fs"), VERSIONS.items())

@@ -61,7 +61,7 @@ def test_old_tables_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("revision", "remedy"), [
-    ("0001", "older version .0001; .*run `stripewise centre init --db"),
+    ("0001", "before the first release .*revision 0001.*`stripewise centre init --db"),
     ("9999", "newer Stripewise .*update Stripewise"),
 ])  # fmt: skip
 def test_tables_of_another_version_are_refused(engine: Engine, revision: str, remedy: str) -> None:

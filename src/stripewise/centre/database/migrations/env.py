@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where Alembic begins: it takes the connection that `stripewise.centre.database` has opened."""
+"""Runs migrations on the connection that `stripewise.centre.database` has opened for Alembic."""
 
 from alembic import context
 

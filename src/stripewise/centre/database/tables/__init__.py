@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables of the statistics database, which the migrations make."""
+"""Declares the tables of the statistics database."""
 
 from typing import TYPE_CHECKING
 

@@ -5,10 +5,7 @@
 from __future__ import annotations
 
 import csv
-import hashlib
-import hmac
 import json
-import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +30,7 @@ from stripewise.centre.database.tables._jobs import (
     SettingRow,
 )
 from stripewise.centre.database.tables._storage import FileSystem, JobServed
-from stripewise.core import whole_file
+from stripewise.core import Pseudonyms, whole_file, with_texts
 from stripewise.core.errors import StorageError, UsageError
 from stripewise.core.extras import require
 from stripewise.present import csv_cell, finite
@@ -278,40 +275,22 @@ _KEPT_WORDS = frozenset({
 _RANKS = re.compile(r"(ranks?|process|thread) [\d\-–,. to]{1,40}", re.ASCII)
 
 
-class Veil:
+class Veil(Pseudonyms):
     """Pseudonyms of one copy."""
-
-    def __init__(self, key: bytes = b"") -> None:
-        """Take a key; by default a random one that nobody keeps."""
-        self._key = key or os.urandom(32)
 
     def name(self, kind: str, text: str | None) -> str | None:
         """Return the pseudonym of a name; nothing stays nothing."""
-        return f"{kind}-{self._hash(kind, text)[:12]}" if text else text
+        return f"{kind}-{self.digest(kind, text)[:12]}" if text else text
 
     def number(self, kind: str, number: int | None) -> int | None:
         """Return the pseudonym of a number, less than 2^53."""
-        return None if number is None else int(self._hash(kind, str(number))[:13], 16)
+        return None if number is None else int(self.digest(kind, str(number))[:13], 16)
 
-    def digest(self, text: str) -> str:
-        """Return the pseudonym of a digest."""
-        return self._hash("digest", text)
-
-    def document(self, data: Any, name: str = "") -> Any:
-        """Return data of a profile or a campaign with its numbers, and without its words."""
-        if isinstance(data, dict):
-            return {key: self.document(value, key) for key, value in data.items()}
-        if isinstance(data, list):
-            return [self.document(value, name) for value in data]
-        if not isinstance(data, str) or not data or name in _KEPT_WORDS:
-            return data
-        if name == "labels" and _RANKS.fullmatch(data):
-            return data
-        return self.name("file", data) if name in ("path", "file", "labels") else ""
-
-    def _hash(self, kind: str, text: str) -> str:
-        message = json.dumps([kind, text]).encode()
-        return hmac.new(self._key, message, hashlib.sha256).hexdigest()
+    def text(self, text: str, member: str) -> str:
+        """Return what stands for a text of a profile or a campaign, by the member it is in."""
+        if not text or member in _KEPT_WORDS or (member == "labels" and _RANKS.fullmatch(text)):
+            return text
+        return self.name("file", text) or "" if member in ("path", "file", "labels") else ""
 
 
 def anonymise(
@@ -391,9 +370,9 @@ def _rule(place: str, column: Any, veil: Veil) -> Callable[[Any], Any]:
         kind = "uid" if place.endswith("uid") else "job"
         return lambda value: veil.number(kind, value)
     if place in _HASHED:
-        return lambda value: veil.digest(value)
+        return lambda value: veil.digest("digest", value)
     if place in _PACKED:
-        return lambda value: pack(veil.document(unpack(value)))
+        return lambda value: pack(with_texts(unpack(value), veil.text))
     if isinstance(column.type, Reasons):
         return lambda value: dict.fromkeys(value, "not told in this copy")
     if place in _KEPT_TEXT or place in _OF_PROGRAM or column.type.python_type is not str:

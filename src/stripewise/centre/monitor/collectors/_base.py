@@ -54,6 +54,7 @@ class Collector(ABC):
         summary: What it reads, for a list.
         metrics: All that it can report.
         settings_class: Form of its table in the configuration.
+        settings: Its table; a member with a form of its own declares it with that type.
         is_repeated: Its rounds follow one another, and somebody looks at growth: sums over parts
             that come and go begin at zero.
         settled_seconds: How often all that jobs did is asked for (`TargetJobs.is_settled`);
@@ -64,6 +65,7 @@ class Collector(ABC):
     summary: ClassVar[str]
     metrics: ClassVar[tuple[Metric, ...]]
     settings_class: ClassVar[type[CollectorSettings]] = CollectorSettings
+    settings: CollectorSettings
 
     def __init__(self, settings: CollectorSettings) -> None:
         """Take its settings, an instance of `settings_class`."""

@@ -77,14 +77,15 @@ class BeeGfs(Collector):
 
     name = "beegfs"
     summary = "targets of BeeGFS file systems, from beegfs or beegfs-ctl"
-    metrics = metrics.OF_BEEGFS
+    metrics = metrics.metrics_named("beegfs_")
     settings_class = BeeGfsSettings
+    settings: BeeGfsSettings
 
     def missing(self, host: Host) -> str:
         """Return why there is nothing to read."""
         if self._command(host):
             return ""
-        command = self._settings.command
+        command = self.settings.command
         what = f"{command} is not" if command else "neither beegfs nor beegfs-ctl is"
         return f"{what} there: give its path as `command` of [collectors.beegfs]"
 
@@ -95,7 +96,7 @@ class BeeGfs(Collector):
             raise HostError("missing", self.missing(host))
         errors = []
         has_any = False
-        for fs in self._settings.file_systems:
+        for fs in self.settings.file_systems:
             for kind in _KINDS:
                 try:
                     yield from self._targets(host, command, fs, kind)
@@ -108,21 +109,16 @@ class BeeGfs(Collector):
         if not has_any:
             raise errors[0]
 
-    @property
-    def _settings(self) -> BeeGfsSettings:
-        assert isinstance(self.settings, BeeGfsSettings)
-        return self.settings
-
     def _command(self, host: Host) -> str:
-        known = (self._settings.command,) if self._settings.command else _COMMANDS
+        known = (self.settings.command,) if self.settings.command else _COMMANDS
         return next((path for path in known if host.names(path)), "")
 
     def _targets(
         self, host: Host, command: str, fs: str, kind: str
     ) -> Iterator[Reading | Problem]:
         is_old = command.endswith(_OLD)
-        words = (old_words if is_old else words_of)(command, kind, self._settings.file_systems[fs])
-        text, failure = partial_output(host, words, self._settings.timeout_seconds)
+        words = (old_words if is_old else words_of)(command, kind, self.settings.file_systems[fs])
+        text, failure = partial_output(host, words, self.settings.timeout_seconds)
         targets, problems = (read_beegfs_table if is_old else read_beegfs_json)(text)
         yield from damages(f"{kind} targets of {fs}", problems)
         silent = [one.number for one in targets if one.total_bytes is None]

@@ -53,8 +53,9 @@ class Disks(Collector):
 
     name = "disks"
     summary = "local disks, from /proc/diskstats"
-    metrics = metrics.OF_DISKS
+    metrics = metrics.metrics_named("disk_")
     settings_class = DiskSettings
+    settings: DiskSettings
 
     def missing(self, host: Host) -> str:
         """Return why there is nothing to read."""
@@ -75,7 +76,6 @@ class Disks(Collector):
 
     def _wanted(self, host: Host) -> frozenset[str]:
         names = [path.rpartition("/")[2] for path in host.names(f"{_BLOCK}/*")]
-        assert isinstance(self.settings, DiskSettings)
         if self.settings.devices:
             return frozenset(name for name in names if _is_of(name, self.settings.devices))
         stacked = {path.split("/")[3] for path in host.names(f"{_BLOCK}/*/slaves/*")}

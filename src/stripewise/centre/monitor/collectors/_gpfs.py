@@ -56,22 +56,21 @@ class Gpfs(Collector):
 
     name = "gpfs"
     summary = "GPFS file systems of this node, from mmpmon"
-    metrics = metrics.OF_GPFS
+    metrics = metrics.metrics_named("gpfs_")
     settings_class = GpfsSettings
+    settings: GpfsSettings
 
-    def __init__(self, settings: CollectorSettings) -> None:
+    def __init__(self, settings: GpfsSettings) -> None:
         """Take its settings."""
         super().__init__(settings)
-        assert isinstance(settings, GpfsSettings)
-        self._words = (settings.mmpmon, "-p")
-        self._timeout_seconds = settings.timeout_seconds
         self._names = Names({}, _MOST_FILE_SYSTEMS)
 
     def missing(self, host: Host) -> str:
         """Return why there is nothing to read."""
-        if host.names(self._words[0]):
+        command = self.settings.mmpmon
+        if host.names(command):
             return ""
-        return f"{self._words[0]} is not there: give its path as `mmpmon` of [collectors.gpfs]"
+        return f"{command} is not there: give its path as `mmpmon` of [collectors.gpfs]"
 
     def collect(self, host: Host) -> Iterator[Reading | TargetJobs | Problem]:
         """Ask mmpmon once."""
@@ -89,7 +88,8 @@ class Gpfs(Collector):
 
     def _ask(self, host: Host) -> tuple[str, HostError | None]:
         try:
-            return partial_output(host, self._words, self._timeout_seconds, _REQUEST)
+            words = (self.settings.mmpmon, "-p")
+            return partial_output(host, words, self.settings.timeout_seconds, _REQUEST)
         except HostError as error:
             raise _clearer(error) from error
 

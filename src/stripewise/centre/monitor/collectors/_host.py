@@ -60,8 +60,9 @@ class HostFigures(Collector):
 
     name = "host"
     summary = "processors, memory and network of this host, from /proc"
-    metrics = metrics.OF_HOST
+    metrics = metrics.metrics_named("host_")
     settings_class = HostSettings
+    settings: HostSettings
 
     def __init__(self, settings: CollectorSettings) -> None:
         """Take its settings."""
@@ -120,7 +121,6 @@ class HostFigures(Collector):
         found, problems = read_net_dev(text)
         yield from damages(_NETWORK, problems)
         wanted = self._wanted(found, host)
-        assert isinstance(self.settings, HostSettings)
         if self.settings.interfaces and not wanted:
             yield Problem(_no_interface(self.settings.interfaces, found))
         for one in wanted:
@@ -130,7 +130,6 @@ class HostFigures(Collector):
             yield Reading(metrics.NETWORK_ERRORS, (one.name, "send"), one.send_errors)
 
     def _wanted(self, found: list[Interface], host: Host) -> list[Interface]:
-        assert isinstance(self.settings, HostSettings)
         patterns = self.settings.interfaces
         if patterns:
             return [one for one in found if any(fnmatchcase(one.name, each) for each in patterns)]

@@ -4,28 +4,21 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
-from pydantic import Field
-
 from stripewise.centre.monitor import metrics
-from stripewise.centre.monitor._host import Host, HostError
+from stripewise.centre.monitor._host import Host
 from stripewise.centre.monitor._privileges import rights_remedy
 from stripewise.centre.monitor._records import Metric, Reading, TargetJobs
 from stripewise.centre.monitor.collectors._base import (
-    Collector,
-    CollectorSettings,
     FirstTexts,
     Problem,
     Sums,
 )
 from stripewise.centre.monitor.collectors._lustre_parameters import (
-    LctlCommand,
-    Parameters,
     parse_mount,
 )
-from stripewise.centre.monitor.collectors._lustre_state import version_problem, version_readings
+from stripewise.centre.monitor.collectors._lustre_state import LustreCollector, LustreSettings
 from stripewise.centre.monitor.collectors._lustre_stats import (
     USECS_PER_SECOND,
     Stats,
@@ -45,19 +38,7 @@ _MOST_SERIES = 1000
 _Key = tuple[Metric, tuple[str, ...]]
 
 
-class LustreClientSettings(CollectorSettings):
-    """Settings of `lustre-client`.
-
-    Attributes:
-        lctl: Path or name of the command.
-        timeout_seconds: Of one call of it.
-    """
-
-    lctl: LctlCommand = "lctl"
-    timeout_seconds: float = Field(default=10.0, gt=0.0, le=600.0)
-
-
-class LustreClient(Collector):
+class LustreClient(LustreCollector):
     """Counters of the file systems that this host has mounted.
 
     Several mounts of one file system are summed; what a mount had counted before it went away
@@ -66,44 +47,27 @@ class LustreClient(Collector):
 
     name = "lustre-client"
     summary = "Lustre clients: bytes and operations of programs by file system"
-    metrics = metrics.OF_CLIENT
-    settings_class = LustreClientSettings
+    metrics = metrics.metrics_named("lustre_mount_", "lustre_version_")
+    settings_class = LustreSettings
+    signs = _PATTERNS
+    nothing = "no mounts: mount a Lustre file system on this host, or leave this collector out"
 
-    def __init__(self, settings: CollectorSettings) -> None:
+    def __init__(self, settings: LustreSettings) -> None:
+        """Take its settings."""
         super().__init__(settings)
-        if not isinstance(settings, LustreClientSettings):
-            raise TypeError("lustre-client takes LustreClientSettings")
-        self._own = settings
-        self.monotonic = time.monotonic
-        self._parameters = Parameters(
-            settings.lctl, _PATTERNS, settings.timeout_seconds, lambda: self.monotonic()
-        )
         self._sums: Sums[_Key] = Sums(_MOST_SERIES)
         self._firsts = FirstTexts()
-        self._version = ""
 
-    def missing(self, host: Host) -> str:
-        parameters = Parameters(self._own.lctl, _PATTERNS, self._own.timeout_seconds)
-        try:
-            parameters.begin(host)
-        except HostError as error:
-            return str(error)
-        if parameters.names:
-            return ""
-        return (
-            f"{self._own.lctl} lists no mounts: mount a Lustre file system on this host, or leave "
-            "this collector out"
-        )
+    def patterns(self) -> tuple[str, ...]:
+        """Return the patterns of all parameters that it reads."""
+        return _PATTERNS
 
     def collect(self, host: Host) -> Iterator[Reading | TargetJobs | Problem]:
+        """Read the counters of all mounts."""
         self._parameters.begin(host)
         asked = [name for name in self._parameters.names if name.endswith(".stats")]
-        values, problems = self._parameters.read(host, asked)
-        yield from problems
-        values.setdefault("version", self._version)
-        yield from version_readings(values)
-        yield from version_problem(values, self._version)
-        self._version = values["version"]
+        values: dict[str, str] = {}
+        yield from self.read(host, asked, values)
         if self._parameters.names and not asked:
             told = f"mounts list no stats, which root alone may read: {rights_remedy()}"
             yield Problem(told, "denied")

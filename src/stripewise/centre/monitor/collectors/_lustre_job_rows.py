@@ -61,6 +61,17 @@ class PackedCounts(Mapping[str, OperationCount]):
         return dict(map(_unpack, self.rows.split(b"\n"))) if self.rows else {}
 
 
+def pack_counts(operations: Mapping[str, OperationCount]) -> PackedCounts:
+    """Return counters as they are kept; those of the reader of job_stats are so already."""
+    if isinstance(operations, PackedCounts):
+        return operations
+    rows = []
+    for name, (samples, unit, total, sizes) in operations.items():
+        bins = None if sizes is None else b", ".join([b"%d: %d" % size for size in sizes])
+        rows.append(pack_row(name.encode(), unit.encode(), b"%d" % samples, b"%d" % total, bins))
+    return PackedCounts(b"\n".join(rows))
+
+
 def pack_row(
     name: bytes, unit: bytes | None, samples: bytes, total: bytes | None, bins: bytes | None
 ) -> bytes:
@@ -94,13 +105,13 @@ def added_sizes(before: bytes, now: bytes) -> tuple[tuple[int, int], ...] | None
         raise ValueError
     last = dict([item.split(b": ") for item in before.strip(b" ").split(b", ") if item])
     found = []
-    for item in now.strip(b" ").split(b", "):
+    for item in filter(None, now.strip(b" ").split(b", ")):
         key, said = item.split(b": ")
         added = int(said) - int(last.pop(key, 0))
         if added < 0:
             raise ValueError
         if added:
-            found.append((_SIZES[key], added))
+            found.append((_size_of(key), added))
     if last:
         raise ValueError
     return tuple(found)
@@ -108,13 +119,19 @@ def added_sizes(before: bytes, now: bytes) -> tuple[tuple[int, int], ...] | None
 
 def _unpack(row: bytes) -> tuple[str, OperationCount]:
     name, unit, samples, total, bins = row.split(b";")
-    sizes = None if bins == b"-" else tuple(map(_bin, bins.strip(b" ").split(b", ")))
+    items = filter(None, bins.strip(b" ").split(b", "))
+    sizes = None if bins == b"-" else tuple(map(_bin, items))
     return name.decode(), OperationCount(int(samples), unit.decode(), int(total), sizes)
 
 
 def _bin(item: bytes) -> tuple[int, int]:
     key, _, said = item.partition(b": ")
-    return _SIZES[key], int(said)
+    return _size_of(key), int(said)
+
+
+def _size_of(key: bytes) -> int:
+    """Return a size as Lustre prints it, "4K", or in digits."""
+    return _SIZES.get(key) or int(key)
 
 
 # One entry of job_stats: its times, and a row for each kind of operation.

@@ -4,26 +4,22 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol, Self, TypeGuard
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Self, TypeGuard
 
 from pydantic import Field, model_validator
 
 from stripewise.centre.monitor import metrics
 from stripewise.centre.monitor._host import Host, HostError
 from stripewise.centre.monitor._privileges import rights_remedy
-from stripewise.centre.monitor._records import JobEntry, Metric, Reading, TargetJobs
+from stripewise.centre.monitor._records import Metric, Reading, TargetJobs
 from stripewise.centre.monitor.collectors._base import (
-    Collector,
-    CollectorSettings,
     FirstTexts,
     Problem,
     Sums,
 )
 from stripewise.centre.monitor.collectors._lustre_job_stats import JobStatsReader
 from stripewise.centre.monitor.collectors._lustre_parameters import (
-    LctlCommand,
     Parameters,
     TargetName,
     excerpt,
@@ -36,12 +32,13 @@ from stripewise.centre.monitor.collectors._lustre_quota import QUOTA_PATTERNS, Q
 from stripewise.centre.monitor.collectors._lustre_state import (
     LOCK_PATTERNS,
     SERVICE_PATTERNS,
+    LustreCollector,
+    LustreSettings,
     connection_readings,
+    health_readings,
     lock_readings,
-    server_readings,
     service_readings,
     space_readings,
-    version_problem,
 )
 from stripewise.centre.monitor.collectors._lustre_stats import (
     METADATA_KINDS,
@@ -66,12 +63,10 @@ _EARLY_SHARE, _EARLY_SECONDS = 0.1, 6.0
 """What has an interval of its own is read in the round that begins nearest to its end."""
 
 
-class LustreServerSettings(CollectorSettings):
+class LustreServerSettings(LustreSettings):
     """Settings of `lustre-server`.
 
     Attributes:
-        lctl: Path or name of the command.
-        timeout_seconds: Of one call of it.
         jobs: Whether to read counters of jobs.
         job_interval_seconds: How often jobs, exports and histograms of I/O are read, which take
             longer.  At most half of Lustre's job_cleanup_interval (600 s), after which jobs
@@ -83,8 +78,6 @@ class LustreServerSettings(CollectorSettings):
         services / locks: Whether to read those.
     """
 
-    lctl: LctlCommand = "lctl"
-    timeout_seconds: float = Field(default=10.0, gt=0.0, le=600.0)
     jobs: bool = True
     job_interval_seconds: float = Field(default=60.0, ge=1.0, le=3600.0)
     most_jobs: int = Field(default=100_000, ge=1, le=10_000_000)
@@ -106,7 +99,7 @@ class LustreServerSettings(CollectorSettings):
         return self
 
 
-class LustreServer(Collector):
+class LustreServer(LustreCollector):
     """Counters of the targets that this server serves.
 
     The MGS is not a target of a file system, and left out.
@@ -114,19 +107,17 @@ class LustreServer(Collector):
 
     name = "lustre-server"
     summary = "Lustre servers: targets, jobs, quota, locks, services, clients"
-    metrics = metrics.OF_SERVER
+    metrics = tuple(
+        one for one in metrics.metrics_named("lustre_") if not one.name.startswith("lustre_mount_")
+    )
     settings_class = LustreServerSettings
+    settings: LustreServerSettings
+    signs = (*_TARGET_PATTERNS[:1], *_TARGET_PATTERNS[3:4])
+    nothing = "no targets: mount a target of Lustre on this server, or leave this collector out"
 
-    def __init__(self, settings: CollectorSettings) -> None:
+    def __init__(self, settings: LustreServerSettings) -> None:
+        """Take its settings."""
         super().__init__(settings)
-        if not isinstance(settings, LustreServerSettings):
-            raise TypeError("lustre-server takes LustreServerSettings")
-        self._own = settings
-        self.monotonic = time.monotonic
-        patterns = _patterns(settings)
-        self._parameters = Parameters(
-            settings.lctl, patterns, settings.timeout_seconds, lambda: self.monotonic()
-        )
         long = max(settings.timeout_seconds, settings.job_interval_seconds)
         self._jobs = Jobs(settings.most_jobs, long)
         self._exports = Exports(settings.most_clients)
@@ -134,33 +125,31 @@ class LustreServer(Collector):
         self._seen: dict[TargetName, None] = {}
         self._slow_at: dict[str, float] = {}
         self._kept: dict[str, list[Reading | Problem]] = {}
-        self._version = ""
 
-    def missing(self, host: Host) -> str:
-        parameters = Parameters(
-            self._own.lctl, _TARGET_PATTERNS[:1] + _TARGET_PATTERNS[3:4], self._own.timeout_seconds
-        )
-        try:
-            parameters.begin(host)
-        except HostError as error:
-            return str(error)
-        if targets_of(parameters.names):
-            return ""
+    def patterns(self) -> tuple[str, ...]:
+        """Return the patterns of all parameters that it reads, by what is switched on."""
+        own = self.settings
         return (
-            f"{self._own.lctl} lists no targets: mount a target of Lustre on this server, or "
-            "leave this collector out"
+            *("health_check", *_TARGET_PATTERNS),
+            *(LOCK_PATTERNS if own.locks else ()),
+            *(SERVICE_PATTERNS if own.services else ()),
+            *(JOB_PATTERNS if own.jobs else ()),
+            *(QUOTA_PATTERNS if own.quota else ()),
+            *(EXPORT_PATTERNS if own.exports else ()),
         )
+
+    def has_something(self, names: Sequence[str]) -> bool:
+        """Whether parameters are of targets."""
+        return bool(targets_of(names))
 
     def collect(self, host: Host) -> Iterator[Reading | TargetJobs | Problem]:
+        """Read the counters of all targets; what has an interval of its own, when it is due."""
         self._parameters.begin(host)
         names = self._parameters.names
         fast = [name for name in names if not _is_slow(name) and not _is_of_management(name)]
-        values, problems = self._parameters.read(host, fast)
-        yield from problems
-        values.setdefault("version", self._version)
-        yield from server_readings(values)
-        yield from version_problem(values, self._version)
-        self._version = values["version"]
+        values: dict[str, str] = {}
+        yield from self.read(host, fast, values)
+        yield from health_readings(values)
         names = self._parameters.names
         targets = targets_of(names)
         yield from self._presence(targets)
@@ -188,7 +177,7 @@ class LustreServer(Collector):
 
         What is denied is repeated as well: it would else seem to come and go.
         """
-        own = self._own
+        own = self.settings
         self._exports.is_repeated = self.is_repeated
         wanted_seconds = min(self.settled_seconds, _DAY_SECONDS)
         self._jobs.settled_each = round(wanted_seconds / own.job_interval_seconds)
@@ -256,17 +245,6 @@ def targets_of(names: Sequence[str]) -> list[Target]:
 def _stats_of(target: TargetName, root: str, listed: set[str]) -> tuple[str, ...]:
     kinds = ("md_stats", "stats") if target.target.startswith("MDT") else ("stats",)
     return tuple(name for name in (f"{root}.{kind}" for kind in kinds) if name in listed)
-
-
-def _patterns(settings: LustreServerSettings) -> tuple[str, ...]:
-    return (
-        *("health_check", *_TARGET_PATTERNS),
-        *(LOCK_PATTERNS if settings.locks else ()),
-        *(SERVICE_PATTERNS if settings.services else ()),
-        *(JOB_PATTERNS if settings.jobs else ()),
-        *(QUOTA_PATTERNS if settings.quota else ()),
-        *(EXPORT_PATTERNS if settings.exports else ()),
-    )
 
 
 def _has(name: str, parts: tuple[str, ...]) -> bool:
@@ -411,30 +389,6 @@ def lost_jobs(values: Mapping[str, str], interval_seconds: float) -> Iterator[Pr
             return
 
 
-class JobsFound(Protocol):
-    """What a reader found in one text."""
-
-    @property
-    def changed(self) -> tuple[JobEntry, ...]: ...
-    @property
-    def gone(self) -> tuple[str, ...]: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def is_first(self) -> bool: ...
-    @property
-    def is_settled(self) -> bool: ...
-    @property
-    def problems(self) -> tuple[str, ...]: ...
-
-
-class JobsReader(Protocol):
-    """Reads the texts of one target, and remembers what was there."""
-
-    def read(self, pieces: Iterable[bytes], *, is_settled: bool) -> JobsFound:
-        """Read a text; an error of the pieces loses nothing of what is remembered."""
-
-
 class Jobs:
     """One reader for each target, for as long as the agent runs.
 
@@ -452,7 +406,7 @@ class Jobs:
         self._unsettled = 0
         self._most_jobs = most_jobs
         self._timeout_seconds = timeout_seconds
-        self._readers: dict[TargetName, JobsReader] = {}
+        self._readers: dict[TargetName, JobStatsReader] = {}
 
     def collect(
         self, host: Host, parameters: Parameters, names: Sequence[str]
@@ -486,6 +440,6 @@ class Jobs:
             )
             yield Reading(metrics.JOBS, tuple(target), found.count)
 
-    def _reader(self, targets: int) -> JobsReader:
+    def _reader(self, targets: int) -> JobStatsReader:
         most = max(_LEAST_ENTRIES, self._most_jobs // max(1, targets))
         return JobStatsReader(most_entries=most)

@@ -1,17 +1,28 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the state of a Lustre server: health, space, connections, recovery, locks, services."""
+"""Defines what Lustre's collectors share, and reads the state of a server.
+
+The state is health, space, connections, recovery, locks and services.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import time
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
+
+from pydantic import Field
 
 from stripewise.centre.monitor import metrics
+from stripewise.centre.monitor._host import Host, HostError
 from stripewise.centre.monitor._records import Metric, Reading
-from stripewise.centre.monitor.collectors._base import Problem
+from stripewise.centre.monitor.collectors._base import Collector, CollectorSettings, Problem
 from stripewise.centre.monitor.collectors._lustre_parameters import (
     STATES,
+    LctlCommand,
+    Parameters,
     excerpt,
     parse_count,
     parse_health,
@@ -26,6 +37,71 @@ from stripewise.centre.monitor.collectors._lustre_stats import (
     parse_stats,
     told,
 )
+
+
+class LustreSettings(CollectorSettings):
+    """Settings that all collectors of Lustre have.
+
+    Attributes:
+        lctl: Path or name of the command.
+        timeout_seconds: Of one call of it.
+    """
+
+    lctl: LctlCommand = "lctl"
+    timeout_seconds: float = Field(default=10.0, gt=0.0, le=600.0)
+
+
+class LustreCollector(Collector):
+    """A collector that asks `lctl` for parameters, of which it knows patterns.
+
+    Attributes:
+        signs: Patterns of parameters that are listed wherever there is something to read.
+        nothing: What `lctl` does not list where there is nothing, with the remedy.
+    """
+
+    signs: ClassVar[tuple[str, ...]]
+    nothing: ClassVar[str]
+    settings: LustreSettings
+
+    def __init__(self, settings: LustreSettings) -> None:
+        """Take its settings."""
+        super().__init__(settings)
+        self.monotonic = time.monotonic
+        self._parameters = Parameters(
+            settings.lctl, self.patterns(), settings.timeout_seconds, lambda: self.monotonic()
+        )
+        self._version = ""
+
+    @abstractmethod
+    def patterns(self) -> tuple[str, ...]:
+        """Return the patterns of all parameters that it reads."""
+
+    def has_something(self, names: Sequence[str]) -> bool:
+        """Whether parameters that match `signs` are of something that it reads."""
+        return bool(names)
+
+    def missing(self, host: Host) -> str:
+        """Return why there is nothing to read on a host, with the remedy; "": there is."""
+        own = self.settings
+        parameters = Parameters(own.lctl, self.signs, own.timeout_seconds)
+        try:
+            parameters.begin(host)
+        except HostError as error:
+            return str(error)
+        return "" if self.has_something(parameters.names) else f"{own.lctl} lists {self.nothing}"
+
+    def read(
+        self, host: Host, names: Sequence[str], values: dict[str, str]
+    ) -> Iterator[Reading | Problem]:
+        """Read parameters into `values`; give the version, and what could not be read."""
+        found, problems = self._parameters.read(host, names)
+        yield from problems
+        values.update(found)
+        values.setdefault("version", self._version)
+        yield from version_readings(values)
+        yield from version_problem(values, self._version)
+        self._version = values["version"]
+
 
 _KIB = 1024
 _SPACE = (
@@ -54,6 +130,17 @@ def count_of(name: str, values: Mapping[str, str]) -> int | Problem | None:
     return Problem(f"{name}: not a count: {excerpt(values[name])}") if value is None else value
 
 
+def count_readings(
+    name: str, values: Mapping[str, str], metric: Metric, labels: tuple[str, ...], unit: int = 1
+) -> Iterator[Reading | Problem]:
+    """Return the reading of a parameter that is a count of units, if it is there."""
+    value = count_of(name, values)
+    if isinstance(value, Problem):
+        yield value
+    elif value is not None:
+        yield Reading(metric, labels, value * unit)
+
+
 def space_readings(target: Target, values: Mapping[str, str]) -> Iterator[Reading | Problem]:
     """Return capacity and use of a target, in bytes and in inodes."""
     if not target.osd:
@@ -69,20 +156,16 @@ def space_readings(target: Target, values: Mapping[str, str]) -> Iterator[Readin
             continue
         for metric, value in zip(reported, (total, free, total - free), strict=True):
             yield Reading(metric, target.labels, value * unit)
-    available = count_of(f"{target.osd}.kbytesavail", values)
-    if isinstance(available, Problem):
-        yield available
-    elif available is not None:
-        yield Reading(metrics.TARGET_AVAILABLE_BYTES, target.labels, available * _KIB)
+    available = f"{target.osd}.kbytesavail"
+    yield from count_readings(
+        available, values, metrics.TARGET_AVAILABLE_BYTES, target.labels, _KIB
+    )
 
 
 def connection_readings(target: Target, values: Mapping[str, str]) -> Iterator[Reading | Problem]:
     """Return connections of a target and the state of its recovery."""
-    exports = count_of(f"{target.root}.num_exports", values)
-    if isinstance(exports, Problem):
-        yield exports
-    elif exports is not None:
-        yield Reading(metrics.TARGET_EXPORTS, target.labels, exports)
+    exports = f"{target.root}.num_exports"
+    yield from count_readings(exports, values, metrics.TARGET_EXPORTS, target.labels)
     name = f"{target.root}.recovery_status"
     if name not in values:
         return
@@ -108,13 +191,8 @@ def lock_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
         space, _, kind = name.removeprefix("ldlm.namespaces.").partition(".")
         target = parse_namespace(space)
         metric = _LOCKS.get(kind)
-        if target is None or metric is None:
-            continue
-        value = count_of(name, values)
-        if isinstance(value, Problem):
-            yield value
-        elif value is not None:
-            yield Reading(metric, tuple(target), value)
+        if target is not None and metric is not None:
+            yield from count_readings(name, values, metric, tuple(target))
 
 
 # Health and version of Lustre on one host.
@@ -133,9 +211,8 @@ def version_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
         yield Problem(f"version: not a version: {excerpt(text)}")
 
 
-def server_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
-    """Return version and health."""
-    yield from version_readings(values)
+def health_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
+    """Return the health of a server."""
     if "health_check" not in values:
         return
     is_healthy = parse_health(values["health_check"])
@@ -188,12 +265,8 @@ def service_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
             yield from told(name, stats.problems)
             yield from _requests(service, stats)
         elif what.startswith("threads_"):
-            count = count_of(name, values)
             state = what.removeprefix("threads_")
-            if isinstance(count, Problem):
-                yield count
-            elif count is not None:
-                yield Reading(metrics.SERVICE_THREADS, (service, state), count)
+            yield from count_readings(name, values, metrics.SERVICE_THREADS, (service, state))
 
 
 def _requests(service: str, stats: Stats) -> Iterator[Reading]:

@@ -68,15 +68,13 @@ class Nfs(Collector):
 
     name = "nfs"
     summary = "NFS file systems of this client, from /proc/self/mountstats"
-    metrics = metrics.OF_NFS
+    metrics = metrics.metrics_named("nfs_")
     settings_class = NfsSettings
+    settings: NfsSettings
 
-    def __init__(self, settings: CollectorSettings) -> None:
+    def __init__(self, settings: NfsSettings) -> None:
         """Take its settings."""
         super().__init__(settings)
-        assert isinstance(settings, NfsSettings)
-        self._given = settings.names
-        self._most = settings.most_mounts
         self._names = Names(settings.names, settings.most_mounts)
         self._seen: dict[str, set[str]] = {}
 
@@ -112,8 +110,8 @@ class Nfs(Collector):
         self._seen = {name: seen for name, seen in self._seen.items() if name in told}
         if unnamed:
             yield Problem(
-                f"{unnamed} NFS mounts beyond the first {self._most} are left out: raise "
-                f"`most_mounts` of [collectors.nfs]"
+                f"{unnamed} NFS mounts beyond the first {self.settings.most_mounts} are left out: "
+                "raise `most_mounts` of [collectors.nfs]"
             )
 
     def _apart(self, mounts: list[NfsMount]) -> list[NfsMount]:
@@ -121,7 +119,8 @@ class Nfs(Collector):
         chosen: dict[str, NfsMount] = {}
         for mount in mounts:
             first = chosen.setdefault(mount.device, mount)
-            if unescaped(mount.point) in self._given and unescaped(first.point) not in self._given:
+            given = self.settings.names
+            if unescaped(mount.point) in given and unescaped(first.point) not in given:
                 chosen[mount.device] = mount
         return list(chosen.values())
 

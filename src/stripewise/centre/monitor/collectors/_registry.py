@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, TypeGuard
 
 from pydantic import ValidationError
 
@@ -196,16 +196,8 @@ def _label_problem(metric: Metric) -> str:
 
 # Collectors by name: our own, imported when they are asked for, and those of other packages.
 
-_MEMBERS: dict[str, tuple[str, str]] = {
-    "lustre-server": ("_lustre_server", "LustreServer"),
-    "lustre-client": ("_lustre_client", "LustreClient"),
-    "disks": ("_disks", "Disks"),
-    "nfs": ("_nfs", "Nfs"),
-    "gpfs": ("_gpfs", "Gpfs"),
-    "beegfs": ("_beegfs", "BeeGfs"),
-    "host": ("_host", "HostFigures"),
-}
-"""Name to module and class."""
+OWN = ("lustre-server", "lustre-client", "disks", "nfs", "gpfs", "beegfs", "host")
+"""Names of our own; `lustre-server` is the collector of that name in `_lustre_server.py`."""
 
 _loaded: PlugIns | None = None
 
@@ -217,13 +209,13 @@ class PlugInError(ConfigurationError):
 def _plug_ins() -> PlugIns:
     global _loaded
     if _loaded is None:
-        _loaded = load_plug_ins(frozenset(_MEMBERS))
+        _loaded = load_plug_ins(frozenset(OWN))
     return _loaded
 
 
 def collector_names() -> tuple[str, ...]:
     """Return the names of all collectors; those of plug-ins that cannot be used are left out."""
-    return (*_MEMBERS, *_plug_ins().classes)
+    return (*OWN, *_plug_ins().classes)
 
 
 def collector_problems() -> tuple[str, ...]:
@@ -237,18 +229,23 @@ def collector_class(name: str) -> type[Collector]:
     Raises:
         ConfigurationError: There is none of this name, or its plug-in cannot be used.
     """
-    if name in _MEMBERS:
-        module, member = _MEMBERS[name]
-        found: type[Collector] = getattr(
-            import_module(f"stripewise.centre.monitor.collectors.{module}"), member
-        )
-        return found
+    if name in OWN:
+        module = import_module(f"{__package__}._{name.replace('-', '_')}")
+        return next(one for one in vars(module).values() if _is_collector(one, name))
     if name in _plug_ins().classes:
         return _plug_ins().classes[name]
     if name in _plug_ins().problems:
         raise ConfigurationError(_plug_ins().problems[name])
     raise ConfigurationError(
         f"there is no collector {printable(name)!r}; there are {', '.join(collector_names())}"
+    )
+
+
+def _is_collector(found: object, name: str) -> TypeGuard[type[Collector]]:
+    return (
+        isinstance(found, type)
+        and issubclass(found, Collector)
+        and getattr(found, "name", "") == name
     )
 
 
@@ -273,6 +270,6 @@ def create_collector(name: str, settings: Mapping[str, Any] | None = None) -> Co
     try:
         return kind(read)
     except (Exception, SystemExit) as error:  # whatever a foreign class does when it is made
-        if name in _MEMBERS:
+        if name in OWN:
             raise
         raise PlugInError(_plug_ins().give_up(name, error)) from error

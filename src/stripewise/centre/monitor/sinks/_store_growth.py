@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Computes how much the counters of a target's jobs grew, and packs them into checked bytes.
+"""Computes how much the counters of a target's jobs grew since they were read last.
 
 A state says what was read last. It is to be stored in the same transaction as the growth that it
 follows: then nothing counts twice and nothing is lost, whoever is killed when.
@@ -8,17 +8,17 @@ follows: then nothing counts twice and nothing is lost, whoever is killed when.
 
 from __future__ import annotations
 
-import struct
-import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 from stripewise.centre.monitor._records import JobEntry, OperationCount, TargetJobs
-from stripewise.centre.monitor.collectors._lustre_job_rows import PackedCounts, added_sizes
-
-_KIND, _VERSION = 1, 2
-_SINCE = struct.Struct("<d??")
+from stripewise.centre.monitor.collectors._lustre_job_rows import (
+    PackedCounts,
+    added_sizes,
+    pack_counts,
+)
+from stripewise.centre.monitor.sinks._store_state import pack_rows, unpack_rows
 
 
 class JobGrowth(NamedTuple):
@@ -51,7 +51,7 @@ class EntryState:
             1970.
         has_begun: A reading was taken.
         is_whole: The first one had all entries: whatever comes later is new.
-        packed: Counters by tag, as `pack_entry` or `live_rows` has them.
+        packed: Counters by tag.
         absent: Tags that a new reader did not meet, and will not name: they are forgotten unless
             the next reading has them.
     """
@@ -59,7 +59,7 @@ class EntryState:
     since_at: float
     has_begun: bool = False
     is_whole: bool = False
-    packed: Mapping[str, bytes] = field(default_factory=dict)
+    packed: Mapping[str, KeptCounts] = field(default_factory=dict)
     absent: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
@@ -108,36 +108,30 @@ def _is_base(entry: JobEntry, state: EntryState) -> bool:
     return entry.start_at <= state.since_at
 
 
-def _grow(entry: JobEntry, last: bytes | None, *, is_base: bool) -> tuple[JobGrowth | None, bytes]:
-    """Return an entry's growth, None if there is none, and its counters packed."""
-    if isinstance(last, LiveRows):
-        now = live_rows(entry, last.start_at if entry.start_at is None else entry.start_at)
-        added = plain_growth(last, now) if now is not None else None
-        if now is not None and added is not None:
-            return _growth(entry, added), now
-    operations = dict(entry.operations.items())
+def _grow(
+    entry: JobEntry, last: KeptCounts | None, *, is_base: bool
+) -> tuple[JobGrowth | None, KeptCounts]:
+    """Return an entry's growth, None if there is none, and the counters that are kept of it."""
     if last is None:
-        return None if is_base else _all_of(entry, operations), _kept(entry, operations)
-    return _full_growth(entry, operations, *_unpacked(last))
-
-
-def _full_growth(
-    entry: JobEntry,
-    operations: Mapping[str, OperationCount],
-    began: int | None,
-    before: Mapping[str, OperationCount],
-) -> tuple[JobGrowth | None, bytes]:
-    if _is_another(entry.start_at, operations, began, before):
-        return _all_of(entry, operations), _kept(entry, operations)
+        kept = KeptCounts.of(entry.start_at, entry.operations)
+        return None if is_base else _all_of(entry), kept
+    start_at = last.start_at if entry.start_at is None else entry.start_at
+    now = KeptCounts.of(start_at, entry.operations)
+    added = plain_growth(last, now)
+    if added is not None:
+        return _growth(entry, added), now
+    operations, before = dict(entry.operations.items()), dict(last.operations.items())
+    if _is_another(entry.start_at, operations, last.start_at, before):
+        return _all_of(entry), KeptCounts.of(entry.start_at, operations)
     added = {
         name: grown
         for name, count in operations.items()
         if (grown := _added(count, before.get(name))) is not None
     }
-    start_at = began if entry.start_at is None else entry.start_at
     whole = {name: _with_sizes(count, before.get(name)) for name, count in operations.items()}
-    data = live_rows(entry, start_at) if whole == operations else None
-    return _growth(entry, added), data or pack_entry(start_at, whole)
+    if whole != operations:
+        now = KeptCounts.of(start_at, whole)
+    return _growth(entry, added), now
 
 
 def _growth(entry: JobEntry, added: Mapping[str, OperationCount]) -> JobGrowth | None:
@@ -148,18 +142,8 @@ def _growth(entry: JobEntry, added: Mapping[str, OperationCount]) -> JobGrowth |
     )
 
 
-def _kept(entry: JobEntry, operations: Mapping[str, OperationCount]) -> bytes:
-    return live_rows(entry, entry.start_at) or pack_entry(entry.start_at, operations)
-
-
-def _unpacked(last: bytes) -> tuple[int | None, Mapping[str, OperationCount]]:
-    if isinstance(last, LiveRows):
-        return last.start_at, dict(last.operations.items())
-    return unpack_entry(last)
-
-
-def _all_of(entry: JobEntry, operations: Mapping[str, OperationCount]) -> JobGrowth | None:
-    happened = {name: count for name, count in operations.items() if count.samples}
+def _all_of(entry: JobEntry) -> JobGrowth | None:
+    happened = {name: count for name, count in entry.operations.items() if count.samples}
     if not happened:
         return None
     return JobGrowth(
@@ -214,16 +198,13 @@ def _with_sizes(now: OperationCount, old: OperationCount | None) -> OperationCou
 
 def encode(state: EntryState) -> bytes:
     """Return a state as bytes."""
-    out = bytearray(_SINCE.pack(state.since_at, state.has_begun, state.is_whole))
-    put_number(out, len(state.packed))
-    for tag, data in state.packed.items():
-        put_text(out, tag.encode("utf-8", "surrogatepass"))
-        out.append(isinstance(data, LiveRows))
-        put_text(out, data)
-    put_number(out, len(state.absent))
-    for tag in sorted(state.absent):
-        put_text(out, tag.encode("utf-8", "surrogatepass"))
-    return seal(_KIND, _VERSION, bytes(out))
+    return pack_rows(_state_rows(state))
+
+
+def _state_rows(state: EntryState) -> Iterator[list[Any]]:
+    yield [state.since_at, state.has_begun, state.is_whole, sorted(state.absent)]
+    for tag, counters in state.packed.items():
+        yield [tag, counters.decode()]
 
 
 def decode(data: bytes) -> EntryState:
@@ -232,24 +213,8 @@ def decode(data: bytes) -> EntryState:
     Raises:
         ValueError: The bytes are damaged, or written by another version.
     """
-    body = unseal(_KIND, _VERSION, data)
-    packed: dict[str, bytes] = {}
-    absent: set[str] = set()
-    try:
-        since_at, has_begun, is_whole = _SINCE.unpack_from(body)
-        number, place = number_at(body, _SINCE.size)
-        for _ in range(number):
-            tag, place = text_at(body, place)
-            is_live = body[place]
-            counters, place = text_at(body, place + 1)
-            text = tag.decode("utf-8", "surrogatepass")
-            packed[text] = LiveRows(counters) if is_live else counters
-        number, place = number_at(body, place)
-        for _ in range(number):
-            tag, place = text_at(body, place)
-            absent.add(tag.decode("utf-8", "surrogatepass"))
-    except (IndexError, struct.error):
-        raise ValueError("a stored state of counters ends too early") from None
+    (since_at, has_begun, is_whole, absent), *rows = unpack_rows(data, "counters")
+    packed = {tag: KeptCounts(text.encode()) for tag, text in rows}
     return EntryState(since_at, has_begun, is_whole, packed, frozenset(absent))
 
 
@@ -262,10 +227,16 @@ def decode(data: bytes) -> EntryState:
 _UNTOLD = b"-"
 
 
-class LiveRows(bytes):
+class KeptCounts(bytes):
     """An entry's start, and rows as its `PackedCounts` has them: "START|-", then a row a line."""
 
     __slots__ = ()
+
+    @classmethod
+    def of(cls, start_at: int | None, operations: Mapping[str, OperationCount]) -> Self:
+        """Return what is kept of an entry."""
+        start = _UNTOLD if start_at is None else b"%d" % start_at
+        return cls(b"%b\n%b" % (start, pack_counts(operations).rows))
 
     @property
     def start_at(self) -> int | None:
@@ -279,20 +250,11 @@ class LiveRows(bytes):
         return PackedCounts(self.partition(b"\n")[2])
 
 
-def live_rows(entry: JobEntry, start_at: int | None) -> LiveRows | None:
-    """Return the counters of an entry; None: they did not come packed."""
-    counts = entry.operations
-    if not isinstance(counts, PackedCounts):
-        return None
-    start = _UNTOLD if start_at is None else b"%d" % start_at
-    return LiveRows(b"%b\n%b" % (start, counts.rows))
-
-
 def plain_growth(before: bytes, now: bytes) -> dict[str, OperationCount] | None:
     """Return what was added from one reading to the next, as `_growth` has it; None: look in full.
 
     Args:
-        before: `LiveRows`.
+        before: `KeptCounts`.
         now: The same of the reading after.
     """
     old_lines, new_lines = before.split(b"\n"), now.split(b"\n")
@@ -316,184 +278,3 @@ def plain_growth(before: bytes, now: bytes) -> dict[str, OperationCount] | None:
         if samples or total or sizes:
             found[name.decode()] = OperationCount(samples, unit.decode(), total, sizes)
     return found
-
-
-# Counters of a job on a target as a few bytes, and states as bytes that can be checked.
-#
-# An entry of five operations with two histograms takes about 80 bytes.
-
-MAGIC = b"SWG"
-_LONG = 0xF8
-"""First bytes from here on say that one to eight others follow."""
-_ENVELOPE = struct.Struct("<3sBBI")
-"""Magic, kind, version, CRC-32 of the rest."""
-_NAMES = (
-    *("read_bytes", "write_bytes", "read", "write", "getattr", "setattr", "punch", "sync"),
-    *("destroy", "create", "statfs", "get_info", "set_info", "quotactl", "prealloc", "open"),
-    *("close", "mknod", "link", "unlink", "mkdir", "rmdir", "rename", "getxattr", "setxattr"),
-    *("samedir_rename", "crossdir_rename", "parallel_rename_file", "parallel_rename_dir"),
-    *("rename_trylocks", "migrate", "fallocate", "readpage", "", "bytes", "usecs", "reqs"),
-)
-"""By number in stored states: new ones are added at the end, none is ever taken out."""
-_NUMBERS = {name: number + 1 for number, name in enumerate(_NAMES)}
-
-
-_ODD_SIZE = 64
-"""Stands before a size that is no power of two; for one that is, its exponent stands."""
-_EXPONENTS = {1 << bit: bit for bit in range(_ODD_SIZE)}
-
-
-def pack_entry(start_at: int | None, operations: Mapping[str, OperationCount]) -> bytes:
-    """Return an entry's counters as bytes; equal ones give equal bytes."""
-    numbers = [0 if start_at is None else start_at + 1]
-    for name, (samples, unit, total, sizes) in sorted(operations.items()):
-        numbers += *_word(name), *_word(unit), samples, total
-        if sizes is None:
-            numbers.append(0)
-            continue
-        numbers.append(len(sizes) + 1)
-        for size, number in sizes:
-            exponent = _EXPONENTS.get(size, _ODD_SIZE)
-            numbers += (exponent, number) if exponent < _ODD_SIZE else (exponent, size, number)
-    return _bytes_of(numbers)
-
-
-def unpack_entry(data: bytes) -> tuple[int | None, dict[str, OperationCount]]:
-    """Return an entry's start and counters.
-
-    Raises:
-        ValueError: The bytes are damaged.
-    """
-    operations: dict[str, OperationCount] = {}
-    try:
-        numbers = iter(_numbers_of(data))
-        start = next(numbers)
-        for code in numbers:
-            name = _text(code, numbers)
-            unit = _text(next(numbers), numbers)
-            samples, total, told = next(numbers), next(numbers), next(numbers)
-            sizes = tuple([_bin(numbers) for _ in range(told - 1)]) if told else None
-            operations[name] = OperationCount(samples, unit, total, sizes)
-    except StopIteration:
-        raise ValueError("stored counters of a job end too early") from None
-    return (start - 1 if start else None), operations
-
-
-def _bin(numbers: Iterator[int]) -> tuple[int, int]:
-    exponent = next(numbers)
-    return (1 << exponent if exponent < _ODD_SIZE else next(numbers)), next(numbers)
-
-
-def _word(word: str) -> tuple[int, ...]:
-    number = _NUMBERS.get(word)
-    if number is not None:
-        return (number,)
-    text = word.encode()
-    return (0, len(text), *text)
-
-
-def _text(code: int, numbers: Iterator[int]) -> str:
-    if code > len(_NAMES):
-        raise ValueError(f"stored counters of a job have an unknown name, number {code}")
-    if code:
-        return _NAMES[code - 1]
-    return bytes([next(numbers) for _ in range(next(numbers))]).decode()
-
-
-def _bytes_of(numbers: Iterable[int]) -> bytes:
-    """Return numbers as bytes, as `put_number` has each."""
-    out = bytearray()
-    for number in numbers:
-        if number < _LONG:
-            out.append(number)
-        else:
-            put_number(out, number)
-    return bytes(out)
-
-
-def _numbers_of(data: bytes) -> list[int]:
-    numbers: list[int] = []
-    place, end = 0, len(data)
-    while place < end:
-        code = data[place]
-        place += 1
-        if code >= _LONG:
-            size = code - _LONG + 1
-            code = int.from_bytes(data[place : place + size], "little")
-            place += size
-        numbers.append(code)
-    if place > end:
-        raise ValueError("stored counters of a job end too early")
-    return numbers
-
-
-def put_number(out: bytearray, number: int) -> None:
-    """Add a whole number from 0 to 2^64 - 1: one byte, or how many follow, and these."""
-    if number < _LONG:
-        out.append(number)
-    else:
-        size = number.bit_length() + 7 >> 3
-        out.append(_LONG - 1 + size)
-        out += number.to_bytes(size, "little")
-
-
-def number_at(data: bytes, place: int) -> tuple[int, int]:
-    """Return the number at a place, and the place behind it.
-
-    Raises:
-        IndexError: It ends too early.
-    """
-    code = data[place]
-    place += 1
-    if code < _LONG:
-        return code, place
-    end = place + code - _LONG + 1
-    if end > len(data):
-        raise IndexError
-    return int.from_bytes(data[place:end], "little"), end
-
-
-def put_text(out: bytearray, text: bytes) -> None:
-    """Add bytes with their length."""
-    put_number(out, len(text))
-    out += text
-
-
-def text_at(data: bytes, place: int) -> tuple[bytes, int]:
-    """Return the bytes at a place, and the place behind them.
-
-    Raises:
-        IndexError: They end too early.
-    """
-    size, place = number_at(data, place)
-    if place + size > len(data):
-        raise IndexError
-    return data[place : place + size], place + size
-
-
-def seal(kind: int, version: int, body: bytes) -> bytes:
-    """Return a state's bytes, compressed, with what is needed to check them."""
-    packed = zlib.compress(body, 1)
-    return _ENVELOPE.pack(MAGIC, kind, version, zlib.crc32(packed)) + packed
-
-
-def unseal(kind: int, version: int, data: bytes) -> bytes:
-    """Return what was sealed.
-
-    Raises:
-        ValueError: It is damaged, of another kind, or of a later version.
-    """
-    if len(data) < _ENVELOPE.size:
-        raise ValueError(f"a stored state of counters has only {len(data)} bytes")
-    magic, its_kind, its_version, check = _ENVELOPE.unpack_from(data)
-    packed = data[_ENVELOPE.size :]
-    if magic != MAGIC or its_kind != kind:
-        raise ValueError("these are not a stored state of such counters")
-    if its_version != version:
-        raise ValueError(f"a stored state of counters has version {its_version}, not {version}")
-    if check != zlib.crc32(packed):
-        raise ValueError("a stored state of counters is damaged: its checksum differs")
-    try:
-        return zlib.decompress(packed)
-    except zlib.error as error:
-        raise ValueError(f"a stored state of counters is damaged: {error}") from None

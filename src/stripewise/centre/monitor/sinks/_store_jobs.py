@@ -9,11 +9,8 @@ them.
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from stripewise.centre.monitor import metrics
@@ -21,15 +18,15 @@ from stripewise.centre.monitor._records import Reading, TargetJobs
 from stripewise.centre.monitor.sinks._store_growth import (
     EntryState,
     JobGrowth,
+    KeptCounts,
     decode,
     encode,
     grow_entries,
-    pack_entry,
 )
 from stripewise.centre.monitor.sinks._store_pending import JobRow, PendingWork, Work, works_of
 from stripewise.centre.monitor.sinks._store_series import DAY_SECONDS, LARGEST
+from stripewise.centre.monitor.sinks._store_state import pack_rows, unpack_rows
 
-_VERSION = 1
 _TOTALS = {
     metrics.TARGET_READ_BYTES.name: "read",
     metrics.TARGET_WRITE_BYTES.name: "write",
@@ -37,7 +34,6 @@ _TOTALS = {
 }
 """Totals of a target with which those of its jobs are compared."""
 _MOST_TIMES = 4096
-_ROWS_AT_ONCE = 256
 REST = ""
 """Name of what jobs beyond the limit did."""
 
@@ -194,7 +190,7 @@ class JobBook:
                     continue
                 room -= 1
                 if one.has_left_out and not _began_after(entry.start_at, one.state.since_at):
-                    base = {entry.tag: pack_entry(entry.start_at, entry.operations)}
+                    base = {entry.tag: KeptCounts.of(entry.start_at, entry.operations)}
                     one.state = replace(one.state, packed={**one.state.packed, **base})
                     continue
             kept.append(entry)
@@ -216,8 +212,8 @@ class JobBook:
             for place, one in self._targets.items()
         ]
         parts = {
-            "jobs": _packed({"version": _VERSION, "targets": targets}),
-            "pending": _packed_rows(self._pending.rows()),
+            "jobs": pack_rows(targets),
+            "pending": pack_rows(self._pending.rows()),
         }
         for number, one in enumerate(self._targets.values()):
             parts[f"jobs/{number}"] = encode(one.state)
@@ -231,10 +227,10 @@ class JobBook:
         """
         try:
             if "jobs" in parts:
-                for number, row in enumerate(_unpacked(parts["jobs"])["targets"]):
+                for number, row in enumerate(unpack_rows(parts["jobs"], "jobs")):
                     self._restore_target(row, parts[f"jobs/{number}"])
             if "pending" in parts:
-                self._pending.restore(_unpacked(parts["pending"])["rows"])
+                self._pending.restore(unpack_rows(parts["pending"], "pending work"))
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"the stored state of jobs is damaged: {error}") from error
 
@@ -298,31 +294,3 @@ def _rest_rows(file_system: str, one: _Target) -> list[JobRow]:
             one.rest[kind] = 0
     one.rest_since = one.last
     return rows
-
-
-def _packed(data: Mapping[str, Any]) -> bytes:
-    return zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 1)
-
-
-def _packed_rows(rows: Iterable[Any]) -> bytes:
-    """Do the same with rows, which may be many: their text is not in memory as a whole."""
-    packing = zlib.compressobj(1)
-    parts = [packing.compress(b'{"version":%d,"rows":[' % _VERSION)]
-    between = b""
-    rows = iter(rows)
-    while some := list(islice(rows, _ROWS_AT_ONCE)):
-        text = json.dumps(some, separators=(",", ":"))[1:-1].encode()
-        parts.append(packing.compress(between + text))
-        between = b","
-    parts.append(packing.compress(b"]}"))
-    return b"".join([*parts, packing.flush()])
-
-
-def _unpacked(data: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(zlib.decompress(data))
-    except (zlib.error, UnicodeDecodeError) as error:
-        raise ValueError(f"the stored state of jobs is damaged: {error}") from error
-    if not isinstance(found, dict) or found.get("version") != _VERSION:
-        raise ValueError("the stored state of jobs is damaged, or of a later version")
-    return found

@@ -10,14 +10,13 @@ started here while this server was monitored has told nothing of it yet: all of 
 
 from __future__ import annotations
 
-import json
 import math
-import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from stripewise.centre.monitor import metrics
 from stripewise.centre.monitor._records import Kind, Metric, Reading
+from stripewise.centre.monitor.sinks._store_state import pack_rows, unpack_rows
 
 DAY_SECONDS = 86400.0
 """Growth over a longer pause is not dated."""
@@ -26,7 +25,6 @@ LARGEST = 1e100
 """Of a value; nor does NaN pass a comparison with it, and an integer fits no float far beyond."""
 _SAME_START_SECONDS = 1.0
 """No target is stopped and started again in less (assumed)."""
-_VERSION = 1
 SeriesKey = tuple[str, str, str]
 """File system, target, name of the series."""
 
@@ -212,8 +210,7 @@ class SeriesBook:
             [*key, one.unit, one.is_counter, one.told_value, one.told_until, one.told_start]
             for key, one in self._every.items()
         ]
-        text = json.dumps({"version": _VERSION, "series": rows}, separators=(",", ":"))
-        return zlib.compress(text.encode(), 1)
+        return pack_rows(rows)
 
     def restore(self, data: bytes, clock: SinkClock, now: float) -> None:
         """Go on from a state.
@@ -221,7 +218,7 @@ class SeriesBook:
         Raises:
             ValueError: It is damaged, or of a later version.
         """
-        for *words, unit, is_counter, value, until, start in _rows(data):
+        for *words, unit, is_counter, value, until, start in unpack_rows(data, "series"):
             age = clock.wall(now) - until
             if age > FORGET_SECONDS or age < -1.0:  # the clock was wrong by far
                 continue
@@ -241,23 +238,6 @@ def _number(reading: Reading) -> float | None:
 
 def _of_host(reading: Reading) -> bool:
     return "fs" not in reading.metric.labels
-
-
-def _rows(data: bytes) -> list[list[Any]]:
-    try:
-        found = json.loads(zlib.decompress(data))
-        rows = [[*row, *[None][len(row) - 7 :]] for row in found["series"]]  # first had no start
-        whole = all(
-            len(row) == 8
-            and isinstance(row[5], int | float)
-            and (row[7] is None or isinstance(row[7], int | float))
-            for row in rows
-        )
-    except (zlib.error, TypeError, KeyError, UnicodeDecodeError) as error:
-        raise ValueError(f"the stored state of series is damaged: {error}") from error
-    if found["version"] != _VERSION or not whole:
-        raise ValueError("the stored state of series is damaged, or of a later version")
-    return rows
 
 
 # Time for the statistics database: it runs on, whatever the clock of the host does. Pure.

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import logging
+from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from stripewise.centre.database.queries import (
     FileSystemState,
     Space,
     advice_now,
+    find_file_system,
     kinds_of_events,
     list_events,
     view_names,
@@ -174,6 +176,23 @@ def _space_row(one: FileSystemState) -> dict[str, Any]:
 
     return {"name": one.name, "url": path_of(one.name), **part(one.space, "bytes"),
             **part(one.files, "files")}  # fmt: skip
+
+
+class StoragePage(Page):
+    """A page about one file system, whose name is in its address."""
+
+    section = "Storage"
+    audience = Audience.PUBLIC
+
+    def build(self, asked: Asked) -> Content | None:
+        """Return what the page says; None: there is no such file system."""
+        name = str(asked.path["name"])
+        key = find_file_system(asked.connection, name)
+        return None if key is None else self.build_for(asked, name, key)
+
+    @abstractmethod
+    def build_for(self, asked: Asked, name: str, key: int) -> Content:
+        """Return what the page says about the file system of a name and key."""
 
 
 # The state of a file system in words, and addresses of its pages.

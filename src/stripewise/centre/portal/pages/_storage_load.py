@@ -15,11 +15,11 @@ from stripewise.centre.database.queries import (
     LoadPeriod,
     TargetLoad,
     events_within,
-    find_file_system,
     view_load,
 )
-from stripewise.centre.portal.pages._base import Asked, Audience, Page, address
+from stripewise.centre.portal.pages._base import Asked, address
 from stripewise.centre.portal.pages._storage import (
+    StoragePage,
     age_text,
     curve_text,
     gaps_text,
@@ -85,19 +85,13 @@ _EVENTS = (
 )
 
 
-class StorageLoad(Page):
+class StorageLoad(StoragePage):
     """Load of one file system over a chosen time."""
 
     path = "/storage/{name}"
-    section = "Storage"
-    audience = Audience.PUBLIC
 
-    def build(self, asked: Asked) -> Content | None:
-        """Show it."""
-        name = str(asked.path["name"])
-        key = find_file_system(asked.connection, name)
-        if key is None:
-            return None
+    def build_for(self, asked: Asked, name: str, key: int) -> Content:
+        """Show the load."""
         period = period_of(asked)
         load = view_load(asked.connection, key, period, asked.now)
         events = events_within(asked.connection, key, period)

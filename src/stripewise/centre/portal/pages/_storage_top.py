@@ -14,12 +14,11 @@ from stripewise.centre.database.queries import (
     LoadPeriod,
     Share,
     Top,
-    find_file_system,
     hurting_jobs,
     view_top,
 )
-from stripewise.centre.portal.pages._base import Asked, Audience, Page, address
-from stripewise.centre.portal.pages._storage import pages_of, path_of
+from stripewise.centre.portal.pages._base import Asked, Audience, address
+from stripewise.centre.portal.pages._storage import StoragePage, pages_of, path_of
 from stripewise.centre.portal.pages._storage_load import period_of, periods
 from stripewise.core import NOTHING, Amount, total
 from stripewise.present import plural, printable
@@ -46,19 +45,14 @@ _NAMES = ("read_bytes", "write_bytes", "meta_operations")
 _ALL = "the file system"
 
 
-class StorageTop(Page):
+class StorageTop(StoragePage):
     """Users, Unix groups, projects and jobs by what they do to a file system."""
 
     path = "/storage/{name}/top"
-    section = "Storage"
     audience = Audience.LOGIN
 
-    def build(self, asked: Asked) -> Content | None:
-        """Show them."""
-        name = str(asked.path["name"])
-        key = find_file_system(asked.connection, name)
-        if key is None:
-            return None
+    def build_for(self, asked: Asked, name: str, key: int) -> Content:
+        """Show the sums, and who did most."""
         period = period_of(asked)
         top = view_top(asked.connection, asked.viewer, key, period)
         words = {"since": period.since, "until": period.until}

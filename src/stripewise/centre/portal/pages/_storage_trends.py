@@ -23,6 +23,7 @@ from stripewise.centre.database.queries import (
 )
 from stripewise.centre.portal.pages._base import Asked, Audience, Page, address
 from stripewise.centre.portal.pages._storage import (
+    StoragePage,
     age_text,
     curve_text,
     gaps_text,
@@ -91,19 +92,13 @@ _HOW = (
 )
 
 
-class StoragePatterns(Page):
+class StoragePatterns(StoragePage):
     """Patterns of the load of one file system over days."""
 
     path = "/storage/{name}/patterns"
-    section = "Storage"
-    audience = Audience.PUBLIC
 
-    def build(self, asked: Asked) -> Content | None:
-        """Show them."""
-        name = str(asked.path["name"])
-        key = find_file_system(asked.connection, name)
-        if key is None:
-            return None
+    def build_for(self, asked: Asked, name: str, key: int) -> Content:
+        """Show the patterns of all days together, and of each day."""
         days = _days_of(asked.words.get("days", ""))
         found = storage_tempo(asked.connection, key, days, asked.now)
         choice = [
