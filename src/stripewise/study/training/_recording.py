@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -16,7 +15,7 @@ from pathlib import Path
 import stripewise
 from stripewise.core import MOST_ATTEMPTS, Measurement, OwnedDirectory, ProgramFacts, Value
 from stripewise.core.errors import PolicyError, ProgramError, StripewiseError, StudyError
-from stripewise.present import text_of
+from stripewise.learning.knowledge import describe_machine
 from stripewise.run.jobs import check_command
 from stripewise.run.runtime import mpi_of_command
 from stripewise.settings import Policy, load_policy
@@ -371,15 +370,15 @@ def _provenance(
     """Return versions, machine and storage, without names of hosts or directories."""
     storage = EmulatedStorage.find(options.storage) if options.storage else None
     described = known_storage(directory)[0] if storage is None else None
-    mpi = mpi_of_command(options.command)
+    machine, mpi = describe_machine(directory), mpi_of_command(options.command)
     version = " ".join(facts.mpi_version.partition(", package")[0].split())
     found = {
         "stripewise": stripewise.__version__,
         "date": time.strftime("%Y-%m-%d %H:%M:%S %z"),
         "system": f"{platform.system()} {platform.release()}",
-        "cpu": _field(Path("/proc/cpuinfo"), "model name") or platform.machine(),
+        "cpu": machine.cpu or machine.architecture,
         "cores": str(len(os.sched_getaffinity(0))),
-        "memory": _field(Path("/proc/meminfo"), "MemTotal"),
+        "memory": f"{machine.memory_bytes >> 10} kB",
         "filesystem": facts.filesystem,
         "storage": local_storage(directory).mount.medium if storage is None else "emulated",
         "emulated": storage.identity if storage is not None else "",
@@ -415,9 +414,3 @@ def check_same(
             f"{path} was begun under other circumstances ({'; '.join(differing)}); go on with it "
             "there, or give another -o"
         )
-
-
-def _field(path: Path, name: str) -> str:
-    """Return the first value of a `name: value` file; "" if it has none."""
-    found = re.search(rf"^{name}[ \t]*:(.*)", text_of(path), re.MULTILINE)
-    return " ".join(found[1].split()) if found else ""
