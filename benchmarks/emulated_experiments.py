@@ -32,12 +32,13 @@ from statistics import median
 from typing import Any
 
 from record_surfaces import CASES, LUSTRE, SURFACES, environment, launcher, program
+from surfaces import Landscape
 
 from stripewise.core import OwnedDirectory, Value
 from stripewise.storage.emulation import EmulationOptions
 from stripewise.study.plan import StudyOptions, speedup_of
 from stripewise.study.procedure import SingleRuns
-from stripewise.study.surfaces import Landscape, Surface
+from stripewise.study.training import Surface
 
 FOLDER = "set-aside"
 RESULTS = Path(__file__).resolve().parent / "results" / "experiments"

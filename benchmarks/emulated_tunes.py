@@ -28,12 +28,13 @@ from pathlib import Path
 from typing import Any
 
 from record_surfaces import CASES, SURFACES, environment, family, launcher
+from surfaces import Landscape
 
 from stripewise.core import OwnedDirectory, Value
 from stripewise.storage.emulation import EmulationOptions
 from stripewise.study.plan import StudyOptions, speedup_of
 from stripewise.study.procedure import SingleRuns
-from stripewise.study.surfaces import Landscape, Surface
+from stripewise.study.training import Surface
 
 RESULTS = Path(__file__).resolve().parent / "results" / "emulated-tunes.json"
 FOLDER = "emulated"

@@ -17,9 +17,10 @@ from math import log2
 from pathlib import Path
 
 from scipy.stats import spearmanr
+from surfaces import Landscape
 
 from stripewise.learning.knowledge import Case, Machine, compare, describe_case
-from stripewise.study.surfaces import Landscape, Surface
+from stripewise.study.training import Surface
 
 EMULATED = Path(__file__).resolve().parent / "surfaces" / "emulated"
 Times = dict[tuple[tuple[str, str], ...], float]
@@ -30,10 +31,9 @@ def read(path: Path) -> tuple[str, Case, Times]:
     surface = Surface.load(path)
     where = surface.provenance["emulated"]
     machine = Machine(filesystem=surface.facts.filesystem, emulated=where)
-    spots = Landscape(surface).spots
     times = {
         tuple(sorted((name, str(value)) for name, value in spot.settings.items())): spot.io_seconds
-        for spot in (spots.values() if isinstance(spots, dict) else spots)
+        for spot in Landscape(surface).spots
     }
     return where, describe_case(machine, surface.facts, program=path.stem), times
 

@@ -8,7 +8,7 @@
 Cases in a folder (`emulated/vpic`) have their surfaces in a folder of the same name; those with
 `on` run on that storage, emulated; those with `program` run one that is found on the path.
 Nothing else may run on the machine meanwhile.  It can be interrupted and killed: the same command
-goes on where it was.  The runs write below build/surfaces.
+continues.  The runs write below build/surfaces.
 """
 
 from __future__ import annotations
@@ -16,15 +16,23 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from stripewise.core import RunStatus
 from stripewise.run.runtime import find_runtime
-from stripewise.study.surfaces import Surface, SurfaceRole
+from stripewise.storage.emulation import EmulationOptions
+from stripewise.study.training import (
+    RecordingObserver,
+    RecordingOptions,
+    Surface,
+    SurfaceRun,
+    is_finished,
+    record_surface,
+)
 
 HERE = Path(__file__).resolve().parent
 CASES, SURFACES = HERE / "cases", HERE / "surfaces"
@@ -46,38 +54,65 @@ def main() -> int:
     for name in given.cases or known:
         if name not in known:
             parser.error(f"there is no case {name!r}; there are: {', '.join(known)}")
-        code = record(name, given.into.absolute(), given.scratch.absolute(), given.repeats)
-        if code:
-            return code
+        record(name, given.into.absolute(), given.scratch.absolute(), given.repeats)
     return 0
 
 
-def record(name: str, into: Path, scratch: Path, repeats: int) -> int:
-    """Record one case, or go on with it; return the exit code of the recording."""
+def record(name: str, into: Path, scratch: Path, repeats: int) -> None:
+    """Record one case, or continue to do so."""
     case = tomllib.loads((CASES / f"{name}.toml").read_text(encoding="utf-8"))
     output = into / f"{name}.jsonl"
     if is_finished(output):
         print(f"{name}: finished already", flush=True)
-        return 0
+        return
     print(f"{name}: {case['why']}", flush=True)
     origin = scratch / name
     origin.mkdir(parents=True, exist_ok=True)
     output.parent.mkdir(parents=True, exist_ok=True)
-    words = [
-        *(sys.executable, "-c", "from stripewise.cli import main; main()"),
-        *("bench", "surface", "record", "-o", str(output), "--spec", str(CASES / f"{name}.toml")),
-        *("--repeats", str(repeats), "--work-dir", str(scratch / f"{name}.stripewise")),
-        *(["--resume"] if output.exists() else []),
-        *(["--on", case["on"]] if "on" in case else []),
-        *(["--timeout", case["timeout"]] if "timeout" in case else []),
-        *("--", launcher(case["mpi"]), "-n", str(case.get("ranks", RANKS))),
-        *program(case),
-    ]
-    with subprocess.Popen(words, cwd=origin, env=environment(case["mpi"])) as recording:
-        try:
-            return recording.wait()
-        except KeyboardInterrupt:
-            return recording.wait() or 130  # it was interrupted too, and ends in order
+    os.environ.update(environment(case["mpi"]))
+    ranks = str(case.get("ranks", RANKS))
+    record_surface(
+        RecordingOptions(
+            command=(launcher(case["mpi"]), "-n", ranks, *program(case)),
+            output=output,
+            vary=values_of(case["vary"]),
+            origin=origin,
+            work_directory=scratch,
+            repeats=repeats,
+            timeout_seconds=case.get("timeout_seconds"),
+            storage=EmulationOptions(case["on"]) if "on" in case else None,
+        ),
+        Progress(),
+    )
+
+
+def values_of(table: Mapping[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
+    """Return the values to measure of each tunable; TOML's lists become tuples."""
+    return {
+        name: tuple(tuple(one) if isinstance(one, list) else one for one in values)
+        for name, values in table.items()
+    }
+
+
+class Progress(RecordingObserver):
+    """Prints how far a recording is, a line every 20 runs."""
+
+    def planned(self, surface: Surface, total_runs: int, done: int) -> None:
+        """Print how much there is to run."""
+        self.total, self.done = total_runs, done
+        print(f"{surface.plan['configurations']} configurations, {total_runs} runs", flush=True)
+
+    def recorded(self, run: SurfaceRun) -> None:
+        """Print a run that failed, and every 20th."""
+        self.done += 1
+        if run.status is not RunStatus.OK:
+            self.noted(f"run {run.sequence} {run.status}: {dict(run.settings)}")
+        if self.done % 20 == 0 or self.done == self.total:
+            print(f"{self.done} of {self.total} runs", flush=True)
+
+    def noted(self, text: str) -> None:
+        """Print a remark."""
+        print(text, flush=True)
 
 
 def program(case: Mapping[str, Any]) -> list[str]:
@@ -85,15 +120,6 @@ def program(case: Mapping[str, Any]) -> list[str]:
     if "program" in case:
         return shlex.split(case["program"])
     return [f"stripewise-kernel-{family(case['mpi'])}", *shlex.split(case["kernel"])]
-
-
-def is_finished(path: Path) -> bool:
-    """Whether a surface holds all the runs of its plan."""
-    if not path.exists():
-        return False
-    surface = Surface.load(path)
-    points = [run for run in surface.runs if run.role is SurfaceRole.POINT]
-    return len(points) >= surface.plan["configurations"] * surface.plan["repeats"]
 
 
 def family(mpi: str) -> str:

@@ -29,12 +29,13 @@ from statistics import mean
 from typing import Any
 
 from strategies_output import draw, table
+from surfaces import NEAR, Landscape
 from trained import models_for
 
 from stripewise.core.errors import UsageError
 from stripewise.learning.performance import Loaded
 from stripewise.study.strategies import check_strategy_options
-from stripewise.study.surfaces import NEAR, Landscape, Surface
+from stripewise.study.training import Surface
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.random_draws import expected_regret, expected_runs, quantile_runs, regret_of

@@ -20,8 +20,8 @@ from stripewise.core.errors import UsageError
 from stripewise.learning.performance import Loaded, fitted_prediction, ground_of
 from stripewise.storage.machines import find_storage
 from stripewise.storage.simulation import stack_of
-from stripewise.study.surfaces import Surface
 from stripewise.study.training import (
+    Surface,
     TrainingOptions,
     fit_models,
     kernel_words,

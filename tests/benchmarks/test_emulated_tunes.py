@@ -4,18 +4,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
+from emulated_tunes import COLUMNS, row
+from surfaces import Landscape
 
-from stripewise.study.surfaces import Landscape, Surface
+from stripewise.study.training import Surface
 from support.random_draws import regret_of
 from support.replay import replay_study
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
-from emulated_tunes import COLUMNS, row  # noqa: E402
 
 SURFACES = sorted((BENCHMARKS / "surfaces" / "emulated").glob("*.jsonl"))
 FOUND = {

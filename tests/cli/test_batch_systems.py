@@ -23,7 +23,6 @@ FIRST = {
     "tune": ("tune",),
     "run": ("run",),
     "trace": ("run", "--trace", "t"),
-    "surface": ("bench", "surface", "record", "-o", "s.jsonl", "--vary", "mca.io=romio321"),
 }
 
 

@@ -82,7 +82,6 @@ def is_harmless(shown: str) -> bool:
         ("centre", "ingest", LINES, "--db", LINES),
         ("knowledge", "model", "show", LINES),
         ("knowledge", "show", LINES),
-        ("bench", "surface", "show", LINES),
         ("settings", "script", LINES),
         ("bench", "advise", LINES),
         ("doctor", "monitor", "--config", LINES),

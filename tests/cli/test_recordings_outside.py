@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -14,8 +13,9 @@ from click.testing import CliRunner, Result
 from stripewise.cli import main
 from stripewise.core.errors import UsageError
 from stripewise.study.procedure import try_lines
+from stripewise.study.training import RecordingOptions, record_surface
 
-RECORD = ("bench", "surface", "record", "-o", "a.jsonl", "--vary", "mpiio.cb_nodes=2,4")
+VARY = {"mpiio.cb_nodes": (2, 4)}
 
 
 @pytest.fixture
@@ -57,32 +57,16 @@ def asked(done: Result, user: Path) -> str:
     ],
 )
 def test_a_recording_asks_for_what_its_command_changes(user: Path, words: tuple[str, ...]) -> None:
-    command = [word.format(user=user) for word in words]
-    asked(call(*RECORD, "--", *command), user)
+    command = tuple(word.format(user=user) for word in words)
     elsewhere = user.parent / "elsewhere"
-    asked(call(*RECORD, "--allow-outside", elsewhere, "--", *command), user)
-
-
-def test_a_dry_run_lists_what_a_recording_would_run_and_change(user: Path) -> None:
-    said = call(*RECORD, "--configurations", "2", "--dry-run", "--", "bash", "plain.sh")
-    assert said.exit_code == 0, said.output
-    for text in (
-        "at most 2, each 5 times",
-        "at most 10\n",
-        "outside         plain.sh, line 3 (`rm ",
-        f" removes {user}/model.log\n",
-        f"--allow-outside {user}; bench surface record refuses to begin without it",
-        "nothing was run",
-    ):
-        assert text in said.output, said.output
-    words = (*RECORD, "--dry-run", "--json", "--allow-outside", user, "--", "./plain.sh")
-    found = json.loads(call(*words).stdout)
-    assert (found["most_configurations"], found["most_runs"], found["done"]) == (3, 15, 0)
-    assert [(use["verb"], use["allowed"]) for use in found["outside"]] == [("removes", True)]
-    assert found["allow"] == ""
-    assert os.listdir() == ["plain.sh"]
-    assert "stands behind the program" in call(*RECORD, "--", "./plain.sh", "--dry-run").output
-    assert (user / "model.log").read_text() == "precious"
+    for allowed in ((), (elsewhere,)):
+        options = RecordingOptions(
+            command, Path("a.jsonl"), VARY, Path.cwd(), Path(), allow_outside=allowed
+        )
+        with pytest.raises(UsageError, match=f"precious/model.log.*--allow-outside {user}"):
+            record_surface(options)
+        assert (user / "model.log").read_text() == "precious"
+        assert os.listdir() == ["plain.sh"]
 
 
 def test_a_training_asks_for_what_its_launcher_changes(

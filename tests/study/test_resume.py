@@ -17,7 +17,7 @@ from stripewise.core.errors import ProgramError, StudyError, UsageError
 from stripewise.settings.tunables import Dimension, Space, find_space, get
 from stripewise.study.plan import Journal, StudyOptions, parse_journal
 from stripewise.study.procedure import run_study
-from stripewise.study.surfaces import RecordedTunable, Surface, SurfaceRun
+from stripewise.study.training import RecordedTunable, Surface, SurfaceRun
 from support.journal_checks import check_runs, encode
 from support.replayed import ReplayedLauncher
 from support.strategy_suite import romio_facts

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import comb, inf, isfinite
 
+from surfaces import Landscape
+
 from stripewise.core import Value
-from stripewise.study.surfaces import Landscape
 
 
 def regret_of(scene: Landscape, settings: Mapping[str, Value]) -> float:

@@ -27,7 +27,7 @@ from stripewise.study.plan._statistics import ratio_noise
 from stripewise.study.procedure import run_study
 from stripewise.study.procedure._final import WORTH_PAIRS
 from stripewise.study.procedure._result import SearchResult
-from stripewise.study.surfaces import Surface
+from stripewise.study.training import Surface
 from support.replayed import ReplayedLauncher
 from support.study_fakes import fake_tools
 

@@ -9,8 +9,7 @@ import random
 from stripewise.core import RunStatus
 from stripewise.core.errors import ProgramError
 from stripewise.run.launch import Handle, Launcher, Outcome, RunRequest
-from stripewise.study.surfaces import Surface
-from stripewise.study.surfaces._surface import SettingsKey
+from stripewise.study.training import SettingsKey, Surface
 
 
 class ReplayedLauncher(Launcher):

@@ -10,8 +10,14 @@ from pathlib import Path
 from random import Random
 
 from stripewise.core import ProgramFacts, Value
-from stripewise.study.surfaces import RecordedTunable, Surface, SurfaceRun, SurfaceWriter
-from stripewise.study.surfaces._recording_plan import plan_runs, possible_points
+from stripewise.study.training import (
+    RecordedTunable,
+    Surface,
+    SurfaceRun,
+    SurfaceWriter,
+    plan_runs,
+    possible_points,
+)
 from support.strategy_suite import romio_facts
 from support.study_fakes import Noise, no_noise
 

@@ -10,7 +10,7 @@ import signal
 import pytest
 from system_cli import start, stripewise, wait_until
 
-from stripewise.study.surfaces import Surface, SurfaceRole
+from stripewise.study.training import Surface, SurfaceRole
 
 pytestmark = pytest.mark.mpi
 TRAIN = (

@@ -17,7 +17,6 @@ import click
 from stripewise.cli._bench_kernel import kernel_command, metadata_command
 from stripewise.cli._bench_report import advise_command, report
 from stripewise.cli._bench_run import command_run, complete_suite
-from stripewise.cli._bench_surface import surface_command
 from stripewise.cli._common import answer, note
 from stripewise.cli._help import add_all, command, examples, group, option
 from stripewise.cli._options import campaign_argument, file_option, json_option
@@ -371,6 +370,5 @@ add_all(
         advise_command,
         kernel_command,
         metadata_command,
-        surface_command,
     ),
 )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows how far a campaign, a recording or a training is: a bar on a terminal, else lines."""
+"""Shows how far a campaign or a training is: a bar on a terminal, else lines."""
 
 from __future__ import annotations
 
@@ -15,8 +15,14 @@ from stripewise.bench.running import CampaignObserver, PlannedRun
 from stripewise.cli._common import note
 from stripewise.core import RunStatus
 from stripewise.present import duration_text, plural, printable, seconds_text
-from stripewise.study.surfaces import RecordingObserver, Surface, SurfaceRun
-from stripewise.study.training import Cell, Plan, TrainingObserver, cost_text
+from stripewise.study.training import (
+    Cell,
+    Plan,
+    Surface,
+    SurfaceRun,
+    TrainingObserver,
+    cost_text,
+)
 
 _LINE_SECONDS = 60.0
 
@@ -105,14 +111,32 @@ class CampaignProgress(CampaignObserver):
         self._bar.count()
 
 
-class SurfaceProgress(RecordingObserver):
-    """Says how far a recording is until it is closed."""
+class TrainingProgress(TrainingObserver):
+    """Says what a training will cost, then how far each recording is, until it is closed."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._bar = _Bar(stream, "recording")
-        self.close, self.noted = self._bar.close, self._bar.say  # type: ignore[method-assign]
+        self._stream = stream
+        self._bar: _Bar | None = None
+
+    def close(self) -> None:
+        """Take the bar away; safe to call twice."""
+        if self._bar is not None:
+            self._bar.close()
+        self._bar = None
+
+    def looking(self, cell: Cell) -> None:
+        note(f"first run: {cell.title}")
+
+    def settled(self, plan: Plan) -> None:
+        note(cost_text(plan))
+
+    def measuring(self, cell: Cell, number: int, of: int) -> None:
+        self.close()
+        count = plural(cell.configurations, "configuration")
+        note(f"surface {number} of {of}: {cell.title}, {count} of {cell.possible}")
 
     def planned(self, surface: Surface, total_runs: int, done: int) -> None:
+        self._bar = _Bar(self._stream, "recording")
         plan = surface.plan
         controls = total_runs - plan["configurations"] * plan["repeats"]
         impossible = plan["impossible"]
@@ -129,47 +153,12 @@ class SurfaceProgress(RecordingObserver):
     def recorded(self, run: SurfaceRun) -> None:
         if run.status is not RunStatus.OK:
             self.noted(f"run {run.sequence} {run.status}: {dict(run.settings)}")
-        self._bar.show(seconds_text(run.elapsed_seconds))
-        self._bar.count()
-
-
-# How far a training is: what it will cost, then the progress of each recording.
-
-
-class TrainingProgress(TrainingObserver):
-    """Says how far a training is until it is closed."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._inner: SurfaceProgress | None = None
-
-    def close(self) -> None:
-        """Take the bar away; safe to call twice."""
-        if self._inner is not None:
-            self._inner.close()
-        self._inner = None
-
-    def looking(self, cell: Cell) -> None:
-        note(f"first run: {cell.title}")
-
-    def settled(self, plan: Plan) -> None:
-        note(cost_text(plan))
-
-    def measuring(self, cell: Cell, number: int, of: int) -> None:
-        self.close()
-        count = plural(cell.configurations, "configuration")
-        note(f"surface {number} of {of}: {cell.title}, {count} of {cell.possible}")
-
-    def planned(self, surface: Surface, total_runs: int, done: int) -> None:
-        self._inner = SurfaceProgress(self._stream)
-        self._inner.planned(surface, total_runs, done)
-
-    def recorded(self, run: SurfaceRun) -> None:
-        if self._inner is not None:
-            self._inner.recorded(run)
+        if self._bar is not None:
+            self._bar.show(seconds_text(run.elapsed_seconds))
+            self._bar.count()
 
     def noted(self, text: str) -> None:
-        if self._inner is not None:
-            self._inner.noted(text)
+        if self._bar is not None:
+            self._bar.say(text)
         else:
             note(text)

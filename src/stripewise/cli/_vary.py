@@ -1,17 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tunables and their values, from `--vary` and its like and from a TOML file."""
+"""Reads tunables and their values, given as `--vary` and its like."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from stripewise.core import Value
 from stripewise.core.errors import UsageError
-from stripewise.core.inputs import SPACE, parse_toml, read_input
 from stripewise.settings.tunables import Tunable, get
 
 
@@ -38,52 +36,6 @@ def parse_vary(texts: Sequence[str], option: str = "--vary") -> dict[str, tuple[
         separator = ";" if ";" in values else ","
         found[knob.name] = tuple(_value(knob, word) for word in values.split(separator))
     return found
-
-
-def parse_spec(path: Path) -> dict[str, tuple[Value, ...]]:
-    """Read the table [vary] of a TOML file.
-
-    Raises:
-        UsageError: It cannot be read, holds no such table, or a tunable or value that does not
-            exist.
-    """
-    try:
-        document = parse_toml(read_input(path, SPACE).decode("utf-8"))
-    except UsageError:
-        raise
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read {path}: {error}") from error
-    table = document.get("vary")
-    if not isinstance(table, dict) or not table:
-        raise UsageError(f'{path} has no table [vary]; write: "mpiio.cb_nodes" = [1, 2]')
-    found: dict[str, tuple[Value, ...]] = {}
-    for name, values in _flat(table):
-        if not isinstance(values, list):
-            raise UsageError(f"{path}: {name} = {values!r}: give a list of values")
-        knob = get(name)
-        found[knob.name] = tuple(_from_toml(knob, value) for value in values)
-    return found
-
-
-def _flat(table: Mapping[str, object]) -> list[tuple[str, object]]:
-    """Return `layer.key` and its values, also where TOML made a table of the layer."""
-    found: list[tuple[str, object]] = []
-    for name, value in table.items():
-        if isinstance(value, dict):
-            found += [(f"{name}.{key}", inner) for key, inner in value.items()]
-        else:
-            found.append((name, value))
-    return found
-
-
-def _from_toml(knob: Tunable, value: object) -> Value:
-    if isinstance(value, list):
-        return knob.check(tuple(value))
-    if isinstance(value, str):
-        return _value(knob, value)
-    if isinstance(value, bool | int | float):
-        return knob.check(value)
-    raise UsageError(f"{knob.name} = {value!r}: no value of a tunable")
 
 
 def _value(tunable: Tunable, text: str) -> Value:

@@ -85,7 +85,6 @@ SURVEY = Budget("a survey of applications", _MIB, error=ConfigurationError)
 JOB_SCRIPT = Budget("a job script", 4 * _MIB)
 """Source: slurm.conf(5), max_script_size: 4 MiB unless the site says otherwise (documented)."""
 SITE_ADVICE = Budget("a page of advice", _MIB)
-SPACE = Budget("a file of values to vary", _MIB)
 PACK = Budget("a pack of knowledge", 512 * _MIB)
 KEY = Budget("a key or a signature", _MIB)
 PAIRS = Budget(

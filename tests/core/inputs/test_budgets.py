@@ -26,7 +26,7 @@ from stripewise.evidence.readers import read_evidence
 from stripewise.settings import load_policy
 from stripewise.settings.formats import load_configuration
 from stripewise.study.plan import read_cases
-from stripewise.study.surfaces import Surface
+from stripewise.study.training import Surface
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "budgets.md"
 MIB = 1 << 20

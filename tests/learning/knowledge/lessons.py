@@ -4,10 +4,7 @@
 
 from __future__ import annotations
 
-import re
-import sqlite3
 import uuid
-from pathlib import Path
 
 from stripewise.learning.knowledge import (
     Case,
@@ -20,7 +17,6 @@ from stripewise.learning.knowledge import (
     TriedState,
     describe_case,
 )
-from stripewise.learning.knowledge._file import MIGRATIONS
 from support.strategy_suite import romio_facts
 
 KNOB = "mpiio.romio_ds_write"
@@ -61,15 +57,4 @@ def lesson(
     )
 
 
-def of_version(path: Path, version: int) -> None:
-    """Take out of a store what later versions than this one brought."""
-    made = re.compile(r"CREATE (?:UNIQUE )?(TABLE|INDEX) (\w+)")
-    with sqlite3.connect(path) as connection:
-        for statement in reversed([one for later in MIGRATIONS[version:] for one in later]):
-            if found := made.match(statement):
-                kind, name = found.groups()
-                connection.execute(f"DROP {kind} IF EXISTS {name}")
-        connection.execute("DELETE FROM migration WHERE version > ?", (version,))
-
-
-__all__ = ["KNOB", "MACHINE", "OTHER", "Fingerprint", "Stack", "case", "lesson", "of_version"]
+__all__ = ["KNOB", "MACHINE", "OTHER", "Fingerprint", "Stack", "case", "lesson"]

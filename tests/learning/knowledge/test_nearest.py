@@ -9,7 +9,7 @@ import sqlite3
 from dataclasses import replace
 
 import pytest
-from lessons import MACHINE, case, lesson, of_version
+from lessons import MACHINE, case, lesson
 from test_parts import of_two_classes
 
 from stripewise.core import PatternSummary
@@ -95,9 +95,9 @@ def test_a_class_of_files_is_found_by_itself(tmp_path):
     store = Store(tmp_path / "knowledge.sqlite")
     study = lesson(of=of_two_classes())
     store.add([study])
-    (_, _, checks) = parts_of(study.case)
-    assert store.nearest(checks.case) == ([study], 1)
-    (match,) = matches_of(checks.case, [study])
+    checks = parts_of(study.case)["chk*.dat"]
+    assert store.nearest(checks) == ([study], 1)
+    (match,) = matches_of(checks, [study])
     assert (match.match, match.likeness.distance) == ("chk*.dat", 0)
     assert match.lesson == as_part(study, "chk*.dat")
 
@@ -111,18 +111,6 @@ def test_what_is_forgotten_is_not_found(tmp_path, many):
     found, known = store.nearest(question, 400)
     assert known == 150
     assert found == studies(question, many[1::2])
-
-
-def test_a_store_of_an_older_version_is_read_and_brought_up_to_date_when_written(tmp_path, many):
-    store = Store(tmp_path / "knowledge.sqlite")
-    store.add(many[:50])
-    of_version(store.path, 2)
-    question = many[0].case
-    expected = studies(question, many[:50])
-    assert store.nearest(question, 400) == (expected, 50)
-    assert Store(store.path, read_only=True).nearest(question, 400) == (expected, 50)
-    store.add([many[0]])
-    assert store.nearest(question, 400) == (expected, 50)
 
 
 def test_a_damaged_study_is_said(tmp_path, many):

@@ -48,16 +48,17 @@ def of_two_classes() -> Case:
 
 
 def test_a_class_is_a_case_of_its_own_files() -> None:
-    whole, plots, checks = parts_of(of_two_classes())
-    assert (whole.match, plots.match, checks.match) == ("", "plt*.h5", "chk*.dat")
-    assert whole.case == of_two_classes()
-    (pattern,) = checks.case.fingerprint.patterns
+    parts = parts_of(of_two_classes())
+    assert list(parts) == ["", "plt*.h5", "chk*.dat"]
+    whole, plots, checks = parts.values()
+    assert whole == of_two_classes()
+    (pattern,) = checks.fingerprint.patterns
     assert (pattern.share, pattern.file_class) == (1.0, 0)
-    assert checks.case.fingerprint.posix_share == 1.0
-    assert plots.case.fingerprint.collective_share == 1.0
-    assert checks.case.fingerprint.volume_log2 == 30.0
-    assert not compare(plots.case, checks.case).distance == 0
-    assert compare(plots.case, plots.case).distance == 0
+    assert checks.fingerprint.posix_share == 1.0
+    assert plots.fingerprint.collective_share == 1.0
+    assert checks.fingerprint.volume_log2 == 30.0
+    assert not compare(plots, checks).distance == 0
+    assert compare(plots, plots).distance == 0
 
 
 def test_a_case_without_classes_is_one_part() -> None:
@@ -128,10 +129,10 @@ def test_the_same_program_gets_its_settings_by_class_again(tmp_path) -> None:
 
 def test_each_class_learns_from_programs_that_have_only_such_files() -> None:
     here = describe_case(case().machine, FACTS, program="new")
-    _, plots, checks = parts_of(here)
+    _, plots, checks = parts_of(here).values()
     studies = [
-        lesson({OTHER: 4 << 20}, of=plots.case),
-        lesson({KNOB: "disable"}, of=checks.case),
+        lesson({OTHER: 4 << 20}, of=plots),
+        lesson({KNOB: "disable"}, of=checks),
     ]
     first = recall(here, studies, SPACE, FACTS).seeds[0]
     assert dict(first.settings) == {PLOTS: 4 << 20, CHECKS: "disable"}
@@ -143,7 +144,7 @@ def test_a_program_of_one_kind_of_files_learns_from_that_class_of_another() -> N
     found = {KNOB: "disable", PLOTS: 4 << 20}
     tried = Tried(found, io_ratio=0.5, n_runs=2, class_ratios={"plt*.h5": 0.3, "chk*.dat": 0.9})
     study = lesson(found, of=other, tried=(tried,))
-    plots = parts_of(other)[1].case
+    plots = parts_of(other)["plt*.h5"]
     alone = replace(FACTS, file_classes=(), patterns=plots.fingerprint.patterns)
     first = recall(plots, [study], SPACE, alone).seeds[0]
     assert dict(first.settings) == {KNOB: "disable", OTHER: 4 << 20}

@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from learning.knowledge.lessons import lesson, of_version
+from learning.knowledge.lessons import lesson
 from stripewise.core.errors import StorageError
 from stripewise.learning.knowledge import KeptProfile, Profiles, Store
 
@@ -56,16 +56,6 @@ def test_the_state_changes_with_the_studies_and_not_with_the_profiles(store):
     assert with_study != empty
     store.forget([one.study_id])
     assert profiles.look("a", "e1", "g").state == empty
-
-
-def test_a_store_of_the_first_version_takes_profiles_and_keeps_its_studies(store):
-    store.add([lesson()])
-    of_version(store.path, 1)
-    profiles = Profiles(store.path)
-    assert profiles.look("a", "e1", "g").state.startswith("1:")
-    profiles.keep(profile(n=1))
-    assert profiles.look("a", "e1", "g").exact.document == {"n": 1}
-    assert len(store.lessons()) == 1
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000, '"' + "x" * (1 << 21) + '"'])

@@ -13,7 +13,7 @@ from lessons import KNOB, case, lesson
 
 from stripewise.core.errors import ConfigurationError, StorageError
 from stripewise.learning.knowledge import Store, Tried, TriedState, _file, own_store, site_stores
-from stripewise.learning.knowledge._file import MIGRATIONS
+from stripewise.learning.knowledge._file import VERSION
 from stripewise.settings.tunables import all_tunables
 from support.strategy_suite import romio_facts
 
@@ -110,17 +110,19 @@ def test_an_empty_file_is_an_empty_store(store):
 def test_a_newer_store_is_neither_read_nor_written(store):
     store.add([lesson()])
     with sqlite3.connect(store.path) as connection:
-        connection.execute("INSERT INTO migration VALUES (?, 0)", (len(MIGRATIONS) + 1,))
+        connection.execute("INSERT INTO migration VALUES (?, 0)", (VERSION + 1,))
     with pytest.raises(StorageError, match="newer Stripewise"):
         store.lessons()
     with pytest.raises(StorageError, match="newer Stripewise"):
         store.add([lesson()])
 
 
-def test_migrations_are_recorded(store):
+def test_an_older_store_is_neither_read_nor_written(store):
     store.add([lesson()])
-    rows = sqlite3.connect(store.path).execute("SELECT version FROM migration").fetchall()
-    assert rows == [(number,) for number in range(1, len(MIGRATIONS) + 1)]
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("UPDATE migration SET version = ?", (VERSION - 1,))
+    with pytest.raises(StorageError, match="an older Stripewise"):
+        store.lessons()
 
 
 def test_damaged_rows_are_passed_over_and_told(store):

@@ -18,8 +18,9 @@ from stripewise.study.plan import Journal, StudyOptions
 from stripewise.study.plan._journal import VERSION
 from stripewise.study.procedure import simulated_workload, tune_simulated
 from stripewise.study.report import result_to_json
-from stripewise.study.surfaces import Surface, SurfaceRun
 from stripewise.study.training import (
+    Surface,
+    SurfaceRun,
     TrainingOptions,
     find_evidence,
     fit_models,

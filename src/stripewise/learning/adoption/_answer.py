@@ -302,7 +302,7 @@ def class_questions(question: Question) -> Iterator[tuple[str, Question]]:
     facts = question.facts
     if facts is None:
         return
-    cases = {part.match: part.case for part in parts_of(question.case)}
+    cases = parts_of(question.case)
     for number, one in enumerate(facts.file_classes, start=1):
         own = tuple(pattern for pattern in facts.patterns if pattern.file_class == number)
         if one.match in cases and one.match and own:

@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Opens the SQLite file of a store, migrates it, and keeps what `run --auto` saw in it.
+"""Opens the SQLite file of a store, and keeps what `run --auto` saw in it.
 
 A run waits for what is here, so this module needs neither numpy nor pydantic.
-
 
 The journal mode is the default one, not WAL: WAL needs memory that all writers share, which a
 network file system does not give, and one short write a study gains nothing from it.
@@ -60,7 +59,7 @@ class StoreFile:
 
     @contextmanager
     def opened(self, *, writing: bool) -> Iterator[sqlite3.Connection]:
-        """Yield a connection inside one transaction; writing brings older tables up to date.
+        """Yield a connection inside one transaction; writing to an empty file makes the tables.
 
         Raises:
             StorageError: The file cannot be used.
@@ -90,13 +89,14 @@ class StoreFile:
 
     def _prepare(self, connection: sqlite3.Connection, *, writing: bool) -> None:
         version = version_of(connection)
-        if version > len(MIGRATIONS):
+        if version not in (0, VERSION):
+            age = "a newer" if version > VERSION else "an older"
             raise StorageError(
-                f"{self.path} is of a newer Stripewise (version {version}); use that one, or "
+                f"{self.path} is of {age} Stripewise (version {version}); use that one, or "
                 "name another file in STRIPEWISE_KNOWLEDGE"
             )
-        if writing:
-            migrate(connection, version)
+        if writing and not version:
+            _make_tables(connection)
 
     def _unusable(self, reason: str) -> str:
         return (
@@ -112,78 +112,48 @@ def own_path() -> Path:
     return data_directory() / "knowledge.sqlite"
 
 
-# The tables of the store, and how older ones become newer ones.
+# The tables of the store.
 
 APPLICATION_ID = 0x53574B31
 """Marks the file as ours: "SWK1"."""
-
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        """CREATE TABLE study (
-            id TEXT PRIMARY KEY,
-            recorded_unix_seconds REAL NOT NULL,
-            origin TEXT NOT NULL CHECK (origin IN ('own', 'imported')),
-            program TEXT NOT NULL,
-            executable_sha256 TEXT NOT NULL,
-            n_ranks INTEGER NOT NULL,
-            mpi_family TEXT NOT NULL,
-            filesystem TEXT NOT NULL,
-            improved INTEGER NOT NULL,
-            effect_median REAL,
-            effect_low REAL,
-            effect_high REAL,
-            document TEXT NOT NULL
-        ) WITHOUT ROWID""",
-        "CREATE INDEX study_of_family ON study (mpi_family, recorded_unix_seconds)",
-        "CREATE INDEX study_of_program ON study (program)",
-    ),
-    (
-        """CREATE TABLE profile (
-            id TEXT PRIMARY KEY,
-            executable_sha256 TEXT NOT NULL,
-            ground TEXT NOT NULL,
-            recorded_unix_seconds REAL NOT NULL,
-            document TEXT NOT NULL
-        ) WITHOUT ROWID""",
-        "CREATE INDEX profile_of_executable ON profile (executable_sha256, ground)",
-        """CREATE TABLE executable (
-            path TEXT PRIMARY KEY,
-            inode INTEGER NOT NULL,
-            size INTEGER NOT NULL,
-            mtime_ns INTEGER NOT NULL,
-            sha256 TEXT NOT NULL
-        ) WITHOUT ROWID""",
-    ),
-    (
-        """CREATE TABLE page (
-            number INTEGER PRIMARY KEY,
-            mpi_family TEXT NOT NULL,
-            features BLOB NOT NULL
-        )""",
-        "CREATE INDEX page_of_family ON page (mpi_family)",
-        "CREATE TABLE page_study (number INTEGER PRIMARY KEY, studies BLOB NOT NULL)",
-        """CREATE TABLE term (
-            kind TEXT NOT NULL,
-            number INTEGER NOT NULL,
-            text TEXT NOT NULL,
-            PRIMARY KEY (kind, number)
-        ) WITHOUT ROWID""",
-        "CREATE UNIQUE INDEX term_of_text ON term (kind, text)",
-        "CREATE TABLE page_layout (layout INTEGER NOT NULL)",
-        "CREATE INDEX study_of_executable ON study (executable_sha256)",
-    ),
-    (
-        "CREATE INDEX study_newest_of_program"
-        " ON study (program, mpi_family, recorded_unix_seconds)",
-    ),
-    # The cases themselves are compared, no features of them.
-    ("DROP TABLE page", "DROP TABLE page_study", "DROP TABLE term", "DROP TABLE page_layout"),
+VERSION = 5
+"""Version of the tables; a store of another version is not used."""
+_SCHEMA = (
+    """CREATE TABLE study (
+        id TEXT PRIMARY KEY,
+        recorded_unix_seconds REAL NOT NULL,
+        origin TEXT NOT NULL CHECK (origin IN ('own', 'imported')),
+        program TEXT NOT NULL,
+        executable_sha256 TEXT NOT NULL,
+        n_ranks INTEGER NOT NULL,
+        mpi_family TEXT NOT NULL,
+        filesystem TEXT NOT NULL,
+        improved INTEGER NOT NULL,
+        effect_median REAL,
+        effect_low REAL,
+        effect_high REAL,
+        document TEXT NOT NULL
+    ) WITHOUT ROWID""",
+    "CREATE INDEX study_of_family ON study (mpi_family, recorded_unix_seconds)",
+    "CREATE INDEX study_of_executable ON study (executable_sha256)",
+    "CREATE INDEX study_newest_of_program ON study (program, mpi_family, recorded_unix_seconds)",
+    """CREATE TABLE profile (
+        id TEXT PRIMARY KEY,
+        executable_sha256 TEXT NOT NULL,
+        ground TEXT NOT NULL,
+        recorded_unix_seconds REAL NOT NULL,
+        document TEXT NOT NULL
+    ) WITHOUT ROWID""",
+    "CREATE INDEX profile_of_executable ON profile (executable_sha256, ground)",
+    """CREATE TABLE executable (
+        path TEXT PRIMARY KEY,
+        inode INTEGER NOT NULL,
+        size INTEGER NOT NULL,
+        mtime_ns INTEGER NOT NULL,
+        sha256 TEXT NOT NULL
+    ) WITHOUT ROWID""",
+    "CREATE TABLE migration (version INTEGER PRIMARY KEY, applied_unix_seconds REAL)",
 )
-"""Statements that lead from one version to the next; never changed, only added to."""
-
-
-WITH_PROFILES = 2
-"""Version that brought the tables of programs that were run."""
 
 
 def version_of(connection: sqlite3.Connection) -> int:
@@ -202,18 +172,11 @@ def version_of(connection: sqlite3.Connection) -> int:
     return int(version or 0)
 
 
-def migrate(connection: sqlite3.Connection, version: int) -> None:
-    """Bring a store of a version to the present one, inside the caller's transaction."""
-    if not version:
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(
-            "CREATE TABLE migration (version INTEGER PRIMARY KEY, applied_unix_seconds REAL)"
-        )
-    for number, statements in enumerate(MIGRATIONS, start=1):
-        if number > version:
-            for statement in statements:
-                connection.execute(statement)
-            connection.execute("INSERT INTO migration VALUES (?, ?)", (number, time.time()))
+def _make_tables(connection: sqlite3.Connection) -> None:
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    for statement in _SCHEMA:
+        connection.execute(statement)
+    connection.execute("INSERT INTO migration VALUES (?, ?)", (VERSION, time.time()))
 
 
 # The programs that `run --auto` has seen: tables of their own in the store.
@@ -267,10 +230,9 @@ class Profiles(StoreFile):
         if not self.path.exists():
             return Looked()
         with self.opened(writing=False) as connection:
-            version = version_of(connection)
-            state = _state(connection) if version else ""
-            if version < WITH_PROFILES:
-                return Looked(state=state)
+            if not version_of(connection):
+                return Looked()
+            state = _state(connection)
             rows = connection.execute(
                 "SELECT id, executable_sha256, ground, document FROM profile WHERE id = ?1"
                 " OR (executable_sha256 = ?2 AND ground = ?3)"
@@ -330,7 +292,7 @@ class Profiles(StoreFile):
             if not self.path.exists():
                 return ""
             with self.opened(writing=False) as connection:
-                if version_of(connection) < WITH_PROFILES:
+                if not version_of(connection):
                     return ""
                 found = connection.execute(
                     "SELECT sha256 FROM executable"

@@ -253,8 +253,8 @@ def export_pairs(lessons: Iterable[Lesson], directory: Path) -> Exported:
     except OSError as error:
         raise StorageError(f"{directory}: {error.strerror or error}: name a directory") from error
     for study in lessons:
-        for number, part in enumerate(parts_of(study.case)):
-            lesson = as_part(study, part.match)
+        for number, (match, case) in enumerate(parts_of(study.case).items()):
+            lesson = as_part(study, match)
             if not lesson.improved or not lesson.candidate:
                 continue
             written = h5tuner.write(build_configuration(lesson.candidate, _facts(study.case)))
@@ -263,7 +263,7 @@ def export_pairs(lessons: Iterable[Lesson], directory: Path) -> Exported:
             if not written.text:
                 continue
             write_file(directory / name, written.text)
-            entries.append(_entry(lesson, part.match, part.case, name, written.lost))
+            entries.append(_entry(lesson, match, case, name, written.lost))
     index = {"version": VERSION, "pairs": entries}
     write_file(directory / INDEX, json.dumps(index, indent=1) + "\n")
     return Exported(len(entries), tuple(notes))

@@ -10,7 +10,14 @@ from functools import partial
 from math import log, log2
 
 from stripewise.core import ProgramFacts, Proposal, Value
-from stripewise.learning.knowledge._records import Case, Lesson, Tried, TriedState, parts_of
+from stripewise.learning.knowledge._records import (
+    WHOLE,
+    Case,
+    Lesson,
+    Tried,
+    TriedState,
+    parts_of,
+)
 from stripewise.learning.knowledge._similarity import (
     NEAR,
     Likeness,
@@ -330,12 +337,12 @@ def by_class(case: Case, lessons: Sequence[Lesson], choose: Choose) -> dict[str,
         lessons: Everything that may be alike.
         choose: What the studies near a class speak for.
     """
-    _, *parts = parts_of(case)
     found: dict[str, Mapping[str, Value]] = {}
-    for part in parts:
-        alike = [(match.lesson, match.likeness) for match in matches_of(part.case, lessons)]
-        best = next(iter(choose(alike)), None)
-        found[part.match] = best.settings if best is not None else {}
+    for glob, part in parts_of(case).items():
+        if glob != WHOLE:
+            alike = [(match.lesson, match.likeness) for match in matches_of(part, lessons)]
+            best = next(iter(choose(alike)), None)
+            found[glob] = best.settings if best is not None else {}
     if len(found) < 2 or all(one == next(iter(found.values())) for one in found.values()):
         return {}
     first, *others = found.values()

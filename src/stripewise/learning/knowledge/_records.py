@@ -257,28 +257,15 @@ WHOLE = ""
 """Glob of the part that is all of a program's files."""
 
 
-@dataclass(frozen=True)
-class Part:
-    """All files of a program, or one class of them.
-
-    Attributes:
-        match: Glob of the class; "" for all files.
-        case: As if the program had no other files.
-    """
-
-    match: str
-    case: Case
-
-
-def parts_of(case: Case) -> tuple[Part, ...]:
-    """Return the case itself and, where they have a glob, each of its classes of files."""
+def parts_of(case: Case) -> dict[str, Case]:
+    """Return the case itself and, by its glob, each class of files as if there were no others."""
     print_ = case.fingerprint
-    classes = [
-        Part(one.match, replace(case, fingerprint=_of_class(print_, one, number)))
+    classes = {
+        one.match: replace(case, fingerprint=_of_class(print_, one, number))
         for number, one in enumerate(print_.file_classes, start=1)
         if one.match
-    ]
-    return (Part(WHOLE, case), *classes)
+    }
+    return {WHOLE: case, **classes}
 
 
 def as_part(lesson: Lesson, match: str) -> Lesson:

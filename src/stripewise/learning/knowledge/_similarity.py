@@ -290,9 +290,9 @@ def nearest_part(case: Case, other: Case) -> tuple[str, Likeness] | None:
     if other.synced != case.synced:
         return None
     alike = [
-        (part.match, compare(case, part.case))
-        for part in parts_of(other)
-        if _may_be_near(case, part.case)
+        (match, compare(case, part))
+        for match, part in parts_of(other).items()
+        if _may_be_near(case, part)
     ]
     near = [one for one in alike if one[1].is_near]
     return min(near, key=lambda one: (one[1].distance, one[0] != WHOLE), default=None)

@@ -131,7 +131,7 @@ class Store(StoreFile):
         self.damage = ""
         if not self.path.exists():
             return [], 0
-        asked = [part.case for part in parts_of(case)]
+        asked = list(parts_of(case).values())
         with self.opened(writing=False) as connection:
             if not version_of(connection):
                 return [], 0

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stripewise.core import ProgramFacts, installed_packs
+from stripewise.core import ProgramFacts, data_directory, installed_packs
 
 if TYPE_CHECKING:
     from stripewise.storage.machines import Storage
@@ -80,10 +80,7 @@ def own_models() -> Path:
     """Return the user's directory of models."""
     if given := os.environ.get(OWN_VARIABLE):
         return Path(given)
-    base = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
-    if not os.path.isabs(base):
-        base = os.devnull
-    return Path(base) / "stripewise" / "models"
+    return data_directory() / "models"
 
 
 def site_models(policy_paths: Sequence[str] = ()) -> tuple[Path, ...]:

@@ -66,6 +66,7 @@ from stripewise.study.procedure._memory import (
 from stripewise.study.procedure._result import SearchResult, Verdict, make_result
 from stripewise.study.procedure._search import Search, make_strategy
 from stripewise.study.runs import Executor, Interrupts, Tools
+from stripewise.study.strategies import find_strategy
 from stripewise.study.verify import NO_FILE
 
 MakeTools = Callable[[StudyOptions, Ledger], Tools]
@@ -347,9 +348,6 @@ def _say_where_knobs_act(context: Context) -> None:
 
 # Which classes of files a study tunes apart, and what it says of them.
 
-BY_CLASS = ("auto", "expbb", "model", "rules")
-"""Strategies that can give classes of files settings of their own."""
-
 
 def with_classes(context: Context, facts: Sequence[ProgramFacts]) -> list[ProgramFacts]:
     """Return the facts of all cases with the classes that are tuned apart; mostly none are."""
@@ -367,7 +365,7 @@ def with_classes(context: Context, facts: Sequence[ProgramFacts]) -> list[Progra
     if len(named) < 2:
         return plain
     said = "; ".join(map(class_phrase, named))
-    if context.options.strategy not in BY_CLASS:
+    if not find_strategy(context.options.strategy).tunes_classes:
         name = context.options.strategy
         text = f"files of {len(named)} classes get the same settings from the strategy {name}"
         context.decide("file-classes", f"{text}: {said}")

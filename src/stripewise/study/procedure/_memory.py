@@ -155,7 +155,7 @@ def _take(context: Context, memory: Memory) -> dict[str, Any]:
 
 # What a trained model or a described storage promises: the first points of a search.
 
-AUTO, MODEL = "auto", ModelStrategy.name
+MODEL = ModelStrategy.name
 _KNOWN, _MODEL = "known-storage", "trained-model"
 
 
@@ -169,7 +169,7 @@ def begin_with_prediction(context: Context, strategy: Strategy) -> Strategy:
     system here.
     """
     named = context.options.machine
-    of_itself = context.options.strategy in (AUTO, MODEL)
+    of_itself = strategy.uses_models
     if named == NO_MACHINE or not (named or of_itself):
         if context.options.strategy == MODEL:
             context.decide("model", f"no model is used (--machine {NO_MACHINE}): as auto does")

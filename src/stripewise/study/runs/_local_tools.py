@@ -55,6 +55,7 @@ from stripewise.study.plan import CLASSES, NO_MACHINE, Ledger, StudyOptions, che
 from stripewise.study.runs._job_evidence import JobEvidence, darshan_directory
 from stripewise.study.runs._looking import look, look_first, what_was_written
 from stripewise.study.runs._tools import Compare, Tools
+from stripewise.study.strategies import find_strategy
 from stripewise.study.verify import Reference, unreadable
 from stripewise.study.workspace import InputSnapshot, Workspace
 
@@ -150,7 +151,7 @@ def known_here(options: StudyOptions, ledger: Ledger) -> KnownStorage | None:
     if options.machine:
         return None
     known, problems = known_storage(options.study_directory)
-    for text in problems if options.strategy in ("auto", "model") else ():
+    for text in problems if find_strategy(options.strategy).uses_models else ():
         ledger.warn(text)
     return known
 

@@ -199,6 +199,7 @@ class AutoStrategy(BurstBufferRules):
 
     name = "auto"
     summary = "rules that begin with what the first run's counters point at"
+    uses_models = True
 
     def begin(self) -> None:
         """Work out what the counters point at."""

@@ -108,6 +108,10 @@ class Strategy(ABC):
     """Options that the user may give."""
     climbs_nodes: bool = False
     """Whether it tries the numbers of burst-buffer nodes one after the other, as rungs."""
+    tunes_classes: bool = False
+    """Whether it can give classes of files settings of their own."""
+    uses_models: bool = False
+    """Whether a study with it begins with what trained models promise, without being asked."""
     noise: float = 0.05
     """Relative difference of `io_ratio` that means nothing; the study sets it before `tell`."""
     baseline: Measurement | None = None

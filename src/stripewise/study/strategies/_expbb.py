@@ -146,6 +146,7 @@ class ExpbbStrategy(JudgedSteps):
         ),
     )  # fmt: skip
     climbs_nodes = True
+    tunes_classes = True
 
     @classmethod
     def refine(cls, space: Space, facts: ProgramFacts) -> Space:

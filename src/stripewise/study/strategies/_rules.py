@@ -39,6 +39,7 @@ class RulesStrategy(StepwiseStrategy):
 
     name = "rules"
     summary = "one tunable after another, up its ladder while I/O time improves"
+    tunes_classes = True
 
     def dimensions(self) -> Sequence[Dimension]:
         """Return the tunables in the order in which they are tried."""

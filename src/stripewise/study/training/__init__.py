@@ -1,12 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trainings: our kernels run over a designed set of settings, to fit models to."""
+"""Trainings: run our kernels over a designed set of settings, and fit models to that."""
 
 from typing import TYPE_CHECKING
 
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.study.training._configurations import plan_runs as plan_runs
+    from stripewise.study.training._configurations import possible_points as possible_points
+    from stripewise.study.training._configurations import recorded_tunables as recorded_tunables
+    from stripewise.study.training._configurations import spread_points as spread_points
     from stripewise.study.training._evidence import Evidence as Evidence
     from stripewise.study.training._evidence import find_evidence as find_evidence
     from stripewise.study.training._evidence import read_evidence as read_evidence
@@ -22,11 +26,21 @@ if TYPE_CHECKING:
     from stripewise.study.training._plan import Cell as Cell
     from stripewise.study.training._plan import Plan as Plan
     from stripewise.study.training._plan import TrainingOptions as TrainingOptions
+    from stripewise.study.training._recording import RecordingObserver as RecordingObserver
+    from stripewise.study.training._recording import RecordingOptions as RecordingOptions
+    from stripewise.study.training._recording import is_finished as is_finished
+    from stripewise.study.training._recording import record_surface as record_surface
     from stripewise.study.training._report import cost_text as cost_text
     from stripewise.study.training._report import fits_json as fits_json
     from stripewise.study.training._report import fits_lines as fits_lines
     from stripewise.study.training._report import training_json as training_json
     from stripewise.study.training._report import training_lines as training_lines
+    from stripewise.study.training._surface import RecordedTunable as RecordedTunable
+    from stripewise.study.training._surface import SettingsKey as SettingsKey
+    from stripewise.study.training._surface import Surface as Surface
+    from stripewise.study.training._surface import SurfaceRole as SurfaceRole
+    from stripewise.study.training._surface import SurfaceRun as SurfaceRun
+    from stripewise.study.training._surface import SurfaceWriter as SurfaceWriter
     from stripewise.study.training._train import Trained as Trained
     from stripewise.study.training._train import TrainingObserver as TrainingObserver
     from stripewise.study.training._train import spent_seconds as spent_seconds

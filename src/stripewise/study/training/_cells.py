@@ -14,7 +14,7 @@ from statistics import mean
 
 import stripewise
 from stripewise.core import OwnedDirectory, ProgramFacts, RunStatus, Value
-from stripewise.core.errors import StripewiseError, UsageError
+from stripewise.core.errors import UsageError
 from stripewise.learning.performance import Way
 from stripewise.settings import load_policy
 from stripewise.storage.emulation import EmulatedStorage
@@ -27,17 +27,15 @@ from stripewise.storage.simulation import (
 from stripewise.study.plan import StudyOptions
 from stripewise.study.procedure import SingleRuns, simulated_workload
 from stripewise.study.runs import Interrupts
-from stripewise.study.surfaces import (
-    RecordingObserver,
-    RecordingOptions,
-    Surface,
-    SurfaceRun,
-    record_surface,
-    recorded_tunables,
-    spread_points,
-)
+from stripewise.study.training._configurations import recorded_tunables, spread_points
 from stripewise.study.training._kernels import command_words, simulated_words
 from stripewise.study.training._plan import Cell, TrainingOptions
+from stripewise.study.training._recording import (
+    RecordingObserver,
+    RecordingOptions,
+    record_surface,
+)
+from stripewise.study.training._surface import Surface, SurfaceRun
 
 _FIRST, _ORIGIN = "first-runs", "origin"
 
@@ -76,21 +74,21 @@ def record_cell(
     path: Path,
     directory: OwnedDirectory,
     observer: RecordingObserver,
+    most_seconds: float | None,
 ) -> Surface:
-    """Record a cell's surface, or go on with it."""
-    exists = path.exists() and path.stat().st_size > 0
+    """Record a cell's surface, or continue to do so, for so long at most; None: no limit."""
     recording = RecordingOptions(
-        command_of(options, cell),
-        path,
-        cell.vary,
-        options.repeats,
-        options.seed,
+        command=command_of(options, cell),
+        output=path,
+        vary=cell.vary,
         origin=_origin(directory),
-        timeout_seconds=cell.timeout_seconds,
         work_directory=directory.path,
-        resume=exists,
-        storage=options.emulation(cell.ranks),
+        repeats=options.repeats,
         configurations=cell.configurations,
+        seed=options.seed,
+        timeout_seconds=cell.timeout_seconds,
+        most_seconds=most_seconds,
+        storage=options.emulation(cell.ranks),
         allow_outside=options.allow_outside,
     )
     return record_surface(recording, observer)
@@ -105,43 +103,6 @@ def command_of(options: TrainingOptions, cell: Cell) -> tuple[str, ...]:
 def _origin(directory: OwnedDirectory) -> Path:
     """Return an empty directory to start from: the kernels need no input."""
     return directory.inside(_ORIGIN).make()
-
-
-class Allowance(RecordingObserver):
-    """Ends a recording when its share of the time is used up, and hands on the rest.
-
-    Attributes:
-        inner: Told everything.
-        seconds: That this recording may take; None: no limit.
-    """
-
-    def __init__(self, inner: RecordingObserver, seconds: float | None) -> None:
-        self.inner, self.seconds = inner, seconds
-        self._begun = time.monotonic()
-
-    def planned(self, surface: Surface, total_runs: int, done: int) -> None:
-        self.inner.planned(surface, total_runs, done)
-
-    def recorded(self, run: SurfaceRun) -> None:
-        self.inner.recorded(run)
-
-    def noted(self, text: str) -> None:
-        self.inner.noted(text)
-
-    def enough(self) -> bool:
-        return self.seconds is not None and time.monotonic() - self._begun >= self.seconds
-
-
-def finished(path: Path) -> bool:
-    """Whether a cell's surface holds all the runs of its plan."""
-    try:
-        surface = Surface.load(path) if path.exists() and path.stat().st_size else None
-    except StripewiseError:
-        return False
-    if surface is None or not surface.plan:
-        return False
-    wanted = surface.plan["configurations"] * surface.plan["repeats"]
-    return sum(run.role == "point" for run in surface.runs) >= wanted
 
 
 # A training in virtual time: surfaces of a described storage, with its noise.

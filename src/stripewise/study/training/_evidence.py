@@ -28,7 +28,7 @@ from stripewise.settings.tunables import get
 from stripewise.storage.machines import description_digest, find_storage
 from stripewise.storage.simulation import stack_of
 from stripewise.study.plan import parse_journal
-from stripewise.study.surfaces import Surface, SurfaceRole
+from stripewise.study.training._surface import Surface, SurfaceRole
 
 _TIMED = frozenset({RunStatus.OK, RunStatus.TIMEOUT})
 

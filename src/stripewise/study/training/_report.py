@@ -22,9 +22,9 @@ from stripewise.present import (
     seconds_text,
 )
 from stripewise.storage.simulation import stack_of
-from stripewise.study.surfaces import Landscape, Surface
 from stripewise.study.training._models import Fits
 from stripewise.study.training._plan import Plan, total_seconds
+from stripewise.study.training._surface import Surface
 from stripewise.study.training._train import Trained, spent_seconds
 
 
@@ -164,11 +164,7 @@ def fits_json(fits: Fits, tuned_patterns: int = 0) -> dict[str, Any]:
 
 
 def _surface(surface: Surface) -> dict[str, Any]:
-    try:
-        land = Landscape(surface)
-        default, best = land.default.io_seconds, land.best.io_seconds
-    except ValueError:
-        default = best = float("nan")
+    default, best = surface.default_and_best_seconds()
     return {
         "pattern": surface.facts.pattern or " ".join(surface.command),
         "ranks": surface.facts.n_ranks,

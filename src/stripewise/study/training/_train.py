@@ -17,21 +17,14 @@ from stripewise.learning.performance import Way
 from stripewise.settings import load_policy
 from stripewise.settings.tunables import Space, find_space, tunable_of
 from stripewise.storage.emulation import EmulatedStorage, EmulationOptions
-from stripewise.study.surfaces import (
-    RecordingObserver,
-    Surface,
-    possible_points,
-    recorded_tunables,
-)
 from stripewise.study.training._cells import (
-    Allowance,
     expected_ratio,
-    finished,
     first_run,
     program_of,
     record_cell,
     simulate_surface,
 )
+from stripewise.study.training._configurations import possible_points, recorded_tunables
 from stripewise.study.training._plan import (
     PLAN,
     Cell,
@@ -40,6 +33,8 @@ from stripewise.study.training._plan import (
     find_plan,
     share_out,
 )
+from stripewise.study.training._recording import RecordingObserver, is_finished
+from stripewise.study.training._surface import Surface
 
 
 class TrainingObserver(RecordingObserver):
@@ -91,7 +86,7 @@ def train(options: TrainingOptions, observer: TrainingObserver | None = None) ->
         observer.settled(plan)
         _measure(plan, directory, observer)
     done = tuple(plan.surface(cell) for cell in plan.cells if plan.surface(cell).exists())
-    left = tuple(cell for cell in plan.cells if not finished(plan.surface(cell)))
+    left = tuple(cell for cell in plan.cells if not is_finished(plan.surface(cell)))
     return Trained(plan, done, left)
 
 
@@ -187,7 +182,7 @@ def _measure(plan: Plan, directory: OwnedDirectory, observer: TrainingObserver) 
     options = plan.options
     for number, cell in enumerate(plan.cells, 1):
         path = plan.surface(cell)
-        if finished(path):
+        if is_finished(path):
             continue
         observer.measuring(cell, number, len(plan.cells))
         if options.way is Way.SIMULATED:
@@ -197,7 +192,7 @@ def _measure(plan: Plan, directory: OwnedDirectory, observer: TrainingObserver) 
             continue
         allowed = _allowance(plan, number - 1)
         if allowed is None or allowed > 0:
-            record_cell(options, cell, path, directory, Allowance(observer, allowed))
+            record_cell(options, cell, path, directory, observer, allowed)
 
 
 def _allowance(plan: Plan, place: int) -> float | None:
@@ -207,7 +202,7 @@ def _allowance(plan: Plan, place: int) -> float | None:
         return None
     left = budget - spent_seconds(plan)
     weights = [
-        0.0 if finished(plan.surface(cell)) else cell.configurations * cell.run_seconds
+        0.0 if is_finished(plan.surface(cell)) else cell.configurations * cell.run_seconds
         for cell in plan.cells[place:]
     ]
     return left * weights[0] / sum(weights) if sum(weights) else left

@@ -11,14 +11,15 @@ import pytest
 
 from stripewise.core import FailureCause, Measurement, RunStatus
 from stripewise.core.errors import ProgramError, StudyError
-from stripewise.study.surfaces import RecordingOptions, Surface, SurfaceRun, SurfaceWriter
-from stripewise.study.surfaces._recording import RecordingObserver, _carry_out
-from stripewise.study.surfaces._recording_plan import (
-    check_same,
-    ignored_options,
-    known_surface,
-    options_of,
+from stripewise.study.training import (
+    RecordingObserver,
+    RecordingOptions,
+    Surface,
+    SurfaceRun,
+    SurfaceWriter,
+    record_surface,
 )
+from stripewise.study.training._recording import _carry_out, check_same
 from support.surfaces import save_surface, synthetic_surface
 
 VARY = {"mpiio.cb_nodes": (2, 4)}
@@ -152,26 +153,16 @@ def test_what_may_differ():
     check_same(replace(SURFACE, provenance={}), SURFACE.facts, ABOUT, "a.jsonl")
 
 
-def test_a_recording_goes_on_with_the_options_it_was_begun_with(tmp_path):
+@pytest.mark.parametrize("given", [{"command": ("other",)}, {"vary": {"mpiio.cb_nodes": (8,)}}])
+def test_another_recording_is_not_continued(tmp_path, given):
     path = tmp_path / "a.jsonl"
     save_surface(SURFACE, path)
-    given = RecordingOptions((), path, repeats=7, sync=False, timeout_seconds=5.0, resume=True)
-    known = known_surface(given)
-    assert known is not None
-    used = options_of(known, given)
-    assert (used.command, used.sync, used.timeout_seconds) == (SURFACE.command, True, 90.0)
-    assert list(ignored_options(known, given)) == [
-        "--repeats 7 is ignored: the recording was begun with 5",
-        "--no-sync is ignored: the recording was begun without it",
-        "--timeout 5s is ignored: the recording was begun with 90s",
-    ]
-    assert not list(ignored_options(known, RecordingOptions((), path, resume=True)))
-    unsynced = replace(SURFACE, provenance={**ABOUT, "synced": "no"})
-    assert not options_of(unsynced, RecordingOptions((), path, resume=True)).sync
+    same = RecordingOptions(SURFACE.command, path, VARY, tmp_path, tmp_path)
+    with pytest.raises(StudyError, match=r"another command .* or of other tunables"):
+        record_surface(replace(same, **given))
 
 
-@pytest.mark.parametrize("text", ["soon", ""])
-def test_a_header_without_a_time_limit_is_damaged(tmp_path, text):
-    damaged = replace(SURFACE, provenance={"timeout_seconds": text} if text else {})
-    with pytest.raises(StudyError, match=f"timeout_seconds is '{text}'"):
-        options_of(damaged, RecordingOptions((), tmp_path / "a", resume=True))
+def test_a_recording_stops_when_its_time_is_over(tmp_path):
+    with SurfaceWriter(tmp_path / "a", replace(SURFACE, runs=())) as writer:
+        _carry_out(PLAN[:3], writer, Scripted("+++"), Heard(), until=0.0)
+    assert not recorded(tmp_path / "a")

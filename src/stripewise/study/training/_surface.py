@@ -16,7 +16,9 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from math import inf, isnan, nan
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from stripewise.core import (
@@ -31,6 +33,7 @@ from stripewise.core import (
 )
 from stripewise.core.errors import StorageError, UsageError
 from stripewise.core.inputs import SURFACE, parse_json, read_input
+from stripewise.settings.tunables import get
 
 _FORMAT = "stripewise-surface"
 _VERSION = 1
@@ -129,8 +132,7 @@ class Surface:
                 raise
             why = (isinstance(error, OSError) and error.strerror) or error
             raise UsageError(
-                f"cannot read the surface {path}: {why}; `stripewise bench surface record` "
-                f"makes one"
+                f"cannot read the surface {path}: {why}; `stripewise knowledge train` makes them"
             ) from error
         if not entries or not isinstance(entries[0], dict) or entries[0].get("format") != _FORMAT:
             raise UsageError(f"{path} is not a surface: its first line has no format {_FORMAT!r}")
@@ -181,6 +183,24 @@ class Surface:
                 found.setdefault(self.key(run.settings), []).append(index)
         return found
 
+    def default_and_best_seconds(self) -> tuple[float, float]:
+        """Return the median I/O times of the default and of the best configuration.
+
+        Configurations that failed, and those of a tunable that cannot act, are never the best.
+        Both are NaN if the default was not measured.
+        """
+        medians = {key: self._median_seconds(at) for key, at in self.by_settings().items()}
+        acting = {n for n in self.tunables if not get(n).why_not(self.facts)}
+        best = min((t for key, t in medians.items() if acting.issuperset(dict(key))), default=inf)
+        default = medians.get((), nan)
+        return default, nan if isnan(default) else best
+
+    def _median_seconds(self, indices: list[int]) -> float:
+        """Return the median I/O time of some runs; infinite if one of them failed."""
+        runs = [self.runs[index] for index in indices]
+        good = all(run.status is RunStatus.OK for run in runs)
+        return median(run.io_seconds for run in runs) if good else inf
+
 
 class SurfaceWriter(AbstractContextManager["SurfaceWriter"]):
     """Appends runs to a surface's file, each on the disk before the next begins."""
@@ -222,7 +242,7 @@ class SurfaceWriter(AbstractContextManager["SurfaceWriter"]):
 
     def _failed(self, error: OSError) -> StorageError:
         why = error.strerror or error
-        return StorageError(f"cannot write {self._path}: {why}; make room, go on with --resume")
+        return StorageError(f"cannot write {self._path}: {why}; make room, and try again")
 
 
 def run_to_line(run: SurfaceRun) -> str:

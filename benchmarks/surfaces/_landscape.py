@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a recorded surface looks like: optimum, default, noise, effect of each tunable."""
+"""Finds a recorded surface's optimum, default, noise, and the effect of each tunable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from statistics import mean, median, stdev
 from stripewise.core import RunStatus, Value
 from stripewise.core.errors import UsageError
 from stripewise.settings.tunables import all_tunables
-from stripewise.study.surfaces._surface import SettingsKey, Surface, SurfaceRole, SurfaceRun
+from stripewise.study.training import SettingsKey, Surface, SurfaceRole, SurfaceRun
 
 NEAR = 0.05
 """A configuration within so much of the optimum counts as found."""
@@ -108,9 +108,8 @@ class Landscape:
 
     @cached_property
     def best(self) -> Spot:
-        """The optimum: the best median among those measured often enough."""
-        fewest = min(ENOUGH_REPEATS, min(len(spot.runs) for spot in self.spots))
-        return next((s for s in self._acting if len(s.times) >= fewest), self.default)
+        """The optimum: the best median of those that can act; the default, if all failed."""
+        return self._acting[0] if isfinite(self._acting[0].io_seconds) else self.default
 
     @property
     def enough_repeats(self) -> bool:

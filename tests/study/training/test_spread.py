@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import product
 
-from stripewise.study.surfaces import spread_points
+from stripewise.study.training import spread_points
 
 LADDERS = {"count": (4, 8, 16, 32), "unit": (1, 2, 4, 8, 16), "way": ("disable",)}
 POINTS = [

@@ -1,16 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows a recorded surface in words, as JSON and as a picture."""
+"""Shows a recorded surface in words and as a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
-from stripewise.core import RunStatus, to_json
+from stripewise.core import RunStatus
 from stripewise.present import (
     chart,
     command_line,
@@ -24,10 +21,9 @@ from stripewise.present import (
     value_text,
 )
 from stripewise.settings.tunables import format_settings
-from stripewise.study.report import facts_phrase, outside_lines
-from stripewise.study.surfaces._landscape import Landscape, Spot, TunableEffect
-from stripewise.study.surfaces._recording import RecordingAhead
-from stripewise.study.surfaces._surface import Surface, SurfaceRole
+from stripewise.study.report import facts_phrase
+from stripewise.study.training import Surface, SurfaceRole
+from surfaces._landscape import Landscape, Spot, TunableEffect
 
 _MACHINE = {
     "cpu": "{}",
@@ -39,39 +35,6 @@ _MACHINE = {
     "hdf5": "HDF5 {}",
     "date": "{}",
 }
-
-
-def recording_ahead_json(plan: RecordingAhead) -> dict[str, Any]:
-    """Return what a recording would run as a JSON document."""
-    data: dict[str, Any] = {
-        "dry_run": True,
-        "command": list(plan.command),
-        "most_configurations": plan.most_configurations,
-        "repeats": plan.repeats,
-        "most_runs": plan.most_runs,
-        "done": plan.done,
-        "outside": [asdict(use) for use in plan.outside.uses],
-        "allow": plan.outside.remedy_text,
-        "warnings": list(plan.outside.warnings),
-    }
-    return data
-
-
-def recording_ahead_lines(plan: RecordingAhead) -> Iterator[str]:
-    """Yield the lines on what a recording would run."""
-    done = f", {plan.done} of them done" if plan.done else ""
-    yield line("command", command_line(plan.command))
-    yield line(
-        "configurations",
-        f"at most {plan.most_configurations}, each {plural(plan.repeats, 'time')}; those that "
-        "cannot act on the program are left out once a run was seen",
-    )
-    yield line("runs", f"at most {plan.most_runs}{done}")
-    outside = plan.outside
-    yield from outside_lines(
-        outside.uses, outside.remedy_text, outside.warnings, "bench surface record"
-    )
-    yield " nothing was run"
 
 
 def surface_lines(surface: Surface, name: str) -> list[str]:
@@ -103,61 +66,17 @@ def surface_lines(surface: Surface, name: str) -> list[str]:
     return lines + labelled("tunables", map(_effect, scene.effects()))
 
 
-def surface_to_json(surface: Surface) -> dict[str, Any]:
-    """Return everything that `surface_lines` says, and every configuration's median."""
-    scene = Landscape(surface)
-    return {
-        "command": list(surface.command),
-        "provenance": dict(surface.provenance),
-        "plan": dict(surface.plan),
-        "runs": len(surface.runs),
-        "failed": _failed(surface),
-        "configurations": len(scene.spots),
-        "enough_repeats": scene.enough_repeats,
-        "cannot_act": dict(scene.inert),
-        "default": _spot_json(scene.default),
-        "optimum": _spot_json(scene.best),
-        "ratio": scene.gain,
-        "ratio_interval": list(scene.gain_interval()),
-        "ratio_fresh_rounds": scene.fresh_gain(),
-        "noise_cv": scene.noise,
-        "within_5_percent": len(scene.near()),
-        "tunables": [
-            {
-                "name": effect.name,
-                "factor": effect.factor,
-                "ratios": [{"value": to_json(v), "ratio": r} for v, r in effect.ratios],
-            }
-            for effect in scene.effects()
-        ],
-        "spots": [_spot_json(spot) for spot in scene.spots],
-    }
-
-
 def _extent(surface: Surface, scene: Landscape) -> str:
     counted = sum(run.role is not SurfaceRole.WARM_UP for run in surface.runs)
     text = f"{plural(len(scene.spots), 'configuration')}, {plural(counted, 'run')}"
-    failed = _failed(surface)
+    failed = sum(run.status is not RunStatus.OK for run in surface.runs)
     return f"{text}, {failed} failed" if failed else text
-
-
-def _failed(surface: Surface) -> int:
-    return sum(run.status is not RunStatus.OK for run in surface.runs)
 
 
 def _spot(spot: Spot) -> str:
     if not isfinite(spot.io_seconds):
         return "failed"
     return f"I/O {seconds_text(spot.io_seconds)}   median of {plural(len(spot.times), 'run')}"
-
-
-def _spot_json(spot: Spot) -> dict[str, Any]:
-    return {
-        "settings": to_json(spot.settings),
-        "io_seconds": spot.io_seconds,
-        "cv": spot.cv,
-        "runs": len(spot.runs),
-    }
 
 
 def _effect(effect: TunableEffect) -> str:

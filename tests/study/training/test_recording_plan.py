@@ -5,27 +5,22 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from stripewise.core.errors import ConfigurationError, PolicyError, UsageError
 from stripewise.settings import Policy
-from stripewise.study.surfaces import (
+from stripewise.study.training import (
     RecordedTunable,
-    RecordingOptions,
     Surface,
     SurfaceRole,
     SurfaceRun,
-)
-from stripewise.study.surfaces._recording import _check_caps
-from stripewise.study.surfaces._recording_plan import (
-    count_runs,
     plan_runs,
     possible_points,
     recorded_tunables,
 )
-from stripewise.study.surfaces._surface import run_from_json, run_to_line
+from stripewise.study.training._recording import _check_caps
+from stripewise.study.training._surface import run_from_json, run_to_line
 from support.strategy_suite import romio_facts
 
 FACTS = replace(romio_facts(), collective_bytes=1 << 26, independent_bytes=0)
@@ -60,13 +55,6 @@ def test_rounds_are_fresh_permutations():
     assert runs != plan_runs(points, 5, 4, 0)
 
 
-@pytest.mark.parametrize("every", [0, 1, 4, 5, 20])
-@pytest.mark.parametrize("repeats", [1, 3, 5])
-def test_runs_are_counted_as_they_are_planned(repeats, every):
-    points, _ = possible_points(TUNABLES, FACTS)
-    assert count_runs(len(points), repeats, every) == len(plan_runs(points, repeats, 0, every))
-
-
 def test_the_default_stands_in_between():
     points, _ = possible_points(TUNABLES, FACTS)
     runs = plan_runs(points, 4, 0, 5)
@@ -86,20 +74,6 @@ def test_values_are_checked_and_each_counts_once():
         recorded_tunables({"mpiio.cb_nodes": ("two",)})
     with pytest.raises(UsageError, match="cb_node"):
         recorded_tunables({"mpiio.cb_node": (2,)})
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"command": ()}, "no command to record"),
-        ({"vary": {}}, "no tunable is varied"),
-        ({"repeats": 0}, "--repeats must be at least 1"),
-    ],
-)
-def test_what_cannot_be_recorded(given, message):
-    usual = {"command": ("a",), "output": Path("x"), "vary": {"mpiio.cb_nodes": (2,)}}
-    with pytest.raises(UsageError, match=message):
-        RecordingOptions(**{**usual, **given})
 
 
 def test_what_is_not_known_of_a_run_is_kept_and_holds_no_cap():

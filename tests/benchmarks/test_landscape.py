@@ -6,10 +6,11 @@ from dataclasses import replace
 from math import inf, isnan
 
 import pytest
+from surfaces import Landscape, draw_surface, surface_lines
 
 from stripewise.core import RunStatus
 from stripewise.core.errors import UsageError
-from stripewise.study.surfaces import Landscape, Surface, SurfaceRole, SurfaceRun, surface_lines
+from stripewise.study.training import Surface, SurfaceRole, SurfaceRun
 from support.random_draws import regret_of
 from support.strategy_suite import romio_facts
 from support.study_fakes import lognormal
@@ -104,3 +105,21 @@ def test_few_repeats_are_said():
 def test_without_a_default_there_is_no_reference():
     with pytest.raises(UsageError, match="no run of the default"):
         Landscape(Surface(("a",), runs=(SurfaceRun({DS: "disable"}, 1, 1),)))
+
+
+def test_the_lines_say_what_there_is():
+    text = "\n".join(surface_lines(NOISY.surface, "small"))
+    assert "12 configurations, 113 runs" in text
+    assert "romio_ds_write=disable" in text
+    assert "95 %, bootstrap" in text
+    assert "within 5 %" in text
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_a_picture(tmp_path, suffix):
+    picture = tmp_path / f"a.{suffix}"
+    draw_surface(NOISY.surface, picture, "small")
+    content = picture.read_bytes()
+    assert content[:4] in (b"<svg", b"\x89PNG")
+    if suffix == "svg":
+        assert b"within 5 % of the optimum" in content

@@ -6,9 +6,9 @@ from itertools import permutations
 from statistics import mean
 
 import pytest
+from surfaces import Landscape
 
 from stripewise.study.strategies import strategy_names
-from stripewise.study.surfaces import Landscape
 from support.random_draws import expected_regret, expected_runs, quantile_runs, regret_of
 from support.replay import Replay, replay_study, surface_space
 from support.study_fakes import lognormal

@@ -9,7 +9,7 @@ import pytest
 
 from stripewise.core import RunStatus
 from stripewise.core.errors import StorageError
-from stripewise.study.surfaces import (
+from stripewise.study.training import (
     RecordedTunable,
     Surface,
     SurfaceRole,

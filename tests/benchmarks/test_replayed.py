@@ -12,7 +12,7 @@ import pytest
 from stripewise.core import ProgramFacts, RunStatus
 from stripewise.core.errors import ProgramError, StorageError, UsageError
 from stripewise.run.launch import RunRequest
-from stripewise.study.surfaces import RecordedTunable, Surface, SurfaceRun
+from stripewise.study.training import RecordedTunable, Surface, SurfaceRun
 from stripewise.testing.launcher_suite import LauncherSuite
 from support.replayed import ReplayedLauncher
 from support.surfaces import save_surface

@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Chooses the configurations that a surface measures, and the order of its runs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from itertools import product
+from math import prod
+from random import Random
+from typing import TYPE_CHECKING
+
+from stripewise.core import ProgramFacts, Value
+from stripewise.core.errors import UsageError
+from stripewise.settings.tunables import get, is_valid
+from stripewise.study.training._surface import RecordedTunable, Surface, SurfaceRole, SurfaceRun
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MOST_CONFIGURATIONS = 100_000
+
+Settings = Mapping[str, Value]
+
+
+def recorded_tunables(vary: Mapping[str, Sequence[Value]]) -> dict[str, RecordedTunable]:
+    """Check tunables and values; their default is to leave them alone.
+
+    Raises:
+        UsageError: A tunable does not exist, or has no such value.
+    """
+    return {
+        tunable.name: RecordedTunable(
+            tuple(dict.fromkeys(tunable.check(value) for value in values))
+        )
+        for tunable, values in ((get(name), values) for name, values in vary.items())
+    }
+
+
+def possible_points(
+    tunables: Mapping[str, RecordedTunable], facts: ProgramFacts
+) -> tuple[list[Settings], int]:
+    """Return every configuration that can act, the default first, and how many cannot.
+
+    Raises:
+        UsageError: There are far too many.
+    """
+    total = prod(len(tunable.values) + 1 for tunable in tunables.values())
+    if total > MOST_CONFIGURATIONS:
+        raise UsageError(f"{total} configurations are too many to measure; vary fewer tunables")
+    ladders = [((name, None), *((name, v) for v in k.values)) for name, k in tunables.items()]
+    points = [
+        {name: value for name, value in point if value is not None} for point in product(*ladders)
+    ]
+    possible: list[Settings] = [point for point in points if is_valid(point, facts)]
+    return possible, total - len(possible)
+
+
+def planned_points(surface: Surface) -> list[Settings]:
+    """Return what a recording measures: all that can act, or as many of it as were asked for."""
+    points, _ = possible_points(surface.tunables, surface.facts)
+    ladders = {name: tunable.values for name, tunable in surface.tunables.items()}
+    number = surface.plan.get("spread", 0) or len(points)
+    return spread_points(points, ladders, number, surface.plan["seed"])
+
+
+def plan_runs(
+    points: Sequence[Settings], repeats: int, seed: int, control_every: int
+) -> list[SurfaceRun]:
+    """Order the runs: rounds, each a fresh permutation, with the default in between.
+
+    Whatever the machine does over the hours, it does to all configurations alike.
+    """
+    runs: list[SurfaceRun] = []
+
+    def plan(settings: Settings, role: SurfaceRole) -> None:
+        sequence = len(runs) + 1
+        runs.append(SurfaceRun(settings, 0.0, 0.0, role=role, round=number, sequence=sequence))
+
+    for number in range(1, repeats + 1):
+        order = list(points)
+        Random(f"{seed}:round:{number}").shuffle(order)
+        for settings in order:
+            if control_every and len(runs) % (control_every + 1) == control_every:
+                plan({}, SurfaceRole.CONTROL)
+            plan(settings, SurfaceRole.POINT)
+    return runs
+
+
+# A part of a space that stands for all of it: points that lie far from each other.
+
+FIRST = 3
+"""Tunables that matter most: the published designs vary stripe count, aggregators, stripe size."""
+_TEXT_WEIGHT = 0.5
+
+
+def spread_points(
+    points: Sequence[Mapping[str, Value]],
+    ladders: Mapping[str, Sequence[Value]],
+    number: int,
+    seed: int = 0,
+) -> list[Mapping[str, Value]]:
+    """Return so many points of a space, each as far as possible from those before it.
+
+    The first is the default.  The first half varies only the first tunables, those that matter
+    most, so that what they do is seen by itself: with few points of a space of many dimensions
+    nearly every point would vary everything.  Places on a ladder of numbers are a distance
+    apart, texts differ or are equal and count half: what chooses an algorithm leaves the numbers
+    more to say.
+
+    Args:
+        points: All that come into question; the first one is always taken.
+        ladders: Tunable name to its values, in order, what matters most first; the default lies
+            before the first value.
+        number: Of points to return; all where there are no more.
+        seed: Decides between points that are equally far.
+
+    Source: greedy maximin design; Johnson, Moore, Ylvisaker, doi 10.1016/0378-3758(90)90122-B.
+    """
+    if number >= len(points):
+        return list(points)
+    import numpy as np
+
+    places = _coordinates(points, ladders)
+    order = np.array(Random(f"{seed}:spread").sample(range(1, len(points)), len(points) - 1))
+    nearest = np.full(len(points), np.inf)
+    nearest[0] = -1.0
+    chosen = [0]
+    first = set(itertools.islice(ladders, FIRST))
+    simple = order[[points[place].keys() <= first for place in order]]
+    while len(chosen) < number:
+        apart = np.square(places - places[chosen[-1]]).sum(axis=1)
+        nearest = np.minimum(nearest, apart)
+        few = len(chosen) < min(number // 2, 1 + len(simple))
+        among = simple if few else order
+        chosen.append(int(among[np.argmax(nearest[among])]))
+        nearest[chosen[-1]] = -1.0
+    return [points[place] for place in chosen]
+
+
+def _coordinates(
+    points: Sequence[Mapping[str, Value]], ladders: Mapping[str, Sequence[Value]]
+) -> NDArray[np.float64]:
+    """Return `(n_points, n_coordinates)`: a number of 0 to 1 a ladder, one of 0 or 1 a text."""
+    import numpy as np
+
+    columns = []
+    for name, values in ladders.items():
+        rungs: tuple[Value | None, ...] = (None, *values)
+        place = {rung: number for number, rung in enumerate(rungs)}
+        at = np.array([place[point.get(name)] for point in points])
+        if all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+            columns.append(at / max(len(values), 1))
+        else:
+            scale = (_TEXT_WEIGHT / 2) ** 0.5
+            columns += [scale * (at == rung) for rung in range(len(rungs))]
+    return np.stack(columns, axis=1).astype(np.float64) if columns else np.zeros((len(points), 1))
