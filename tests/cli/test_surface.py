@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import main
-from stripewise.cli._vary import parse_spec, parse_vary
 from stripewise.core.errors import UsageError
+from stripewise.settings.tunables import parse_spec, parse_vary
 from support.study_fakes import lognormal
 from support.surfaces import save_surface, synthetic_surface
 

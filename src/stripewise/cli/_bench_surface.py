@@ -120,7 +120,7 @@ def record(
     Every run works in a copy of this directory.  A command that would change other files of
     yours is refused, unless --allow-outside names them.
     """
-    from stripewise.cli._vary import parse_spec, parse_vary
+    from stripewise.settings.tunables import parse_spec, parse_vary
     from stripewise.study.surfaces import RecordingOptions
 
     refuse_scripts(program, "bench surface record")

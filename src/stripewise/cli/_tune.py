@@ -169,8 +169,7 @@ def tune_command(
     With --replay, the search replays the I/O of a traced run without the program; then runs of
     the program itself confirm what was found.
     """
-    from stripewise.cli._vary import parse_vary
-    from stripewise.settings.tunables import get
+    from stripewise.settings.tunables import get, parse_vary
     from stripewise.study.plan import NO_MACHINE, StudyOptions
     from stripewise.study.strategies import check_strategy_options
 

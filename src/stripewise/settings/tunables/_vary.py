@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tunables and their values, from `--vary` and its like and from a TOML file."""
+"""Reads the values to try of tunables, from texts such as `cb_nodes=1,2` and from TOML files."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from typing import Any
 from stripewise.core import Value
 from stripewise.core.errors import UsageError
 from stripewise.core.inputs import SPACE, parse_toml, read_input
-from stripewise.settings.tunables import Tunable, get
+from stripewise.settings.tunables._base import Tunable
+from stripewise.settings.tunables._registry import get
 
 
 def parse_vary(texts: Sequence[str], option: str = "--vary") -> dict[str, tuple[Value, ...]]:
     """Read `mpiio.cb_buffer_size=1MiB,4MiB` and its like.
 
     Args:
-        texts: Values of the option.
-        option: That messages name.
+        texts: What the user wrote.
+        option: Name of the option that held the texts, for messages.
 
     Raises:
         UsageError: It is no such text, or names a tunable that does not exist, or twice.
