@@ -18,6 +18,7 @@ from click.testing import CliRunner
 
 from stripewise import __version__
 from stripewise.cli import _main, main
+from stripewise.cli._main import COMMANDS, FORMER_COMMANDS
 from stripewise.core.errors import StorageError
 from stripewise.present import finite
 
@@ -140,6 +141,33 @@ def test_unknown_command() -> None:
     assert result.stderr.startswith("stripewise: error: No such command 'tun'.")
     assert "'tune'" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "former", "new"),
+    [
+        (["config", "show", "x.toml"], "config", "settings"),
+        (["trace", "info", "x.trace"], "trace info", "profile --as info"),
+        (["trace", "--", "./program"], "trace", "run --trace"),
+        (["db", "ingest"], "db", "centre"),
+    ],
+)
+def test_a_former_command_names_the_new_one(words: list[str], former: str, new: str) -> None:
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 2
+    said = f"stripewise: error: `stripewise {former}` is now `stripewise {new}`\n"
+    assert result.stderr == said
+
+
+def test_the_new_names_of_former_commands_exist() -> None:
+    for former, new in FORMER_COMMANDS.items():
+        assert former not in COMMANDS
+        command, dashes, option = new.partition("--")
+        name, *_ = f"{dashes}{option}".split() or [""]
+        help_option = "--help-all" if command else "--help"
+        shown = CliRunner().invoke(main, [*command.split(), help_option])
+        assert f"Usage: stripewise {command}".strip() in shown.stdout, new
+        assert name in shown.stdout, new
 
 
 def test_unknown_option_names_the_help() -> None:

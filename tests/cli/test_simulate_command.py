@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import main
-from stripewise.cli._simulate_jobs import Job, workload_of
 from stripewise.core.errors import UsageError
+from stripewise.storage.simulation import Job, workload_of
 
 NOTATION = "<3D,(BLOCK,BLOCK,BLOCK),(64,64,128)>"
 

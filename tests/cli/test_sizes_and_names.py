@@ -12,8 +12,7 @@ from click.testing import CliRunner
 from stripewise.cli import main
 from stripewise.cli._profile import _COMMAND
 from stripewise.cli._profile import profile_command as command
-from stripewise.cli._vary import parse_vary
-from stripewise.settings.tunables import size_bytes
+from stripewise.settings.tunables import parse_vary, size_bytes
 
 TOML = 'version = 1\n[[file]]\nmatch = "*"\nmpiio = {{ {} }}\n'
 

@@ -63,6 +63,15 @@ def test_a_launcher_that_there_is_not(tmp_path, monkeypatch):
     assert "there is no launcher 'slrum'; there are local, null" in done.stderr
 
 
+@pytest.mark.parametrize("words", [["nofile.sh"], ["--", "./nofile.sbatch", "a"]])
+def test_a_script_that_does_not_exist(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["tune", *words])
+    assert done.exit_code == 2
+    assert "no such job script or program" in done.stderr
+    assert not any(tmp_path.iterdir())
+
+
 def test_a_form_that_can_hold_nothing_is_not_written(tune, tmp_path, monkeypatch):
     class Holds(NamedTuple):
         text: str

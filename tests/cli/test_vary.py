@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import main
-from stripewise.cli._vary import parse_vary
+from stripewise.settings.tunables import parse_vary
 from stripewise.core.errors import UsageError
 
 

@@ -11,7 +11,7 @@ import pytest
 from studies import improved
 
 from stripewise.core import Configuration, JobSettings, StudyResult
-from stripewise.study.report import configuration_document
+from stripewise.settings import configuration_document
 from stripewise.study.report._page import recipes
 
 JOB = Configuration(job=JobSettings(ranks=4, threads=2))

@@ -314,14 +314,14 @@ def _basis(
 def _program(path: Path, nodes: int | None, ranks_per_node: int | None) -> Program:
     """Return what a trace tells of a program."""
     from stripewise.bench.advice.rules import Program
-    from stripewise.cli._simulate_jobs import workload_of_trace
     from stripewise.evidence.facts import program_facts, with_patterns
     from stripewise.evidence.readers import read_evidence
+    from stripewise.storage.simulation import workload_of_trace
 
     evidence = read_evidence([path])
     facts = with_patterns(program_facts(evidence.profile), evidence, Path.cwd())
     try:
-        work = workload_of_trace(path, nodes or facts.n_hosts, ranks_per_node or 0)
+        work = workload_of_trace(path, nodes or facts.n_hosts, ranks_per_node or 0, note)
     except UsageError as error:
         if nodes or ranks_per_node:
             raise

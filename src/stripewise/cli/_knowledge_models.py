@@ -188,8 +188,8 @@ def _options(
     launcher_options: tuple[str, ...],
     **given: Any,
 ) -> TrainingOptions:
-    from stripewise.cli._vary import parse_vary
     from stripewise.run.shell import is_remote
+    from stripewise.settings.tunables import parse_vary
     from stripewise.study.training import (
         PATTERNS,
         SMALL_BYTES,

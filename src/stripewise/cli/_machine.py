@@ -1,15 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists, shows, checks, probes and validates descriptions of storage."""
+"""`stripewise machine`: descriptions of storage, and layouts of files on emulated storage."""
 
 from __future__ import annotations
 
 import signal
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,21 +16,16 @@ import click
 from stripewise.cli._common import answer, note
 from stripewise.cli._help import add_all, command, examples, group, option
 from stripewise.cli._machine_fit import fit
-from stripewise.cli._machine_layout import layout_command
-from stripewise.cli._options import directory_option, json_option
-from stripewise.core.errors import ConfigurationError
+from stripewise.cli._options import Size, directory_option, json_option
+from stripewise.core.errors import ConfigurationError, UsageError
 from stripewise.present import (
-    aligned,
-    plural,
     printable,
-    rate_text,
-    seconds_text,
     size_text,
 )
 
 if TYPE_CHECKING:
-    from stripewise.core import StorageCosts
-    from stripewise.storage.machines import Figure, FigureSpec, Storage, Transport
+    from stripewise.storage.emulation import FoundLayout
+    from stripewise.storage.machines import Storage
 
 
 # `stripewise machine check`: can a description be used, and what in it may be a slip?
@@ -84,199 +76,16 @@ def _check_all(as_json: bool) -> None:
 
 
 def _data(found: Storage) -> dict[str, Any]:
-    return {**summary(found), "warnings": _warnings(found)}
+    from stripewise.storage.machines import storage_summary, storage_warnings
+
+    return {**storage_summary(found), "warnings": storage_warnings(found)}
 
 
 def _lines(found: Storage) -> Iterator[str]:
-    yield sentence(found)
-    yield from (f"  warning: {text}" for text in _warnings(found))
+    from stripewise.storage.machines import storage_sentence, storage_warnings
 
-
-def _warnings(found: Storage) -> list[str]:
-    from stripewise.storage.machines import description_warnings, mount_warnings
-
-    return [*_stack_warnings(found), *mount_warnings(found), *description_warnings(found)]
-
-
-def _stack_warnings(storage: Storage) -> list[str]:
-    from stripewise.settings.tunables import suggest
-    from stripewise.storage.stacks import stack_names
-
-    if not storage.stack:
-        return ["no stack is named: simulations need `--stack`"]
-    known = stack_names()
-    if storage.stack in known or not known:
-        return []
-    return [f"stack {storage.stack!r} is not known{suggest(storage.stack, known)}"]
-
-
-# Descriptions of storage for people and as JSON.
-
-
-def summary(storage: Storage) -> dict[str, Any]:
-    """Return what a description is, without its figures."""
-    kinds = Counter(figure.kind.value for figure in storage.figures.values())
-    return {
-        "name": storage.name,
-        "title": storage.title,
-        "kind": storage.kind,
-        "stack": storage.stack or None,
-        "slowdown": storage.slowdown,
-        "mounts": list(storage.mounts),
-        "transports": [one.name for one in storage.transports],
-        "figures": {kind: kinds[kind] for kind in ("measured", "documented", "assumed")},
-    }
-
-
-def table(found: list[Storage]) -> list[str]:
-    """Return a line for each description."""
-    rows = [
-        ("STORAGE", "KIND", "NODES", "TARGETS", "A TARGET", "MEASURED", "ASSUMED", "STANDS FOR",
-         "WHAT IT IS")
-    ]  # fmt: skip
-    for one in found:
-        kinds = summary(one)["figures"]
-        rows.append(
-            (
-                one.name,
-                one.kind,
-                f"{one.value('machine.nodes'):.0f}",
-                f"{one.value('servers.targets'):.0f}",
-                rate_text(one.value("servers.target_write")),
-                str(kinds["measured"]),
-                str(kinds["assumed"]),
-                _stands_for(one),
-                printable(one.title),
-            )
-        )
-    return aligned(rows)
-
-
-def _stands_for(storage: Storage) -> str:
-    """Return where the storage is mounted; "" if its description does not say."""
-    return " ".join(map(printable, storage.mounts)) or printable(storage.mount.point)
-
-
-def sentence(storage: Storage) -> str:
-    """Say in one line what is described."""
-    kinds = summary(storage)["figures"]
-    counted = ", ".join(f"{number} {kind}" for kind, number in kinds.items() if number)
-    return (
-        f"{storage.name}: {printable(storage.title)}. {storage.kind}, "
-        f"{plural(int(storage.value('servers.targets')), 'target')} of "
-        f"{rate_text(storage.value('servers.target_write'))}; figures: {counted}."
-        + (f" Stands for {_stands_for(storage)}." if storage.mounts else "")
-    )
-
-
-def data(storage: Storage) -> dict[str, Any]:
-    """Return everything as plain data."""
-    from stripewise.core import to_json
-    from stripewise.storage.machines import SPEC_OF
-
-    return {
-        **summary(storage),
-        "figures": {
-            name: {"unit": spec.dimension.value, "meaning": spec.meaning, "default": spec.default}
-            | (asdict(storage.figures[name]) if name in storage.figures else {"value": None})
-            for name, spec in SPEC_OF.items()
-        },
-        "transports": [asdict(one) for one in storage.transports],
-        "mount": asdict(storage.mount) if storage.mount.kind else None,
-        "costs": to_json(storage.costs) if storage.costs.is_measured else None,
-    }
-
-
-def details(storage: Storage) -> Iterator[str]:
-    """Yield everything, line by line."""
-    from stripewise.storage.machines import FIGURES
-
-    yield f"{storage.name}: {printable(storage.title)}"
-    stack = f", MPI-IO of its users: {storage.stack}" if storage.stack else ""
-    yield f"kind: {storage.kind}{stack}"
-    if storage.mounts:
-        yield f"stands for what is mounted at {_stands_for(storage)}"
-    if storage.slowdown != 1:
-        yield f"in slow motion: every time is {storage.slowdown:g} times as long"
-    yield ""
-    yield from _figures(FIGURES, storage.figures)
-    absent = [spec for spec in FIGURES if spec.name not in storage.figures]
-    if absent:
-        yield ""
-        yield from aligned(
-            [("NOT DESCRIBED", "SO", "WHAT IT IS")]
-            + [(spec.name, spec.absence, spec.meaning) for spec in absent]
-        )
-    for place, transport in enumerate(storage.transports):
-        yield ""
-        yield from _transport(transport, is_default=place == 0)
-    if storage.costs.is_measured:
-        yield ""
-        yield from _costs(storage.costs)
-
-
-def _costs(costs: StorageCosts) -> Iterator[str]:
-    """Yield what requests cost, through the system's cache."""
-    date = time.strftime("%Y-%m-%d %H:%M", time.localtime(costs.measured))
-    yield f"costs of requests through the cache, measured on {date}"
-    for name, table in (("write", costs.write), ("read", costs.read), ("fsync", costs.sync)):
-        for size, cost in table.items():
-            yield f"  {name + ' of ' + size_text(size):<20} {_interval(cost)}"
-    for name, cost in costs.calls.items():
-        yield f"  {name:<20} {_interval(cost)}"
-    for exchange in costs.exchange:
-        mode = "collective" if exchange.collective else "independent"
-        label = f"open and close together ({exchange.stack}, {exchange.ranks} ranks)"
-        yield f"  {label:<40} {_interval(exchange.opening)}"
-        for name, table in (("write", exchange.write), ("read", exchange.read)):
-            for piece, cost in table.items():
-                rate = rate_text(1 / cost.middle)
-                label = f"{mode} {name} of pieces of {size_text(piece)}"
-                yield f"  {label:<40} {rate} ({exchange.stack}, {exchange.ranks} ranks)"
-
-
-def _interval(cost: Sequence[float]) -> str:
-    low, middle, high = map(seconds_text, cost)
-    return f"{middle} ({low} to {high})"
-
-
-def _figures(specs: tuple[FigureSpec, ...], figures: Mapping[str, Figure]) -> list[str]:
-    rows = [("FIGURE", "VALUE", "FROM", "TO", "KIND", "SOURCE")]
-    for spec in specs:
-        if spec.name not in figures:
-            continue
-        figure = figures[spec.name]
-        shown = _shown(spec)
-        ends = ("" if end is None else shown(end) for end in (figure.low, figure.high))
-        row = (spec.name, shown(figure.value), *ends, figure.kind.value, printable(figure.source))
-        rows.append(row)  # type: ignore[arg-type]
-    return aligned(rows)
-
-
-def _transport(transport: Transport, *, is_default: bool) -> Iterator[str]:
-    from stripewise.storage.machines import FIGURES
-
-    when = " ".join(f"{name}={printable(value)}" for name, value in transport.when.items())
-    chosen = f"chosen by {when}" if when else "chosen by other means"
-    yield f"transport {transport.name}: {'the default' if is_default else chosen}"
-    if transport.hangs_from_nodes:
-        yield f"  jobs of {transport.hangs_from_nodes} nodes or more hang"
-    if transport.from_nodes > 1:
-        yield f"  its figures hold for jobs of {transport.from_nodes} nodes or more"
-    if transport.figures:
-        yield from (f"  {line}" for line in _figures(FIGURES, transport.figures))
-
-
-def _shown(spec: FigureSpec) -> Callable[[float], str]:
-    from stripewise.storage.machines import Dimension
-
-    formats: dict[str, Callable[[float], str]] = {
-        Dimension.SIZE: size_text,
-        Dimension.TIME: seconds_text,
-        Dimension.BANDWIDTH: rate_text,
-        Dimension.COUNT: "{:.0f}".format,
-    }
-    return formats.get(spec.dimension, "{:.3g}".format)
+    yield storage_sentence(found)
+    yield from (f"  warning: {text}" for text in storage_warnings(found))
 
 
 # `stripewise machine`: described storage systems.
@@ -315,13 +124,19 @@ def list_(as_json: bool) -> None:
     Descriptions in the directories of the user and of the site come first, with the mounts that
     they stand for: `stripewise tune` uses them there by itself.
     """
-    from stripewise.storage.machines import find_storage, known_storages, preset_names
+    from stripewise.storage.machines import (
+        find_storage,
+        known_storages,
+        preset_names,
+        storage_summary,
+        storages_table,
+    )
 
     known = known_storages()
     names = dict.fromkeys([*(one.storage.name for one in known.found), *preset_names()])
     found = [find_storage(name) for name in names]
     found += _measured_here()
-    answer(as_json, lambda: [summary(one) for one in found], lambda: table(found))
+    answer(as_json, lambda: [storage_summary(one) for one in found], lambda: storages_table(found))
     for text in known.problems:
         note(text, kind="warning")
 
@@ -346,13 +161,18 @@ def show(storage: str, directory: Path, as_toml: bool, as_json: bool) -> None:
     "local": the file system of this directory, as `stripewise machine probe` measured it.
     `@1/N` shows the storage in slow motion: bandwidths divided, times multiplied by N.
     """
-    from stripewise.storage.machines import description_text, find_storage
+    from stripewise.storage.machines import (
+        description_text,
+        find_storage,
+        storage_json,
+        storage_lines,
+    )
 
     found = find_storage(storage, directory)
     if as_toml:
         click.echo(description_text(found), nl=False)
         return
-    answer(as_json, lambda: data(found), lambda: details(found))
+    answer(as_json, lambda: storage_json(found), lambda: storage_lines(found))
 
 
 @machine_command.command(
@@ -378,12 +198,21 @@ def probe(directory: Path, as_json: bool) -> None:
 def probe_and_print(directory: Path, *, as_json: bool) -> None:
     """Measure the storage of a directory, keep the record, print it."""
     from stripewise.run.runtime import collective_stacks
-    from stripewise.storage.machines import keep_storage, probe_storage
+    from stripewise.storage.machines import (
+        keep_storage,
+        probe_storage,
+        storage_json,
+        storage_lines,
+    )
 
     with _ending_in_order():
         found = probe_storage(directory, collective_stacks())
     file = keep_storage(found, directory)
-    answer(as_json, lambda: {"file": str(file), "storage": data(found)}, lambda: details(found))
+    answer(
+        as_json,
+        lambda: {"file": str(file), "storage": storage_json(found)},
+        lambda: storage_lines(found),
+    )
     if not as_json:
         note(f"kept in {file}: `stripewise machine show local` shows it, `profile` uses it")
 
@@ -416,4 +245,124 @@ def _measured_here() -> list[Storage]:
         return []
 
 
-add_all(machine_command, (machine_check_command, fit, layout_command))
+add_all(machine_command, (machine_check_command, fit))
+
+
+# `stripewise machine layout`: files on the targets of emulated storage.
+
+_paths = click.argument(
+    "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."
+)
+
+
+@machine_command.group(
+    "layout",
+    epilog=examples(
+        "stripewise machine layout set -c 8 -S 4M results",
+        "stripewise machine layout set -c -1 results/checkpoint.h5",
+        "stripewise machine layout get results",
+    ),
+)
+def layout() -> None:
+    """Show and set how files lie on the targets of emulated storage.
+
+    Does what `lfs setstripe` and `lfs getstripe` do on Lustre, for programs that are run with
+    `stripewise run --on MACHINE`.
+    """
+
+
+@layout.command("set", epilog=examples("stripewise machine layout set -c -1 results"))
+@option(
+    "-c",
+    "--stripe-count",
+    type=int,
+    default=0,
+    metavar="COUNT",
+    help="Number of targets; -1: all of them, 0: the storage's default.",
+)
+@option(
+    "-S",
+    "--stripe-size",
+    type=Size(),
+    default=0,
+    metavar="SIZE",
+    help="Bytes on one target before the next, such as 1M; 0: the storage's default.",
+)
+@option(
+    "-i",
+    "--stripe-index",
+    type=int,
+    default=-1,
+    metavar="INDEX",
+    help="First target, from 0; -1: the storage chooses.",
+)
+@option("-d", "--delete", is_flag=True, help="Remove the layout, so that it is inherited again.")
+@json_option
+@_paths
+def set_command(
+    stripe_count: int,
+    stripe_size: int,
+    stripe_index: int,
+    delete: bool,
+    as_json: bool,
+    paths: Sequence[Path],
+) -> None:
+    """Set the layout of a directory for its new files, or make an empty file with it.
+
+    New directories and files inherit the layout of the directory that they are made in.  The
+    layout of a file that has data cannot change.
+    """
+    from stripewise.storage.emulation import Layout, find_layout, remove_layout, set_layout
+
+    wanted = Layout(stripe_count, stripe_size, stripe_index)
+    if delete and wanted != Layout():
+        raise UsageError("--delete removes the layout; give it without -c, -S and -i")
+    for path in paths:
+        if delete:
+            remove_layout(path)
+        else:
+            set_layout(path, wanted)
+    if as_json:
+        answer(as_json, lambda: [_layout_json(path, find_layout(path)) for path in paths], tuple)
+
+
+@layout.command("get", epilog=examples("stripewise machine layout get results results/out.h5"))
+@json_option
+@_paths
+def get_command(as_json: bool, paths: Sequence[Path]) -> None:
+    """Show the layout of files, and that of the new files in directories."""
+    from stripewise.storage.emulation import find_layout
+
+    found = {path: find_layout(path) for path in paths}
+    answer(
+        as_json,
+        lambda: [_layout_json(path, one) for path, one in found.items()],
+        lambda: (line for path, one in found.items() for line in _layout_lines(path, one)),
+    )
+
+
+def _layout_json(path: Path, found: FoundLayout) -> dict[str, Any]:
+    layout = found.layout
+    return {
+        "path": str(path),
+        "stripe_count": layout.stripe_count,
+        "stripe_size_bytes": layout.stripe_size,
+        "first_target": layout.first_target,
+        "source": None if found.source is None else str(found.source),
+    }
+
+
+def _layout_lines(path: Path, found: FoundLayout) -> Iterator[str]:
+    layout = found.layout
+    if found.source is None:
+        yield f"{printable(str(path))}   the default of the storage"
+        return
+    default = "default of the storage"
+    count = {-1: "all targets", 0: default}.get(layout.stripe_count, str(layout.stripe_count))
+    size = size_text(layout.stripe_size) if layout.stripe_size else default
+    first = str(layout.first_target) if layout.first_target >= 0 else "the storage chooses"
+    inherited = "" if found.source == path.absolute() else f"   (inherited from {found.source})"
+    yield f"{printable(str(path))}{printable(inherited)}"
+    yield f"   stripe count  {count}"
+    yield f"   stripe size   {size}"
+    yield f"   first target  {first}"

@@ -41,6 +41,38 @@ GROUPS = {
 }
 """Heading -> command -> its one-line help, in the order of `stripewise --help`."""
 COMMANDS = {name: text for members in GROUPS.values() for name, text in members.items()}
+FORMER_COMMANDS = {
+    "advise": "bench advise",
+    "completion": "--completion",
+    "config": "settings",
+    "convert": "settings script",
+    "db": "centre",
+    "kernel": "bench kernel",
+    "layout": "machine layout",
+    "metadata": "bench metadata",
+    "model": "knowledge model",
+    "monitor": "centre monitor",
+    "monitor check": "doctor monitor",
+    "pattern": "profile --as pattern",
+    "report": "bench report",
+    "runtime": "doctor runtime",
+    "runtime build": "doctor build",
+    "runtime list": "doctor runtime",
+    "serve": "centre serve",
+    "site": "doctor site",
+    "site check": "doctor site",
+    "strategies": "settings strategies",
+    "surface": "bench surface",
+    "trace": "run --trace",
+    "trace collect": "profile --collect",
+    "trace export": "profile --export",
+    "trace info": "profile --as info",
+    "trace show": "profile --as calls",
+    "train": "knowledge train",
+    "tunables": "settings tunables",
+    "web": "centre serve",
+}
+"""Command that users may know from earlier versions -> the one that does it now."""
 _MORE_HELP = (
     ("stripewise COMMAND --help", "purpose, main options and examples"),
     ("stripewise COMMAND --help-all", "all options, in groups"),
@@ -70,10 +102,19 @@ class LazyGroup(Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; a misspelt one gets close matches."""
+        """Find a command; a former one gets its new name, a misspelt one close matches.
+
+        Raises:
+            click.UsageError: There is no such command.
+        """
         try:
             return super().resolve_command(ctx, args)
         except click.exceptions.NoSuchCommand as error:
+            for former in (" ".join(args[:2]), args[0]):
+                if new := FORMER_COMMANDS.get(former):
+                    raise click.UsageError(
+                        f"`stripewise {former}` is now `stripewise {new}`"
+                    ) from None
             raise click.exceptions.NoSuchCommand(
                 error.command_name, possibilities=COMMANDS, ctx=ctx
             ) from None

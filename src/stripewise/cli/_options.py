@@ -242,8 +242,6 @@ def take_options(
     Raises:
         UsageError: One of them was given without --on.
     """
-    from stripewise.storage.emulation import EmulationOptions
-
     machine = given.pop("emulated")
     values = {name: given.pop(name) for name in ("transport", "noise", "capacity", "private")}
     if machine is None:
@@ -252,6 +250,8 @@ def take_options(
             option = wanting[0] if wanting else "ranks-per-node"
             raise UsageError(f"--{option} goes with --on MACHINE; name the storage to emulate")
         return None
+    from stripewise.storage.emulation import EmulationOptions
+
     return EmulationOptions(
         machine=machine,
         ranks_per_node=1 if ranks_per_node is None else ranks_per_node,

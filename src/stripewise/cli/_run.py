@@ -436,10 +436,10 @@ def _show_what_is_set(auto: Auto, *, as_json: bool) -> None:
     if as_json:
         print_json({"auto": auto.as_json()}, indent=None)
         return
-    from stripewise.cli._settings import table_lines
+    from stripewise.settings import configuration_lines
 
     echo(auto.plan.prepared.sentence)
     for line in auto.plan.prepared.refused:
         echo(f"not set: {line}")
-    for line in table_lines(auto.plan.configuration) if not auto.plan.is_default else ():
+    for line in configuration_lines(auto.plan.configuration) if not auto.plan.is_default else ():
         echo(line)

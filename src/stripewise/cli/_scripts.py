@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -72,6 +73,8 @@ job_options = has_options(
     _rare("--min-nodes", type=click.IntRange(0), default=0, metavar="N",
         help="With --resources, minimum number of compute nodes  [default: 1]"),
 )  # fmt: skip
+_SUFFIXES = (".sh", ".bash", ".csh", ".ksh", ".zsh", ".slurm", ".sbatch", ".job")
+"""Suffixes of job scripts."""
 _BESIDE = ("node_hours", "dry_run")
 _NO_OPTIONS = ("script", "words", "digest")
 _OF_ANY_STUDY = ("resume", "as_json")
@@ -91,6 +94,17 @@ def is_job_script(word: str) -> bool:
         return False
     heading.refuse_foreign(word)
     return heading.is_slurm
+
+
+def refuse_missing_script(program: Sequence[str]) -> None:
+    """Refuse a command that is the name of a script which does not exist.
+
+    Raises:
+        UsageError: It is; the study would say so only once it has copied the directory.
+    """
+    word = program[0] if program else ""
+    if Path(word).suffix in _SUFFIXES and not os.path.lexists(word) and not which(word):
+        raise UsageError(f"{word}: no such job script or program; check its name")
 
 
 class TuneCommand(Command):

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator, Mapping
+import os
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,18 +14,13 @@ import click
 
 from stripewise.cli._common import answer, echo, note, print_json
 from stripewise.cli._help import examples, group, option
-from stripewise.cli._options import complete_knob, json_option
-from stripewise.cli._settings_script import script_command
-from stripewise.core import FileRule, Value
-from stripewise.core.errors import ConfigurationError, PolicyError
-from stripewise.present import aligned
-from stripewise.settings.formats import effective
-from stripewise.settings.tunables import Layer, all_settings, find, hint_text, settings_class
-from stripewise.study.report import configuration_document
+from stripewise.cli._options import Size, complete_knob, file_option, json_option
+from stripewise.core.errors import ConfigurationError, PolicyError, StorageError, UsageError
+from stripewise.present import printable
+from stripewise.settings.tunables import Layer
 
 if TYPE_CHECKING:
     from stripewise.core import Configuration
-    from stripewise.settings.tunables import Tunable
 
 
 _FORMATS = click.Choice(["toml", "mpich-hints", "romio-hints", "h5tuner", "mca", "flat"])
@@ -64,14 +59,20 @@ def settings_command() -> None:
 @json_option
 def show(path: Path, source: str | None, file_name: str | None, as_json: bool) -> None:
     """Show a configuration, or only what acts on one file."""
+    from stripewise.settings import (
+        configuration_json,
+        configuration_lines,
+        effective_json,
+        effective_lines,
+    )
     from stripewise.settings.formats import load_configuration
 
     loaded = load_configuration(path, source or "")
     found = loaded.configuration
     if file_name is None:
-        data, lines = as_data(found), table_lines(found)
+        data, lines = configuration_json(found), configuration_lines(found)
     else:
-        data, lines = effective_data(found, file_name), effective_lines(found, file_name)
+        data, lines = effective_json(found, file_name), effective_lines(found, file_name)
     if as_json:
         print_json({"path": str(path), **data, "warnings": loaded.warnings})
         return
@@ -207,81 +208,6 @@ def _policy_problems(configuration: Configuration) -> list[str]:
     return []
 
 
-# ---- configurations as lines for a terminal, and as data for JSON
-
-
-def as_data(configuration: Configuration) -> dict[str, Any]:
-    """Return a configuration as the canonical TOML has it, with what is empty."""
-    found = configuration_document(configuration)
-    nothing: dict[str, Any] = {**{layer: {} for layer in FileRule().layers}, "dataset": []}
-    return {
-        "class": str(settings_class(configuration)),
-        "file": [{"match": "", **nothing, **rule} for rule in found["file"]],
-        "job": {"mca": {}, "environment": {}, **found.get("job", {})},
-    }
-
-
-def effective_data(configuration: Configuration, name: str) -> dict[str, Any]:
-    """Return what acts on a file."""
-    found = effective(configuration, name)
-
-    def described(layer: str, settings: Mapping[str, Value]) -> dict[str, Any]:
-        return {
-            key: {
-                "value": value,
-                "from": found.origin[f"{layer}.{key}"].match,
-                "override": found.origin[f"{layer}.{key}"].override,
-            }
-            for key, value in settings.items()
-        }
-
-    return {
-        "file": name,
-        **{layer: described(layer, settings) for layer, settings in found.layers.items()},
-        "dataset": [{"match": d.match, **d.hdf5} for d in found.datasets],
-    }
-
-
-def table_lines(configuration: Configuration) -> list[str]:
-    """Return all settings as an aligned table."""
-    rows = [("WHERE", "SETTING", "VALUE", "CLASS", "MEANING")]
-    for where, layer, key, value in all_settings(configuration):
-        knob = find(layer, key)
-        rows.append(
-            (
-                where,
-                f"{layer.value}.{key}",
-                hint_text(value),
-                str(knob.safety) if knob else "unknown",
-                knob.summary if knob else "",
-            )
-        )
-    for variable, text in configuration.job.environment.items():
-        rows.append(("job", f"environment.{variable}", text, "unknown", ""))
-    if len(rows) == 1:
-        return ["nothing is set"]
-    overriding = [rule.match for rule in configuration.files if rule.override]
-    lines = aligned(rows)
-    if overriding:
-        lines.append(f"also where the program sets a value itself: {', '.join(overriding)}")
-    return lines
-
-
-def effective_lines(configuration: Configuration, name: str) -> list[str]:
-    """Return what acts on a file as an aligned table."""
-    found = effective(configuration, name)
-    rows = [("SETTING", "VALUE", "FROM", "WHERE THE PROGRAM SETS IT")]
-    for layer, settings in found.layers.items():
-        for key, value in settings.items():
-            rule = found.origin[f"{layer}.{key}"]
-            kept = "overrides" if rule.override else "gives way"
-            rows.append((f"{layer}.{key}", hint_text(value), rule.match, kept))
-    for dataset in found.datasets:
-        for key, value in dataset.hdf5.items():
-            rows.append((f"hdf5.{key}", hint_text(value), f"dataset {dataset.match}", ""))
-    return aligned(rows) if len(rows) > 1 else [f"nothing is set for {name}"]
-
-
 # ---- the tunables
 
 
@@ -307,72 +233,25 @@ def tunables(name: str | None, layer: str | None, as_json: bool) -> None:
     but may arrange it differently in the file; contract settings are right only if the program
     meets a condition.
     """
-    from stripewise.settings import load_policy
+    from stripewise.settings import load_policy, tunable_json, tunable_lines, tunables_lines
     from stripewise.settings.tunables import all_tunables, get
 
     policy = load_policy()
     if name is not None:
-        knob = get(name)
-        forbidden = policy.why_not(knob)
-        answer(as_json, lambda: _data(knob, forbidden), lambda: _details(knob, forbidden))
+        tunable = get(name)
+        forbidden = policy.why_not(tunable)
+        answer(
+            as_json,
+            lambda: tunable_json(tunable, forbidden),
+            lambda: tunable_lines(tunable, forbidden),
+        )
         return
-    knobs = [knob for knob in all_tunables() if layer in (None, knob.layer.value)]
+    found = [tunable for tunable in all_tunables() if layer in (None, tunable.layer.value)]
     answer(
         as_json,
-        lambda: [_data(knob, policy.why_not(knob)) for knob in knobs],
-        lambda: _table(knobs, {k.name for k in knobs if policy.why_not(k)}),
+        lambda: [tunable_json(tunable, policy.why_not(tunable)) for tunable in found],
+        lambda: tunables_lines(found, {k.name for k in found if policy.why_not(k)}),
     )
-
-
-def _data(knob: Tunable, forbidden: str) -> dict[str, Any]:
-    return {
-        "name": knob.name,
-        "layer": knob.layer.value,
-        "key": knob.key,
-        "kind": knob.domain.kind,
-        "choices": list(knob.domain.choices),
-        "default": knob.domain.default,
-        "class": knob.safety.value,
-        "acts_at": knob.acts_at.value,
-        "stacks": list(knob.stacks),
-        "effect_order": knob.search.effect_order,
-        "summary": knob.summary,
-        "also": knob.also or None,
-        "only_by_name": knob.search.by_name or None,
-        "source": knob.source,
-        "forbidden": forbidden or None,
-    }
-
-
-def _details(knob: Tunable, forbidden: str) -> Iterator[str]:
-    yield knob.name
-    rows = [
-        ("what it does", knob.summary),
-        ("values", knob.domain.words),
-        ("default", knob.domain.default),
-        ("class", f"{knob.safety.value}"),
-        ("acts at", knob.acts_at.value),
-        ("honoured by", ", ".join(knob.stacks)),
-        ("also known as", knob.also),
-        ("searched", f"only if named: {knob.search.by_name}" if knob.search.by_name else ""),
-        ("source", knob.source),
-    ]
-    rows = [(title, text) for title, text in rows if text]
-    if forbidden:
-        rows.append(("forbidden", forbidden))
-    for title, text in rows:
-        wrapped = textwrap.wrap(text, 80) or [""]
-        yield f"  {title:<14}{wrapped[0]}"
-        yield from (" " * 16 + line for line in wrapped[1:])
-
-
-def _table(knobs: list[Tunable], forbidden: set[str]) -> Iterator[str]:
-    width = max(len(knob.name) for knob in knobs)
-    yield f"{'TUNABLE':<{width}}  {'CLASS':<9}{'STACKS':<20}WHAT IT DOES"
-    for knob in knobs:
-        mark = "  [forbidden by policy]" if knob.name in forbidden else ""
-        stacks = ", ".join(knob.stacks)
-        yield f"{knob.name:<{width}}  {knob.safety.value:<9}{stacks:<20}{knob.summary}{mark}"
 
 
 # ---- search strategies
@@ -421,4 +300,129 @@ def _document(member: Any) -> dict[str, Any]:
     }
 
 
-settings_command.add_command(script_command)
+# ---- job scripts on burst buffers
+
+
+@settings_command.command(
+    "script",
+    epilog=examples(
+        "stripewise settings script run.sh --bb-nodes 4 --print",
+        "stripewise settings script run.sh --bb-nodes 8 --stage-in $PWD/input \\",
+        "    --stage-out $PWD/results",
+        "stripewise settings script run.sh --persistent mydata",
+        "stripewise settings script run.sh --tier directory --place '$TMPDIR'",
+        "stripewise settings script --revert run.tuned.sh --print",
+    ),
+)
+@click.argument("path", type=click.Path(path_type=Path, readable=False), metavar="SCRIPT")
+@option("--bb-nodes", type=click.IntRange(0), metavar="N",
+              help="Number of burst-buffer nodes to request; 0: none.")  # fmt: skip
+@option("--persistent", default="", metavar="NAME",
+              help="Existing persistent burst buffer to work on.")  # fmt: skip
+@option("--tier", default="datawarp", show_default=True, metavar="NAME",
+              help="Kind of burst buffer: datawarp, lua, rabbit, directory.")  # fmt: skip
+@option("--pool", default="", metavar="NAME",
+              help="Pool of the burst buffer  [default: the site's]")  # fmt: skip
+@option("--granularity", "granularity_bytes", type=Size(), default=0, metavar="SIZE",
+              help="Granularity of the pool  [default: what Slurm reports]")  # fmt: skip
+@option("--access", type=click.Choice(["striped", "private"]), default="striped",
+              show_default=True, help="Access mode of the burst buffer.")  # fmt: skip
+@option("--stage-in", default="", metavar="DIR",
+              help="Directory whose files the job works with  "
+              "[default: where the job begins]")  # fmt: skip
+@option("--stage-out", default="", metavar="DIR",
+              help="Directory to which the job copies what it changed; --stage-in needs it  "
+              "[default: that in which it begins]")  # fmt: skip
+@file_option("--template", help="The site's directives, with --tier lua.")
+@option("--place", default="", metavar="DIR",
+              help="With --tier directory, where it is in the job, such as '$TMPDIR' or "
+              "'/flash/$USER'; with --tier lua, the variable that names it.")  # fmt: skip
+@option("--revert", "reverts", is_flag=True,
+              help="Remove the lines that Stripewise added, byte for byte.")  # fmt: skip
+@option("--print", "prints", is_flag=True, help="Print the script; write no file.")
+@file_option("-o", "--output", help="File to write  [default: SCRIPT with .bb before its suffix]")
+def script(
+    path: Path,
+    bb_nodes: int | None,
+    reverts: bool,
+    prints: bool,
+    output: Path | None,
+    stage_in: str,
+    stage_out: str,
+    **wanted: Any,
+) -> None:
+    """Write a job script for a burst buffer, or revert one.
+
+    Adds directives for N burst-buffer nodes, and a line that starts the script again in a
+    directory of its own there.  A second file, beside the new script, copies the inputs there
+    when the job begins, and copies back what the job changed when it ends.  Nothing is run or
+    submitted.  All added lines stand between marks; --revert removes them.
+    """
+    from stripewise.run.jobs import Wanted, convert_script
+
+    is_directory = wanted["tier"] == "directory"
+    ways = [reverts, bb_nodes is not None or is_directory, bool(wanted["persistent"])]
+    if ways.count(True) != 1:
+        raise UsageError(
+            "say what to do: --bb-nodes N, --persistent NAME, --tier directory, or --revert"
+        )
+    data, copies = _read(path), b""
+    kind = "orig" if reverts else "bb"
+    target = output or path.with_name(f"{path.stem}.{kind}{path.suffix}")
+    program = target.absolute().with_name(f"{target.name}.copies")
+    if reverts:
+        data = _reverted(path, data)
+    else:
+        nodes = int(is_directory) if bb_nodes is None else bb_nodes
+        asked = Wanted(
+            nodes=nodes,
+            stage_in=Path(stage_in) if stage_in else None,
+            stage_out=Path(stage_out) if stage_out else None,
+            **wanted,
+        )
+        data, copies = convert_script(path, data, asked, program, note)
+    if prints:
+        if copies:
+            note(f"the script needs {_shown(program)}, which is written without --print")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    for made in (target, *((program,) if copies else ())):
+        if os.path.lexists(made) and (output is None or _is_same(made, path)):
+            raise UsageError(f"{_shown(made)} exists; name another file with --output")
+    from stripewise.core import write_file
+
+    try:
+        if copies:
+            write_file(program, copies)
+        write_file(target, data)
+        os.chmod(target, os.stat(path).st_mode & 0o777)
+    except OSError as error:
+        raise StorageError(f"cannot write {_shown(target)}: {error.strerror}") from error
+    echo(f"wrote {_shown(target)}")
+
+
+def _shown(path: Path) -> str:
+    """Return a name for people."""
+    return printable(str(path))
+
+
+def _is_same(target: Path, script: Path) -> bool:
+    return target.exists() and target.samefile(script)
+
+
+def _read(script: Path) -> bytes:
+    try:
+        return script.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{_shown(script)}: {error.strerror}; give a job script") from None
+
+
+def _reverted(script: Path, data: bytes) -> bytes:
+    from stripewise.run.jobs import revert
+
+    try:
+        return revert(data)
+    except UsageError as error:
+        raise UsageError(f"{_shown(script)}: {error}") from None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import answer
+from stripewise.cli._common import answer, note
 from stripewise.cli._help import command, examples, has_options, option
 from stripewise.cli._options import (
     complete_knob,
@@ -22,10 +22,9 @@ from stripewise.cli._options import (
 from stripewise.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from stripewise.cli._simulate_jobs import Job
     from stripewise.core import Value
     from stripewise.storage.machines import Storage
-    from stripewise.storage.simulation import Simulation
+    from stripewise.storage.simulation import Job
 
 
 _work = partial(option, group="What the ranks move", rare=True)
@@ -109,9 +108,13 @@ def simulate_command(
     Runs and writes nothing: computes the requests that the software stack would make from the
     pattern and the settings, and their time from the description of the storage.
     """
-    from stripewise.cli._simulate_jobs import parse_sweep
     from stripewise.storage.machines import find_storage
-    from stripewise.storage.simulation import simulation_json, simulation_lines
+    from stripewise.storage.simulation import (
+        parse_sweep,
+        simulate_job,
+        simulation_json,
+        simulation_lines,
+    )
 
     study = {name: given.pop(name) for name in ("strategy", "trials", "seed")}
     storage = find_storage(machine)
@@ -126,7 +129,7 @@ def simulate_command(
             raise UsageError(f"--{name} goes with --tune; add --tune, or leave --{name} out")
     sweep = parse_sweep(sweeps)
     _check_sweep(context, job, sweep)
-    found = _simulated(storage, job, sweep)
+    found = simulate_job(storage, job, sweep, note)
     if html is not None:
         from stripewise.core import write_file
         from stripewise.storage.simulation import render_simulation_html
@@ -136,8 +139,7 @@ def simulate_command(
 
 
 def _job(storage: Storage, settings: dict[str, Value], given: dict[str, Any]) -> Job:
-    from stripewise.cli._simulate_jobs import Job
-    from stripewise.cli._simulate_jobs import capacity as capacity_bytes
+    from stripewise.storage.simulation import Job, parse_capacity
 
     capacity = given.pop("capacity")
     return Job(
@@ -145,7 +147,7 @@ def _job(storage: Storage, settings: dict[str, Value], given: dict[str, Any]) ->
         ranks_per_node=given.pop("ranks_per_node") or 0,
         collective=not given.pop("independent"),
         writing=not given.pop("reading"),
-        capacity_bytes=capacity_bytes(capacity) if capacity is not None else 0,
+        capacity_bytes=parse_capacity(capacity) if capacity is not None else 0,
         settings=settings,
         **given,
     )
@@ -166,7 +168,7 @@ def _check_sweep(context: click.Context, job: Job, sweep: dict[str, tuple[Value,
 
 
 def _settings(texts: tuple[str, ...]) -> dict[str, Value]:
-    from stripewise.cli._vary import parse_vary
+    from stripewise.settings.tunables import parse_vary
 
     found: dict[str, Value] = {}
     for text in texts:
@@ -177,19 +179,6 @@ def _settings(texts: tuple[str, ...]) -> dict[str, Value]:
                 raise UsageError(f"--set names {name} twice")
             found[name] = values[0]
     return found
-
-
-def _simulated(storage: Storage, job: Job, sweep: dict[str, tuple[Value, ...]]) -> Simulation:
-    from stripewise.cli._simulate_jobs import swept, workload_of
-    from stripewise.storage.simulation import Simulation, SimulationRow
-
-    rows, works = [], {}
-    for point, one in swept(job, sweep):
-        key = one.nodes, one.ranks_per_node
-        if key not in works:
-            works[key] = workload_of(one)
-        rows.append(SimulationRow(point, works[key], one.simulated(storage, works[key])))
-    return Simulation(storage, job.pattern, {name: tuple(v) for name, v in sweep.items()}, rows)
 
 
 # `stripewise simulate --tune`: a study of a job in virtual time.
@@ -209,7 +198,7 @@ def tune_job(
         UsageError: There is no such strategy, or nothing to tune.
         ConfigurationError: The job is impossible on the storage.
     """
-    from stripewise.cli._simulate_jobs import workload_of
+    from stripewise.storage.simulation import workload_of
     from stripewise.study.plan import StudyOptions
     from stripewise.study.procedure import simulated_workload, tune_simulated
     from stripewise.study.report import (
@@ -220,7 +209,7 @@ def tune_job(
     from stripewise.study.strategies import check_strategy_options
 
     check_strategy_options(strategy, {})
-    work = workload_of(job)
+    work = workload_of(job, note)
     job.simulated(storage, work)  # what is impossible is said here
     program = simulated_workload(
         storage, work, job.stack, job.transport,

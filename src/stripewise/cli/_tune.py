@@ -37,6 +37,7 @@ from stripewise.cli._scripts import (
     TuneCommand,
     job_options,
     refuse_dry_run,
+    refuse_missing_script,
     refuse_scripts,
     take_job,
 )
@@ -169,8 +170,7 @@ def tune_command(
     With --replay, the search replays the I/O of a traced run without the program; then runs of
     the program itself confirm what was found.
     """
-    from stripewise.cli._vary import parse_vary
-    from stripewise.settings.tunables import get
+    from stripewise.settings.tunables import get, parse_vary
     from stripewise.study.plan import NO_MACHINE, StudyOptions
     from stripewise.study.strategies import check_strategy_options
 
@@ -184,6 +184,8 @@ def tune_command(
         refuse_scripts(program, "tune")
     refuse_dry_run((script, *program) if script else program, never=True)
     job, dry_run = take_job(given, script), given.pop("dry_run")
+    if job is None:
+        refuse_missing_script(program)
     if job is not None and replayed is not None:
         raise UsageError("--replay goes with a program, not with a job script: leave one out")
     if job is not None:

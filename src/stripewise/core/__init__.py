@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from stripewise.core._anonymous import Pseudonyms as Pseudonyms
     from stripewise.core._anonymous import with_texts as with_texts
     from stripewise.core._configuration import FILE_LAYERS as FILE_LAYERS
+    from stripewise.core._configuration import JOB_VALUES as JOB_VALUES
     from stripewise.core._configuration import Configuration as Configuration
     from stripewise.core._configuration import DatasetRule as DatasetRule
     from stripewise.core._configuration import FileRule as FileRule

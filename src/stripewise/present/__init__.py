@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.present._printable import OneLine as OneLine
+    from stripewise.present._log import OneLine as OneLine
     from stripewise.present._printable import csv_cell as csv_cell
     from stripewise.present._printable import finite as finite
     from stripewise.present._printable import printable as printable

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes foreign text safe to show, to log or to write to CSV."""
+"""Makes foreign text safe to show or to write to CSV."""
 
 from __future__ import annotations
 
-import logging
 import math
 import unicodedata
 from pathlib import Path
@@ -71,23 +70,3 @@ def finite(data: Any) -> Any:
     if data is None or isinstance(data, bool | int | float | str):
         return data
     return str(data)
-
-
-# Logs of what runs for long: the agent and the portal.
-
-
-class OneLine(logging.Formatter):
-    """Formats each record of a log as one line; those of a traceback stand behind a bar below it.
-
-    Texts of others are in many messages: none of them begins a line.
-    """
-
-    def formatMessage(self, record: logging.LogRecord) -> str:
-        """Return the line of a record."""
-        record.message = printable(record.message)
-        return super().formatMessage(record)
-
-    def formatException(self, ei: Any) -> str:
-        """Return the lines of a traceback."""
-        lines = super().formatException(ei).split("\n")
-        return "\n".join(f"  | {printable(line)}" for line in lines)

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from stripewise.learning.knowledge._records import TriedState as TriedState
     from stripewise.learning.knowledge._records import as_part as as_part
     from stripewise.learning.knowledge._records import parts_of as parts_of
+    from stripewise.learning.knowledge._report import lesson_lines as lesson_lines
+    from stripewise.learning.knowledge._report import lessons_table as lessons_table
     from stripewise.learning.knowledge._similarity import Likeness as Likeness
     from stripewise.learning.knowledge._similarity import compare as compare
     from stripewise.learning.knowledge._similarity import matches_of as matches_of

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.run.jobs._convert import Wanted as Wanted
+    from stripewise.run.jobs._convert import convert_script as convert_script
     from stripewise.run.jobs._copies import links_program as links_program
     from stripewise.run.jobs._copies import replaced_links as replaced_links
     from stripewise.run.jobs._marks import is_rewritten as is_rewritten

@@ -36,10 +36,6 @@ class Use:
     remote: str | None = None
 
 
-Handler = Callable[[Sequence[Word]], Iterator[Use]]
-"""What a command does, by the words behind its name."""
-
-
 def part_of(word: Word, begin: int) -> Word:
     """Return what of a word stands behind so many characters."""
     return replace(word, text=word.text[begin:], variable="", is_split=False)
@@ -115,6 +111,89 @@ class Arguments:
             self._add(letter, following)
             return 1
         return 0
+
+
+# What most commands do to their operands: a row of a table tells it whole.
+
+Handler = Callable[[Sequence[Word]], Iterator[Use]]
+"""What a command does, by the words behind its name."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """A command that does the same to its operands, or to some of them.
+
+    Attributes:
+        verb: What it does to them.
+        skip: How many of the first ones it only reads.
+        instead: Options that take the place of those, as -e does of sed's script.
+        most: How many of the others it changes; None: all.
+        letters / names: Its options with a value: those of one letter, and long ones.
+        written: Those of them whose value names a file that is written.
+        only / unless: It changes operands only, or does not, with one of these options.
+        follows: The file behind a symbolic link is meant.
+        remote: As of `Use`.
+    """
+
+    verb: str = WRITES
+    skip: int = 0
+    instead: str = ""
+    most: int | None = None
+    letters: str = ""
+    names: str = ""
+    written: str = ""
+    only: str = ""
+    unless: str = ""
+    follows: bool = True
+    remote: str | None = None
+
+    def __call__(self, words: Sequence[Word]) -> Iterator[Use]:
+        """Return what the command does, by the words behind its name."""
+        found = Arguments.of(words, self.letters, self.names.split())
+        yield from (Use(WRITES, word) for word in found.values(*self.written.split()))
+        if found.has(*self.unless.split()) or (self.only and not found.has(*self.only.split())):
+            return
+        operands = found.operands[0 if found.has(*self.instead.split()) else self.skip :]
+        for word in operands[: self.most]:
+            yield Use(self.verb, word, self.follows, remote=self.remote)
+
+
+@dataclass(frozen=True)
+class Copies:
+    """A command that writes the last one of its operands, or below it.
+
+    Attributes:
+        least: With fewer operands than this there is none that is written.
+        target: Options that name it instead, so that all operands are sources.
+        letters / names: Its options with a value: those of one letter, and long ones.
+        moves: The sources go.
+        remote: As of `Use`; a single source goes there where there is no target.
+    """
+
+    least: int = 1
+    target: str = ""
+    letters: str = ""
+    names: str = ""
+    moves: bool = False
+    remote: str | None = None
+
+    def __call__(self, words: Sequence[Word]) -> Iterator[Use]:
+        """Return what the command does, by the words behind its name."""
+        found = Arguments.of(words, self.letters, self.names.split())
+        into = found.values(*self.target.split())
+        sources = found.operands if into else found.operands[:-1]
+        if not into and len(found.operands) >= self.least:
+            into = found.operands[-1:]
+        elif not into and found.operands and self.remote:
+            into = [named(self.remote)]
+        yield from (Use(WRITES, word, remote=self.remote) for word in into)
+        if self.moves or found.has("remove-source-files"):
+            yield from (Use(MOVES, word, follows=False, remote=self.remote) for word in sources)
+
+
+def table(rows: dict[str, Handler]) -> dict[str, Handler]:
+    """Return a handler for each name; several names of one row are separated by blanks."""
+    return {name: handler for names, handler in rows.items() for name in names.split()}
 
 
 # Options of launchers that say where something is written or done.

@@ -8,7 +8,7 @@ Source: the manuals of GNU coreutils 9.1, findutils 4.9, tar 1.34, sed 4.8, rsyn
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from stripewise.run.shell._arguments import (
@@ -18,10 +18,13 @@ from stripewise.run.shell._arguments import (
     REMOVES,
     WRITES,
     Arguments,
+    Changes,
+    Copies,
     Handler,
     Use,
     named,
     part_of,
+    table,
 )
 from stripewise.run.shell._remote_data import REMOTE_HANDLERS, pushed_to
 from stripewise.run.shell._words import Word
@@ -38,42 +41,6 @@ def uses_of(name: str, words: Sequence[Word]) -> Iterator[Use] | None:
     return None if handler is None else handler(words)
 
 
-# -- tables ------------------------------------------------------------------------------------
-
-
-def _all(
-    verb: str, letters: str = "", names: Iterable[str] = (), follows: bool = True, skip: int = 0
-) -> Handler:
-    """Every operand is changed, but for the first ones."""
-
-    def handler(words: Sequence[Word]) -> Iterator[Use]:
-        found = Arguments.of(words, letters, names)
-        first = 0 if found.has("reference") else skip
-        yield from (Use(verb, word, follows) for word in found.operands[first:])
-
-    return handler
-
-
-def _last(
-    letters: str = "t",
-    names: Iterable[str] = (),
-    moves: bool = False,
-    remote: str | None = None,
-) -> Handler:
-    """The last operand is written, or what -t names, where the command has such an option."""
-
-    def handler(words: Sequence[Word]) -> Iterator[Use]:
-        found = Arguments.of(words, letters, ("target-directory", *names))
-        into = found.values("t", "target-directory") if "t" in letters else []
-        sources = found.operands if into else found.operands[:-1]
-        for word in into or found.operands[-1:]:
-            yield Use(WRITES, word, remote=remote)
-        if moves or found.has("remove-source-files"):
-            yield from (Use(MOVES, word, follows=False, remote=remote) for word in sources)
-
-    return handler
-
-
 def _ln(words: Sequence[Word]) -> Iterator[Use]:
     found = Arguments.of(words, "tS", ("target-directory", "suffix"))
     into = found.values("t", "target-directory")
@@ -85,37 +52,11 @@ def _ln(words: Sequence[Word]) -> Iterator[Use]:
 
 def _install(words: Sequence[Word]) -> Iterator[Use]:
     if Arguments.of(words, "mogSt").has("d", "directory"):
-        yield from _all(WRITES, "mog", ("mode", "owner", "group"))(words)
+        handler: Handler = Changes(letters="mog", names="mode owner group")
     else:
-        yield from _last("mogSt", ("mode", "owner", "group", "suffix"))(words)
-
-
-def _output(letters: str, *names: str) -> Handler:
-    """An option names what is written."""
-
-    def handler(words: Sequence[Word]) -> Iterator[Use]:
-        found = Arguments.of(words, letters, names)
-        yield from (Use(WRITES, word) for word in found.values(*letters, *names))
-
-    return handler
-
-
-def _in_place(letters: str, is_wanted: Callable[[Arguments], bool], script: str) -> Handler:
-    """An editor of streams, where it edits files; `script`: options with what it does."""
-
-    def handler(words: Sequence[Word]) -> Iterator[Use]:
-        found = Arguments.of(words, letters, ("expression", "file"))
-        if is_wanted(found):
-            first = 0 if found.has(*script, "expression", "file") else 1
-            yield from (Use(WRITES, word) for word in found.operands[first:])
-
-    return handler
-
-
-def _compress(words: Sequence[Word]) -> Iterator[Use]:
-    found = Arguments.of(words, "SbTp", ("suffix",))
-    if not found.has("c", "stdout", "to-stdout", "t", "test", "l", "list"):
-        yield from (Use(MOVES, word) for word in found.operands)
+        names = "mode owner group suffix target-directory"
+        handler = Copies(target=_TARGET, letters="mogSt", names=names)
+    yield from handler(words)
 
 
 def _dd(words: Sequence[Word]) -> Iterator[Use]:
@@ -156,10 +97,6 @@ def _unzip(words: Sequence[Word]) -> Iterator[Use]:
         yield Use(WRITES, next(iter(found.values("d")), named(".")))
 
 
-def _first(words: Sequence[Word]) -> Iterator[Use]:
-    yield from (Use(WRITES, word) for word in Arguments.of(words).operands[:1])
-
-
 def _cpio(words: Sequence[Word]) -> Iterator[Use]:
     found = Arguments.of(words, "DEFHIO", ("directory", "file"))
     if found.has("i", "extract") and not found.has("t", "to-stdout"):
@@ -167,11 +104,6 @@ def _cpio(words: Sequence[Word]) -> Iterator[Use]:
     elif found.has("p", "pass-through"):
         yield from (Use(WRITES, word) for word in found.operands[-1:])
     yield from (Use(WRITES, word) for word in found.values("O"))
-
-
-def _split(words: Sequence[Word]) -> Iterator[Use]:
-    found = Arguments.of(words, "abClnt", ("bytes", "lines", "number", "suffix-length"))
-    yield from (Use(WRITES, word) for word in found.operands[1:2])
 
 
 def _find(words: Sequence[Word]) -> Iterator[Use]:
@@ -247,16 +179,6 @@ def _git(words: Sequence[Word]) -> Iterator[Use]:
         yield from pushed_to(rest)
 
 
-def _make(words: Sequence[Word]) -> Iterator[Use]:
-    found = Arguments.of(words, "CfIjloW", ("directory", "file", "jobs"))
-    yield from (Use(WRITES, word) for word in found.values("C", "directory"))
-
-
-def _cmake(words: Sequence[Word]) -> Iterator[Use]:
-    found = Arguments.of(words, "BSDGC", ("build", "prefix"))
-    yield from (Use(WRITES, word) for word in found.values("B", "build", "prefix"))
-
-
 def _patch(words: Sequence[Word]) -> Iterator[Use]:
     found = Arguments.of(words, "dopiBrzY", ("directory", "output", "input"))
     within = next(iter(found.values("d", "directory")), None)
@@ -286,10 +208,6 @@ def _flock(words: Sequence[Word]) -> Iterator[Use]:
     yield from (Use(WRITES, word) for word in found.operands)
 
 
-def _sed_edits(found: Arguments) -> bool:
-    return found.has("i", "in-place")
-
-
 _AWK_OUTPUT = re.compile(r"(?:>>?|\btee(?:\s+-a)?)\s*\"?([^\"\s;{}|]*/[^\"\s;{}|]*)\"")
 
 
@@ -303,74 +221,58 @@ def _awk(words: Sequence[Word]) -> Iterator[Use]:
         yield from (Use(WRITES, named(path)) for path in _AWK_OUTPUT.findall(word.text))
 
 
-def _second(words: Sequence[Word]) -> Iterator[Use]:
-    yield from (Use(WRITES, word) for word in Arguments.of(words, "fsw").operands[1:2])
-
-
-def _archive(words: Sequence[Word]) -> Iterator[Use]:
-    yield from (Use(WRITES, word) for word in words[1:2])
-
-
-def _perl_edits(found: Arguments) -> bool:
-    return found.has("i")
-
-
-def _copied_last(words: Sequence[Word]) -> Iterator[Use]:
-    """Programs that write the last of several files."""
-    operands = Arguments.of(words, "dvopfl").operands
-    if len(operands) > 1:
-        yield Use(WRITES, operands[-1])
-
-
-def _table(names: str, handler: Handler) -> dict[str, Handler]:
-    return dict.fromkeys(names.split(), handler)
-
-
-_RSYNC = ("exclude", "include", "rsh", "filter", "files-from", "log-file", "chmod", "bwlimit")
 _COMPILERS = "cc gcc g++ gfortran c++ clang mpicc mpicxx mpif90 mpifort ifort icc ftn CC ld"
-_HANDLERS: dict[str, Handler] = {
-    **_table("rm rmdir unlink", _all(REMOVES, follows=False)),
-    "shred": _all(REMOVES, "ns", ("iterations", "size")),
-    "mv": _last("St", ("suffix",), moves=True),
-    "cp": _last("St", ("suffix",)),
-    "scp": _last("PioclFJS", remote=""),
-    "rsync": _last("efBMT@", _RSYNC, remote=""),
+_PACKERS = "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 pigz pbzip2"
+_LAST_OF_SEVERAL = "nccopy cdo ncks ncrcat ncra ncea nces ncwa ncbo ncecat h5repack sbcast"
+_TARGET = "t target-directory"
+_HANDLERS = table({
+    "rm rmdir unlink": Changes(REMOVES, follows=False),
+    "shred": Changes(REMOVES, letters="ns", names="iterations size"),
+    "mv": Copies(target=_TARGET, letters="St", names="suffix target-directory", moves=True),
+    "cp": Copies(target=_TARGET, letters="St", names="suffix target-directory"),
+    "scp": Copies(letters="PioclFJS", remote=""),
+    "rsync": Copies(
+        letters="efBMT@", remote="",
+        names="exclude include rsh filter files-from log-file chmod bwlimit",
+    ),
     "ln": _ln,
     "install": _install,
-    "mkdir": _all(WRITES, "m", ("mode",)),
-    "mkfifo": _all(WRITES, "m", ("mode",)),
-    "touch": _all(WRITES, "drt", ("date", "reference")),
-    "tee": _all(WRITES),
-    "truncate": _all(WRITES, "sr", ("size", "reference")),
-    **_table("chmod chown chgrp chattr", _all(WRITES, skip=1)),
-    "setfacl": _all(WRITES, "mxMX", ("modify", "remove", "set")),
-    "setfattr": _all(WRITES, "nvx", ("name", "value", "remove")),
-    **_table("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 pigz pbzip2", _compress),
+    "mkdir mkfifo": Changes(letters="m", names="mode"),
+    "touch": Changes(letters="drt", names="date reference"),
+    "tee": Changes(),
+    "truncate": Changes(letters="sr", names="size reference"),
+    "chmod chown chgrp chattr": Changes(skip=1, instead="reference"),
+    "setfacl": Changes(letters="mxMX", names="modify remove set"),
+    "setfattr": Changes(letters="nvx", names="name value remove"),
+    _PACKERS: Changes(MOVES, letters="SbTp", names="suffix",
+                      unless="c stdout to-stdout t test l list"),
     "dd": _dd,
-    **_table("tar gtar bsdtar", _tar),
+    "tar gtar bsdtar": _tar,
     "unzip": _unzip,
-    **_table("zip sqlite3 script", _first),
-    "ar": _archive,
-    **_table("awk gawk mawk nawk", _awk),
-    "fallocate": _all(WRITES, "lo", ("length", "offset")),
-    "rename": _all(WRITES, skip=2),
-    "csplit": _output("f", "prefix"),
-    "uniq": _second,
+    "zip sqlite3 script": Changes(most=1),
+    "ar": lambda words: (Use(WRITES, word) for word in words[1:2]),
+    "awk gawk mawk nawk": _awk,
+    "fallocate": Changes(letters="lo", names="length offset"),
+    "rename": Changes(skip=2),
+    "csplit": Changes(most=0, letters="f", names="prefix", written="f prefix"),
+    "uniq": Changes(skip=1, most=1, letters="fsw"),
     "cpio": _cpio,
-    "split": _split,
+    "split": Changes(skip=1, most=1, letters="abClnt", names="bytes lines number suffix-length"),
     "find": _find,
     "git": _git,
-    **_table("make gmake ninja", _make),
-    "cmake": _cmake,
+    "make gmake ninja": Changes(most=0, letters="CfIjloW", names="directory file jobs",
+                                written="C directory"),
+    "cmake": Changes(most=0, letters="BSDGC", names="build prefix", written="B build prefix"),
     "patch": _patch,
     "lfs": _lfs,
-    "sort": _output("o", "output"),
-    **_table(_COMPILERS, _output("o")),
+    "sort": Changes(most=0, letters="o", names="output", written="o output"),
+    _COMPILERS: Changes(most=0, letters="o", written="o"),
     "mktemp": _mktemp,
     "flock": _flock,
-    "sed": _in_place("efl", _sed_edits, "ef"),
-    "perl": _in_place("eEmMIF", _perl_edits, "eE"),
-    **_table("nccopy cdo ncks ncrcat ncra ncea nces ncwa ncbo ncecat h5repack sbcast",
-             _copied_last),
+    "sed": Changes(skip=1, instead="e f expression file", letters="efl", names="expression file",
+                   only="i in-place"),
+    "perl": Changes(skip=1, instead="e E expression file", letters="eEmMIF",
+                    names="expression file", only="i"),
+    _LAST_OF_SEVERAL: Copies(least=2, letters="dvopfl"),
     **REMOTE_HANDLERS,
-}  # fmt: skip
+})  # fmt: skip

@@ -11,7 +11,17 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from stripewise.run.shell._arguments import MOVES, REMOVES, WRITES, Arguments, Handler, Use, named
+from stripewise.run.shell._arguments import (
+    MOVES,
+    REMOVES,
+    WRITES,
+    Arguments,
+    Changes,
+    Copies,
+    Use,
+    named,
+    table,
+)
 from stripewise.run.shell._paths import MARKED, known_part, shown
 from stripewise.run.shell._words import Word
 
@@ -63,31 +73,6 @@ class _Client:
             yield Use(WRITES, rest[-1], remote=scheme)
             if name in self.moves.split():
                 yield from (Use(MOVES, word, False, remote=scheme) for word in rest[:-1])
-
-
-def _all(verb: str, scheme: str, letters: str = "") -> Handler:
-    """Every operand is changed there."""
-
-    def handler(words: Sequence[Word]) -> Iterator[Use]:
-        for word in Arguments.of(words, letters).operands:
-            yield Use(verb, word, remote=scheme)
-
-    return handler
-
-
-def _last(scheme: str = "", letters: str = "", moves: bool = False) -> Handler:
-    """The last of several operands is written; one alone goes to the usual place there."""
-
-    def handler(words: Sequence[Word]) -> Iterator[Use]:
-        operands = Arguments.of(words, letters).operands
-        if len(operands) > 1:
-            yield Use(WRITES, operands[-1], remote=scheme)
-        elif operands and scheme:
-            yield Use(WRITES, named(scheme), remote=scheme)
-        if moves:
-            yield from (Use(MOVES, word, False, remote=scheme) for word in operands[:-1])
-
-    return handler
 
 
 _S3 = _Client(
@@ -156,12 +141,6 @@ def _request(method: str, urls: Sequence[Word]) -> Iterator[Use]:
     for word in urls:
         if not _LOCALHOST.match(word.text):
             yield Use(verb, word, remote="http://")
-
-
-def _mail(words: Sequence[Word]) -> Iterator[Use]:
-    found = Arguments.of(words, "sacbrSqAuTXhQ", ("subject", "attach", "append", "cc", "bcc"))
-    if not found.has("f", "file", "H", "e"):  # otherwise a mailbox is read
-        yield from (Use(SENDS, word, remote="mailto:") for word in found.operands)
 
 
 def _mutt(words: Sequence[Word]) -> Iterator[Use]:
@@ -253,13 +232,9 @@ def changes_there(text: str) -> bool:
     return _CHANGES.search(text) is not None
 
 
-def _irods(verb: str) -> Handler:
-    return _all(verb, "irods:", "DRNnpXS")
-
-
 _GSUTIL = _Client("gs://", "cp rsync", "mv", "rm rb", "mb setmeta rewrite", letters="ohaxsLjz")
 _IRODS = "irods:"
-REMOTE_HANDLERS: dict[str, Handler] = {
+REMOTE_HANDLERS = table({
     "aws": _aws,
     "s5cmd": _Client("s3://", "cp sync", "mv", "rm rb", "mb", names="endpoint-url profile"),
     "s3cmd": _Client(
@@ -288,23 +263,25 @@ REMOTE_HANDLERS: dict[str, Handler] = {
     "wget": _wget,
     "htar": _htar,
     "dsmc": _dsmc,
-    **dict.fromkeys(("gfal-copy", "xrdcp", "bbcp", "globus-url-copy", "ecp"),
-                    _last(letters="tTKDnpwsS")),
-    "gfal-rm": _all(REMOVES, ""),
-    "gfal-mkdir": _all(WRITES, ""),
-    **dict.fromkeys(("erm", "ermdir"), _all(REMOVES, "ec:")),
-    "emkdir": _all(WRITES, "ec:"),
-    "emv": _last(moves=True),
-    "iput": _last(_IRODS, "DRNnpX"),
-    "irsync": _last("", "RNX"),
-    "icp": _last(_IRODS, "RNpX"),
-    "imv": _last(_IRODS, moves=True),
-    **dict.fromkeys(("irm", "irmdir"), _irods(REMOVES)),
-    **dict.fromkeys(("imkdir", "ireg", "itrim"), _irods(WRITES)),
-    **dict.fromkeys(("mail", "mailx", "s-nail", "Mail"), _mail),
+    "gfal-copy xrdcp bbcp globus-url-copy ecp": Copies(least=2, letters="tTKDnpwsS", remote=""),
+    "gfal-rm": Changes(REMOVES, remote=""),
+    "gfal-mkdir": Changes(remote=""),
+    "erm ermdir": Changes(REMOVES, remote="ec:"),
+    "emkdir": Changes(remote="ec:"),
+    "emv": Copies(least=2, moves=True, remote=""),
+    "iput": Copies(least=2, letters="DRNnpX", remote=_IRODS),
+    "irsync": Copies(least=2, letters="RNX", remote=""),
+    "icp": Copies(least=2, letters="RNpX", remote=_IRODS),
+    "imv": Copies(least=2, moves=True, remote=_IRODS),
+    "irm irmdir": Changes(REMOVES, letters="DRNnpXS", remote=_IRODS),
+    "imkdir ireg itrim": Changes(letters="DRNnpXS", remote=_IRODS),
+    "mail mailx s-nail Mail": Changes(
+        SENDS, letters="sacbrSqAuTXhQ", names="subject attach append cc bcc",
+        unless="f file H e", remote="mailto:",  # with these a mailbox is read
+    ),
     "mutt": _mutt,
-    **dict.fromkeys(("sendmail", "msmtp"), _sendmail),
-}  # fmt: skip
+    "sendmail msmtp": _sendmail,
+})  # fmt: skip
 
 
 # Names of places on other hosts and in archives: `me@host:/data`, `s3://bucket/x`, `htar:/a.tar`.

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stripewise.run.tiers._base import check_absolute as check_absolute
     from stripewise.run.tiers._base import check_there as check_there
     from stripewise.run.tiers._base import is_plain_path as is_plain_path
+    from stripewise.run.tiers._lua import read_template as read_template
     from stripewise.run.tiers._registry import find_tier as find_tier
     from stripewise.run.tiers._registry import tier_names as tier_names
     from stripewise.run.tiers._registry import tier_of_words as tier_of_words

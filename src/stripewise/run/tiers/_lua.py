@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from stripewise.core.errors import UsageError
 from stripewise.present import printable
@@ -81,6 +82,26 @@ class LuaTier(Tier):
         asked = set(_PLACEHOLDER.findall(" ".join(request.template)))
         sized = asked & {"capacity", "nodes"}
         return super().check(request, pools if sized or request.nodes else ())
+
+
+def read_template(name: str, directory: Path = Path()) -> tuple[str, ...]:
+    """Return the lines of a site's template.
+
+    Args:
+        name: Path of its file, as the user gave it.
+        directory: That the path is relative to.
+
+    Raises:
+        UsageError: It cannot be read.
+    """
+    try:
+        text = (directory / name).read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        why = (error.strerror if isinstance(error, OSError) else "") or "no text in UTF-8"
+        raise UsageError(
+            f"--template {printable(name)}: {why}; give a file with the site's lines"
+        ) from None
+    return tuple(line for line in text.splitlines() if line.strip())
 
 
 def _check_line(line: str) -> None:

@@ -49,5 +49,6 @@ if TYPE_CHECKING:
     from stripewise.settings.tunables._space import is_valid as is_valid
     from stripewise.settings.tunables._space import lustre_aggregators as lustre_aggregators
     from stripewise.settings.tunables._space import lustre_stripes as lustre_stripes
+    from stripewise.settings.tunables._vary import parse_vary as parse_vary
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -41,6 +41,12 @@ if TYPE_CHECKING:
     from stripewise.storage.machines._parse import description_warnings as description_warnings
     from stripewise.storage.machines._probe import Effort as Effort
     from stripewise.storage.machines._probe import probe_storage as probe_storage
+    from stripewise.storage.machines._report import storage_json as storage_json
+    from stripewise.storage.machines._report import storage_lines as storage_lines
+    from stripewise.storage.machines._report import storage_sentence as storage_sentence
+    from stripewise.storage.machines._report import storage_summary as storage_summary
+    from stripewise.storage.machines._report import storage_warnings as storage_warnings
+    from stripewise.storage.machines._report import storages_table as storages_table
     from stripewise.storage.machines._requests import Stack as Stack
     from stripewise.storage.machines._write import description_digest as description_digest
     from stripewise.storage.machines._write import description_text as description_text

@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.storage.simulation._jobs import Job as Job
+    from stripewise.storage.simulation._jobs import parse_capacity as parse_capacity
+    from stripewise.storage.simulation._jobs import parse_sweep as parse_sweep
+    from stripewise.storage.simulation._jobs import simulate_job as simulate_job
+    from stripewise.storage.simulation._jobs import workload_of as workload_of
+    from stripewise.storage.simulation._jobs import workload_of_trace as workload_of_trace
     from stripewise.storage.simulation._law import phase_times as phase_times
     from stripewise.storage.simulation._limits import Limit as Limit
     from stripewise.storage.simulation._limits import limits_of as limits_of

@@ -25,6 +25,7 @@ from stripewise.run.tiers import (
     check_absolute,
     check_there,
     find_tier,
+    read_template,
     tier_of_words,
     variable_of,
 )
@@ -175,16 +176,7 @@ def asked_of_tier(
     Raises:
         UsageError: The template cannot be read.
     """
-    template: tuple[str, ...] = ()
-    if job.template:
-        try:
-            text = (origin / job.template).read_text(encoding="utf-8")
-        except (OSError, UnicodeError) as error:
-            why = (error.strerror if isinstance(error, OSError) else "") or "no text in UTF-8"
-            raise UsageError(
-                f"--template {printable(job.template)}: {why}; give a file with the site's lines"
-            ) from None
-        template = tuple(line for line in text.splitlines() if line.strip())
+    template = read_template(job.template, origin) if job.template else ()
     return replace(
         base,
         pool=job.pool or base.pool,

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from stripewise.study.report._job_study import JobFacts as JobFacts
     from stripewise.study.report._job_study import job_study as job_study
     from stripewise.study.report._job_study import study_of_job as study_of_job
-    from stripewise.study.report._json import configuration_document as configuration_document
     from stripewise.study.report._json import result_to_json as result_to_json
     from stripewise.study.report._outputs import job_lines as job_lines
     from stripewise.study.report._outputs import script_lines as script_lines

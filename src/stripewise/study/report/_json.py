@@ -22,6 +22,7 @@ from stripewise.core import (
     with_unknown,
 )
 from stripewise.present import finite, printable
+from stripewise.settings import configuration_document
 from stripewise.study.report._digest import (
     Digest,
     baseline_figures,
@@ -95,26 +96,6 @@ def result_to_json(result: StudyResult, job: JobStudy | None = None) -> dict[str
         document["job"] = job_to_json(job)
     clean: dict[str, Any] = _plain(document)
     return clean
-
-
-def configuration_document(configuration: Configuration) -> dict[str, Any]:
-    """Convert a configuration to the structure of its canonical TOML."""
-    document: dict[str, Any] = {"version": 1, "file": []}
-    for rule in configuration.files:
-        entry: dict[str, Any] = {"match": rule.match}
-        entry.update({layer: dict(s) for layer, s in rule.layers.items() if s})
-        entry["override"] = rule.override
-        if rule.datasets:
-            entry["dataset"] = [{"match": d.match, **d.hdf5} for d in rule.datasets]
-        document["file"].append(entry)
-    job: dict[str, Any] = {**configuration.job.resources, **configuration.job.burst_buffer}
-    if configuration.job.mca:
-        job["mca"] = dict(configuration.job.mca)
-    if configuration.job.environment:
-        job["environment"] = dict(configuration.job.environment)
-    if job:
-        document["job"] = job
-    return document
 
 
 def _figures(figures: Digest) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns patterns, sweeps and traces into workloads for simulations."""
+"""Simulates a job: turns its pattern or trace into a workload, and sweeps its numbers."""
 
 from __future__ import annotations
 
@@ -11,34 +11,30 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stripewise.cli._common import note
-from stripewise.cli._vary import parse_vary
 from stripewise.core import Value
 from stripewise.core.errors import UsageError
 from stripewise.evidence.patterns import Pattern, PatternKind, find_patterns
 from stripewise.evidence.readers import read_evidence
 from stripewise.evidence.trace import READS, WRITES, Evidence, IoLayer, Op, Pieces, Selections
 from stripewise.present import plural
-from stripewise.settings.tunables import size_bytes
-from stripewise.storage.simulation import (
+from stripewise.settings.tunables import parse_vary, size_bytes
+from stripewise.storage.machines import Storage
+from stripewise.storage.simulation._notation import (
     KERNELS,
-    PatternKey,
-    in_steps,
-    traced_program,
     workload_from_kernel,
     workload_from_notation,
 )
+from stripewise.storage.simulation._programs import PatternKey, in_steps
+from stripewise.storage.simulation._report import Simulation, SimulationRow
+from stripewise.storage.simulation._simulate import Simulated, simulate
+from stripewise.storage.simulation._trace_classes import traced_program
 from stripewise.storage.stacks import Workload
 
-if TYPE_CHECKING:
-    from stripewise.storage.machines import Storage
-    from stripewise.storage.simulation import Simulated
-
-
+Say = Callable[[str], None]
+"""Takes what a user should know of a workload."""
 MOST_POINTS, MOST_RANKS = 100_000, 100_000_000
 OF_JOB = ("nodes", "ranks-per-node", "stack", "transport", "capacity")
 
@@ -76,16 +72,36 @@ class Job:
 
     def simulated(self, storage: Storage, workload: Workload) -> Simulated:
         """Simulate the job, whose workload is known."""
-        from stripewise.storage.simulation import simulate
-
         return simulate(
             storage, workload, self.stack, self.settings, self.transport,
             capacity_bytes=self.capacity_bytes, private=self.private,
         )  # fmt: skip
 
 
-def workload_of(job: Job) -> Workload:
+def simulate_job(
+    storage: Storage, job: Job, sweep: Mapping[str, Sequence[Value]], say: Say
+) -> Simulation:
+    """Simulate a job on a storage, once for each combination of what is swept.
+
+    Raises:
+        UsageError: Its pattern is none, or of a trace with another number of ranks.
+        ConfigurationError: The job is impossible on the storage.
+    """
+    rows, works = [], {}
+    for point, one in swept(job, sweep):
+        key = one.nodes, one.ranks_per_node
+        if key not in works:
+            works[key] = workload_of(one, say)
+        rows.append(SimulationRow(point, works[key], one.simulated(storage, works[key])))
+    return Simulation(storage, job.pattern, {name: tuple(v) for name, v in sweep.items()}, rows)
+
+
+def workload_of(job: Job, say: Say = lambda text: None) -> Workload:
     """Return what the ranks of a job move.
+
+    Args:
+        job: What is simulated.
+        say: Takes what a trace tells that cannot be simulated.
 
     Raises:
         UsageError: The pattern is none, or of a trace with another number of ranks.
@@ -116,7 +132,7 @@ def workload_of(job: Job) -> Workload:
             "(<3D,(BLOCK,BLOCK,BLOCK),(256,256,256)>)"
         )
 
-    return workload_of_trace(Path(text), job.nodes, job.ranks_per_node)
+    return workload_of_trace(Path(text), job.nodes, job.ranks_per_node, say)
 
 
 def is_notation(text: str) -> bool:
@@ -176,7 +192,7 @@ def parse_sweep(texts: Sequence[str]) -> dict[str, tuple[Value, ...]]:
 
 def _of_job(name: str, word: str) -> Value:
     if name == "capacity":
-        return capacity(word)
+        return parse_capacity(word)
     if name in ("stack", "transport") and word:
         return word
     if not word:
@@ -186,7 +202,7 @@ def _of_job(name: str, word: str) -> Value:
     return int(word)
 
 
-def capacity(text: str) -> int:
+def parse_capacity(text: str) -> int:
     """Return the bytes of a capacity.
 
     Raises:
@@ -221,16 +237,19 @@ _CHANGES: Mapping[str, Callable[[Job, Value], Job]] = {
 }
 
 
-# What a traced run moved, as a workload for `stripewise simulate`.
+# What a traced run moved, as a workload.
 
 
-def workload_of_trace(path: Path, nodes: int, ranks_per_node: int = 0) -> Workload:
+def workload_of_trace(
+    path: Path, nodes: int, ranks_per_node: int = 0, say: Say = lambda text: None
+) -> Workload:
     """Return what the ranks of a traced run moved, through MPI-IO and by themselves.
 
     Args:
         path: Of the trace.
         nodes: Of the job.
         ranks_per_node: 0: the run's ranks are spread evenly.
+        say: Takes what of it is left out.
 
     Raises:
         UsageError: It tells of no I/O that can be simulated, or is of another number of ranks.
@@ -241,7 +260,7 @@ def workload_of_trace(path: Path, nodes: int, ranks_per_node: int = 0) -> Worklo
     per_node = ranks_per_node or -(-ranks // nodes)
     own = traced_program(evidence, per_node)
     through = [one for one in accesses if not _is_of(one.file, own.files)]
-    patterns = _patterns(path, through)
+    patterns = _patterns(path, through, say)
     if not patterns and not own.stretches:
         raise UsageError(
             f"{path}: no I/O was found in it; `stripewise profile {path} --as info` says more"
@@ -252,7 +271,7 @@ def workload_of_trace(path: Path, nodes: int, ranks_per_node: int = 0) -> Worklo
             f"and --ranks-per-node whose product is {ranks}"
         )
     if own.left_out:
-        note(
+        say(
             f"{plural(own.left_out, 'file')} of {path} left out of the simulation, as not in the "
             "directories of the program's data"
         )
@@ -266,7 +285,7 @@ def _is_of(file: str, told: Iterable[str]) -> bool:
     return file in told or any(one.startswith(f"{file}/") for one in told)
 
 
-def _patterns(path: Path, accesses: Iterable[Selections | Pieces]) -> list[Pattern]:
+def _patterns(path: Path, accesses: Iterable[Selections | Pieces], say: Say) -> list[Pattern]:
     """Return the regular patterns, and say how many others there are.
 
     Raises:
@@ -280,10 +299,9 @@ def _patterns(path: Path, accesses: Iterable[Selections | Pieces]) -> list[Patte
             "shows more"
         )
     if len(patterns) < len(found):
-        note(
-            f"{len(found) - len(patterns)} of {len(found)} patterns in {path} are irregular and "
-            "are left out of the simulation",
-            kind="warning",
+        say(
+            f"warning: {len(found) - len(patterns)} of {len(found)} patterns in {path} are "
+            "irregular and are left out of the simulation"
         )
     return patterns
 
@@ -313,7 +331,7 @@ def _opened(evidence: Evidence, patterns: Iterable[Pattern]) -> Iterator[tuple[s
 
 
 def _moved(accesses: Iterable[Selections | Pieces]) -> Counter[PatternKey]:
-    """Bytes that were moved of each dataset in each direction."""
+    """Return the bytes that were moved of each dataset in each direction."""
     moved: Counter[PatternKey] = Counter()
     for one in accesses:
         if isinstance(one, Selections):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads tunables and their values, given as `--vary` and its like."""
+"""Reads the values to try of tunables, from texts such as `cb_nodes=1,2` and from TOML files."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from typing import Any
 
 from stripewise.core import Value
 from stripewise.core.errors import UsageError
-from stripewise.settings.tunables import Tunable, get
+from stripewise.settings.tunables._base import Tunable
+from stripewise.settings.tunables._registry import get
 
 
 def parse_vary(texts: Sequence[str], option: str = "--vary") -> dict[str, tuple[Value, ...]]:
     """Read `mpiio.cb_buffer_size=1MiB,4MiB` and its like.
 
     Args:
-        texts: Values of the option.
-        option: That messages name.
+        texts: What the user wrote.
+        option: Name of the option that held the texts, for messages.
 
     Raises:
         UsageError: It is no such text, or names a tunable that does not exist, or twice.
@@ -30,11 +31,11 @@ def parse_vary(texts: Sequence[str], option: str = "--vary") -> dict[str, tuple[
         if not equals or not values.strip() or not name.strip():
             values = "VALUE" if option == "--set" else "VALUE,VALUE"
             raise UsageError(f"{option} {text!r}: write TUNABLE={values}")
-        knob = get(name.strip())
-        if knob.name in found:
-            raise UsageError(f"{option} names {knob.name} twice; give all its values at once")
+        tunable = get(name.strip())
+        if tunable.name in found:
+            raise UsageError(f"{option} names {tunable.name} twice; give all its values at once")
         separator = ";" if ";" in values else ","
-        found[knob.name] = tuple(_value(knob, word) for word in values.split(separator))
+        found[tunable.name] = tuple(_value(tunable, word) for word in values.split(separator))
     return found
 
 
