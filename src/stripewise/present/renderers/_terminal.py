@@ -44,7 +44,7 @@ def block_lines(block: Block, width: int | None = None) -> Iterator[str]:
 
     Args:
         block: Of a page or report.
-        width: That facts and tables are laid out for; None: they may be as wide as they are.
+        width: That all but lines to copy keeps to; None: all is as wide as it is.
     """
     yield from map(printable, _body(block, width))
 
@@ -80,7 +80,7 @@ def _notice(block: Notice, width: int | None) -> Iterator[str]:
 
 @_body.register
 def _lines(block: Lines, width: int | None) -> Iterator[str]:
-    yield from _note(block.note)
+    yield from _note(block.note, width)
     yield from (f"  {line}" for line in block.lines)
 
 
@@ -95,14 +95,7 @@ def _facts(block: Facts, width: int | None) -> Iterator[str]:
     for item in block.items:
         note = f" ({item.why or item.note})" if item.why or item.note else ""
         text = written(item.value, item.kind, item.why) + note
-        yield from labelled(item.title, _wrapped(text, width))
-
-
-def _wrapped(text: str, width: int | None) -> list[str]:
-    """Return the lines of a text beside its label; words and paths stay whole."""
-    if width is None:
-        return [text]
-    return textwrap.wrap(text, width - LABEL, break_long_words=False, break_on_hyphens=False)
+        yield from labelled(item.title, _wrapped(text, width and width - LABEL))
 
 
 @_body.register
@@ -117,9 +110,16 @@ def _table(block: Table, width: int | None) -> Iterator[str]:
     heads = [one.title for one in block.shown]
     for number, lines in enumerate(TextTable(heads, rows, left=frozenset(left)).blocks(width)):
         yield from lines if not number else ["", *lines]
-    yield from _note(block.note)
+    yield from _note(block.note, width)
 
 
-def _note(text: str) -> Iterator[str]:
+def _note(text: str, width: int | None = None) -> Iterator[str]:
     if text:
-        yield text
+        yield from _wrapped(text, width)
+
+
+def _wrapped(text: str, width: int | None) -> list[str]:
+    """Return the lines of a text, each printable; words and paths stay whole."""
+    if width is None:
+        return [text]
+    return textwrap.wrap(printable(text), width, break_long_words=False, break_on_hyphens=False)
