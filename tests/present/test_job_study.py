@@ -28,7 +28,7 @@ from stripewise.core import (
 )
 from stripewise.settings.tunables import build_configuration
 from stripewise.study.report import JobFacts, job_lines, job_study
-from stripewise.study.report._job_study import mpiio_text
+from stripewise.study.report._outputs import mpiio_text
 
 MIB = 2**20
 POINTS: tuple[tuple[dict[str, Value], float], ...] = (

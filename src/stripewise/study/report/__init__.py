@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.study.report._content import render_html as render_html
+    from stripewise.study.report._content import study_content as study_content
     from stripewise.study.report._job_cost import job_plan_lines as job_plan_lines
     from stripewise.study.report._job_cost import job_plan_to_json as job_plan_to_json
     from stripewise.study.report._job_cost import outside_lines as outside_lines
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from stripewise.study.report._outputs import script_lines as script_lines
     from stripewise.study.report._outputs import write_job_outputs as write_job_outputs
     from stripewise.study.report._outputs import write_outputs as write_outputs
-    from stripewise.study.report._page import render_html as render_html
     from stripewise.study.report._progress import progress_observer as progress_observer
     from stripewise.study.report._summary import SimulatedStudy as SimulatedStudy
     from stripewise.study.report._summary import simulated_study_json as simulated_study_json

@@ -25,14 +25,7 @@ from stripewise.core import (
     TrialState,
     Value,
 )
-from stripewise.present import (
-    TextTable,
-    number_text,
-    plural,
-    printable,
-    rate_text,
-    size_text,
-)
+from stripewise.present import plural
 from stripewise.settings.formats import get, matches
 from stripewise.settings.tunables import split_scope
 from stripewise.study.report._digest import Digest, baseline_runs, best_runs, digest
@@ -295,7 +288,6 @@ def _studied(runs: Sequence[Measurement], studied: str) -> ObservedFile | None:
 
 MOST_FILES = 8
 _Told = Iterator[tuple[str, str, float | None]]
-_UNKNOWN = "–"
 _WHOLE = ("total", "open/close/trunc time")
 _FIELDS = (
     ("collective {}s", "calls", "collective"),
@@ -367,32 +359,3 @@ def _of_timers(direction: str, file: MpiioFile) -> _Told:
         yield f"data send rate, {direction}s", "B/s", block.data_send_bytes_per_second
         yield f"raw {direction} rate", "B/s", block.raw_bytes_per_second
         yield f"net {direction} rate", "B/s", block.net_bytes_per_second
-
-
-def figure_text(value: float | None, unit: str) -> str:
-    """Write a figure as people read it."""
-    if value is None:
-        return _UNKNOWN
-    if unit == "B":
-        return size_text(value)
-    if unit == "B/s":
-        return rate_text(value)
-    return f"{number_text(value)} %" if unit == "%" else f"{value:.0f}"
-
-
-def mpiio_text(study: JobStudy) -> str:
-    """Return `mpiio.txt`: a table of each file."""
-    lines = ["What Cray MPICH printed of the last baseline run and of the last best run"]
-    for path in dict.fromkeys(figure.file for figure in study.mpiio):
-        rows = [
-            [
-                one.name,
-                figure_text(one.before, one.unit),
-                figure_text(one.after, one.unit),
-            ]
-            for one in study.mpiio
-            if one.file == path
-        ]
-        (table,) = TextTable(["figure", "baseline", "best"], rows).blocks()
-        lines += ["", printable(path), *table]
-    return "\n".join(lines) + "\n"
