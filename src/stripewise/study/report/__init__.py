@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from stripewise.study.report._job_cost import outside_lines as outside_lines
     from stripewise.study.report._job_cost import payback as payback
     from stripewise.study.report._job_page import job_section as job_section
-    from stripewise.study.report._job_study import JobFacts as JobFacts
-    from stripewise.study.report._job_study import job_study as job_study
     from stripewise.study.report._job_study import study_of_job as study_of_job
     from stripewise.study.report._json import configuration_document as configuration_document
     from stripewise.study.report._json import result_to_json as result_to_json
