@@ -13,7 +13,10 @@ import studies
 from study_parts import COMMAND, Clock
 
 from stripewise.core import (
+    JobFigures,
     JobStorage,
+    JobStudy,
+    Measurement,
     MpiioFile,
     MpiioPhase,
     MpiioSide,
@@ -27,8 +30,8 @@ from stripewise.core import (
     Value,
 )
 from stripewise.settings.tunables import build_configuration
-from stripewise.study.report import JobFacts, job_lines, job_study
-from stripewise.study.report._job_study import mpiio_text
+from stripewise.study.report import job_lines, study_of_job
+from stripewise.study.report._outputs import mpiio_text
 
 MIB = 2**20
 POINTS: tuple[tuple[dict[str, Value], float], ...] = (
@@ -83,17 +86,36 @@ def result(*, improved: bool = True) -> StudyResult:
     )
 
 
-FACTS = JobFacts(
+JOB = JobFigures(
+    "run.sh",
+    1,
     compute_nodes=8,
-    staging_seconds={1: (5.0, 7.0), 3: (5.0, None)},
-    reasons={3: "The whole run got slower: hybrid"},
     n_jobs=3,
     controller_requests=21,
+    reasons={3: "The whole run got slower: hybrid"},
 )
+STAGES = {1: (5.0, 7.0), 3: (5.0, None)}
+"""Trial to its stage-in and stage-out."""
+
+
+def staged(run: Measurement, trial: int | None) -> Measurement:
+    before, after = STAGES.get(trial or 0, (None, None))
+    return replace(run, stage_in_seconds=before, stage_out_seconds=after)
+
+
+def studied(made: StudyResult, job: JobFigures = JOB) -> JobStudy:
+    """Return the study of a job script whose runs were staged."""
+    trials = tuple(
+        replace(one, measurements=tuple(staged(run, one.number) for run in one.measurements))
+        for one in made.trials
+    )
+    found = study_of_job(replace(made, trials=trials, job=job))
+    assert found is not None
+    return found
 
 
 def test_rungs_have_settings_figures_and_rules() -> None:
-    study = job_study(result(), "run.sh", 1, FACTS)
+    study = studied(result())
     assert [run.number for run in study.runs] == [0, 1, 2, 3, 4]
     assert [run.storage for run in study.runs] == [
         JobStorage.PARALLEL_FILE_SYSTEM,
@@ -115,54 +137,59 @@ def test_rungs_have_settings_figures_and_rules() -> None:
 
 
 def test_settings_for_the_studied_file_win_over_those_for_all() -> None:
-    study = job_study(result(), "run.sh", facts=FACTS)
+    study = studied(result())
     assert study.runs[2].aggregators == 8
-    other = job_study(result(), "run.sh", facts=JobFacts(studied_file="other.nc"))
+    made = result()
+    renamed = tuple(
+        (replace(one, files=(replace(one.files[0], path="other.nc"),)), two)
+        for one, two in made.pairs
+    )
+    other = studied(replace(made, pairs=renamed))
     assert other.runs[2].aggregators == 2
     assert other.runs[1].aggregators is None
 
 
 def test_what_is_not_set_is_what_was_observed() -> None:
-    study = job_study(result(), "run.sh")
+    study = studied(result())
     assert study.runs[0].aggregators == 16
     assert study.runs[0].buffer_bytes == 16 * MIB
     assert study.runs[0].system_writes == 98_304
 
 
 def test_a_trial_that_failed_has_no_figures() -> None:
-    run = job_study(result(), "run.sh").runs[4]
+    run = studied(result()).runs[4]
     assert not run.ok
     assert math.isnan(run.io_seconds)
     assert run.io_ratio == math.inf
 
 
 def test_speedups_against_each_default() -> None:
-    study = job_study(result(), "run.sh")
+    study = studied(result())
     assert list(study.speedups) == ["parallel file system", "burst buffer, 1 node, defaults"]
     assert study.speedups["parallel file system"].n_pairs == 6
     single = study.speedups["burst buffer, 1 node, defaults"]
     assert single.median == pytest.approx(3.6)
     assert math.isnan(single.low)
-    on_buffer = job_study(result(), "run.sh", facts=JobFacts(baseline_nodes=2))
+    on_buffer = studied(result(), JobFigures("run.sh", 1, baseline_nodes=2))
     assert "burst buffer, 2 nodes, defaults" in on_buffer.speedups
 
 
 def test_costs_are_those_of_the_job_with_its_staging() -> None:
-    study = job_study(result(), "run.sh", facts=FACTS)
+    study = studied(result())
     assert study.node_seconds_per_run_before == pytest.approx(8 * 68.0)
     assert study.node_seconds_per_run_after == pytest.approx(8 * (38.0 + 5.0))
     seconds = sum(run.measurement.elapsed_seconds for run in result().runs)
     assert study.node_seconds_spent == pytest.approx(8 * seconds)
-    fewer = job_study(result(), "run.sh", facts=replace(FACTS, winner_nodes=4))
+    fewer = studied(result(), replace(JOB, winner_nodes=4))
     assert fewer.node_seconds_per_run_before == study.node_seconds_per_run_before
     assert fewer.node_seconds_per_run_after == study.node_seconds_per_run_after / 2
     assert (study.node_share, fewer.node_share) == (1.0, 0.5)
-    told = job_study(result(), "run.sh", facts=JobFacts(node_seconds_spent=7.0))
+    told = studied(result(), replace(JOB, node_seconds=7.0))
     assert told.node_seconds_spent == 7.0
 
 
 def test_the_hints_are_those_of_each_class_of_files() -> None:
-    study = job_study(result(), "run.sh")
+    study = studied(result())
     assert study.hints.startswith("export MPICH_MPIIO_HINTS=")
     assert "out*:" in study.hints
     assert "cb_nodes=16" in study.hints
@@ -171,14 +198,14 @@ def test_the_hints_are_those_of_each_class_of_files() -> None:
 
 
 def test_without_improvement_there_is_no_best_and_nothing_to_set() -> None:
-    study = job_study(result(improved=False), "run.sh")
+    study = studied(result(improved=False))
     assert (study.best, study.hints, dict(study.speedups)) == (None, "", {})
     assert study.elapsed_speedup is None
 
 
 @pytest.mark.parametrize("name", studies.ALL)
 def test_any_result_of_a_study_can_be_told(name) -> None:
-    assert job_lines(job_study(studies.ALL[name](), "run.sh"))
+    assert job_lines(studied(studies.ALL[name]()))
 
 
 # ---- what MPI printed -----------------------------------------------------------------------
@@ -207,7 +234,7 @@ def printed(*, improved: bool = True) -> StudyResult:
 
 
 def test_what_mpi_printed_stands_side_by_side() -> None:
-    study = job_study(printed(), "run.sh")
+    study = studied(printed())
     figures = {one.name: (one.before, one.after, one.unit) for one in study.mpiio}
     assert figures["system writes"] == (64, 0, "calls")
     assert figures["aggregators, writes"] == (2, 8, "")
@@ -220,7 +247,7 @@ def test_what_mpi_printed_stands_side_by_side() -> None:
 
 
 def test_without_a_winner_what_mpi_printed_is_the_baselines() -> None:
-    study = job_study(printed(improved=False), "run.sh")
+    study = studied(printed(improved=False))
     assert {one.after for one in study.mpiio} == {None}
     assert {one.before for one in study.mpiio if one.name == "system writes"} == {64}
-    assert job_study(result(), "run.sh").mpiio == ()
+    assert studied(result()).mpiio == ()

@@ -11,8 +11,9 @@ import pytest
 from studies import improved
 
 from stripewise.core import Configuration, JobSettings, StudyResult
+from stripewise.present.blocks import Block, Notice
 from stripewise.settings import configuration_document
-from stripewise.study.report._page import recipes
+from stripewise.study.report._settings import recipes
 
 JOB = Configuration(job=JobSettings(ranks=4, threads=2))
 
@@ -23,6 +24,11 @@ def result_with(command: tuple[str, ...]) -> StudyResult:
     return replace(found, command=command, winner=replace(found.winner, configuration=JOB))
 
 
+def ways(result: StudyResult) -> list[Block]:
+    """Return the ways to apply the settings, which stand below the settings themselves."""
+    return recipes(result)[1:]
+
+
 def test_the_document_holds_them():
     document = configuration_document(JOB)
     assert document["job"] == {"ranks": 4, "threads": 2}
@@ -30,14 +36,15 @@ def test_the_document_holds_them():
 
 @pytest.mark.skipif(not shutil.which("mpiexec.mpich"), reason="needs MPICH")
 def test_the_command_is_written_out():
-    recipe = recipes(result_with(("mpiexec.mpich", "-n", "16", "./a b")))[1]
-    assert recipe.text == "export OMP_NUM_THREADS=2\nmpiexec.mpich -n 4 './a b'"
+    recipe = ways(result_with(("mpiexec.mpich", "-n", "16", "./a b")))[1]
+    assert recipe.lines == ["export OMP_NUM_THREADS=2", "mpiexec.mpich -n 4 './a b'"]
 
 
 def test_a_command_that_is_not_understood_is_said():
-    recipe = recipes(result_with(("jsrun", "-n", "16", "./a")))[1]
-    assert recipe.text == ""
-    assert "jsrun" in recipe.lost[0]
+    recipe = ways(result_with(("jsrun", "-n", "16", "./a")))[1]
+    assert isinstance(recipe, Notice)
+    assert "Lost in this form: " in recipe.text[0]
+    assert "jsrun" in recipe.text[0]
 
 
 @pytest.mark.parametrize(("user", "exports"), [(0, True), (1000, False)])
@@ -50,6 +57,6 @@ def test_root_is_told_what_open_mpi_asks_of_it(
     chosen = Configuration(job=JobSettings(mca={"io": "romio321"}))
     winner = replace(found.winner, configuration=chosen)
     facts = replace(found.facts, mpi_family="openmpi")
-    recipe = recipes(replace(found, winner=winner, facts=facts))[1]
-    assert ("export OMPI_ALLOW_RUN_AS_ROOT=1\n" in recipe.text) == exports
-    assert recipe.text.endswith("export OMPI_MCA_io=romio321")
+    recipe = ways(replace(found, winner=winner, facts=facts))[1]
+    assert ("export OMPI_ALLOW_RUN_AS_ROOT=1" in recipe.lines) == exports
+    assert recipe.lines[-1] == "export OMPI_MCA_io=romio321"

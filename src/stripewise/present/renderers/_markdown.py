@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import singledispatch
 
 from stripewise.present._printable import printable
@@ -14,8 +14,11 @@ from stripewise.present.blocks import (
     Block,
     Content,
     Drawings,
+    Facts,
+    Lines,
     Notice,
     Points,
+    Section,
     Table,
     written,
 )
@@ -47,10 +50,37 @@ def _points(block: Points) -> Iterator[str]:
     for item in block.items:
         yield f"{'**Warning.** ' if item.tone == 'warn' else ''}{_marked(item.text)}"
         if item.lines:
-            # A line cannot end the fence that it stands in.
-            code = [printable(line).replace("```", "'''") for line in item.lines]
-            yield "\n".join([f"```{item.language}", *code, "```"])
+            yield _fenced(item.lines, item.language)
     yield _marked(block.note)
+
+
+def _fenced(lines: Sequence[str], language: str = "text") -> str:
+    """Return lines to copy; a line cannot end the fence that it stands in."""
+    code = [printable(line).replace("```", "'''") for line in lines]
+    return "\n".join([f"```{language}", *code, "```"])
+
+
+@_parts.register
+def _section(block: Section) -> Iterator[str]:
+    for one in block.blocks:
+        yield f"**{_marked(one.title)}**" if one.title else ""
+        yield from _parts(one)
+
+
+@_parts.register
+def _lines(block: Lines) -> Iterator[str]:
+    yield _marked(block.note)
+    yield _fenced(block.lines)
+
+
+@_parts.register
+def _facts(block: Facts) -> Iterator[str]:
+    lines = []
+    for item in block.items:
+        note = f" ({item.why or item.note})" if item.why or item.note else ""
+        text = _marked(written(item.value, item.kind, item.why) + note)
+        lines.append(f"- **{_marked(item.title)}**: {text}" if item.title else f"  {text}")
+    yield "\n".join(lines)
 
 
 @_parts.register
@@ -70,11 +100,5 @@ def _table(block: Table) -> Iterator[str]:
         " | ".join(_marked(one.title) for one in shown),
         "|".join("--:" if one.kind in NUMBERS else "---" for one in shown),
     ]
-    for row in block.rows:
-        missing = row.get("missing", {})
-        lines.append(" | ".join(
-            _marked(written(row.get(one.name), row[one.kinds] if one.kinds else one.kind,
-                           missing.get(one.name, "")))
-            for one in shown
-        ))  # fmt: skip
+    lines += [" | ".join(map(_marked, block.texts(row))) for row in block.rows]
     yield "\n".join(f"|{line}|" if line.startswith("-") else f"| {line} |" for line in lines)

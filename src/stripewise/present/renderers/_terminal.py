@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from functools import singledispatch
 
 from stripewise.present._printable import printable
-from stripewise.present._terminal import TextTable, labelled
+from stripewise.present._terminal import LABEL, TextTable, labelled
 from stripewise.present.blocks import (
     NUMBERS,
     Block,
@@ -18,6 +19,7 @@ from stripewise.present.blocks import (
     Lines,
     Notice,
     Points,
+    Section,
     Table,
     written,
 )
@@ -37,19 +39,34 @@ def as_lines(content: Content) -> Iterator[str]:
         yield from block_lines(block)
 
 
-def block_lines(block: Block) -> Iterator[str]:
-    """Yield the lines of a block without its title, each printable."""
-    yield from map(printable, _body(block))
+def block_lines(block: Block, width: int | None = None) -> Iterator[str]:
+    """Yield the lines of a block without its title, each printable.
+
+    Args:
+        block: Of a page or report.
+        width: That all but lines to copy keeps to; None: all is as wide as it is.
+    """
+    yield from map(printable, _body(block, width))
 
 
 @singledispatch
-def _body(block: Block) -> Iterator[str]:
+def _body(block: Block, width: int | None) -> Iterator[str]:
     """Yield the lines of a block; what cannot be drawn is left out."""
     yield from ()
 
 
 @_body.register
-def _points(block: Points) -> Iterator[str]:
+def _section(block: Section, width: int | None) -> Iterator[str]:
+    for number, one in enumerate(block.blocks):
+        if number:
+            yield ""
+        if one.title:
+            yield one.title
+        yield from _body(one, width)
+
+
+@_body.register
+def _points(block: Points, width: int | None) -> Iterator[str]:
     for item in block.items:
         yield f"  {_MARKS[item.tone]}{item.text}"
         yield from (f"      {line}" for line in item.lines)
@@ -57,51 +74,52 @@ def _points(block: Points) -> Iterator[str]:
 
 
 @_body.register
-def _notice(block: Notice) -> Iterator[str]:
+def _notice(block: Notice, width: int | None) -> Iterator[str]:
     yield from block.text
 
 
 @_body.register
-def _lines(block: Lines) -> Iterator[str]:
-    yield from _note(block.note)
+def _lines(block: Lines, width: int | None) -> Iterator[str]:
+    yield from _note(block.note, width)
     yield from (f"  {line}" for line in block.lines)
 
 
 @_body.register
-def _drawings(block: Drawings) -> Iterator[str]:
+def _drawings(block: Drawings, width: int | None) -> Iterator[str]:
     yield from (f"  {one.description}" for one in block.charts)
     yield from _note(block.note)
 
 
 @_body.register
-def _facts(block: Facts) -> Iterator[str]:
+def _facts(block: Facts, width: int | None) -> Iterator[str]:
     for item in block.items:
         note = f" ({item.why or item.note})" if item.why or item.note else ""
-        yield from labelled(item.title, [written(item.value, item.kind, item.why) + note])
+        text = written(item.value, item.kind, item.why) + note
+        yield from labelled(item.title, _wrapped(text, width and width - LABEL))
 
 
 @_body.register
-def _table(block: Table) -> Iterator[str]:
+def _table(block: Table, width: int | None) -> Iterator[str]:
     if not block.rows:
         yield block.empty
         return
     if block.total:
         yield block.total
-    rows = []
-    for row in block.rows:
-        texts = []
-        for one in block.shown:
-            kind = row[one.kinds] if one.kinds else one.kind
-            text = written(row.get(one.name), kind, row.get("missing", {}).get(one.name, ""))
-            small = row[one.small] if one.small else ""
-            texts.append(f"{text} ({small})".lstrip() if small else text)
-        rows.append(texts)
+    rows = [block.texts(row) for row in block.rows]
     left = {place for place, one in enumerate(block.shown) if one.kind not in NUMBERS}
     heads = [one.title for one in block.shown]
-    yield from next(TextTable(heads, rows, left=frozenset(left)).blocks())
-    yield from _note(block.note)
+    for number, lines in enumerate(TextTable(heads, rows, left=frozenset(left)).blocks(width)):
+        yield from lines if not number else ["", *lines]
+    yield from _note(block.note, width)
 
 
-def _note(text: str) -> Iterator[str]:
+def _note(text: str, width: int | None = None) -> Iterator[str]:
     if text:
-        yield text
+        yield from _wrapped(text, width)
+
+
+def _wrapped(text: str, width: int | None) -> list[str]:
+    """Return the lines of a text, each printable; words and paths stay whole."""
+    if width is None:
+        return [text]
+    return textwrap.wrap(printable(text), width, break_long_words=False, break_on_hyphens=False)

@@ -85,7 +85,7 @@ def checked(data: Mapping[str, Any], name: str) -> Configuration:
             f" version = {VERSION}"
         )
     rules = tuple(_file_rule(table) for table in document.file)
-    return Configuration(rules, JobSettings(**document.job.model_dump())  # type: ignore[attr-defined])
+    return Configuration(rules, JobSettings(**document.job.model_dump()))  # type: ignore[attr-defined]
 
 
 def _file_rule(table: _Rule) -> FileRule:

@@ -29,25 +29,16 @@ from stripewise.study.report._job_rungs import (
     place,
     series,
     settings_but,
-    speedup_text,
     state_word,
     sweeps,
     what_was_set,
 )
-from stripewise.study.report._verdict import faster
+from stripewise.study.report._verdict import faster, speedup_text
 
 _CLEAR = 0.05
 """Differences of single runs below this share are not called differences.
 
 Source: Markomanolis (KAUST), ExPBB, CUG 2017: the threshold of its converted scripts."""
-
-
-def job_headline(study: JobStudy) -> str:
-    """Conclude in a few words."""
-    best = study.best_run
-    if best is None:
-        return "No setting was confirmed to be faster than the job as it is"
-    return f"Best: {name(best)} ({place(best)}, {what_was_set(best)})"
 
 
 def decisions(study: JobStudy) -> list[str]:
@@ -61,7 +52,7 @@ def _decision(run: RungRun) -> str:
     if not run.ok:
         text += state_word(run)
     else:
-        text += f"I/O {seconds_text(run.io_seconds)} ({speedup_text(run)})"
+        text += f"I/O {seconds_text(run.io_seconds)} ({speedup_text(run.io_ratio)})"
         text += f", whole run {known(run.elapsed_seconds)}"
         if run.system_writes:
             text += f", {run.system_writes} system writes"

@@ -8,13 +8,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stripewise.core import JobStudy, RungRun
+from stripewise.core import JobStudy, MpiioFigure, RungRun
 from stripewise.present import (
     Chart,
     Spec,
     chart,
     known,
     plural,
+    printable,
     rate_text,
     seconds_text,
     size_text,
@@ -23,35 +24,37 @@ from stripewise.present.blocks import (
     Block,
     Column,
     Drawings,
+    Fact,
+    Facts,
     Lines,
     Notice,
     Points,
     Section,
     Table,
 )
-from stripewise.study.report._job_conclusions import against, conclusions, decisions, job_headline
+from stripewise.study.report._job_conclusions import against, conclusions, decisions
 from stripewise.study.report._job_cost import payback
 from stripewise.study.report._job_rungs import (
     AGGREGATORS,
     DEFAULT_SERIES,
     FILE_SYSTEM_SERIES,
+    MOST_ROWS,
     SHORT_WORDS,
     STRIPING_UNIT,
     TUNED_SERIES,
     Sweep,
     label,
     name,
+    page_table,
     place,
     series,
-    speedup_text,
     state_word,
     sweeps,
     swept,
     what_was_set,
 )
-from stripewise.study.report._job_study import figure_text
 
-MOST_RUNS = 80
+_MOST_RUNS = 80
 _SERIES_LOOKS = {
     DEFAULT_SERIES: (chart.BASELINE, "circle"),
     TUNED_SERIES: (chart.BEST, "square"),
@@ -86,7 +89,7 @@ def _said(run: RungRun) -> dict[str, Any]:
 
 def times_chart(study: JobStudy) -> Chart | None:
     """Draw the I/O time and the whole time of every rung, with staging where it is known."""
-    shown = study.runs[:MOST_RUNS]
+    shown = study.runs[:_MOST_RUNS]
     rows = [row for run in shown for row in _times(run, study)]
     if not any(run.ok for run in shown):
         return None
@@ -116,7 +119,7 @@ def times_chart(study: JobStudy) -> Chart | None:
         points,
         height=20 * len(names),
         title={
-            "text": "Time of each run" + (f", the first {MOST_RUNS}" if more > 0 else ""),
+            "text": "Time of each run" + (f", the first {_MOST_RUNS}" if more > 0 else ""),
             "subtitle": [*_WORDS, *(["*: best"] if study.best is not None else [])],
         },
     )
@@ -282,34 +285,16 @@ def _value(run: RungRun, tunable: str) -> str:
     return str(value) if tunable == AGGREGATORS else size_text(value)
 
 
-# The study of a job script as a section of the report's page.
-
-MOST_ROWS = 500
+# The study of a job script as a section of the report.
 
 
 def job_section(study: JobStudy) -> Section:
     """Return the section of a job script's study."""
-    lead = (
-        f"{job_headline(study)}. Job script {study.script}, step {study.step}: "
-        f"{plural(len(study.runs), 'configuration')} in {plural(study.n_jobs, 'job')}"
-    )
-    if study.queue_seconds is not None:
-        lead += f", which waited {seconds_text(study.queue_seconds)} in the queue"
-    lead += f", with {plural(study.controller_requests, 'request')} to the batch system."
-    blocks: list[Block] = [Notice("job-lead", "", [lead], "plain")]
-    if compared := against(study):
-        blocks.append(Points.of("job-against", "", [f"Against {text}" for text in compared]))
-    blocks.append(Points.of("job-conclusions", "What follows", conclusions(study)))
-    title = "When has the study paid for itself?"
-    blocks.append(Notice("job-paid", title, [payback(study).text], "plain"))
-    if study.hints:
-        lost = f"Lost in this form: {'; '.join(study.hints_lost)}" if study.hints_lost else ""
-        title = "The hints for each file, a line for the job script"
-        blocks.append(Lines("job-hints", title, study.hints.splitlines(), lost))
+    blocks: list[Block] = [job_lead(study), job_conclusions(study), *job_hints(study)]
     blocks.append(Drawings("job-charts", "", list(job_charts(study).values())))
-    blocks.append(_run_table(study))
-    if study.mpiio:
-        blocks.append(_mpiio_table(study))
+    blocks.append(page_table(study))
+    if tables := mpiio_tables(study):
+        blocks.append(Section("job-mpiio", MPIIO_TITLE, tables))
     why: list[Block] = [Points.of("job-decisions", "", decisions(study)[:MOST_ROWS])]
     if study.stopped_because:
         stopped = f"The search ended: {study.stopped_because}."
@@ -318,63 +303,65 @@ def job_section(study: JobStudy) -> Section:
     return Section("job", "The job script", blocks)
 
 
-def _run_table(study: JobStudy) -> Table:
-    columns = (
-        Column("run", "Run", "id"),
-        Column("place", "Files"),
-        Column("settings", "Settings"),
-        Column("aggregators", "Aggregators", "count"),
-        Column("unit_bytes", "Striping unit", "bytes"),
-        Column("buffer_bytes", "Buffer", "bytes"),
-        Column("outcome", "Outcome"),
-        Column("io_seconds", "I/O time", "seconds"),
-        Column("whole_seconds", "Whole run", "seconds"),
-        Column("stage_in_seconds", "Stage-in", "seconds"),
-        Column("stage_out_seconds", "Stage-out", "seconds"),
-        Column("bandwidth", "Bandwidth", "rate"),
-        Column("system_writes", "System writes", "count"),
-        Column("speedup", "Speed-up of the I/O", "figure"),
-    )
-    rows = [_run_row(run, study) for run in study.runs[:MOST_ROWS]]
-    return Table("job-runs", "", columns, rows, total="Every configuration")
+def job_lead(study: JobStudy) -> Facts:
+    """Return which script was studied, and with how many jobs."""
+    text = f"{printable(study.script)}, step {study.step}: "
+    text += f"{plural(len(study.runs), 'configuration')} in {plural(study.n_jobs, 'job')}"
+    if study.queue_seconds is not None:
+        text += f", {seconds_text(study.queue_seconds)} in the queue"
+    text += f", {plural(study.controller_requests, 'request')} to the batch system"
+    return Facts("job-lead", "", [Fact("script", "job script", text)], is_listed=True)
 
 
-def _run_row(run: RungRun, study: JobStudy) -> dict[str, Any]:
-    is_best = run.number == study.best
-    return {
-        "run": run.number,
-        "place": place(run),
-        "settings": what_was_set(run),
-        "aggregators": run.aggregators or None,
-        "unit_bytes": run.striping_unit_bytes,
-        "buffer_bytes": run.buffer_bytes,
-        "outcome": f"{state_word(run)}{' (best)' if is_best else ''}",
-        "io_seconds": run.io_seconds if run.ok else None,
-        "whole_seconds": run.elapsed_seconds if math.isfinite(run.elapsed_seconds) else None,
-        "stage_in_seconds": run.stage_in_seconds,
-        "stage_out_seconds": run.stage_out_seconds,
-        "bandwidth": run.bandwidth_bytes_per_second if run.ok else None,
-        "system_writes": run.system_writes or None,
-        "speedup": speedup_text(run),
-        "look": "best" if is_best else "" if run.ok else "failed",
+def job_conclusions(study: JobStudy) -> Facts:
+    """Return the speed-ups against each default, what follows, and when the study is paid for."""
+    texts = {
+        "against": against(study),
+        "result": conclusions(study),
+        "node-hours": [payback(study).text],
     }
-
-
-def _mpiio_table(study: JobStudy) -> Table:
-    columns = (
-        Column("file", "File"),
-        Column("name", "Figure"),
-        Column("before", "Baseline", "figure"),
-        Column("after", "Best", "figure"),
-    )
-    rows = [
-        {
-            "file": one.file,
-            "name": one.name,
-            "before": figure_text(one.before, one.unit),
-            "after": figure_text(one.after, one.unit),
-        }
-        for one in study.mpiio
+    items = [
+        Fact(f"{name}-{number}", "" if number else name, text)
+        for name, several in texts.items()
+        for number, text in enumerate(several)
     ]
-    total = "What Cray MPICH printed of the files: statistics and timers"
-    return Table("job-mpiio", "", columns, rows, total=total)
+    return Facts("job-conclusions", "", items, is_listed=True)
+
+
+def job_hints(study: JobStudy) -> list[Block]:
+    """Return the line that sets the hints for each file, where there are any."""
+    if not study.hints:
+        return []
+    lost = f"Lost in this form: {'; '.join(study.hints_lost)}" if study.hints_lost else ""
+    title = "The hints for each file, a line for the job script"
+    return [Lines("job-hints", title, study.hints.splitlines(), lost)]
+
+
+MPIIO_TITLE = "What Cray MPICH printed of the last baseline run and of the last best run"
+_KINDS = {"B": "bytes", "B/s": "rate", "%": "share"}
+
+
+def mpiio_tables(study: JobStudy) -> list[Table]:
+    """Return a table of what MPI printed of each file."""
+    columns = (
+        Column("name", "figure"),
+        Column("before", "baseline", "figure", kinds="kind"),
+        Column("after", "best", "figure", kinds="kind"),
+    )
+    return [
+        Table(
+            f"job-mpiio-{number}",
+            path,
+            columns,
+            [_mpiio_row(one) for one in study.mpiio if one.file == path],
+            total="Statistics and timers",
+        )
+        for number, path in enumerate(dict.fromkeys(figure.file for figure in study.mpiio))
+    ]
+
+
+def _mpiio_row(figure: MpiioFigure) -> dict[str, Any]:
+    whole = 100 if figure.unit == "%" else 1
+    sides = {"before": figure.before, "after": figure.after}
+    shown = {name: None if value is None else value / whole for name, value in sides.items()}
+    return {"name": figure.name, "kind": _KINDS.get(figure.unit, "count"), **shown}

@@ -4,25 +4,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from stripewise.core import JobStorage, JobStudy, RungRun, TrialState
-from stripewise.present import (
-    Columns,
-    TextTable,
-    csv_cell,
-    finite,
-    known,
-    plural,
-    printable,
-    ratio_text,
-    size_text,
-)
+from stripewise.present import TextTable, finite, known, plural, printable
+from stripewise.present.blocks import Column, Content, Table
+from stripewise.present.renderers import as_csv
 from stripewise.settings.tunables import format_settings, hint_text, split_scope
 
 DEFAULT_SERIES = "burst buffer, default"
@@ -93,16 +83,6 @@ def state_word(run: RungRun) -> str:
     return "stopped early" if run.state == TrialState.HOPELESS else printable(run.state)
 
 
-def speedup_text(run: RungRun) -> str:
-    """Format its I/O speed-up over the baseline: 3.8x; "–" without a figure."""
-    return f"{ratio_text(1 / run.io_ratio)}x" if 0 < run.io_ratio < float("inf") else "–"
-
-
-def size_or_dash(size_bytes: int | None) -> str:
-    """Format a size, "–" where it is not known."""
-    return size_text(size_bytes) if size_bytes is not None else "–"
-
-
 def series(study: JobStudy) -> dict[str, list[RungRun]]:
     """Return the three series of bandwidth against nodes: the best run of each, by nodes.
 
@@ -158,49 +138,95 @@ def sweeps(runs: Sequence[RungRun], tunable: str) -> Iterator[Sweep]:
     yield from sorted(found, key=lambda sweep: -len(sweep.runs))
 
 
-# The rungs of a job script's study as tables: for the terminal, for awk, for a spreadsheet.
+# The rungs of a job script's study as tables: for the terminal, pages, awk and spreadsheets.
 
 WIDTH = 80
-_Column = tuple[str, Callable[[RungRun], Any]]
-
-
-def table_lines(study: JobStudy, width: int = WIDTH) -> list[str]:
-    """Return the table of every rung for a terminal; a narrow one gets it in blocks."""
-    columns: Columns[RungRun] = (
-        ("run", lambda run: label(run) + (" *" if run.number == study.best else "")),
-        ("aggregators", lambda run: str(run.aggregators or "–")),
-        ("striping", lambda run: size_or_dash(run.striping_unit_bytes)),
-        ("buffer", lambda run: size_or_dash(run.buffer_bytes)),
-        ("I/O", lambda run: known(run.io_seconds, unknown="–") if run.ok else state_word(run)),
-        ("whole run", lambda run: known(run.elapsed_seconds, unknown="–")),
-        ("writes", lambda run: str(run.system_writes or "–")),
-        ("speed-up", speedup_text),
-    )
-    blocks = list(TextTable.of(columns, study.runs).blocks(width))
-    lines = [line for block in blocks for line in (*block, "")][:-1]
-    best = ["*: best"] if study.best_run is not None else []
-    return [*lines, f"({SHORT_WORDS})", *best]
-
-
-_TEXT_COLUMNS: tuple[_Column, ...] = (
-    ("run", lambda run: run.number),
-    ("storage", lambda run: run.storage),
-    ("BB_nodes", lambda run: run.nodes),
-    ("IO_aggregators", lambda run: run.aggregators),
-    ("striping_unit_bytes", lambda run: run.striping_unit_bytes),
-    ("striping_buffer_bytes", lambda run: run.buffer_bytes),
-    ("ranks", lambda run: run.ranks),
-    ("threads", lambda run: run.threads),
-    ("io_seconds", lambda run: run.io_seconds),
-    ("time_seconds", lambda run: run.elapsed_seconds),
-    ("stage_in_seconds", lambda run: run.stage_in_seconds),
-    ("stage_out_seconds", lambda run: run.stage_out_seconds),
-    ("bandwidth_bytes_per_second", lambda run: run.bandwidth_bytes_per_second),
-    ("system_writes", lambda run: run.system_writes),
-    ("io_speedup", lambda run: 1 / run.io_ratio if run.io_ratio > 0 else math.nan),
-    ("state", lambda run: run.state),
-    ("studied_file", lambda run: run.studied_file),
+_FILE_COLUMNS = (
+    Column("run", "Run", "id"),
+    Column("storage", "Files"),
+    Column("BB_nodes", "Burst-buffer nodes", "count"),
+    Column("IO_aggregators", "Aggregators", "count"),
+    Column("striping_unit_bytes", "Striping unit", "bytes"),
+    Column("striping_buffer_bytes", "Buffer", "bytes"),
+    Column("ranks", "Ranks", "count"),
+    Column("threads", "Threads", "count"),
+    Column("io_seconds", "I/O time", "seconds"),
+    Column("time_seconds", "Whole run", "seconds"),
+    Column("stage_in_seconds", "Stage-in", "seconds"),
+    Column("stage_out_seconds", "Stage-out", "seconds"),
+    Column("bandwidth_bytes_per_second", "Bandwidth", "rate"),
+    Column("system_writes", "System writes", "count"),
+    Column("io_speedup", "Speed-up of the I/O", "factor"),
+    Column("state", ""),
+    Column("studied_file", ""),
+    Column("settings", ""),
+    Column("reason", ""),
 )
+"""Columns of `rungs.csv`; pages show those with a title, and the last ones in words."""
+_OF_CSV_ALONE = ("settings", "reason")
+_WORD_COLUMNS = (Column("set", "Settings"), Column("outcome", "Outcome"))
+_TERMINAL_COLUMNS = (
+    Column("label", "run"),
+    Column("IO_aggregators", "aggregators", "count"),
+    Column("striping_unit_bytes", "striping", "bytes"),
+    Column("striping_buffer_bytes", "buffer", "bytes"),
+    Column("io", "I/O", "figure"),
+    Column("time_seconds", "whole run", "seconds"),
+    Column("system_writes", "writes", "count"),
+    Column("io_speedup", "speed-up", "factor"),
+)
+MOST_ROWS = 500
+
+
+def page_table(study: JobStudy) -> Table:
+    """Return the table of every rung for a page."""
+    columns = [one for one in _FILE_COLUMNS if one.title]
+    columns[1:1] = _WORD_COLUMNS
+    rows = [_row(run, study) for run in study.runs[:MOST_ROWS]]
+    return Table("job-runs", "", columns, rows, total="Every configuration")
+
+
+def terminal_table(study: JobStudy) -> Table:
+    """Return the table of every rung for a terminal of 80 columns."""
+    best = "; *: best" if study.best_run is not None else ""
+    rows = [_row(run, study) for run in study.runs]
+    return Table("job-runs", "", _TERMINAL_COLUMNS, rows, f"({SHORT_WORDS}{best})")
+
+
+def _file_table(study: JobStudy) -> Table:
+    return Table("rungs", "", _FILE_COLUMNS, [_row(run, study) for run in study.runs])
+
+
+def _row(run: RungRun, study: JobStudy) -> dict[str, Any]:
+    is_best = run.number == study.best
+    row = {
+        "run": run.number,
+        "storage": str(run.storage),
+        "BB_nodes": run.nodes,
+        "IO_aggregators": run.aggregators or None,
+        "striping_unit_bytes": run.striping_unit_bytes,
+        "striping_buffer_bytes": run.buffer_bytes,
+        "ranks": run.ranks,
+        "threads": run.threads,
+        "io_seconds": run.io_seconds,
+        "time_seconds": run.elapsed_seconds,
+        "stage_in_seconds": run.stage_in_seconds,
+        "stage_out_seconds": run.stage_out_seconds,
+        "bandwidth_bytes_per_second": run.bandwidth_bytes_per_second,
+        "system_writes": run.system_writes,
+        "io_speedup": 1 / run.io_ratio if 0 < run.io_ratio < math.inf else None,
+        "state": str(run.state),
+        "studied_file": run.studied_file,
+        "settings": " ".join(f"{key}={hint_text(value)}" for key, value in run.settings.items()),
+        "reason": run.reason,
+        "set": what_was_set(run),
+        "outcome": f"{state_word(run)}{' (best)' if is_best else ''}",
+        "label": f"{label(run)}{' *' if is_best else ''}",
+        "io": known(run.io_seconds, unknown="–") if run.ok else state_word(run),
+        "look": "best" if is_best else "" if run.ok else "failed",
+    }
+    clean: dict[str, Any] = finite(row)
+    return clean
 
 
 def rungs_text(study: JobStudy) -> str:
@@ -208,9 +234,9 @@ def rungs_text(study: JobStudy) -> str:
 
     No cell holds a blank, so that awk can read it; "-" is what is not known.
     """
-    rows = [[_word(show(run)) for _, show in _TEXT_COLUMNS] for run in study.runs]
-    table = TextTable([heading for heading, _ in _TEXT_COLUMNS], rows)
-    (lines,) = table.blocks()
+    names = [one.name for one in _FILE_COLUMNS if one.name not in _OF_CSV_ALONE]
+    rows = [[_word(row[name]) for name in names] for row in _file_table(study).rows]
+    (lines,) = TextTable(names, rows).blocks()
     comments = [f"# job script {printable(study.script)}, step {study.step}"]
     if study.best is not None:
         comments.append(f"# best run {study.best}")
@@ -221,26 +247,11 @@ def rungs_text(study: JobStudy) -> str:
 
 def rungs_csv(study: JobStudy) -> str:
     """Return `rungs.csv`: the same with the settings and the rule; unknown cells are empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*(heading for heading, _ in _TEXT_COLUMNS), "settings", "reason"])
-    for run in study.runs:
-        settings = " ".join(f"{one}={hint_text(value)}" for one, value in run.settings.items())
-        values = [*(show(run) for _, show in _TEXT_COLUMNS), settings, run.reason]
-        writer.writerow([_cell(value) for value in values])
-    return text.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    value = finite(value)
-    if isinstance(value, float):
-        return f"{value:.9g}"
-    return "" if value is None else csv_cell(str(value) if isinstance(value, str) else value)
+    return as_csv(Content("", blocks=[_file_table(study)]))
 
 
 def _word(value: Any) -> str:
     """Return a cell without blanks; "-" for nothing."""
-    value = finite(value)
     if isinstance(value, float):
         return f"{value:.6g}"
     text = "-" if value in (None, "") else printable(str(value))

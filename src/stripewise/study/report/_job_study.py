@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from statistics import median
 
 from stripewise.core import (
+    JobFigures,
     JobStorage,
     JobStudy,
     Measurement,
@@ -25,14 +26,7 @@ from stripewise.core import (
     TrialState,
     Value,
 )
-from stripewise.present import (
-    TextTable,
-    number_text,
-    plural,
-    printable,
-    rate_text,
-    size_text,
-)
+from stripewise.present import plural
 from stripewise.settings.formats import get, matches
 from stripewise.settings.tunables import split_scope
 from stripewise.study.report._digest import Digest, baseline_runs, best_runs, digest
@@ -41,75 +35,40 @@ SINGLE_RUNS = "single runs"
 """Method of a speed-up that no pairs stand behind."""
 
 
-@dataclass(frozen=True)
-class JobFacts:
-    """What the result of a study does not hold of a job script's study.
+def study_of_job(result: StudyResult) -> JobStudy | None:
+    """Return the rungs and costs of a job script's study; None of other studies.
 
-    Attributes:
-        compute_nodes: Nodes of the job; winner_nodes: with the best settings, 0: as many.
-        baseline_nodes: Burst-buffer nodes of the script as it is; 0: it uses none.
-        studied_file: Path or glob; "": the largest file of the baseline.
-        staging_seconds: Trial (0: the baseline) to stage-in and stage-out; None: not known.
-        reasons: Trial to the rule by which it was made; else what the trial says of itself.
-        n_jobs / queue_seconds / controller_requests: As in `JobStudy`.
-        node_seconds_spent: Of all jobs, where the batch system tells; None: of all runs, as
-            many nodes each as the job has.
+    Speed-ups against the baseline are those of the study's pairs, as are those against other
+    defaults that it was paired with; against all else that was run they are ratios of single
+    rungs, without an interval.
     """
-
-    compute_nodes: int = 1
-    winner_nodes: int = 0
-    baseline_nodes: int = 0
-    studied_file: str = ""
-    staging_seconds: Mapping[int, tuple[float | None, float | None]] = field(default_factory=dict)
-    reasons: Mapping[int, str] = field(default_factory=dict)
-    n_jobs: int = 0
-    queue_seconds: float | None = None
-    controller_requests: int = 0
-    node_seconds_spent: float | None = None
-
-
-def job_study(
-    result: StudyResult, script: str, step: int = 0, facts: JobFacts | None = None
-) -> JobStudy:
-    """Make the record that the outputs of a job script's study are written from.
-
-    Speed-ups against the baseline are those of the study's pairs; against other defaults that
-    were run they are ratios of single rungs, without an interval.
-
-    Args:
-        result: Of the study, one case.
-        script: Path of the job script.
-        step: Number of the step that was tuned.
-        facts: What the result does not hold.
-    """
-    facts = facts or JobFacts()
-    studied = facts.studied_file or _largest(baseline_runs(result))
-    maker = _Rungs(result, facts, studied)
+    job = result.job
+    if job is None:
+        return None
+    maker = _Rungs(result, job, _largest(baseline_runs(result)), _staging(result))
     runs = (maker.baseline(), *map(maker.trial, result.trials))
     best = result.winner if result.improved else None
-    before, after = maker.cost(baseline_runs(result), 0), math.nan
-    share = (facts.winner_nodes or facts.compute_nodes) / facts.compute_nodes
-    if best is not None:
-        after = share * maker.cost(best_runs(result), best.number)
+    share = (job.winner_nodes or job.compute_nodes) / job.compute_nodes
+    after = share * maker.cost(best_runs(result), best.number) if best is not None else math.nan
     hints = get("mpich-hints").write(best.configuration) if best is not None else None
-    spent = facts.node_seconds_spent
+    spent = job.node_seconds
     if spent is None:
         n_hosts = max(1, result.facts.n_hosts)  # on so many the price is stated
-        spent = result.price.node_seconds * facts.compute_nodes / n_hosts
+        spent = result.price.node_seconds * job.compute_nodes / n_hosts
+    paired = {_same_name(one): one.speedup for one in result.references}
     return JobStudy(
-        script=script,
-        step=step,
+        script=job.script,
+        step=job.step,
         runs=runs,
-        speedups=_speedups(result, runs, best),
+        speedups=_speedups(result, runs, best) | paired,
         best=best.number if best is not None else None,
         elapsed_speedup=result.elapsed_speedup if best is not None else None,
         node_seconds_spent=spent,
-        node_seconds_per_run_before=before,
+        node_seconds_per_run_before=maker.cost(baseline_runs(result), 0),
         node_seconds_per_run_after=after,
         node_share=share if best is not None else 1.0,
-        n_jobs=facts.n_jobs,
-        queue_seconds=facts.queue_seconds,
-        controller_requests=facts.controller_requests,
+        n_jobs=job.n_jobs,
+        controller_requests=job.controller_requests,
         hints=hints.text.strip() if hints is not None else "",
         hints_lost=hints.lost if hints is not None else (),
         rungs_left=result.rungs_left,
@@ -119,26 +78,6 @@ def job_study(
     )
 
 
-def study_of_job(result: StudyResult) -> JobStudy | None:
-    """Return the record of a job script's study; None of other studies."""
-    job = result.job
-    if job is None:
-        return None
-    facts = JobFacts(
-        compute_nodes=job.compute_nodes,
-        winner_nodes=job.winner_nodes,
-        baseline_nodes=job.baseline_nodes,
-        staging_seconds=_staging(result),
-        reasons=job.reasons,
-        n_jobs=job.n_jobs,
-        controller_requests=job.controller_requests,
-        node_seconds_spent=job.node_seconds,
-    )
-    made = job_study(result, job.script, job.step, facts)
-    paired = {_same_name(one): one.speedup for one in result.references}
-    return replace(made, speedups={**made.speedups, **paired})
-
-
 def _same_name(reference: Reference) -> str:
     """Name what the winner was compared with as the default that it is."""
     nodes = _whole(reference.settings.get("job.burst_buffer_nodes")) or 0
@@ -146,7 +85,11 @@ def _same_name(reference: Reference) -> str:
     return default_name(RungRun(0, where, nodes))
 
 
-def _staging(result: StudyResult) -> dict[int, tuple[float | None, float | None]]:
+_Staging = Mapping[int, tuple[float | None, float | None]]
+"""Trial (0: the baseline) to stage-in and stage-out; None: not known."""
+
+
+def _staging(result: StudyResult) -> _Staging:
     """Return the medians of the copies to and from the burst buffer of each trial."""
     made = {0: baseline_runs(result), **{t.number: t.measurements for t in result.trials}}
     return {
@@ -195,21 +138,29 @@ def _largest(runs: Sequence[Measurement]) -> str:
 
 @dataclass(frozen=True)
 class _Rungs:
-    """Makes the rungs of one study."""
+    """Makes the rungs of one study.
+
+    Attributes:
+        result: Of the study.
+        job: What it knows of the job script.
+        studied: Path of the file that the rungs are about.
+        staging: Seconds of each trial.
+    """
 
     result: StudyResult
-    facts: JobFacts
+    job: JobFigures
     studied: str
+    staging: _Staging
 
     def baseline(self) -> RungRun:
         runs = baseline_runs(self.result)
         state = TrialState.COMPLETE if digest(runs).n_runs else TrialState.FAILED
         reason = "The job script as it is"
         ratio = 1.0 if digest(runs).n_runs else math.inf
-        return self._rung(0, {}, runs, state, self.facts.reasons.get(0, reason), ratio)
+        return self._rung(0, {}, runs, state, self.job.reasons.get(0, reason), ratio)
 
     def trial(self, trial: Trial) -> RungRun:
-        reason = self.facts.reasons.get(trial.number, "")
+        reason = self.job.reasons.get(trial.number, "")
         reason = reason or trial.details.get("reason", "") or trial.message
         return self._rung(
             trial.number, trial.settings, trial.measurements, trial.state, reason, trial.io_ratio
@@ -217,8 +168,8 @@ class _Rungs:
 
     def cost(self, runs: Sequence[Measurement], number: int) -> float:
         """Node-seconds of a run with its staging, on as many nodes as the job has."""
-        stages = self.facts.staging_seconds.get(number, (None, None))
-        return self.facts.compute_nodes * (digest(runs).seconds + sum(s or 0.0 for s in stages))
+        stages = self.staging.get(number, (None, None))
+        return self.job.compute_nodes * (digest(runs).seconds + sum(s or 0.0 for s in stages))
 
     def _rung(
         self,
@@ -231,8 +182,8 @@ class _Rungs:
     ) -> RungRun:
         figures: Digest = digest(runs)
         file = _studied(runs, self.studied)
-        nodes = int(settings.get("job.burst_buffer_nodes", self.facts.baseline_nodes))  # type: ignore[arg-type]
-        stage_in, stage_out = self.facts.staging_seconds.get(number, (None, None))
+        nodes = int(settings.get("job.burst_buffer_nodes", self.job.baseline_nodes))  # type: ignore[arg-type]
+        stage_in, stage_out = self.staging.get(number, (None, None))
         return RungRun(
             number=number,
             storage=_storage(nodes, settings),
@@ -295,7 +246,6 @@ def _studied(runs: Sequence[Measurement], studied: str) -> ObservedFile | None:
 
 MOST_FILES = 8
 _Told = Iterator[tuple[str, str, float | None]]
-_UNKNOWN = "–"
 _WHOLE = ("total", "open/close/trunc time")
 _FIELDS = (
     ("collective {}s", "calls", "collective"),
@@ -367,32 +317,3 @@ def _of_timers(direction: str, file: MpiioFile) -> _Told:
         yield f"data send rate, {direction}s", "B/s", block.data_send_bytes_per_second
         yield f"raw {direction} rate", "B/s", block.raw_bytes_per_second
         yield f"net {direction} rate", "B/s", block.net_bytes_per_second
-
-
-def figure_text(value: float | None, unit: str) -> str:
-    """Write a figure as people read it."""
-    if value is None:
-        return _UNKNOWN
-    if unit == "B":
-        return size_text(value)
-    if unit == "B/s":
-        return rate_text(value)
-    return f"{number_text(value)} %" if unit == "%" else f"{value:.0f}"
-
-
-def mpiio_text(study: JobStudy) -> str:
-    """Return `mpiio.txt`: a table of each file."""
-    lines = ["What Cray MPICH printed of the last baseline run and of the last best run"]
-    for path in dict.fromkeys(figure.file for figure in study.mpiio):
-        rows = [
-            [
-                one.name,
-                figure_text(one.before, one.unit),
-                figure_text(one.after, one.unit),
-            ]
-            for one in study.mpiio
-            if one.file == path
-        ]
-        (table,) = TextTable(["figure", "baseline", "best"], rows).blocks()
-        lines += ["", printable(path), *table]
-    return "\n".join(lines) + "\n"

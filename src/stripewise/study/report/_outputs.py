@@ -7,17 +7,25 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 from stripewise.core import JobStudy, OwnedDirectory, StudyResult
 from stripewise.core.extras import missing
-from stripewise.present import fit_encoding, labelled, line, plural, printable, seconds_text
+from stripewise.present import fit_encoding, line, printable
+from stripewise.present.renderers import block_lines
 from stripewise.settings.formats import get
 from stripewise.study.report._job_conclusions import against, conclusions, decisions
 from stripewise.study.report._job_cost import payback
-from stripewise.study.report._job_rungs import WIDTH, rungs_csv, rungs_text, table_lines
-from stripewise.study.report._job_study import mpiio_text
+from stripewise.study.report._job_page import (
+    MPIIO_TITLE,
+    job_charts,
+    job_conclusions,
+    job_hints,
+    job_lead,
+    mpiio_tables,
+)
+from stripewise.study.report._job_rungs import WIDTH, rungs_csv, rungs_text, terminal_table
 from stripewise.study.report._json import result_to_json
 
 BEST_FILES = {"best.toml": "toml", "best.xml": "h5tuner", "hints.txt": "mpich-hints"}
@@ -52,7 +60,7 @@ def write_outputs(result: StudyResult, job: JobStudy | None = None) -> tuple[lis
     if why := missing("report"):
         notes.append(f"report.html is not written: {why}")
     else:
-        from stripewise.study.report._page import render_html
+        from stripewise.study.report._content import render_html
 
         directory.write("report.html", os.fsencode(render_html(result, job)))
         names.append("report.html")
@@ -67,7 +75,6 @@ def write_outputs(result: StudyResult, job: JobStudy | None = None) -> tuple[lis
 # What the study of a job script leaves for people: lines for the terminal, and files.
 
 _PICTURES = (".svg", ".png")
-_LABEL = 17
 
 
 def job_lines(study: JobStudy, *, encoding: str | None = None) -> list[str]:
@@ -77,18 +84,14 @@ def job_lines(study: JobStudy, *, encoding: str | None = None) -> list[str]:
         study: What it found.
         encoding: Of the terminal; what it cannot show is replaced. None: that of stdout.
     """
-    lines = _labelled(
-        "job script", [f"{printable(study.script)}, step {study.step}: {_work(study)}"]
-    )
-    lines += ["", *(f" {row}".rstrip() for row in table_lines(study, WIDTH - 1)), ""]
-    lines += _labelled("against", against(study))
-    lines += _labelled("result", conclusions(study))
-    lines += _labelled("node-hours", [payback(study).text])
-    if study.hints:
-        lines.append(line("hints", printable(study.hints)))  # one line, to be copied
-        lines += _labelled(
-            "", [f"lost in this form: {printable(one)}" for one in study.hints_lost]
-        )
+    table = block_lines(terminal_table(study), WIDTH - 1)
+    lines = [
+        *block_lines(job_lead(study), WIDTH),
+        *("", *(f" {row}".rstrip() for row in table), ""),
+        *block_lines(job_conclusions(study), WIDTH),
+    ]
+    for block in job_hints(study):
+        lines += ["", f" {block.title}", *block_lines(block, WIDTH)]
     return [fit_encoding(text, encoding) for text in lines]
 
 
@@ -98,32 +101,13 @@ def script_lines(result: StudyResult) -> list[str]:
     if job is None:
         return []
     if job.no_script:
-        return _labelled("warning", [f"no script was written: {printable(job.no_script)}"])
+        return [line("warning", f"no script was written: {printable(job.no_script)}")]
     if not job.tuned_script:
         return []
     return [
         line("wrote", printable(job.tuned_script)),
         line("apply", printable(shlex.join(["sbatch", job.tuned_script]))),
     ]
-
-
-def _work(study: JobStudy) -> str:
-    text = f"{plural(len(study.runs), 'configuration')} in {plural(study.n_jobs, 'job')}"
-    if study.queue_seconds is not None:
-        text += f", {seconds_text(study.queue_seconds)} in the queue"
-    return f"{text}, {plural(study.controller_requests, 'request')} to the batch system"
-
-
-def _labelled(label: str, texts: list[str]) -> list[str]:
-    """Lay texts out in lines of 80 columns, of which the first alone has the label."""
-    wrapped = [
-        part
-        for text in texts
-        for part in textwrap.wrap(
-            text, WIDTH - _LABEL, break_long_words=False, break_on_hyphens=False
-        )
-    ]
-    return labelled(label, wrapped)
 
 
 def write_job_outputs(study: JobStudy, directory: Path) -> list[str]:
@@ -153,7 +137,6 @@ def write_job_outputs(study: JobStudy, directory: Path) -> list[str]:
     files = {name: os.fsencode(text) for name, text in texts.items()}
     if not missing("report"):
         from stripewise.present import picture
-        from stripewise.study.report._job_page import job_charts
 
         for name, drawn in job_charts(study).items():
             files |= {f"{name}{suffix}": picture(drawn.spec, suffix) for suffix in _PICTURES}
@@ -172,3 +155,11 @@ def decisions_text(study: JobStudy) -> str:
     lines += conclusions(study)
     lines += [f"Speed-up against {text}" for text in against(study)]
     return "\n".join([*lines, payback(study).text]) + "\n"
+
+
+def mpiio_text(study: JobStudy) -> str:
+    """Return `mpiio.txt`: a table of each file."""
+    lines = [MPIIO_TITLE]
+    for table in mpiio_tables(study):
+        lines += ["", printable(table.title), *block_lines(replace(table, total=""))]
+    return "\n".join(lines) + "\n"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the lines that the terminal shows when a study has ended, in real or in virtual time."""
+"""Sums up a study, in real or in virtual time: the facts that its report begins with."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ from stripewise.present import (
     ratio_text,
     seconds_text,
 )
+from stripewise.present.blocks import Fact, Facts
+from stripewise.present.renderers import block_lines
 from stripewise.settings.tunables import format_settings, scopes
 from stripewise.storage.simulation import SimulatedProgram
 from stripewise.study.report._digest import (
@@ -45,7 +47,7 @@ from stripewise.study.report._verdict import (
     faster,
     limits_phrase,
     outcome_word,
-    rejection,
+    rejections,
     storage_phrase,
     traffic,
     trials_phrase,
@@ -70,28 +72,83 @@ def summary_lines(
         wrote: Names of the files written into the study's directory, for the last line.
         encoding: Of the terminal; what it cannot show is replaced. None: that of stdout.
     """
-    emulated = storage_phrase(result)
-    lines = [line("storage", printable(emulated))] if emulated else []
-    lines += [
-        line("baseline", figures_phrase(baseline_figures(result), with_runs=True)),
-        line("trials", f"{trials_phrase(result)}, {price_phrase(result.price)}"),
-    ]
-    if result.stopped_because:
-        lines.append(line("stopped", printable(result.stopped_because)))
-    lines += [
-        line("REJECTED", rejection(result, number, found))
-        for number, found in result.rejected.items()
-    ]
-    lines += _verification(result)
-    lines += _conclusion(result)
-    lines += _cases(result)
+    lines = list(block_lines(summary(result)))
+    lines += [line("REJECTED", text) for text in rejections(result)]
     lines += [line("warning", printable(text)) for text in result.warnings]
     if wrote:
         lines.append(line("wrote", _wrote(result.directory, wrote)))
     if result.improved and result.job is None:
-        commands = run_commands(result)[:MOST_COMMANDS]
-        lines += labelled("apply", commands)
+        lines += labelled("apply", run_commands(result)[:MOST_COMMANDS])
     return [fit_encoding(text, encoding) for text in lines]
+
+
+def summary(result: StudyResult) -> Facts:
+    """Return what a study measured and decided, the most important facts of its report."""
+    found = [
+        ("storage", storage_phrase(result)),
+        ("baseline", figures_phrase(baseline_figures(result), with_runs=True)),
+        ("trials", f"{trials_phrase(result)}, {price_phrase(result.price)}"),
+        ("stopped", result.stopped_because),
+        *_verification(result),
+        *_outcome(result),
+        ("whole program", _whole_seconds(result)),
+        ("limited by", limits_phrase(result)),
+        ("resolution", result.resolution),
+        ("without sync", _without_sync(result)),
+    ]
+    for number, case in enumerate(case_results(result) if result.is_ensemble else ()):
+        label = "" if number else "case"
+        found.append((label, f"{printable(case.cases[0].name)}: {_case_phrase(case)}"))
+    items = [
+        Fact(f"{label or 'more'}-{number}", label, text)
+        for number, (label, text) in enumerate(found)
+        if text
+    ]
+    return Facts("summary", "Summary", items, is_listed=True)
+
+
+def _verification(result: StudyResult) -> Iterator[tuple[str, str]]:
+    if result.verification.status is VerificationStatus.NOT_DONE:
+        return
+    yield "verified", describe_verification(result.verification)
+    for path, reason in list(result.verification.not_verifiable.items())[:3]:
+        yield "", f"not verifiable: {printable(path)}: {printable(reason)}"
+
+
+def _outcome(result: StudyResult) -> Iterator[tuple[str, str]]:
+    if not result.improved:
+        yield "result", f"{result.outcome}. {conclusion(result)}"
+        return
+    gain = faster(result.speedup) if result.speedup is not None else ""
+    text = "   ".join(filter(None, (figures_phrase(best_figures(result)), gain)))
+    whole = whole_program(result.elapsed_speedup)
+    yield "result", f"{text}    {whole}" if whole else text
+    if result.winner is not None:
+        yield "settings", format_settings(result.winner.settings)
+        yield from (("files", text) for text in classes_with_settings(result))
+    yield "note", traffic(result)
+    yield "note", wide(result.speedup) if result.speedup else ""
+
+
+def _whole_seconds(result: StudyResult) -> str:
+    """Say how long a run of the program takes, and with the best settings."""
+    before, after = baseline_figures(result), best_figures(result)
+    if not before.n_runs:
+        return ""
+    text = seconds_text(before.seconds)
+    return f"{text} → {seconds_text(after.seconds)}" if result.improved else text
+
+
+def _without_sync(result: StudyResult) -> str:
+    """Say what the runs took that did not wait for the storage; "" without such runs."""
+    unsynced = unsynced_figures(result)
+    if unsynced is None:
+        return ""
+    before, after = (amount_words(one, "io_seconds") for one in unsynced.values())
+    return (
+        f"I/O {before} → {after} (one run each, for the record; data may still be in memory when"
+        " the clock stops)"
+    )
 
 
 def run_commands(result: StudyResult) -> list[str]:
@@ -121,76 +178,34 @@ def figures_phrase(figures: Digest, *, with_runs: bool = False) -> str:
     return f"{runs}I/O {amount_words(figures, 'io_seconds')}   {bandwidth_words(figures)}"
 
 
-def _verification(result: StudyResult) -> list[str]:
-    if result.verification.status is VerificationStatus.NOT_DONE:
-        return []
-    lines = [line("verified", describe_verification(result.verification))]
-    lines += [
-        line("", f"not verifiable: {printable(path)}: {printable(reason)}")
-        for path, reason in list(result.verification.not_verifiable.items())[:3]
-    ]
-    return lines
-
-
-def _conclusion(result: StudyResult) -> list[str]:
-    if not result.improved:
-        lines = [line("result", f"{result.outcome}. {conclusion(result)}")]
-    else:
-        parts = [figures_phrase(best_figures(result))]
-        if result.speedup is not None:
-            parts.append(faster(result.speedup))
-        text = "   ".join(parts)
-        whole = whole_program(result.elapsed_speedup)
-        lines = [line("result", f"{text}    {whole}" if whole else text)]
-        if result.winner is not None:
-            lines.append(line("settings", format_settings(result.winner.settings)))
-            lines += [line("files", text) for text in classes_with_settings(result)]
-        remarks = (traffic(result), wide(result.speedup) if result.speedup else "")
-        lines += [line("note", remark) for remark in remarks if remark]
-    if limits := limits_phrase(result):
-        lines.append(line("limited by", printable(limits)))
-    if result.resolution:
-        lines.append(line("resolution", printable(result.resolution)))
-    unsynced = unsynced_figures(result)
-    if unsynced is not None:
-        before, after = (amount_words(one, "io_seconds") for one in unsynced.values())
-        text = f"I/O {before} → {after} (one run each, for the record)"
-        lines.append(line("without sync", text))
-    return lines
-
-
 def classes_with_settings(result: StudyResult) -> list[str]:
     """Describe the classes of files to which the winner gives settings of their own."""
     own = scopes(result.winner.settings) if result.winner is not None else ()
     return [class_phrase(one) for one in result.facts.file_classes if one.match in own]
 
 
-def _cases(result: StudyResult) -> list[str]:
-    """Say of each of several cases what was gained."""
-    if not result.is_ensemble:
-        return []
-    cases = case_results(result)
-    return labelled("case", [f"{printable(c.cases[0].name)}: {_case_phrase(c)}" for c in cases])
+def case_io(case: StudyResult) -> str:
+    """Say the I/O time of one case from its view: "0.9 s → 0.3 s" where there are pairs."""
+    if not case.pairs:
+        return amount_words(digest(baseline_runs(case)), "io_seconds")
+    first, second = (digest(runs) for runs in zip(*case.pairs, strict=True))
+    before = amount_words(first, "io_seconds")
+    return f"{before} → {amount_words(second, 'io_seconds')}" if second.n_runs else before
 
 
 def _case_phrase(case: StudyResult) -> str:
     """Say what the study gained for one case, from its view.
 
-    "I/O 0.9 s -> 0.3 s   3.0x faster [2.8-3.3, 95 %, 6 paired runs]    whole program 1.9x"
+    "I/O 0.9 s → 0.3 s   3.0x faster [2.8–3.3, 95 %, 6 paired runs]    whole program 1.9x"
     """
-    before = digest(baseline_runs(case))
+    text = f"I/O {case_io(case)}"
     if case.speedup is None or not case.pairs:
-        return f"I/O {amount_words(before, 'io_seconds')}"
-    after = digest([second for _, second in case.pairs])
-    first = digest([first for first, _ in case.pairs])
-    text = (
-        f"I/O {amount_words(first, 'io_seconds')} → {amount_words(after, 'io_seconds')}"
-        f"   {ratio_text(case.speedup.median)}x {outcome_word(case)}"
-        f" {interval_text(case.speedup)}"
+        return text
+    text += (
+        f"   {ratio_text(case.speedup.median)}x {outcome_word(case)} {interval_text(case.speedup)}"
     )
-    if case.elapsed_speedup is not None:
-        text += f"    whole program {ratio_text(case.elapsed_speedup.median)}x"
-    return text
+    whole = whole_program(case.elapsed_speedup)
+    return f"{text}    {whole}" if whole else text
 
 
 def _wrote(directory: str, names: Sequence[str]) -> str:

@@ -118,6 +118,11 @@ def faster(speedup: Speedup) -> str:
     return f"{ratio_text(speedup.median)}x{kind} {interval_text(speedup)}"
 
 
+def speedup_text(ratio: float) -> str:
+    """Write the speed-up of a time that is `ratio` of the baseline's: 3.8x; "–" without one."""
+    return f"{ratio_text(1 / ratio)}x" if 0 < ratio < math.inf else "–"
+
+
 def whole_program(speedup: Speedup | None) -> str:
     """Say the whole program's speed-up; "" if it is not known."""
     if speedup is None or not math.isfinite(speedup.median):
@@ -241,8 +246,12 @@ def trials_phrase(result: StudyResult) -> str:
     return ", ".join(parts)
 
 
-def rejection(result: StudyResult, number: int, verification: Verification) -> str:
-    """Say loudly which configuration was rejected, and why."""
+def rejections(result: StudyResult) -> list[str]:
+    """Say loudly which configurations were rejected, and why."""
+    return [_rejection(result, number, found) for number, found in result.rejected.items()]
+
+
+def _rejection(result: StudyResult, number: int, verification: Verification) -> str:
     settings = next((t.settings for t in result.trials if t.number == number), {})
     files = "; ".join(
         f"{printable(path)}: {printable(text)}"
@@ -256,7 +265,7 @@ def rejection(result: StudyResult, number: int, verification: Verification) -> s
 
 
 def outcome_word(case: StudyResult) -> str:
-    """Say how a case fared: "faster", "SLOWER", "no number_text change"."""
+    """Say how a case fared: "faster", "SLOWER", "no significant change"."""
     outcome = case.cases[0].outcome
     return "SLOWER" if outcome is CaseOutcome.SLOWER else outcome.value
 
@@ -299,8 +308,8 @@ def _outcome(trial: Trial) -> str:
         return f"{trial.state.value.upper()}: {message}" if message else trial.state.value.upper()
     figures = digest(trial.measurements)
     text = f"I/O {amount_words(figures, 'io_seconds')}" if not trial.case_ratios else "I/O"
-    if math.isfinite(trial.io_ratio) and trial.io_ratio > 0:
-        text += f"   {ratio_text(1 / trial.io_ratio)}x"
+    if 0 < trial.io_ratio < math.inf:
+        text += f"   {speedup_text(trial.io_ratio)}"
     if ratios := part_ratios(trial):
         text += f" ({ratios})"
     runs = plural(figures.n_runs, "run")
@@ -310,7 +319,7 @@ def _outcome(trial: Trial) -> str:
 def part_ratios(trial: Trial) -> str:
     """Say the speed-ups of the cases, or of the classes of files: "plt*.h5 3.1x, chk*.h5 0.4x"."""
     return ", ".join(
-        f"{printable(name)} {ratio_text(1 / ratio)}x"
+        f"{printable(name)} {speedup_text(ratio)}"
         for name, ratio in (trial.case_ratios or trial.class_ratios).items()
         if ratio > 0
     )
