@@ -48,7 +48,7 @@ def run(*words):
 def test_text(job_output, capsys):
     assert run("profile", job_output) == 0
     out = capsys.readouterr().out
-    assert "total WRITE         50 GiB" in out
+    assert "Written             50 GiB" in out
     assert "/scratch/btio.nc" in out
 
 
@@ -107,7 +107,7 @@ def test_a_damaged_block_is_shown_as_unknown_and_fails(job_output, capsys):
     job_output.write_text(BLOCK.replace("|   total bytes for writes", "|   total b"))
     assert run("profile", job_output) == 9
     told = capsys.readouterr()
-    assert "total WRITE         unknown" in told.out
+    assert "Written             unknown" in told.out
     assert "0 B" not in told.out
     assert told.err.count("\n") == 1
     assert "damaged: 1 block is cut off or damaged" in told.err

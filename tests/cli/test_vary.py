@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import main
-from stripewise.settings.tunables import parse_vary
 from stripewise.core.errors import UsageError
+from stripewise.settings.tunables import parse_vary
 
 
 def call(*words: object):

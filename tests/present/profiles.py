@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from stripewise.evidence.diagnosis import profile_to_json
 from stripewise.evidence.figures import (
     Diagnosis,
     Figures,
@@ -21,6 +22,7 @@ from stripewise.evidence.figures import (
     VarianceRow,
 )
 from stripewise.evidence.patterns import Distribution, Pattern, PatternKind
+from stripewise.evidence.report import profile_page
 from stripewise.evidence.trace import (
     COUNTER_ROW,
     HEAT_ROW,
@@ -30,6 +32,8 @@ from stripewise.evidence.trace import (
     IoLayer,
     RunProfile,
 )
+from stripewise.present import finite
+from stripewise.present.renderers import as_page
 
 NAN = math.nan
 N_SIZES = len(SIZE_EDGES)
@@ -317,3 +321,8 @@ ALL = {
     "empty": empty,
     "hostile": hostile,
 }
+
+
+def render(diagnosis: Diagnosis, evidence: Evidence, patterns: tuple[Pattern, ...] = ()) -> str:
+    """Return the page of a run."""
+    return as_page(profile_page(finite(profile_to_json(diagnosis, patterns)), evidence))

@@ -12,7 +12,6 @@ import profiles
 import pytest
 import studies
 
-from stripewise.evidence.report import render_profile_html
 from stripewise.study.report import render_html
 
 BROWSER = next(
@@ -44,7 +43,7 @@ def load(page, tmp_path):
 @pytest.mark.parametrize("name", ["rich", "hostile"])
 def test_page_loads_without_complaints_and_its_script_runs(name, tmp_path):
     page = tmp_path / "profile.html"
-    page.write_text(render_profile_html(*profiles.ALL[name]()), encoding="utf-8")
+    page.write_text(profiles.render(*profiles.ALL[name]()), encoding="utf-8")
     document, console = load(page, tmp_path)
     assert console == []
     assert 'class="sort"' in document
@@ -83,7 +82,7 @@ def drawn(page, tmp_path, body):
 @pytest.mark.extended
 def test_a_tooltip_names_the_rank_the_time_and_the_value(tmp_path):
     page = tmp_path / "profile.html"
-    page.write_text(render_profile_html(*profiles.rich()), encoding="utf-8")
+    page.write_text(profiles.render(*profiles.rich()), encoding="utf-8")
     title = drawn(page, tmp_path, """
       const seen = [];
       for (let y = 250; y < 500; y += 10) {
@@ -100,7 +99,7 @@ def test_a_tooltip_names_the_rank_the_time_and_the_value(tmp_path):
 @pytest.mark.extended
 def test_ctrl_and_the_wheel_zoom_and_the_wheel_alone_scrolls_the_page(tmp_path):
     page = tmp_path / "profile.html"
-    page.write_text(render_profile_html(*profiles.rich()), encoding="utf-8")
+    page.write_text(profiles.render(*profiles.rich()), encoding="utf-8")
     title = drawn(page, tmp_path, """
       const first = chart.toDataURL();
       function wheel(held) {
@@ -120,7 +119,7 @@ def test_ctrl_and_the_wheel_zoom_and_the_wheel_alone_scrolls_the_page(tmp_path):
 
 def test_another_script_would_not_run(tmp_path):
     page = tmp_path / "profile.html"
-    page.write_text(render_profile_html(*profiles.rich()), encoding="utf-8")
+    page.write_text(profiles.render(*profiles.rich()), encoding="utf-8")
     text = page.read_text(encoding="utf-8")
     page.write_text(
         text.replace("</main>", "<script>document.title = 'taken'</script></main>"),

@@ -7,17 +7,17 @@ from collections import Counter
 import profiles
 import pytest
 
-from stripewise.evidence.patterns import Distribution, PatternKind
+from stripewise.core import to_json
+from stripewise.evidence.patterns import Distribution, PatternKind, describe
 from stripewise.evidence.report._profile_patterns import (
     GAP,
     MOST_PATTERNS,
     NOBODY,
     cell_counts,
-    describe,
     drawn_dimensions,
     owner,
     pattern_chart,
-    pattern_groups,
+    patterns,
     shown_cells,
 )
 from stripewise.present.chart import write_picture
@@ -104,40 +104,38 @@ def test_a_sheet_numbers_its_cells():
     ]  # fmt: skip
 
 
+def blocks_of(found):
+    """The sentences about patterns, and their drawings."""
+    points, drawings = patterns({"patterns": to_json(found)})
+    return points, drawings.charts
+
+
 def test_equal_patterns_stand_together_and_distributed_ones_first():
-    groups = pattern_groups(tuple(reversed(profiles.PATTERNS)))
-    assert groups[0].pattern.notation == "<3D, (BLOCK, BLOCK, BLOCK), (60, 100, 300)>"
-    assert list(groups[0].members) == ["written"]
-    assert set(groups[0].members["written"]) == {
-        "/scratch/me/out.h5:/pressure", "/scratch/me/out.h5:/density",
-    }  # fmt: skip
-    assert groups[-1].pattern.kind is PatternKind.SINGLE
+    points, charts = blocks_of(tuple(reversed(profiles.PATTERNS)))
+    assert points.items[0].text == (
+        "write 2 datasets /scratch/me/out.h5:/*: <3D, (BLOCK, BLOCK, BLOCK), (60, 100, 300)>"
+    )
+    assert points.items[0].note.endswith("; /density, /pressure")
+    assert points.items[-1].text.endswith("<single>")
+    assert len(points.items) == 7
+    assert len(charts) == 6  # what is irregular cannot be drawn
 
 
-def test_read_and_written_alike_is_one_group():
-    (group,) = pattern_groups((profiles.blocks(), profiles.blocks(writing=False)))
-    assert list(group.members) == ["written", "read"]
+def test_what_is_known_of_a_pattern_is_said():
+    points, _ = blocks_of(profiles.PATTERNS)
+    notes = {item.text.rpartition("<")[2]: item.note for item in points.items}
+    assert "14, 15 and 24 more" in notes["irregular>"]
+    assert "17 selections of scattered points; from HDF5 selections" in notes["irregular>"]
+    assert "from file views" in notes["multipartition>"]
+    assert "4 of 64 ranks write" in notes["1D, (CYCLIC(16)), (64)>"]
+    assert "an element is 8 bytes long" in notes["1D, (CYCLIC(16)), (64)>"]
+    other, _ = blocks_of((profiles.blocks(rank_order="other", steps=3, halo=(1, 1, 1)),))
+    for words in ("an order of their own", "in 3 steps", "overlap by 1 x 1 x 1", "collective"):
+        assert words in other.items[0].note
 
 
-def test_what_single_ranks_move_is_one_group_with_what_they_share():
-    single = [
-        profiles.blocks(kind=PatternKind.SINGLE, distributions=(), grid=(), extents=(n,),
-                        dataset=f"/{n}", active_ranks=1)
-        for n in range(1, 100)
-    ]  # fmt: skip
-    (group,) = pattern_groups(single)
-    assert len(group.members["written"]) == 99
-    assert not any("array of" in fact for fact in group.facts)
-    assert "1 of 64 ranks take part" in group.facts
-
-
-def test_only_the_first_are_drawn():
+def test_only_the_first_are_shown_and_drawn():
     many = [profiles.blocks(block=(n + 1, 1, 1)) for n in range(MOST_PATTERNS + 5)]
-    groups = pattern_groups(many)
-    assert sum(group.picture is not None for group in groups) == MOST_PATTERNS
-
-
-def test_deviating_ranks_are_named():
-    facts = pattern_groups((profiles.PATTERNS[-1],))[0].facts
-    assert any(fact.endswith("14, 15 and 24 more") for fact in facts)
-    assert "17 selections of scattered points" in facts
+    points, charts = blocks_of(many)
+    assert len(points.items) == len(charts) == MOST_PATTERNS
+    assert "5 more patterns are not shown" in points.note

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import note, note_all, print_json, write_noted
+from stripewise.cli._common import echo, note, note_all, print_json, write_noted
 from stripewise.cli._help import Command, command, examples, has_options, option
 from stripewise.cli._options import (
     allow_outside_option,
@@ -43,6 +44,7 @@ from stripewise.core.errors import ProgramError, TraceError, UsageError
 
 if TYPE_CHECKING:
     from stripewise.evidence.figures import Diagnosis
+    from stripewise.present.blocks import Content
     from stripewise.storage.emulation import EmulatedStorage
 
 FORMS = ("profile", "findings", "pattern", "calls", "info", "csv", "mpiio-stats")
@@ -268,7 +270,8 @@ def _profile(
     from stripewise.evidence.patterns import find_patterns
     from stripewise.evidence.readers import read_evidence
     from stripewise.evidence.report import drishti_csv as drishti_text
-    from stripewise.evidence.report import files_to_csv, mpiio_stats_text, print_profile
+    from stripewise.evidence.report import files_to_csv, mpiio_stats_text, profile_content
+    from stripewise.present import finite
     from stripewise.storage.machines import storage_of_files
 
     evidence = read_evidence(paths)
@@ -279,9 +282,11 @@ def _profile(
         _try(diagnosis, number, paths, allow_outside, as_json=as_json)
         return
     if page is not None:
-        from stripewise.evidence.report import render_profile_html
+        from stripewise.evidence.report import profile_page
+        from stripewise.present.renderers import as_page
 
-        write_noted(page, render_profile_html(diagnosis, evidence, patterns))
+        whole = finite(profile_to_json(diagnosis, patterns))
+        write_noted(page, as_page(profile_page(whole, evidence)))
     if picture is not None:
         from stripewise.evidence.report import draw_profile
 
@@ -301,19 +306,25 @@ def _profile(
             note("no calls of MPI-IO were traced, so there are no blocks")
         click.echo(text, nl=False)
     else:
-        print_profile(
-            diagnosis,
-            sys.stdout,
-            patterns,
-            files=sys.maxsize if limit is None else limit,
-            findings_only=form == "findings",
-        )
+        document = finite(profile_to_json(diagnosis, patterns, files=limit))
+        most = sys.maxsize if limit is None else limit
+        _show(profile_content(document, most, findings_only=form == "findings"))
     if profile.damaged:
         note(
             f"{', '.join(map(str, paths))}: damaged: {diagnosis.figures.why_missing}; amounts are"
             " unknown, or the least that they can be"
         )
         click.get_current_context().exit(TraceError.exit_code)
+
+
+def _show(content: Content) -> None:
+    """Print a report; on a terminal its tables and sentences fit, and commands stay whole."""
+    from stripewise.present import fit_encoding
+    from stripewise.present.renderers import as_lines
+
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for text in as_lines(content, width):
+        echo(fit_encoding(text), wrap=not text.lstrip().startswith("$ "))
 
 
 def _try(

@@ -169,22 +169,15 @@ def _patterns(paths: Sequence[Path], chosen: Chosen) -> list[Pattern]:
 def _lines(patterns: Sequence[Pattern], *, words: bool) -> Iterator[str]:
     """Yield the text: a line for each group, then what is to be said of it."""
     from stripewise.evidence.patterns import describe, group_patterns
+    from stripewise.evidence.report import pattern_heading
 
     for group in group_patterns(patterns):
-        yield _heading(group)
+        yield pattern_heading(group)
         yield f"  {_facts(group.pattern)}"
         if words:
             yield f"  {describe(group.pattern)}"
         else:
             yield from (f"  {text}" for text in group.pattern.notes)
-
-
-def _heading(group: PatternGroup) -> str:
-    number = len(group.members)
-    verb = "write" if group.pattern.writing else "read"
-    kind = "datasets" if group.members[0][1] else "arrays"
-    many = f"{number} {kind} " if number > 1 else ""
-    return f"{verb:5} {many}{group.name}: {group.pattern.notation}"
 
 
 def _facts(pattern: Pattern) -> str:
@@ -251,8 +244,10 @@ def compare_patterns(
 def _pair_lines(
     group: PatternGroup, nearest: PatternGroup, apart: float, parts: dict[str, float]
 ) -> Iterator[str]:
-    yield _heading(group)
-    yield f"  {apart:.3f}  {_heading(nearest)}"
+    from stripewise.evidence.report import pattern_heading
+
+    yield pattern_heading(group)
+    yield f"  {apart:.3f}  {pattern_heading(nearest)}"
     unlike = ", ".join(f"{name} {part:.2f}" for name, part in parts.items() if part > 0.005)
     if unlike:
         yield f"  differs in: {unlike}"

@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.evidence.report._profile_blocks import NO_PATTERNS as NO_PATTERNS
+    from stripewise.evidence.report._profile_blocks import advices as advices
+    from stripewise.evidence.report._profile_blocks import files_table as files_table
+    from stripewise.evidence.report._profile_blocks import size_bars as size_bars
+    from stripewise.evidence.report._profile_blocks import summed as summed
     from stripewise.evidence.report._profile_exports import drishti_csv as drishti_csv
     from stripewise.evidence.report._profile_exports import files_to_csv as files_to_csv
     from stripewise.evidence.report._profile_exports import mpiio_stats_text as mpiio_stats_text
-    from stripewise.evidence.report._profile_page import render_profile_html as render_profile_html
-    from stripewise.evidence.report._profile_text import print_profile as print_profile
+    from stripewise.evidence.report._profile_patterns import pattern_heading as pattern_heading
+    from stripewise.evidence.report._profile_report import profile_content as profile_content
+    from stripewise.evidence.report._profile_report import profile_page as profile_page
     from stripewise.evidence.report._profile_time import draw_profile as draw_profile
-    from stripewise.evidence.report._profile_time import phase_words as phase_words
+    from stripewise.evidence.report._profile_time import phases as phases
+    from stripewise.evidence.report._profile_time import rank_cells as rank_cells
     from stripewise.evidence.report._trace_exports import write_parquet as write_parquet
     from stripewise.evidence.report._trace_exports import write_trace_events as write_trace_events
     from stripewise.evidence.report._trace_text import info_lines as info_lines

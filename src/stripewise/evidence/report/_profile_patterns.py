@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws which rank owns which block of an array, once for all datasets of the same pattern.
+"""Says how arrays are divided between the ranks, and draws which rank owns which block.
 
 At most eight cells a dimension are drawn (the first six, an ellipsis, the last) and at most three
 dimensions, distributed ones first.
@@ -11,13 +11,21 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from stripewise.evidence.patterns import Pattern, PatternKind
-from stripewise.present import INK, Chart, Spec, count_text, percent_text, plural
+from stripewise.core import from_json
+from stripewise.evidence.patterns import (
+    Pattern,
+    PatternGroup,
+    PatternKind,
+    describe,
+    group_patterns,
+)
+from stripewise.evidence.report._profile_blocks import NO_PATTERNS
+from stripewise.present import INK, Chart, Spec, count_text, plural
+from stripewise.present.blocks import Block, Drawings, Notice, Point, Points
 
 MOST_CELLS = 8
 MOST_DIMENSIONS = 3
@@ -55,7 +63,8 @@ def pattern_chart(pattern: Pattern) -> Chart | None:
         facet: Spec = {"field": "z", "type": "ordinal", "header": header}
         sheet = {"facet": facet, "columns": 2, "spec": sheet, "spacing": 8}
     ways = zip(("sheet by sheet", "down", "across"), labels, strict=True)
-    title = {"text": [f"{way}: {label}" for way, label in ways if label][::-1]}
+    axes_words = [f"{way}: {label}" for way, label in ways if label][::-1]
+    title = {"text": [pattern.notation, *axes_words]}
     data = {"data": {"values": rows}, "config": {"view": {"stroke": None}, "title": _SMALL}}
     return Chart({**sheet, **data, "title": title}, _described(pattern, len(counts), drawn))
 
@@ -195,7 +204,7 @@ def times(numbers: Sequence[int]) -> str:
 
 
 def _described(pattern: Pattern, n_dims: int, drawn: Sequence[int]) -> str:
-    words = [describe(pattern)]
+    words = [f"{describe(pattern)}."]
     if hidden := [str(d) for d in range(n_dims) if d not in drawn]:
         words.append(f"Not drawn: dimension{'s' if len(hidden) > 1 else ''} {', '.join(hidden)}.")
     if pattern.kind is PatternKind.MULTIPARTITION and len(drawn) == MOST_DIMENSIONS:
@@ -203,117 +212,77 @@ def _described(pattern: Pattern, n_dims: int, drawn: Sequence[int]) -> str:
     return " ".join(words)
 
 
-def describe(pattern: Pattern) -> str:
-    """Say in a sentence how the array is split."""
-    if pattern.kind is PatternKind.SINGLE:
-        return "One rank moves the whole array."
-    if pattern.kind is PatternKind.REPLICATED:
-        return "Every rank moves the same elements."
-    if pattern.kind is PatternKind.MULTIPARTITION:
-        return (
-            f"Each of {pattern.active_ranks} processes owns several blocks of "
-            f"{times(pattern.block)} elements, one in each diagonal of the array."
-        )
-    return (
-        f"A grid of {times(pattern.grid)} processes; each moves "
-        f"{times(pattern.block)} elements of the array"
-        f"{f' of {times(pattern.extents)}' if pattern.extents and all(pattern.extents) else ''}."
-    )
-
-
-# Patterns for the page: datasets of the same pattern together, each drawn once.
+# Patterns of a profile: datasets of the same pattern together, each pattern drawn once.
 
 MOST_PATTERNS = 24
-
-
-@dataclass(frozen=True)
-class PatternGroup:
-    """Datasets with the same pattern; `members`: "written" or "read" to their names."""
-
-    pattern: Pattern
-    picture: Chart | None
-    words: str
-    facts: tuple[str, ...]
-    members: dict[str, list[str]]
-
-
-def pattern_groups(patterns: Sequence[Pattern]) -> list[PatternGroup]:
-    """Put datasets of the same pattern together and draw each once.
-
-    Distributed ones come first, and among equals those with most elements.  What one rank moves
-    alone, or moves irregularly, is one group each way, whatever its size.
-    """
-    groups: dict[tuple[object, ...], list[Pattern]] = {}
-    for pattern in patterns:
-        key: tuple[object, ...] = (pattern.kind,)
-        if pattern.kind in _DRAWN_BY_SHAPE:
-            key += (pattern.notation, pattern.grid, pattern.extents, pattern.rank_order)
-            key += (pattern.halo, pattern.active_ranks, pattern.uneven, pattern.deviating_ranks)
-        groups.setdefault(key, []).append(pattern)
-    order = sorted(groups.values(), key=_importance)
-    return [_group(members, place) for place, members in enumerate(order)]
-
-
+_MOST_NAMES = 6
 _DRAWN_BY_SHAPE = (PatternKind.DISTRIBUTED, PatternKind.MULTIPARTITION)
 _ORDER = (*_DRAWN_BY_SHAPE, PatternKind.IRREGULAR, PatternKind.REPLICATED, PatternKind.SINGLE)
+_NOTATION = (
+    "How each array is split over the ranks, in the notation of High Performance Fortran: the "
+    "number of dimensions, the distribution of each (BLOCK, CYCLIC, or * where it is not split), "
+    "and the block of one process in C order."
+)
 
 
-def _importance(members: Sequence[Pattern]) -> tuple[int, int]:
-    kind = members[0].kind
-    volume = sum(math.prod(one.extents) * one.element_bytes * one.steps for one in members)
-    return _ORDER.index(kind) if kind in _ORDER else len(_ORDER), -volume
-
-
-def _group(members: Sequence[Pattern], place: int) -> PatternGroup:
-    first = members[0]
-    others = [set(pattern_facts(one)) for one in members[1:]]
-    facts = [fact for fact in pattern_facts(first) if all(fact in one for one in others)]
-    return PatternGroup(
-        pattern=first,
-        picture=pattern_chart(first) if place < MOST_PATTERNS else None,
-        words="" if first.kind in (PatternKind.IRREGULAR, PatternKind.EMPTY) else describe(first),
-        facts=tuple(facts),
-        members=_members(members),
-    )
-
-
-def _members(patterns: Sequence[Pattern]) -> dict[str, list[str]]:
-    names: dict[str, dict[str, None]] = {"written": {}, "read": {}}
-    for pattern in patterns:
-        where = f"{pattern.file}:{pattern.dataset}" if pattern.dataset else pattern.file
-        names["written" if pattern.writing else "read"][where] = None
-    return {direction: list(found) for direction, found in names.items() if found}
-
-
-def pattern_facts(pattern: Pattern) -> list[str]:
-    """What else is known of a pattern, each in a few words."""
-    facts = []
-    drawn = pattern.kind in _DRAWN_BY_SHAPE
-    if pattern.extents and all(pattern.extents) and not drawn:
-        facts.append(f"array of {times(pattern.extents)} elements")
-    facts.append(f"an element is {plural(pattern.element_bytes, 'byte')} long")
-    if 0 < pattern.active_ranks < pattern.n_ranks:
-        facts.append(
-            f"{pattern.active_ranks} of {pattern.n_ranks} ranks take part"
-            + ("; cells are numbered in their order" if drawn else "")
+def patterns(profile: Mapping[str, Any], most: int = MOST_PATTERNS) -> list[Block]:
+    """Return the patterns of a profile in words, and a drawing of each."""
+    groups = group_patterns(from_json(Pattern, one) for one in profile["patterns"])
+    if not groups:
+        return [Notice("pattern_words", "", [NO_PATTERNS], "plain")]
+    groups.sort(key=_importance)
+    points = [
+        Point(pattern_heading(group), note=f"{_words(group.pattern)}{_members(group)}")
+        for group in groups[:most]
+    ]
+    more = len(groups) - len(points)
+    note = _NOTATION
+    if more:
+        note += (
+            f" {plural(more, 'more pattern')} {'is' if more == 1 else 'are'} not shown; "
+            "`stripewise profile --as pattern` lists all."
         )
-    in_grid = pattern.kind is PatternKind.DISTRIBUTED
-    if in_grid and pattern.rank_order == "F":
-        facts.append("ranks are dealt out with the first dimension fastest")
-    elif in_grid and pattern.rank_order == "other":
-        facts.append("ranks lie in the grid in an order of their own")
-    if pattern.steps > 1:
-        facts.append(f"in {pattern.steps} steps")
-    if any(pattern.halo):
-        facts.append("neighbours overlap by " + times(pattern.halo) + " elements")
-    if pattern.uneven:
-        facts.append("the last blocks are smaller")
-    facts.append(f"{percent_text(pattern.collective)} of the calls are collective")
-    if pattern.n_deviating:
-        named = ", ".join(map(str, pattern.deviating_ranks))
-        more = pattern.n_deviating - len(pattern.deviating_ranks)
-        others = f" and {more} more" if more > 0 else ""
-        facts.append(f"different from all others: rank {named}{others}")
+    charts = (pattern_chart(group.pattern) for group in groups[:most])
+    drawn = {chart.description: chart for chart in charts if chart is not None}
+    cells = "A cell carries the rank that owns it."
+    return [
+        Points("pattern_words", "", points, note),
+        Drawings("pattern_cells", "", tuple(drawn.values()), cells, is_grid=True),
+    ]
+
+
+def pattern_heading(group: PatternGroup) -> str:
+    """Say in a line which arrays have a pattern, and its notation."""
+    number = len(group.members)
+    verb = "write" if group.pattern.writing else "read"
+    kind = "datasets" if group.members[0][1] else "arrays"
+    many = f"{number} {kind} " if number > 1 else ""
+    return f"{verb:5} {many}{group.name}: {group.pattern.notation}"
+
+
+def _importance(group: PatternGroup) -> tuple[int, int]:
+    """Sort patterns with a shape first, and among equals those with most bytes."""
+    pattern = group.pattern
+    volume = math.prod(pattern.extents) * pattern.element_bytes * pattern.steps
+    place = _ORDER.index(pattern.kind) if pattern.kind in _ORDER else len(_ORDER)
+    return place, -volume * len(group.members)
+
+
+def _members(group: PatternGroup) -> str:
+    """Name the first datasets, or files, of several with the same pattern."""
+    names = [dataset or file for file, dataset in group.members]
+    more = len(names) - _MOST_NAMES
+    named = f"; {', '.join(names[:_MOST_NAMES])}" if len(names) > 1 else ""
+    return named + (f" and {more} more" if more > 0 else "")
+
+
+def _words(pattern: Pattern) -> str:
+    """Say all that is known of a pattern."""
+    words = [describe(pattern)]
+    if pattern.element_bytes > 1 and not all(pattern.extents or (0,)):
+        words.append(f"an element is {plural(pattern.element_bytes, 'byte')} long")
+    if pattern.kind is PatternKind.DISTRIBUTED and pattern.rank_order == "other":
+        words.append("ranks lie in the grid in an order of their own")
     origin = {"view": "from file views", "offsets": "from offsets and lengths"}
-    facts.append(origin.get(pattern.source, f"from {pattern.source.upper()} selections"))
-    return [*facts, *pattern.notes]
+    words.append(origin.get(pattern.source, f"from {pattern.source.upper()} selections"))
+    return "; ".join(words)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws a run over time, and says its phases and the figures of its findings in words."""
+"""Draws a run over time, and says its phases in words."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,17 +16,21 @@ from stripewise.core.errors import UsageError
 from stripewise.evidence.figures import Diagnosis, Periodicity
 from stripewise.evidence.figures import heat_cells as heat
 from stripewise.evidence.figures.heat_cells import Cells, Floats, TimeAxis
+from stripewise.evidence.report._profile_blocks import NO_TIME_BINS
 from stripewise.evidence.trace import Evidence, RunProfile
 from stripewise.present import (
     Chart,
     Spec,
     chart,
     number_text,
+    percent_text,
+    plural,
     rate_text,
     seconds_text,
     size_text,
     time_unit,
 )
+from stripewise.present.blocks import Block, Heat, Notice
 
 RAMPS = {
     "write": ("#fde6d0", "#f3a25e", "#c04a00", "#521c00"),
@@ -338,7 +343,21 @@ def _marks(series: Floats, period: float) -> tuple[float, ...]:
     return tuple(float(at) for at in best if active[0] - 1 <= at <= active[-1])
 
 
-# Phases and evidence of a profile in words.
+# The phases of a profile in words, and its map of ranks as cells.
+
+_MOST_ROWS, _MOST_COLUMNS = 32, 120
+"""Cells that are drawn: a profile has up to 128 x 240."""
+
+
+def phases_of(profile: Mapping[str, Any]) -> list[Periodicity]:
+    """Return the phases of a profile."""
+    found = []
+    for row in profile["phases"]:
+        known: dict[str, Any] = {
+            name: math.nan if one is None else one for name, one in row.items()
+        }
+        found.append(Periodicity(**known))
+    return found
 
 
 def phase_words(phase: Periodicity) -> str:
@@ -346,14 +365,67 @@ def phase_words(phase: Periodicity) -> str:
     verb = {"write": "Writes", "read": "Reads"}.get(phase.direction, phase.direction)
     burst = f"{seconds_text(phase.phase_seconds)} and {size_text(phase.phase_bytes)}"
     if phase.periodic:
-        return (
+        text = (
             f"{verb} come every {seconds_text(phase.period_seconds)} "
-            f"(confidence {100 * phase.confidence:.0f} %): {phase.n_phases} phases of {burst} "
+            f"(confidence {percent_text(phase.confidence)}): {phase.n_phases} phases of {burst} "
             "each (medians)."
         )
-    if phase.n_phases <= 1:
+    elif phase.n_phases <= 1:
         return f"{verb}: one phase of {burst}." if phase.n_phases else f"{verb}: no phases."
+    else:
+        text = f"{verb}: {phase.n_phases} phases of {burst} each (medians), at no regular period."
     return (
-        f"{verb}: {phase.n_phases} phases of {burst} each (medians), at no regular period. "
-        f"Spans shorter than {seconds_text(phase.resolution_seconds)} cannot be told apart."
+        f"{text} Spans shorter than {seconds_text(phase.resolution_seconds)} cannot be told apart."
     )
+
+
+def phases(profile: Mapping[str, Any], name: str = "phases", title: str = "Phases") -> list[Block]:
+    """Return the phases in words; [] where the source has no time bins."""
+    words = [phase_words(phase) for phase in phases_of(profile)]
+    return [Notice(name, title, words, "plain")] if words else []
+
+
+def rank_cells(profile: Mapping[str, Any], name: str, title: str) -> Heat | Notice:
+    """Return when the ranks were in I/O as cells; it says why where that is not known."""
+    maps = [one for one in profile["heat"] if one["kind"] == "ranks"]
+    if not maps:
+        return Notice(name, title, [NO_TIME_BINS])
+    one = min(maps, key=lambda one: one["view"] != "program")
+    busy = _grid(one["busy_seconds"])
+    is_time = bool((busy > 0).any())
+    cells = busy if is_time else _grid(one["read_bytes"]) + _grid(one["write_bytes"])
+    down, across = -(-len(cells) // _MOST_ROWS) or 1, -(-cells.shape[1] // _MOST_COLUMNS) or 1
+    if cells.size:
+        cells = np.add.reduceat(cells, np.arange(0, cells.shape[0], down), axis=0)
+        cells = np.add.reduceat(cells, np.arange(0, cells.shape[1], across), axis=1)
+    width = one["bin_seconds"] * across
+    shares = cells / (float(cells.max(initial=0.0)) or 1.0)
+    what = "time in I/O calls" if is_time else "bytes moved (this source does not tell times)"
+    description = (
+        f"{plural(len(shares), 'row')} of ranks, {plural(shares.shape[1], 'column')} of "
+        f"{seconds_text(width)}: "
+        f"the darker, the more {what}, as a share of the largest cell. {_busiest(shares, width)}"
+    )
+    note = "" if one["view"] == "program" else "Calls as they reached the operating system."
+    labels = one["labels"]
+    ends = [(labels[at], labels[at : at + down][-1]) for at in range(0, len(labels), down)]
+    names = [first if first == last else f"{first} to {last}" for first, last in ends]
+    return Heat(name, title, names, width, shares.tolist(), description, note)
+
+
+def _busiest(shares: Floats, width: float) -> str:
+    """Say how much of the time all ranks were idle, and when most was done."""
+    columns = shares.sum(axis=0)
+    if not columns.any():
+        return "No cell has any."
+    top = int(columns.argmax())
+    idle = float((columns == 0).mean())
+    return (
+        f"Most was done from {seconds_text(top * width)} on; in {percent_text(idle)} of "
+        "the time no rank did any."
+    )
+
+
+def _grid(rows: Sequence[Sequence[float | None]]) -> Floats:
+    grid = np.array([[value or 0.0 for value in row] for row in rows], np.float64)
+    return grid.reshape(len(rows), -1) if len(rows) else np.zeros((0, 0))

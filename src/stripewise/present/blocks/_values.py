@@ -72,6 +72,7 @@ def _node_hours(seconds: float) -> str:
 WRITERS: dict[str, Callable[[Any], str]] = {
     "text": lambda value: printable(str(value)),
     "code": lambda value: printable(str(value)),
+    "path": lambda value: printable(str(value)),
     "figure": lambda value: printable(str(value)),
     "picture": lambda _: "",
     "flag": lambda value: "yes" if value else "no",
@@ -92,6 +93,8 @@ WRITERS: dict[str, Callable[[Any], str]] = {
     "instant": _instant,
     "day": _day,
 }
-NUMBERS = frozenset(WRITERS) - {"text", "code", "flag", "picture", "moment", "instant", "day"}
+NUMBERS = frozenset(WRITERS) - {
+    *("text", "code", "path", "flag", "picture", "moment", "instant", "day"),
+}
 """Kinds that stand at the right of their column; "figure" is one that is written already.
-"picture" is one that pages alone show."""
+"picture" is one that pages alone show, and a terminal shows the end of a long "path" alone."""

@@ -16,6 +16,7 @@ from stripewise.present.blocks import (
     Content,
     Drawings,
     Facts,
+    Findings,
     Lines,
     Notice,
     Points,
@@ -25,10 +26,17 @@ from stripewise.present.blocks import (
 )
 
 _MARKS = {"": "- ", "good": "+ ", "bad": "- ", "warn": "! "}
+_PATH_WIDTH = 44
 
 
-def as_lines(content: Content) -> Iterator[str]:
-    """Yield the lines of a report."""
+def as_lines(content: Content, width: int | None = None) -> Iterator[str]:
+    """Yield the lines of a report.
+
+    Args:
+        content: Of the report.
+        width: Of the terminal: a table that is wider comes in several blocks of columns; None:
+            every table is one.
+    """
     yield printable(content.title)
     if content.lead:
         yield printable(content.lead)
@@ -36,7 +44,7 @@ def as_lines(content: Content) -> Iterator[str]:
         yield ""
         if block.title:
             yield printable(block.title)
-        yield from block_lines(block)
+        yield from block_lines(block, width)
 
 
 def block_lines(block: Block, width: int | None = None) -> Iterator[str]:
@@ -91,11 +99,25 @@ def _drawings(block: Drawings, width: int | None) -> Iterator[str]:
 
 
 @_body.register
+def _findings(block: Findings, width: int | None) -> Iterator[str]:
+    for number, item in enumerate(block.items, 1):
+        yield f"{number}. {item.severity_words}: {item.title}   [{item.code}]"
+        yield from (f"   {text}" for text in (item.text, item.saving) if text)
+        if item.remedy:
+            yield f"   What to do: {item.remedy}"
+        yield from (f"     $ {line}" for line in (*item.lines, item.command) if line)
+    yield from _note("" if block.items else block.empty, width)
+
+
+@_body.register
 def _facts(block: Facts, width: int | None) -> Iterator[str]:
+    longest = max((len(item.title) for item in block.items), default=0)
     for item in block.items:
         note = f" ({item.why or item.note})" if item.why or item.note else ""
         text = written(item.value, item.kind, item.why) + note
-        yield from labelled(item.title, _wrapped(text, width and width - LABEL))
+        yield from labelled(
+            item.title.ljust(longest), _wrapped(text, width and width - max(LABEL, longest + 2))
+        )
 
 
 @_body.register
@@ -105,12 +127,23 @@ def _table(block: Table, width: int | None) -> Iterator[str]:
         return
     if block.total:
         yield block.total
-    rows = [block.texts(row) for row in block.rows]
-    left = {place for place, one in enumerate(block.shown) if one.kind not in NUMBERS}
-    heads = [one.title for one in block.shown]
+    shown = [one for one in block.shown if one.kind != "picture"]
+    rows = [
+        [
+            _end_of_path(text) if one.kind == "path" else text
+            for one, text in zip(shown, block.texts(row, shown), strict=True)
+        ]
+        for row in block.rows
+    ]
+    left = {place for place, one in enumerate(shown) if one.kind not in NUMBERS}
+    heads = [one.title for one in shown]
     for number, lines in enumerate(TextTable(heads, rows, left=frozenset(left)).blocks(width)):
         yield from lines if not number else ["", *lines]
     yield from _note(block.note, width)
+
+
+def _end_of_path(text: str) -> str:
+    return text if len(text) <= _PATH_WIDTH else "…" + text[1 - _PATH_WIDTH :]
 
 
 def _note(text: str, width: int | None = None) -> Iterator[str]:

@@ -23,8 +23,7 @@ from stripewise.centre.database.queries import (
 from stripewise.centre.portal.pages import _jobs as _job_words
 from stripewise.centre.portal.pages._base import Asked, Page, address
 from stripewise.centre.portal.pages._jobs import number_word
-from stripewise.core import Amount, total
-from stripewise.evidence.figures import size_labels
+from stripewise.evidence.report import NO_PATTERNS, files_table, size_bars, summed
 from stripewise.present import printable
 from stripewise.present.blocks import (
     Bars,
@@ -41,19 +40,6 @@ from stripewise.present.blocks import (
 Row = Mapping[str, Any]
 _FIRST = 20
 _MOST_PATTERNS = 50
-_COLUMNS = (
-    Column("path", "File"),
-    Column("interface", "Interface"),
-    Column("elapsed_seconds", "Time, slowest rank", "seconds"),
-    Column("read_bytes", "Read", "bytes"),
-    Column("write_bytes", "Written", "bytes"),
-    Column("read_calls", "Reads", "count"),
-    Column("write_calls", "Writes", "count"),
-    Column("meta_operations", "Metadata operations", "count"),
-    Column("rank_count", "Ranks", "count"),
-    Column("stripe_count", "Stripes", "count"),
-    Column("stripe_bytes", "Stripe size", "bytes"),
-)
 
 
 class JobFiles(Page):
@@ -79,7 +65,7 @@ class JobFiles(Page):
             return None
         of_source = {"source": source["id"]}
         following = address(f"/jobs/{key}/files", {**of_source, "after": listing.next})
-        table = _table(listing, "Files", following if listing.next else "")
+        table = _files(listing, "Files", following if listing.next else "")
         name = f"Files of job {_job_words.job_id(row)}"
         what = " ".join(filter(None, (source["kind"], source["name"])))
         lead = f"Files that the program used, those with most time first, as told by {what}."
@@ -123,8 +109,7 @@ def patterns(view: JobView) -> list[Block]:
         rows[:_MOST_PATTERNS],
         note="A pattern leads to all your jobs that have it. Lost: what findings about these "
         "files expect to gain.",
-        empty="No access pattern is known: it needs single calls, as `stripewise run --trace` or "
-        "Darshan's DXT record them.",
+        empty=NO_PATTERNS,
         total=f"{_MOST_PATTERNS} of {len(rows)} patterns" if len(rows) > _MOST_PATTERNS else "",
     )
     return [table]
@@ -138,7 +123,8 @@ def file_systems(view: JobView) -> list[Block]:
             found[one["file_system"]].append(one)
     if not found:
         return []
-    rows = [{"file_system": name, **_summed(parts)} for name, parts in found.items()]
+    names = ("read_bytes", "write_bytes", "cumulated_seconds", "meta_operations", "file_count")
+    rows = [{"file_system": name, **summed(parts, names)} for name, parts in found.items()]
     rows.sort(key=lambda one: -((one["read_bytes"] or 0) + (one["write_bytes"] or 0)))
     columns = [
         Column("file_system", "File system"),
@@ -150,17 +136,6 @@ def file_systems(view: JobView) -> list[Block]:
     ]
     note = "Time of all ranks is a sum over ranks: it can be longer than the run."
     return [Table("file_systems", "I/O by file system", columns, rows, note=note)]
-
-
-def _summed(parts: Sequence[Row]) -> dict[str, Any]:
-    """Add up what runs did on a file system; what one does not tell makes a sum the least."""
-    sums = {
-        name: total(Amount.of(one[name], one["missing"].get(name, "")) for one in parts)
-        for name in ("read_bytes", "write_bytes", "cumulated_seconds", "meta_operations",
-                     "file_count")
-    }  # fmt: skip
-    missing = {name: amount.why for name, amount in sums.items() if amount.why}
-    return {**{name: amount.value for name, amount in sums.items()}, "missing": missing}
 
 
 def files(asked: Asked, view: JobView) -> list[Block]:
@@ -175,16 +150,12 @@ def files(asked: Asked, view: JobView) -> list[Block]:
     words = {"source": main["id"], "after": listing.next}
     of_all = address(f"/jobs/{key}/files", words) if listing.next else ""
     several = f" of {main['program']}" if len(view.counted) > 1 and main["program"] else ""
-    return [_table(listing, f"Files{several} with most time", of_all)]
+    return [_files(listing, f"Files{several} with most time", of_all)]
 
 
-def _table(listing: Listing, title: str, following: str) -> Table:
-    columns: Sequence[Column] = _COLUMNS
-    if listing.rows and listing.rows[0]["path"] is None:
-        columns = _COLUMNS[1:]
-    return Table(
-        "files", title, columns, listing.rows, empty="No file was touched.", next=following
-    )
+def _files(listing: Listing, title: str, following: str) -> Table:
+    """Return a table of files, without a column of paths where these are hidden."""
+    return files_table(listing.rows, title, next=following)
 
 
 def _chosen(word: str, sources: list[Row]) -> Row | None:
@@ -314,18 +285,13 @@ def _sizes(one: Served, ending: str) -> list[Block]:
 
 
 def _asked_bars(asked: Mapping[str, AskedSizes]) -> list[Block]:
-    found: list[Block] = []
-    for kind, one in asked.items():
-        used = [place for place, count in enumerate(one.counts) if count]
-        if used:
-            shown = slice(used[0], used[-1] + 1)
-            found.append(
-                Bars(f"asked_{kind}_sizes",
-                     f"Sizes of the programs' calls: {_TITLES[kind].lower()}",
-                     size_labels()[shown], one.counts[shown], "calls",
-                     "By the profile, over all files and file systems.")
-            )  # fmt: skip
-    return found
+    note = "By the profile, over all files and file systems."
+    return [
+        size_bars(f"asked_{kind}_sizes", f"Sizes of the programs' calls: {_TITLES[kind].lower()}",
+                  one.counts, note)
+        for kind, one in asked.items()
+        if any(one.counts)
+    ]  # fmt: skip
 
 
 def _operations(one: Served, ending: str) -> list[Block]:

@@ -24,6 +24,7 @@ from stripewise.centre.database.queries import pairs_of_job_pairs as pairs_of
 from stripewise.centre.portal.pages import _jobs as _job_words
 from stripewise.centre.portal.pages._base import Asked, Page
 from stripewise.centre.portal.pages._jobs import finding_words
+from stripewise.evidence.report import advices
 from stripewise.present import printable
 from stripewise.present.blocks import (
     Advice,
@@ -41,7 +42,6 @@ from stripewise.present.blocks import (
 
 Row = Mapping[str, Any]
 _MOST = 20
-_MOST_NAMES = 4
 _LEAST_REST = 0.01
 """Share of the I/O time from which calls by name are shown: less may be rounding (chosen)."""
 
@@ -51,7 +51,15 @@ def findings(view: JobView, pairs: Sequence[Row]) -> list[Block]:
     if not view.counted:
         return []
     proof = proof_of(view.row, pairs)
-    items = [advice for source in view.counted for advice in _advice(source, proof)]
+    items = [
+        advice
+        for source in view.counted
+        for advice in (
+            [_general(found, proof) for found in source.findings]
+            if source.document is None
+            else advices(source.document, proof)
+        )
+    ]
     items.sort(key=lambda one: -(one.cost_seconds or 0.0))
     return [Findings("findings", "What costs time, and what to do", items[:_MOST])]
 
@@ -110,12 +118,6 @@ def proof_words(pair: Row) -> str:
     )
 
 
-def _advice(source: Source, proof: str) -> list[Advice]:
-    if source.document is None:
-        return [_general(one, proof) for one in source.findings]
-    return [_full(one, proof) for one in source.document["findings"]]
-
-
 def _general(found: Row, proof: str) -> Advice:
     """Return a finding in words that name no file."""
     words = finding_words(found["code"])
@@ -129,41 +131,6 @@ def _general(found: Row, proof: str) -> Advice:
         remedy=words.remedy,
         proof=proof if words.tunes else "",
     )
-
-
-def _full(found: Row, proof: str) -> Advice:
-    tunes = bool(found["lines"] or found["tune"])
-    return Advice(
-        found["code"],
-        found["severity"],
-        found["title"],
-        found["text"],
-        found["cost_seconds"],
-        found["least_seconds"],
-        found["most_seconds"],
-        found["remedy"],
-        tuple(found["lines"]),
-        found["tune"],
-        _basis(found),
-        proof if tunes else "",
-        {**found["evidence"], **_files(found)},
-    )
-
-
-def _basis(found: Row) -> str:
-    if found["cost_seconds"] is None:
-        text = found["cost_basis"]
-        return f"The gain is {text}." if text.startswith("not estimated") else ""
-    costs = "was measured" if found["measured"] else "is assumed"
-    return f"After the change: {found['cost_basis']}; its cost {costs}."
-
-
-def _files(found: Row) -> dict[str, str]:
-    names = found["files"][:_MOST_NAMES]
-    if not names:
-        return {}
-    more = found["n_files"] - len(names)
-    return {"files": ", ".join(names) + (f" and {more} more" if more > 0 else "")}
 
 
 def _by_finding(source: Source, io_seconds: float | None) -> list[dict[str, Any]]:

@@ -1,0 +1,468 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Builds the blocks of a run from its profile, for the command, its page and the portal.
+
+A profile is the document that `stripewise profile --json` prints and the portal stores, without
+numbers that JSON cannot hold; docs/reference/profile.md defines each figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from markupsafe import Markup
+
+from stripewise.core import Amount, reasons, total
+from stripewise.evidence.figures import size_labels
+from stripewise.evidence.figures.heat_cells import LAYER_NAMES
+from stripewise.present import plural, size_text
+from stripewise.present.blocks import (
+    Advice,
+    Bars,
+    Column,
+    Fact,
+    Facts,
+    Findings,
+    Notice,
+    Part,
+    Split,
+    Table,
+    written,
+)
+
+Row = Mapping[str, Any]
+NO_TIME_BINS = (
+    "This source has no time bins, so when things happened is not known: `stripewise run --trace` "
+    "records them, Darshan does with its HEATMAP module (from 3.4) or DXT."
+)
+NO_PATTERNS = (
+    "No access pattern is known: it needs single calls, as `stripewise run --trace` or Darshan's "
+    "DXT record them."
+)
+
+
+# The run in figures.
+
+
+def why_partly_known(profile: Row) -> str:
+    """Say why not all of the run is known; "": it is."""
+    return reasons(profile["figures"].get("missing", {}).values())
+
+
+def figures(profile: Row) -> Facts:
+    """Return the figures of the run; where not all of one is known it says why."""
+    of_run = profile["figures"]
+    meta, system = of_run["meta_operations"], of_run["system_meta_operations"]
+    at_system = f"{system} as they reached the system" if system != meta else ""
+    # Of a time that is missing in part, what is sure counts.
+    io = "io_low_seconds" if "io_seconds" in of_run.get("missing", {}) else "io_seconds"
+    items = [
+        _figure(of_run, "run_seconds", "Run time", "seconds", _ranks(of_run)),
+        _figure(of_run, io, "I/O time", "seconds", _io_note(of_run)),
+        _figure(of_run, "read_bytes", "Read", "bytes", "as the program asked"),
+        _figure(of_run, "write_bytes", "Written", "bytes", "as the program asked"),
+        _figure(of_run, "rate_bytes_per_second", "I/O rate", "rate",
+                "bytes moved, divided by the I/O time"),
+        _figure(of_run, "n_files", "Files", "count", _kinds_of_files(of_run)),
+        _figure(of_run, "meta_operations", "Metadata operations", "count", at_system),
+    ]  # fmt: skip
+    return Facts("figures", "", items, is_large=True)
+
+
+def _figure(of_run: Row, name: str, title: str, kind: str, note: str) -> Fact:
+    value, why = of_run[name], of_run.get("missing", {}).get(name, "")
+    return Fact(name, title, value, kind, note, why=why or ("not known" if value is None else ""))
+
+
+def _ranks(of_run: Row) -> str:
+    who = plural(of_run["n_ranks"], "rank") if of_run["n_ranks"] else ""
+    if not who and of_run["n_processes"]:
+        who = f"{plural(of_run['n_processes'], 'process', 'processes')} without MPI"
+    hosts = plural(of_run["n_hosts"], "node") if of_run["n_hosts"] else ""
+    return ", ".join(filter(None, (who, hosts)))
+
+
+def _io_note(of_run: Row) -> str:
+    share = of_run["io_share"]
+    text = f"{'unknown share' if share is None else written(share, 'share')} of the run"
+    if not of_run["io_exact"]:
+        least = written(of_run["io_low_seconds"], "seconds")
+        return f"{text} at most; at least {least} (ranks are not told apart)"
+    slowest = of_run["slowest_rank"]
+    return f"{text}; rank {slowest}, the slowest" if slowest >= 0 else text
+
+
+def _kinds_of_files(of_run: Row) -> str:
+    kinds = {
+        "n_read_only": "only read", "n_write_only": "only written", "n_read_write": "both",
+        "n_no_data": "without data", "n_shared": "shared by ranks",
+    }  # fmt: skip
+    return ", ".join(f"{of_run[name]} {words}" for name, words in kinds.items() if of_run[name])
+
+
+def io_share(profile: Row) -> Split | Notice:
+    """Return the share of I/O in the run, or say why it is not known."""
+    of_run = profile["figures"]
+    run, io = of_run["run_seconds"], of_run["io_seconds"]
+    title = "The run" + " (elapsed, slowest rank)" * (of_run["n_ranks"] > 1)
+    why = of_run.get("missing", {}).get("io_seconds", "")
+    if not run or io is None or why:
+        text = "The share of I/O in the run is not known: "
+        text += why or "the source does not tell the run time or the I/O time"
+        return Notice("run_parts", title, [f"{text}."], "plain")
+    parts = [Part("io", "I/O", io, "io"), Part("rest", "all else", max(run - io, 0.0), "rest")]
+    return Split("run_parts", title, parts)
+
+
+def times(profile: Row) -> Table:
+    """Return the time in reads, in writes and in metadata calls."""
+    of_run, missing = profile["figures"], profile["figures"].get("missing", {})
+    kinds = {"write": "writing", "read": "reading", "meta": "metadata"}
+    summed = [of_run[f"cumulated_{kind}_seconds"] for kind in kinds]
+    is_whole = of_run["meta_share"] is not None and None not in summed and sum(summed) > 0
+    rows: list[dict[str, Any]] = [
+        {
+            "kind": words,
+            "cumulated_seconds": seconds,
+            "share": of_run["meta_share"]
+            if kind == "meta"
+            else seconds / sum(summed)
+            if is_whole
+            else None,
+            "elapsed_seconds": of_run[f"elapsed_{kind}_seconds"],
+            "missing": {
+                "share": missing.get("meta_share", ""),
+                **{
+                    f"{one}_seconds": missing.get(f"{one}_{kind}_seconds", "")
+                    for one in ("cumulated", "elapsed")
+                },
+            },
+        }
+        for (kind, words), seconds in zip(kinds.items(), summed, strict=True)
+    ]
+    columns = (
+        Column("kind", "Calls"),
+        Column("cumulated_seconds", "All ranks", "seconds"),
+        Column("share", "Share", "share"),
+        Column("elapsed_seconds", "Slowest rank", "seconds"),
+    )
+    note = "All ranks: summed. The slowest rank need not be the same in all three."
+    return Table("times", "Time in I/O calls", columns, rows, note)
+
+
+# What costs time, and what to do.
+
+
+def findings(profile: Row) -> Findings:
+    """Return what costs time, and what to do."""
+    if profile["figures"]["io_seconds"] is None and not profile["files_total"]:
+        empty = "What the program did is not known, so nothing can be said of its cost."
+    elif profile["partial"] or why_partly_known(profile):
+        empty = (
+            "No known cause of slow I/O was found in what this source tells; not all of the run "
+            "is known."
+        )
+    else:
+        empty = (
+            "Nothing stands out: no rule sees a likely saving; `stripewise tune` tries settings."
+        )
+    return Findings("findings", "Findings", advices(profile), empty)
+
+
+def advices(profile: Row, proof: str | None = None) -> list[Advice]:
+    """Return the findings of a run.
+
+    Args:
+        profile: Of the run.
+        proof: What pairs of runs showed of settings, "": nothing yet; None: nothing is said.
+    """
+    return [_advice(found, profile["figures"], proof) for found in profile["findings"]]
+
+
+def _advice(found: Row, of_run: Row, proof: str | None) -> Advice:
+    is_tunable = bool(found["lines"] or found["tune"])
+    return Advice(
+        found["code"],
+        found["severity"],
+        found["title"],
+        found["text"],
+        found["cost_seconds"],
+        found["least_seconds"],
+        found["most_seconds"],
+        found["remedy"],
+        tuple(found["lines"]),
+        found["tune"],
+        _basis(found),
+        proof if is_tunable or proof is None else "",
+        found["evidence"],
+        found["stake_seconds"],
+        of_run["run_seconds"] or None,
+        _cost_parts(found, of_run["run_seconds"] or of_run["io_seconds"] or 0.0),
+        tuple(found["files"]),
+        found["n_files"],
+    )
+
+
+def _basis(found: Row) -> str:
+    """Say what the gain rests on, or why none is claimed."""
+    basis = found["cost_basis"]
+    if found["cost_seconds"] is not None:
+        assumed = "" if found["measured"] else " (costs of the storage assumed)"
+        return f"After the change: {basis}{assumed}." if basis else ""
+    if basis.startswith("not estimated"):
+        return f"The gain is {basis}."
+    return f"No gain is claimed{f': {basis}' if basis else ''}."
+
+
+def _cost_parts(found: Row, whole: float) -> tuple[Part, ...]:
+    """Return cost and stake of a finding in the run time; () where the cost is not known."""
+    cost = found["cost_seconds"]
+    if cost is None or not whole > 0:
+        return ()
+    cost = min(max(cost, 0.0), whole)
+    stake = min(max(found["stake_seconds"] or 0.0, cost), whole)
+    return (
+        Part("cost", "could be saved", cost, "cost"),
+        Part("stake", "rest of the calls concerned", stake - cost, "stake"),
+        Part("rest", "rest of the run", whole - stake, "rest"),
+    )
+
+
+# Tables: of layers, of files, of the ranks of shared files, of requests.
+
+_LAYERS = (
+    Column("name", "Layer"),
+    Column("files", "Files", "count"),
+    Column("read_calls", "Reads", "count"),
+    Column("write_calls", "Writes", "count"),
+    Column("collective_calls", "Collective", "count"),
+    Column("meta_operations", "Metadata", "count"),
+    Column("read_bytes", "Read", "bytes"),
+    Column("write_bytes", "Written", "bytes"),
+    Column("elapsed_seconds", "Time, slowest rank", "seconds"),
+    Column("cumulated_seconds", "Time, all ranks", "seconds"),
+    Column("own_seconds", "of it called by the program", "seconds"),
+)
+_FILES = (
+    Column("path", "File", "path"),
+    Column("interface", "Interface"),
+    Column("elapsed_seconds", "Time, slowest rank", "seconds"),
+    Column("cumulated_seconds", "Time, all ranks", "seconds"),
+    Column("read_bytes", "Read", "bytes"),
+    Column("write_bytes", "Written", "bytes"),
+    Column("read_calls", "Reads", "count"),
+    Column("write_calls", "Writes", "count"),
+    Column("meta_operations", "Metadata operations", "count"),
+    Column("rank_count", "Ranks", "count"),
+    Column("data_rank_count", "of them moved data", "count"),
+    Column("stripe_count", "Stripes", "count"),
+    Column("stripe_bytes", "Stripe size", "bytes"),
+)
+_ACCESS = (
+    Column("path", "File", "path"),
+    Column(
+        "histogram",
+        f"Requests from {size_labels()[0]} to {size_labels()[-1]}",
+        "picture",
+        order="calls",
+    ),
+    Column("common", "Most common sizes"),
+    Column("collective", "Collective", "share"),
+    Column("sequential", "Sequential", "share"),
+    Column("consecutive", "Consecutive", "share"),
+    Column("opens", "Opens", "count"),
+    Column("extent_bytes", "Length", "bytes"),
+)
+_VARIANCE = (
+    Column("path", "File", "path"),
+    Column("processes", "Ranks", "count"),
+    Column("fastest_rank", "Fastest rank", "id"),
+    Column("fastest_seconds", "its time", "seconds"),
+    Column("fastest_bytes", "its bytes", "bytes"),
+    Column("slowest_rank", "Slowest rank", "id"),
+    Column("slowest_seconds", "its time", "seconds"),
+    Column("slowest_bytes", "its bytes", "bytes"),
+    Column("seconds_deviation", "Deviation of time", "seconds"),
+    Column("bytes_deviation", "of bytes", "bytes"),
+)
+_REQUESTS = (
+    Column("path", "File", "path"),
+    Column("direction", "Direction"),
+    Column("program_calls", "MPI-IO calls", "count"),
+    Column("collective_calls", "of them collective", "count"),
+    Column("program_mean_bytes", "mean size", "bytes"),
+    Column("program_ranks", "by ranks", "count"),
+    Column("system_calls", "System calls", "count"),
+    Column("system_mean_bytes", "mean size", "bytes"),
+    Column("system_ranks", "by processes", "count"),
+    Column("modify_reads", "Reads for modify", "count", small="modified"),
+    Column("gaps", "Gaps", "count"),
+    Column("aligned", "Aligned to the unit", "share"),
+    Column("unit_sized", "of its size", "share"),
+    Column("unit_bytes", "Unit", "bytes"),
+    Column("source", "From"),
+)
+
+
+def layers(profile: Row, empty: str = "") -> Table:
+    """Return calls, bytes and time of each layer; `empty` says why there are none."""
+    names = {layer.name.lower(): name for layer, name in LAYER_NAMES.items()}
+    rows = [{**row, "name": names.get(row["layer"], row["layer"])} for row in profile["layers"]]
+    total = (
+        "From the program down; a call of an upper layer is counted again in those that serve it"
+    )
+    return Table("layers", "Operations by layer", _LAYERS, rows, empty=empty, total=total)
+
+
+def files_table(
+    rows: Sequence[Row], title: str = "Files", *, empty: str = "No file was touched.", **more: Any
+) -> Table:
+    """Return what was done to files, with the columns that the rows have; paths may be hidden."""
+    columns = [column for column in _FILES if not rows or column.name in rows[0]]
+    if rows and rows[0]["path"] is None:
+        columns = columns[1:]
+    return Table("files", title, columns, rows, empty=empty, **more)
+
+
+def files_of_profile(profile: Row, most: int, empty: str = "") -> list[Table]:
+    """Return the files with most time and the sum of the others, and how they were accessed."""
+    listed, rest = profile["files"][:most], profile["files"][most:]
+    rows = [_file(row) for row in listed]
+    number = profile["files_total"]
+    left_out = number > len(listed)
+    whole = f"The {len(listed)} files with most time in I/O, of {number}"
+    shown = whole if left_out else plural(number, "file")
+    summary = [_rest(rest)] if rest else []
+    tables = [
+        files_table([*rows, *summary], empty=empty, total=shown, is_sortable=True,
+                    note="Calls are those of the program. Time, all ranks: summed.")
+    ]  # fmt: skip
+    if rows:
+        note = (
+            "Collective: share of the data calls. Sequential and consecutive: share of the calls "
+            "that begin at or after, or exactly, where the one before ended, in the lowest layer."
+        )
+        tables.append(
+            Table("access", "How files were accessed", _ACCESS, rows, note, is_sortable=True)
+        )
+    return tables
+
+
+def _file(row: Row) -> dict[str, Any]:
+    extent, layout = row["extent_bytes"], row["layout"]
+    common = ", ".join(f"{size_text(size)} x{count}" for size, count in row["common_sizes"][:2])
+    return {
+        **row,
+        "calls": row["read_calls"] + row["write_calls"],
+        "common": common or None,
+        "histogram": _histogram(row["write_sizes"], row["read_sizes"]),
+        "rank_count": row["rank_count"] or None,
+        "data_rank_count": row["data_rank_count"] if row["rank_count"] else None,
+        "extent_bytes": extent if extent >= 0 else None,
+        "stripe_count": layout["stripe_count"] or None,
+        "stripe_bytes": layout["stripe_bytes"] or None,
+    }
+
+
+def _histogram(written_sizes: Sequence[int], read_sizes: Sequence[int]) -> Markup | None:
+    """Draw the requests of a file by size; None without any."""
+    top = max(*written_sizes, *read_sizes)
+    if not top:
+        return None
+    bars, words = [], []
+    for place, (verb, colour, counts) in enumerate(
+        (("written", "write", written_sizes), ("read", "read", read_sizes))
+    ):
+        for number, (label, count) in enumerate(zip(size_labels(), counts, strict=True)):
+            if count:
+                x, height = 12 * number + 5 * place + 1, max(2.0, 30 * count / top)
+                bars.append(
+                    f'<rect class="c-{colour}" x="{x}" y="{31 - height:.3g}" width="5" '
+                    f'height="{height:.3g}"/>'
+                )
+                words.append(f"{label}: {verb} {count}")
+    return Markup(
+        '<svg class="sizes" viewBox="0 0 120 32" width="120" height="32" role="img" '
+        'aria-label="Requests by size. {words}"><title>{words}</title>'
+        '<path d="M0 31.5H120" stroke="currentColor" stroke-opacity=".3"/>{bars}</svg>'
+    ).format(words="; ".join(words), bars=Markup("".join(bars)))  # numbers and our own words
+
+
+def _rest(rows: Sequence[Row]) -> dict[str, Any]:
+    names = ("read_bytes", "write_bytes", "cumulated_seconds", "read_calls", "write_calls",
+             "meta_operations")  # fmt: skip
+    path = plural(len(rows), "other file")
+    return {**dict.fromkeys(column.name for column in _FILES), "path": path, "look": "rest",
+            **summed(rows, names)}  # fmt: skip
+
+
+def summed(rows: Iterable[Row], names: Sequence[str]) -> dict[str, Any]:
+    """Add rows up; what one of them does not tell makes a sum the least that it can be."""
+    every = list(rows)
+    sums = {
+        name: total(Amount.of(row[name], row["missing"].get(name, "")) for row in every)
+        for name in names
+    }
+    missing = {name: amount.why for name, amount in sums.items() if amount.why}
+    return {**{name: amount.value for name, amount in sums.items()}, "missing": missing}
+
+
+def variance(profile: Row, most: int, empty: str = "") -> Table:
+    """Return the fastest and the slowest rank of each shared file."""
+    note = (
+        "In a healthy collective run the times of the ranks are close. One rank that is much "
+        "slower than the others holds them all up; look at what it alone does to that file."
+    )
+    number = profile["variance_total"]
+    table = Table(
+        "variance",
+        "Shared files: slowest and fastest rank",
+        _VARIANCE,
+        profile["variance"][:most],
+        note,
+        empty,
+        total=f"{plural(number, 'file')} used by several ranks, slowest first",
+        is_sortable=True,
+    )
+    return _bounded(table, number)
+
+
+def requests(profile: Row, most: int, title: str, empty: str = "") -> Table:
+    """Return what MPI-IO was asked for in each file, and the system calls that followed."""
+    rows = [
+        {
+            **row,
+            "direction": "write" if row["writing"] else "read",
+            "source": "single calls" if row["exact"] else "counters",
+            # Where no bytes are known there is no mean size.
+            "program_mean_bytes": row["program_mean_bytes"] or None,
+            "system_mean_bytes": row["system_mean_bytes"] or None,
+            "modified": size_text(row["modify_bytes"]) if row["modify_bytes"] else "",
+        }
+        for row in profile["requests"][:most]
+    ]
+    note = (
+        "MPI-IO may gather the requests of many ranks (collective buffering), or read around "
+        "small ones (data sieving), before anything reaches the file system. Fewer, larger, "
+        "aligned system calls by a few processes are what it is for; as many as before, and as "
+        "small, means that it did not act."
+    )
+    table = Table("requests_by_file", title, _REQUESTS, rows, note, empty, is_sortable=True)
+    return _bounded(table, profile["requests_total"])
+
+
+def size_bars(name: str, title: str, counts: Sequence[int], note: str) -> Bars:
+    """Return how many calls there were of each size, from the smallest to the largest."""
+    used = [place for place, count in enumerate(counts) if count]
+    shown = slice(used[0], used[-1] + 1) if used else slice(0)
+    return Bars(name, title, size_labels()[shown], list(counts[shown]), "calls", note)
+
+
+def _bounded(table: Table, number: int) -> Table:
+    """Say of how many rows these are the first."""
+    if number <= len(table.rows):
+        return table
+    shown = f"the first {len(table.rows)} of {number} rows"
+    return replace(table, total="; ".join(filter(None, (table.total, shown))))
