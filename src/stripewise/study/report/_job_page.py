@@ -165,67 +165,31 @@ def _looked(field: str, looks: Mapping[str, tuple[str, str]], columns: int) -> S
 def bandwidth_chart(study: JobStudy) -> Chart | None:
     """Draw bandwidth against burst-buffer nodes; the parallel file system is a line across."""
     found = series(study)
-    nodes = sorted({run.nodes for s, runs in found.items() for run in runs if run.nodes})
-    if not nodes or not found:
+    nodes = sorted({run.nodes for runs in found.values() for run in runs if run.nodes})
+    if not nodes:
         return None
     top = max(run.bandwidth_bytes_per_second for runs in found.values() for run in runs)
     unit, scale = ("GiB/s", 2**30) if top >= 2**30 else ("MiB/s", 2**20)
     rows = [
-        {
-            **_said(run),
-            **{"series": one, "nodes": run.nodes or None},
-            "bandwidth": run.bandwidth_bytes_per_second / scale,
-        }
+        _said(run) | {"curve": one, "value": at, "y": run.bandwidth_bytes_per_second / scale}
         for one, runs in found.items()
         for run in runs
+        for at in ([run.nodes] if run.nodes else nodes)
     ]
-    y = chart.number("bandwidth", None, scale={"zero": True})
-    x = _doubling("nodes", "burst-buffer nodes", nodes, [str(node) for node in nodes])
     looks = {one: look for one, look in _SERIES_LOOKS.items() if one in found}
-    looked = _looked("series", looks, 1)
-    tooltip = [*chart.tips(series="series", **_TIPS), chart.tip("bandwidth", f"bandwidth, {unit}")]
-    of_file_system = f"datum.series === '{FILE_SYSTEM_SERIES}'"
-    on_nodes = {"transform": [{"filter": f"!({of_file_system})"}]}
-    across = {
-        "transform": [{"filter": of_file_system}],
-        **chart.layer(
-            "rule",
-            {"y": y, "color": looked["color"], "tooltip": tooltip},
-            strokeDash=[6, 4],
-            strokeWidth=2,
-        ),
-    }
-    lines = chart.layer("line", {"x": x, "y": y, "color": looked["color"]}, strokeWidth=1.5)
-    points = chart.points({"x": x, "y": y, "tooltip": tooltip, **looked})
-    parts = [across, {**on_nodes, **lines}, {**on_nodes, **points}]
+    tooltip = [*chart.tips(curve="series", **_TIPS), chart.tip("y", f"bandwidth, {unit}")]
+    x = _doubling("burst-buffer nodes", {node: str(node) for node in nodes})
     title = {"text": f"Bandwidth, {unit}", "subtitle": "of the best run with so many nodes"}
-    spec = chart.layers(rows, *parts, height=240, title=title)
-    said = "; ".join(
-        f"{one}: "
-        + ", ".join(
+    texts = {
+        one: [
             (f"{plural(run.nodes, 'node')} " if run.nodes else "")
             + rate_text(run.bandwidth_bytes_per_second)
             for run in runs
-        )
+        ]
         for one, runs in found.items()
-    )
-    return Chart(chart.column(spec), f"Bandwidth by burst-buffer nodes: {said}")
-
-
-def _doubling(field: str, title: str, values: Sequence[int], texts: Sequence[str]) -> Spec:
-    """Return a logarithmic x axis whose marks are the values that were tried."""
-    names = "{" + ",".join(f"'{v}':'{t}'" for v, t in zip(values, texts, strict=True)) + "}"
-    return chart.number(
-        field,
-        title,
-        scale={"type": "log", "base": 2, "domain": [values[0] / 1.4, values[-1] * 1.4]},
-        axis={
-            **{"values": list(values), "labelExpr": f"({names})[datum.value]", "grid": False},
-            **{"labelOverlap": "greedy", "labelFlush": False},
-            # Without it Vega leaves out every other value, however much room there is.
-            "tickCount": len(values),
-        },
-    )
+    }
+    spec = _curves(rows, x, looks, tooltip, title)
+    return Chart(spec, f"Bandwidth by burst-buffer nodes: {_in_words(texts)}")
 
 
 def sweep_chart(study: JobStudy, tunable: str) -> Chart | None:
@@ -236,34 +200,56 @@ def sweep_chart(study: JobStudy, tunable: str) -> Chart | None:
     what = "aggregators" if tunable == AGGREGATORS else "striping unit"
     names = _names(found)
     rows = [
-        {
-            **_said(run),
-            **{"sweep": one, "value": swept(run, tunable), "text": _value(run, tunable)},
-            **{"seconds": run.io_seconds, "writes": _count(run.system_writes)},
-        }
+        _said(run)
+        | {"curve": one, "value": swept(run, tunable), "text": _value(run, tunable)}
+        | {"y": run.io_seconds, "writes": _count(run.system_writes)}
         for one, sweep in zip(names, found, strict=True)
         for run in sweep.runs
     ]
-    values = sorted({row["value"] for row in rows})
-    texts = {row["value"]: row["text"] for row in rows}
-    x = _doubling("value", what, values, [texts[value] for value in values])
-    y = chart.number("seconds", None, scale={"zero": True})
-    legend = {"title": None, "columns": 1}
-    colour = chart.category(
-        "sweep",
-        legend=legend,
-        scale={"domain": names, "range": list(_COLOURS[: len(names)])},
-    )
+    looks = {one: (colour, "circle") for one, colour in zip(names, _COLOURS, strict=False)}
     tooltip = [*chart.tips(text=what, **_TIPS), chart.tip("writes", "system writes")]
-    line = chart.layer("line", {"x": x, "y": y, "color": colour}, strokeWidth=1.5)
-    points = chart.points({"x": x, "y": y, "color": colour, "tooltip": tooltip})
-    spec = chart.layers(rows, line, points, height=200, title=f"I/O time, s, by {what}")
-    said = "; ".join(
-        f"{one}: "
-        + ", ".join(f"{_value(r, tunable)} {seconds_text(r.io_seconds)}" for r in sweep.runs)
+    x = _doubling(what, {row["value"]: row["text"] for row in rows})
+    texts = {
+        one: [f"{_value(run, tunable)} {seconds_text(run.io_seconds)}" for run in sweep.runs]
         for one, sweep in zip(names, found, strict=True)
+    }
+    spec = _curves(rows, x, looks, tooltip, {"text": f"I/O time, s, by {what}"})
+    return Chart(spec, f"I/O time by {what}: {_in_words(texts)}")
+
+
+def _curves(
+    rows: Sequence[Mapping[str, Any]],
+    x: Spec,
+    looks: Mapping[str, tuple[str, str]],
+    tooltip: Sequence[Spec],
+    title: Spec,
+) -> Spec:
+    """Return a chart of "y" over "value", a line for each "curve"."""
+    y, looked = chart.number("y", None, scale={"zero": True}), _looked("curve", looks, 1)
+    line = chart.layer("line", {"x": x, "y": y, "color": looked["color"]}, strokeWidth=1.5)
+    points = chart.points({"x": x, "y": y, "tooltip": list(tooltip), **looked})
+    return chart.column(chart.layers(rows, line, points, height=220, title=title))
+
+
+def _doubling(title: str, texts: Mapping[int, str]) -> Spec:
+    """Return a logarithmic x axis whose marks are the values that were tried."""
+    values = sorted(texts)
+    names = "{" + ",".join(f"'{value}':'{texts[value]}'" for value in values) + "}"
+    return chart.number(
+        "value",
+        title,
+        scale={"type": "log", "base": 2, "domain": [values[0] / 1.4, values[-1] * 1.4]},
+        axis={
+            **{"values": values, "labelExpr": f"({names})[datum.value]", "grid": False},
+            **{"labelOverlap": "greedy", "labelFlush": False},
+            # Without it Vega leaves out every other value, however much room there is.
+            "tickCount": len(values),
+        },
     )
-    return Chart(chart.column(spec), f"I/O time by {what}: {said}")
+
+
+def _in_words(texts: Mapping[str, Sequence[str]]) -> str:
+    return "; ".join(f"{one}: {', '.join(said)}" for one, said in texts.items())
 
 
 def _count(number: int | None) -> str:
