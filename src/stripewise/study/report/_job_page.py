@@ -32,6 +32,7 @@ from stripewise.present.blocks import (
     Section,
     Table,
 )
+from stripewise.study.report._charts import looked
 from stripewise.study.report._job_conclusions import against, conclusions, decisions
 from stripewise.study.report._job_cost import payback
 from stripewise.study.report._job_rungs import (
@@ -111,7 +112,7 @@ def times_chart(study: JobStudy) -> Chart | None:
         opacity=0.6,
     )
     tooltip = [*chart.tips(**_TIPS), *chart.tips(what="mark"), chart.tip("seconds", "time, s")]
-    points = chart.points({"x": x, "y": y, "tooltip": tooltip, **_looked("what", looks, 2)})
+    points = chart.points({"x": x, "y": y, "tooltip": tooltip, **looked("what", looks, 2)})
     more = len(study.runs) - len(shown)
     spec = chart.layers(
         rows,
@@ -146,20 +147,6 @@ def _times(run: RungRun, study: JobStudy) -> list[dict[str, Any]]:
         for what, seconds in times.items()
         if math.isfinite(seconds)
     ]
-
-
-def _looked(field: str, looks: Mapping[str, tuple[str, str]], columns: int) -> Spec:
-    """Return the encoding of a field by colour and shape, with one legend."""
-    colours, shapes = zip(*looks.values(), strict=True)
-    legend = {"title": None, "columns": columns}
-    return {
-        "color": chart.category(
-            field, legend=legend, scale={"domain": list(looks), "range": list(colours)}
-        ),
-        "shape": chart.category(
-            field, legend=legend, scale={"domain": list(looks), "range": list(shapes)}
-        ),
-    }
 
 
 def bandwidth_chart(study: JobStudy) -> Chart | None:
@@ -225,9 +212,9 @@ def _curves(
     title: Spec,
 ) -> Spec:
     """Return a chart of "y" over "value", a line for each "curve"."""
-    y, looked = chart.number("y", None, scale={"zero": True}), _looked("curve", looks, 1)
-    line = chart.layer("line", {"x": x, "y": y, "color": looked["color"]}, strokeWidth=1.5)
-    points = chart.points({"x": x, "y": y, "tooltip": list(tooltip), **looked})
+    y, look = chart.number("y", None, scale={"zero": True}), looked("curve", looks, 1)
+    line = chart.layer("line", {"x": x, "y": y, "color": look["color"]}, strokeWidth=1.5)
+    points = chart.points({"x": x, "y": y, "tooltip": list(tooltip), **look})
     return chart.column(chart.layers(rows, line, points, height=220, title=title))
 
 
