@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from stripewise.core import JobStudy, Speedup
-from stripewise.present import number_text, plural, printable, ratio_text, seconds_text
+from stripewise.present import line, number_text, plural, printable, ratio_text, seconds_text
 from stripewise.study.job_scripts import JobsAhead, last_text, reach_text
 from stripewise.study.plan import OutsideUse, use_text
 
@@ -151,28 +151,31 @@ def job_plan_to_json(plan: JobsAhead) -> dict[str, Any]:
 
 def job_plan_lines(plan: JobsAhead) -> Iterator[str]:
     """Yield the lines of the plan."""
-    yield f" job script      {plan.script}, launch line {plan.step}: {_one_line(plan.line)}"
-    where = f" in pool {plan.pool}" if plan.pool else ""
-    if plan.bb_nodes and plan.tier != "none":
-        numbers = ", ".join(map(str, plan.bb_nodes))
-        yield f" burst buffer    {plan.tier}{where}; numbers of nodes to try: {numbers}"
-    else:
-        yield " burst buffer    none here; the settings of MPI-IO are tried"
+    yield line("job script", f"{plan.script}, launch line {plan.step}: {_one_line(plan.line)}")
+    yield line("burst buffer", _burst_buffer(plan))
     if len(plan.rungs) > 1:
-        yield f" rungs           {_reach(plan)}"
+        yield line("rungs", _reach(plan))
     how = "many runs in each allocation" if plan.shared else "a job for each run"
     limit = _minutes(plan.allocation_seconds)
-    yield f" jobs            {plural(plan.nodes, 'compute node')}, {how}, time limit {limit}"
-    if plan.most_runs is not None:
-        yield f" runs            {plan.least_runs} to {plan.most_runs}"
-    else:
+    yield line("jobs", f"{plural(plan.nodes, 'compute node')}, {how}, time limit {limit}")
+    runs = f"{plan.least_runs} to {plan.most_runs}"
+    if plan.most_runs is None:
         limit = "time limit" if plan.budget is None else "budget"
-        yield f" runs            {plan.least_runs} or more, as many as fit into the {limit}"
-    yield f" cost            {_cost(plan)}"
+        runs = f"{plan.least_runs} or more, as many as fit into the {limit}"
+    yield line("runs", runs)
+    yield line("cost", _cost(plan))
     if plan.budget is not None:
-        yield f" budget          {plan.budget:g} node-hours"
+        yield line("budget", f"{plan.budget:g} node-hours")
     yield from outside_lines(plan.outside, plan.allow, plan.warnings, "tune")
     yield " nothing was submitted"
+
+
+def _burst_buffer(plan: JobsAhead) -> str:
+    if not plan.bb_nodes or plan.tier == "none":
+        return "none here; the settings of MPI-IO are tried"
+    where = f" in pool {plan.pool}" if plan.pool else ""
+    numbers = ", ".join(map(str, plan.bb_nodes))
+    return f"{plan.tier}{where}; numbers of nodes to try: {numbers}"
 
 
 def outside_lines(
@@ -187,11 +190,10 @@ def outside_lines(
         command: Of Stripewise, that asks for the options.
     """
     for use in uses:
-        yield f" outside         {use_text(use)}{', as allowed' if use.allowed else ''}"
+        yield line("outside", f"{use_text(use)}{', as allowed' if use.allowed else ''}")
     if allow:
-        yield f" to allow this   {allow}; {command} refuses to begin without it"
-    for text in warnings:
-        yield f" warning         {text}"
+        yield line("to allow this", f"{allow}; {command} refuses to begin without it")
+    yield from (line("warning", text) for text in warnings)
 
 
 def _cost(plan: JobsAhead) -> str:
