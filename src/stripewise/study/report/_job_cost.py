@@ -17,7 +17,7 @@ from stripewise.study.plan import OutsideUse, use_text
 
 @dataclass(frozen=True)
 class Payback:
-    """What a study cost and what its settings save.
+    """Holds what a study cost and what its settings save.
 
     Attributes:
         spent_node_seconds: By the study.
@@ -45,24 +45,28 @@ def payback(study: JobStudy) -> Payback:
     spent, before = study.node_seconds_spent, study.node_seconds_per_run_before
     after = study.node_seconds_per_run_after
     saved = before - after if study.best is not None else math.nan
-    said = [f"The study spent {node_time(spent)}."]
+    sentences = [f"The study spent {node_time(spent)}."]
     runs = fewest = most = None
     if study.best is None:
         found = "decided nothing" if study.left_open else "found nothing faster"
-        said.append(f"It {found}, so there is nothing that could pay for it.")
+        sentences.append(f"It {found}, so there is nothing that could pay for it.")
     elif not math.isfinite(saved):
-        said.append("What a run costs is not known, so it is not known when that is paid back.")
+        sentences.append(
+            "What a run costs is not known, so it is not known when that is paid back."
+        )
     elif saved <= 0:
-        said.append(_costs_more(before, after))
+        sentences.append(_costs_more(before, after))
     elif (whole := study.elapsed_speedup) is not None and whole.low <= study.node_share:
-        said.append(_noise(whole, saved))
+        sentences.append(_noise(whole, saved))
     else:
         runs = _runs(spent, saved)
         fewest, most = _interval(study, saved)
-        said.append(f"One run of the job takes {node_time(after)} instead of {node_time(before)}.")
-        said.append(_paid(runs, fewest, most, study.elapsed_speedup))
-    said += _staging(study)
-    return Payback(spent, saved, runs, fewest, most, " ".join(said))
+        sentences.append(
+            f"One run of the job takes {node_time(after)} instead of {node_time(before)}."
+        )
+        sentences.append(_paid(runs, fewest, most, study.elapsed_speedup))
+    sentences += _staging(study)
+    return Payback(spent, saved, runs, fewest, most, " ".join(sentences))
 
 
 def node_time(node_seconds: float) -> str:

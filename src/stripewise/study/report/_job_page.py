@@ -77,7 +77,7 @@ def job_charts(study: JobStudy) -> dict[str, Chart]:
     return {one: drawn for one, drawn in found.items() if drawn is not None}
 
 
-def _said(run: RungRun) -> dict[str, Any]:
+def _tooltip(run: RungRun) -> dict[str, Any]:
     """Return what the tooltip of a run shows."""
     return {
         "run": name(run),
@@ -124,11 +124,11 @@ def times_chart(study: JobStudy) -> Chart | None:
             "subtitle": [*_WORDS, *(["*: best"] if study.best is not None else [])],
         },
     )
-    said = "; ".join(
+    texts = "; ".join(
         f"{name(run)} ({place(run)}): {_figures(run) if run.ok else state_word(run)}"
         for run in shown
     )
-    return Chart(chart.column(spec), f"I/O time and whole time of each run: {said}")
+    return Chart(chart.column(spec), f"I/O time and whole time of each run: {texts}")
 
 
 def _figures(run: RungRun) -> str:
@@ -136,7 +136,7 @@ def _figures(run: RungRun) -> str:
 
 
 def _times(run: RungRun, study: JobStudy) -> list[dict[str, Any]]:
-    row = _said(run) | {"label": label(run) + (" *" if run.number == study.best else "")}
+    row = _tooltip(run) | {"label": label(run) + (" *" if run.number == study.best else "")}
     if not run.ok:
         return [{**row, "what": "no figure", "seconds": 0.0, "io": state_word(run)}]
     times = {"I/O": run.io_seconds, "whole run": run.elapsed_seconds}
@@ -158,7 +158,7 @@ def bandwidth_chart(study: JobStudy) -> Chart | None:
     top = max(run.bandwidth_bytes_per_second for runs in found.values() for run in runs)
     unit, scale = ("GiB/s", 2**30) if top >= 2**30 else ("MiB/s", 2**20)
     rows = [
-        _said(run) | {"curve": one, "value": at, "y": run.bandwidth_bytes_per_second / scale}
+        _tooltip(run) | {"curve": one, "value": at, "y": run.bandwidth_bytes_per_second / scale}
         for one, runs in found.items()
         for run in runs
         for at in ([run.nodes] if run.nodes else nodes)
@@ -187,7 +187,7 @@ def sweep_chart(study: JobStudy, tunable: str) -> Chart | None:
     what = "aggregators" if tunable == AGGREGATORS else "striping unit"
     names = _names(found)
     rows = [
-        _said(run)
+        _tooltip(run)
         | {"curve": one, "value": swept(run, tunable), "text": _value(run, tunable)}
         | {"y": run.io_seconds, "writes": _count(run.system_writes)}
         for one, sweep in zip(names, found, strict=True)
@@ -236,7 +236,7 @@ def _doubling(title: str, texts: Mapping[int, str]) -> Spec:
 
 
 def _in_words(texts: Mapping[str, Sequence[str]]) -> str:
-    return "; ".join(f"{one}: {', '.join(said)}" for one, said in texts.items())
+    return "; ".join(f"{one}: {', '.join(items)}" for one, items in texts.items())
 
 
 def _count(number: int | None) -> str:

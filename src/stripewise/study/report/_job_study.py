@@ -166,7 +166,7 @@ class _Rungs:
         )
 
     def cost(self, runs: Sequence[Measurement], number: int) -> float:
-        """Node-seconds of a run with its staging, on as many nodes as the job has."""
+        """Return the node-seconds of a run with its staging, on as many nodes as the job has."""
         stages = self.staging.get(number, (None, None))
         return self.job.compute_nodes * (digest(runs).seconds + sum(s or 0.0 for s in stages))
 

@@ -45,11 +45,11 @@ from stripewise.study.report._verdict import (
 )
 
 _ALONE = (RunRole.WARM_UP, RunRole.UNSYNCED_BASELINE, RunRole.UNSYNCED_WINNER)
-"""Runs that are no part of a trial, a baseline or a pair; those are said together."""
+"""Runs that are no part of a trial, a baseline or a pair; those are reported together."""
 
 
 class ProgressObserver(Observer):
-    """Says what happens, a line each; on a terminal a bar below them fills with the trials."""
+    """Reports each event in a line; on a terminal a bar below them fills with the trials."""
 
     def __init__(self, stream: TextIO) -> None:
         self._console = Console(file=stream, soft_wrap=True)
@@ -155,7 +155,7 @@ def _style(trial: Trial) -> str:
 
 
 def _before(case: str) -> str:
-    """Return the name of a case in front of what is said of it; "" in a study of one command."""
+    """Return the name of a case, to stand before a text; "" in a study of one command."""
     return f"{printable(case)}: " if case else ""
 
 

@@ -196,7 +196,7 @@ def _not_confirmed(result: StudyResult, speedup: Speedup) -> str:
 
 def _slower_phrase(result: StudyResult) -> str:
     """Say which cases got slower, with their intervals; "" if none did."""
-    said = []
+    losses = []
     for case in result.cases if result.is_ensemble else ():
         if case.outcome is not CaseOutcome.SLOWER:
             continue
@@ -206,8 +206,8 @@ def _slower_phrase(result: StudyResult) -> str:
             for name, speedup in (("I/O", io), ("whole program", whole))
             if speedup is not None and speedup.median < 1
         ]
-        said.append(f"{printable(case.name)} got slower ({'; '.join(figures)})")
-    return ", and ".join(said)
+        losses.append(f"{printable(case.name)} got slower ({'; '.join(figures)})")
+    return ", and ".join(losses)
 
 
 def _more_would_help(speedup: Speedup) -> str:
