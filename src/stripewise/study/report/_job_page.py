@@ -280,8 +280,6 @@ def job_lead(study: JobStudy) -> Facts:
     """Return which script was studied, and with how many jobs."""
     text = f"{printable(study.script)}, step {study.step}: "
     text += f"{plural(len(study.runs), 'configuration')} in {plural(study.n_jobs, 'job')}"
-    if study.queue_seconds is not None:
-        text += f", {seconds_text(study.queue_seconds)} in the queue"
     text += f", {plural(study.controller_requests, 'request')} to the batch system"
     return Facts("job-lead", "", [Fact("script", "job script", text)], is_listed=True)
 
