@@ -242,7 +242,7 @@ def job_to_json(study: JobStudy) -> dict[str, Any]:
             "text": paid.text,
         },
         "jobs": study.n_jobs,
-        "queue_seconds": None,  # in the schema; no batch system is asked for it
+        "queue_seconds": None,  # the schema has it, and no study asks for it
         "controller_requests": study.controller_requests,
         "hints": study.hints,
         "hints_lost": list(study.hints_lost),
