@@ -10,12 +10,12 @@ from pathlib import Path
 
 from stripewise.study.plan import StudyOptions
 from stripewise.study.procedure import run_study
-from stripewise.study.report import progress_observer, render_html, summary_lines
+from stripewise.study.report import ProgressObserver, render_html, summary_lines
 
 
 def main(command: list[str]) -> None:
     """Tune a command with at most six trials and write the report."""
-    observer = progress_observer(sys.stdout)
+    observer = ProgressObserver(sys.stdout)
     try:
         result = run_study(StudyOptions(command=tuple(command), trials=6), observer)
     finally:

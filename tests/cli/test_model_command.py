@@ -45,7 +45,7 @@ def test_a_list_and_one_of_it(model):
 
 def test_a_picture_and_the_scores(model, tmp_path):
     found = run("validate", model, "--picture", str(tmp_path / "p.svg"))
-    assert "10.0%  0.950  100%" in found.output
+    assert "10 %  0.95             100 %" in found.output
     assert "vpic, 512 ranks" in (tmp_path / "p.svg").read_text()
 
 

@@ -95,7 +95,6 @@ def improved() -> JobStudy:
         node_seconds_per_run_before=8 * 135.0,
         node_seconds_per_run_after=8 * 75.5,
         n_jobs=5,
-        queue_seconds=1200.0,
         controller_requests=40,
         hints=HINTS,
     )

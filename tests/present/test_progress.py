@@ -10,7 +10,7 @@ import studies
 
 from stripewise.core import Speedup
 from stripewise.study.plan import RunSlot
-from stripewise.study.report import progress_observer
+from stripewise.study.report import ProgressObserver
 
 
 class Terminal(io.StringIO):
@@ -49,14 +49,14 @@ def replay(observer, result):
 def test_plain_lines_on_any_stream(name, encoding):
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding=encoding)
-    replay(progress_observer(stream), studies.ALL[name]())
+    replay(ProgressObserver(stream), studies.ALL[name]())
     stream.flush()
     assert b"[bold]not markup[/bold]" in raw.getvalue()
 
 
 def test_plain_lines_say_trials_and_the_best_so_far():
     stream = io.StringIO()
-    replay(progress_observer(stream), studies.improved())
+    replay(ProgressObserver(stream), studies.improved())
     shown = stream.getvalue()
     assert "trial  7/12" in shown
     assert "best so far 5.3x" in shown
@@ -68,7 +68,7 @@ def test_plain_lines_say_trials_and_the_best_so_far():
 def test_bar_on_a_terminal_shows_names_as_they_are(name, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     stream = Terminal()
-    observer = progress_observer(stream)
+    observer = ProgressObserver(stream)
     replay(observer, studies.ALL[name]())
     observer.warned("[bold]not markup[/bold] and :warning: no picture")
     shown = stream.getvalue()
@@ -79,19 +79,19 @@ def test_bar_on_a_terminal_shows_names_as_they_are(name, monkeypatch):
 def test_a_terminal_without_a_cursor_gets_plain_lines(monkeypatch):
     monkeypatch.setenv("TERM", "dumb")
     stream = Terminal()
-    replay(progress_observer(stream), studies.improved())
+    replay(ProgressObserver(stream), studies.improved())
     assert "\x1b" not in stream.getvalue()
 
 
 def test_failed_trials_say_why():
     stream = io.StringIO()
-    replay(progress_observer(stream), studies.troubles())
+    replay(ProgressObserver(stream), studies.troubles())
     assert "FAILED: stopped by its time limit" in stream.getvalue()
 
 
 def test_a_median_below_one_is_not_called_faster():
     stream = io.StringIO()
-    observer = progress_observer(stream)
+    observer = ProgressObserver(stream)
     observer.pair_finished(1, 6, Speedup(0.43, float("nan"), float("nan"), 1))
     observer.pair_finished(2, 6, Speedup(1.3, float("nan"), float("nan"), 2))
     first, second = stream.getvalue().splitlines()
@@ -112,5 +112,5 @@ def test_a_median_below_one_is_not_called_faster():
 def test_the_mpi_is_named_shortly(version, shown):
     stream = io.StringIO()
     facts = replace(studies.improved().facts, mpi_version=version)
-    progress_observer(stream).facts_known(facts)
+    ProgressObserver(stream).facts_known(facts)
     assert stream.getvalue().rstrip().endswith(f", {shown}")

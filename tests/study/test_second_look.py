@@ -9,7 +9,7 @@ from random import Random
 
 from stripewise.core import RunRole
 from stripewise.present.numbers import plural, ratio_text, seconds_text
-from stripewise.study.report import progress_observer
+from stripewise.study.report import ProgressObserver
 from stripewise.study.report._digest import digest
 from support.study_fakes import KNOB, FakeLauncher, lognormal
 
@@ -40,7 +40,7 @@ def test_what_is_shown_last_of_a_trial_is_what_the_result_says(run_fake):
     """Also of those that are run again before the pairs, after the line of their first run."""
     launcher = FakeLauncher(close, lambda random: 1 + 0.12 * Random(random.random()).random())
     stream = io.StringIO()
-    result = run_fake(launcher, trials=8, seed=3, observer=progress_observer(stream))
+    result = run_fake(launcher, trials=8, seed=3, observer=ProgressObserver(stream))
     lines = [line.split() for line in stream.getvalue().splitlines()]
     last = {words[1].partition("/")[0]: words for words in lines if words[:1] == ["trial"]}
     assert any(words[1].isdigit() for words in last.values())

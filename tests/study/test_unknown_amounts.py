@@ -17,8 +17,8 @@ from stripewise.study.plan._options import MINIMUM_RUNS
 from stripewise.study.procedure._context import merge_facts
 from stripewise.study.report._digest import baseline_figures
 from stripewise.study.report._json import result_to_json
+from stripewise.study.report._progress import run_line
 from stripewise.study.report._summary import figures_phrase
-from stripewise.study.report._verdict import run_line
 from stripewise.study.runs._job_evidence import _missing
 from stripewise.study.runs._looking import look
 from stripewise.study.workspace import Place

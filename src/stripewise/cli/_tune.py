@@ -258,15 +258,15 @@ def _study(options: StudyOptions, as_json: bool, again: str = "") -> StudyResult
     """Run a study, write what it leaves, and sum it up for people."""
     from stripewise.study.procedure import run_study
     from stripewise.study.report import (
+        ProgressObserver,
         job_lines,
-        progress_observer,
         script_lines,
         study_of_job,
         summary_lines,
         write_outputs,
     )
 
-    observer = progress_observer(sys.stderr if as_json else sys.stdout)
+    observer = ProgressObserver(sys.stderr if as_json else sys.stdout)
     with interruptible(observer, again or resume_command(options)):
         result = run_study(options, observer)
     job = study_of_job(result)

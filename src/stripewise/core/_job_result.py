@@ -137,7 +137,6 @@ class JobStudy:
         node_share: Compute nodes of a run with the best settings over those without; below 1
             where fewer ranks need fewer nodes.
         n_jobs: Jobs that were submitted.
-        queue_seconds: That these waited in all; None: not known.
         controller_requests: Requests that the study sent to the batch system.
         hints: Line for a job script that sets the best hints for each file; "" without any.
         hints_lost: What of the best settings that line cannot hold, a line each.
@@ -158,7 +157,6 @@ class JobStudy:
     node_seconds_per_run_after: float = math.nan
     node_share: float = 1.0
     n_jobs: int = 0
-    queue_seconds: float | None = None
     controller_requests: int = 0
     hints: str = ""
     hints_lost: tuple[str, ...] = ()

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models of performance: what they are, where they hold, how far off they are."""
+"""Shows models of performance: what they are, where they hold, how far off they are."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ from stripewise.learning.performance._judge import Validated
 from stripewise.learning.performance._records import Model, Score
 from stripewise.learning.performance._store import model_id, model_to_json
 from stripewise.present import against, chart, duration_text, plural
+from stripewise.present.blocks import Column, Content, Fact, Facts, Lines, Table, moment
+from stripewise.present.renderers import as_lines, block_lines
 
 _UNITS = {"f": "GB", "s": "MiB", "block": "bytes", "piece": "bytes"}
 _NAMES = {
@@ -24,75 +26,83 @@ _NAMES = {
 
 
 def models_lines(found: Sequence[Model], paths: Sequence[Path], own: Path) -> Iterator[str]:
-    """Yield a line for each model."""
-    if not found:
-        yield "no model is kept; `stripewise knowledge train` makes them"
-        return
-    yield f"{'model':<13} {'storage':<20} {'stack':<13} {'class':<30} {'kind':<11} error   rho"
-    for model, path in zip(found, paths, strict=True):
-        site = "" if path.parent == own else "  site's"
-        error = "-" if model.error is None else f"{model.error:.0%}"
-        rho = "-" if model.rho is None else f"{model.rho:.2f}"
-        yield (
-            f"{model_id(model):<13} {model.ground.storage:<20} {model.ground.stack:<13} "
-            f"{model.pattern_class!s:<30} {model.kind:<11} {error:>5}  {rho:>4}{site}"
-        )
+    """Yield a table with a row for each model."""
+    columns = (
+        Column("id", "Model"),
+        Column("storage", "Storage"),
+        Column("stack", "Stack"),
+        Column("class", "Class"),
+        Column("kind", "Kind"),
+        Column("error", "Error", "share"),
+        Column("rho", "Rho", "number"),
+        Column("owner", ""),
+    )
+    owners = ["" if path.parent == own else "site's" for path in paths]
+    models = zip(models_json(found, paths), owners, strict=True)
+    rows = [{**one, "owner": owner} for one, owner in models]
+    empty = "no model is kept; `stripewise knowledge train` makes them"
+    yield from block_lines(Table("models", "", columns, rows, empty=empty))
 
 
 def model_lines(model: Model, path: Path) -> Iterator[str]:
     """Yield all that there is to know of a model."""
     ground = model.ground
     digest = f", description {ground.digest}" if ground.digest else ""
-    yield f"model {model_id(model)}: {model.pattern_class}, on {ground.storage}{digest}"
-    yield f"  stack     {ground.stack}"
-    day = time.strftime("%Y-%m-%d", time.localtime(model.trained_unix_seconds))
+    title = f"model {model_id(model)}: {model.pattern_class}, on {ground.storage}{digest}"
     cost = f"{plural(model.runs, 'run')}, {duration_text(model.run_seconds)} in all"
-    yield f"  trained   {day}, {model.way}: {cost}; {', '.join(model.programs)}"
-    yield f"  file      {path}"
-    yield f"  settings  {', '.join(model.tunables)}"
-    yield ""
-    yield from _terms(model)
-    yield ""
-    yield "where it holds:"
+    day = moment(model.trained_unix_seconds)[:10]
+    facts = {
+        "stack": ground.stack,
+        "trained": f"{day}, {model.way}: {cost}; {', '.join(model.programs)}",
+        "file": str(path),
+        "settings": ", ".join(model.tunables),
+    }
+    items = [Fact(name, name, text) for name, text in facts.items()]
+    blocks = [Facts("model", "", items), _terms(model), _ranges(model), _scores(model.scores)]
+    yield from as_lines(Content(title, blocks=blocks))
+
+
+def _terms(model: Model) -> Lines:
+    if model.terms:
+        terms = [f"{term.coefficient:>12.4g}  {term}" for term in model.terms]
+        return Lines("terms", "Seconds = the sum of these terms (s in MiB, f in GB)", terms)
+    trees = f" + {len(model.trees)} trees of {', '.join(model.features)}" if model.trees else ""
+    line = f"seconds = those of the simulation, times exp({model.initial:.3f}{trees})"
+    return Lines("terms", "Formula", [line])
+
+
+def _ranges(model: Model) -> Table:
+    rows = []
     for name, one in model.ranges.items():
         unit = f" {_UNITS[name]}" if name in _UNITS else ""
         reach = f", and {one.reach:.2g} times beyond" if one.reach > 1 else ""
-        yield f"  {_NAMES.get(name, name):<30} {one.low:.4g} to {one.high:.4g}{unit}{reach}"
-    yield ""
-    yield from score_lines(model.scores)
+        text = f"{one.low:.4g} to {one.high:.4g}{unit}{reach}"
+        rows.append({"feature": _NAMES.get(name, name), "range": text})
+    columns = (Column("feature", "Feature"), Column("range", "Range"))
+    return Table("ranges", "Where it holds", columns, rows)
 
 
-def _terms(model: Model) -> Iterator[str]:
-    if model.terms:
-        yield "seconds = the sum of these terms (s in MiB, f in GB):"
-        for term in model.terms:
-            yield f"  {term.coefficient:>12.4g}  {term}"
-        return
-    trees = f" + {len(model.trees)} trees of {', '.join(model.features)}" if model.trees else ""
-    yield f"seconds = those of the simulation, times exp({model.initial:.3f}{trees})"
-
-
-def score_lines(scores: Sequence[Score]) -> Iterator[str]:
-    """Yield a table of scores."""
-    if not scores:
-        yield "nothing could be left out: how far predictions are off is not known"
-        return
-    yield f"{'left out':<14} {'':<30} {'samples':>8} {'error':>7} {'rho':>6}  best within five"
-    for one in scores:
-        kind = "" if one.left_out == "samples" else one.left_out
-        yield (
-            f"{kind:<14} {one.name[:30]:<30} {one.n:>8} {one.error:>7.1%} {one.rho:>6.3f}  "
-            f"{one.top5:.0%}"
-        )
-    yield "error: median of |predicted - measured| / measured; rho: rank correlation of Spearman"
+def _scores(scores: Sequence[Score]) -> Table:
+    """Return how far off predictions were of what was left out."""
+    columns = (
+        Column("left_out", "Left out"),
+        Column("name", "Name"),
+        Column("n", "Samples", "count"),
+        Column("error", "Error", "share"),
+        Column("rho", "Rho", "number"),
+        Column("top5", "Best within five", "share"),
+    )
+    rows = [asdict(one) for one in scores]
+    note = "error: median of |predicted - measured| / measured; rho: rank correlation of Spearman"
+    empty = "nothing could be left out: how far predictions are off is not known"
+    return Table("scores", "", columns, rows, note, empty)
 
 
 def validated_lines(found: Validated) -> Iterator[str]:
     """Yield how well samples were predicted."""
-    if found.scores:
-        yield from score_lines(found.scores)
-    else:
-        yield "no sample is of the model's class and within what it knows"
+    scores = _scores(found.scores)
+    empty = "no sample is of the model's class and within what it knows"
+    yield from block_lines(replace(scores, empty=empty))
     yield from found.refused
 
 

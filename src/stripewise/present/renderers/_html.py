@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,7 @@ def template_environment(package: str = "stripewise.present") -> Environment:
         command=numbers.command_line,
         lines=_lines,
         plural=numbers.plural,
+        when=_when,
     )
     environment.globals.update(NUMBERS=NUMBERS, script=_Script(environment))
     return environment
@@ -152,6 +154,13 @@ def _chart_data(block: Chart) -> str:
         "spans": [dict(vars(one)) for one in block.spans],
     }
     return json.dumps(finite(data), ensure_ascii=True, allow_nan=False)
+
+
+def _when(unix_seconds: float) -> str:
+    """Format a moment; "" where it is not known."""
+    if not unix_seconds > 0:
+        return ""
+    return datetime.fromtimestamp(unix_seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _lines(text: str) -> Markup:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stripewise.study.report._outputs import script_lines as script_lines
     from stripewise.study.report._outputs import write_job_outputs as write_job_outputs
     from stripewise.study.report._outputs import write_outputs as write_outputs
-    from stripewise.study.report._progress import progress_observer as progress_observer
+    from stripewise.study.report._progress import ProgressObserver as ProgressObserver
     from stripewise.study.report._summary import SimulatedStudy as SimulatedStudy
     from stripewise.study.report._summary import simulated_study_json as simulated_study_json
     from stripewise.study.report._summary import simulated_study_lines as simulated_study_lines

@@ -47,7 +47,9 @@ _ROLES = {
     RunRole.UNSYNCED_WINNER: _WITHOUT_SYNC,
 }
 _ENDS = {RunStatus.TIMEOUT: "timed out"}
-_LOOKS = {
+Look = tuple[str, str]
+"""Colour and shape of a mark."""
+_LOOKS: dict[str, Look] = {
     "warm-up (not counted)": (chart.WARM_UP, "diamond"),
     "baseline": (chart.BASELINE, "circle"),
     "trial": (chart.TRIAL, "triangle-up"),
@@ -186,32 +188,32 @@ def _row(
     }
 
 
-def _timeline(rows: list[dict[str, Any]], looks: dict[str, tuple[str, str]], unit: str) -> Spec:
+def _timeline(rows: list[dict[str, Any]], looks: Mapping[str, Look], unit: str) -> Spec:
     y = chart.number("seconds")
     title = f"{unit} since the first run (line: duration of the run)"
-    legend = {"title": None, "columns": 2}
-    looked = zip(*looks.values(), strict=True)
-    colours, shapes = ({"domain": list(looks), "range": list(values)} for values in looked)
+    look = looked("role", looks, 2)
+    spans = {"x": chart.number("from", title), "x2": {"field": "to"}, "y": y}
     duration = chart.layer(
         "rule",
-        {
-            **{"x": chart.number("from", title), "x2": {"field": "to"}, "y": y},
-            "color": {"value": chart.WARM_UP},
-        },
+        {**spans, "color": {"value": chart.WARM_UP}},
         opacity=0.5,
         strokeWidth=2,
     )
-    points = chart.points(
-        {
-            **{"x": chart.number("at", title), "y": y},
-            "color": chart.category("role", scale=colours, legend=legend),
-            "shape": chart.category("role", scale=shapes, legend=legend),
-            "tooltip": chart.tips(
-                run="run", settings="settings", io="I/O time", whole="whole time", ended="ended"
-            ),
-        }
+    tooltip = chart.tips(
+        run="run", settings="settings", io="I/O time", whole="whole time", ended="ended"
     )
+    points = chart.points({"x": chart.number("at", title), "y": y, "tooltip": tooltip, **look})
     return chart.layers(rows, duration, points, height=230, title="I/O time of each run, s")
+
+
+def looked(field: str, looks: Mapping[str, Look], columns: int) -> Spec:
+    """Return the encoding of a field by colour and shape, with one legend of so many columns."""
+    legend = {"title": None, "columns": columns}
+    colours, shapes = (list(values) for values in zip(*looks.values(), strict=True))
+    return {
+        name: chart.category(field, legend=legend, scale={"domain": list(looks), "range": values})
+        for name, values in (("color", colours), ("shape", shapes))
+    }
 
 
 def _end(measurement: Measurement) -> float:

@@ -337,7 +337,7 @@ def _decisions(result: StudyResult) -> Iterator[Block]:
 def _verification(result: StudyResult) -> Iterator[Block]:
     found = result.verification
     text = describe_verification(found)
-    yield _plain("verification-said", f"{text[:1].upper()}{text[1:]}.")
+    yield _plain("verification-result", f"{text[:1].upper()}{text[1:]}.")
     if number := len(found.compared):
         title = _first(number, f"{plural(number, 'file')} compared and found equal")
         points = Points.of("compared-files", "", found.compared[:MOST_ROWS])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The few figures of a study, and of each of its cases, that every report shows."""
+"""Sums up the runs of a study, and of each of its cases, in the figures that reports show."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from stripewise.present import plural
 
 @dataclass(frozen=True)
 class Digest(Figured):
-    """Medians over the runs of one configuration.
+    """Holds medians over the runs of one configuration.
 
     Attributes:
         n_runs: Number of runs that count.
@@ -77,7 +77,7 @@ def digest(measurements: Sequence[Measurement]) -> Digest:
 
 
 def _missing(of_seconds: str, of_bytes: str) -> dict[str, str]:
-    """By name what is not known, or not all: a rate of which a part is missing is not known."""
+    """Return why figures are not, or not all, known; a rate of which a part is missing is not."""
     found = {
         "io_seconds": of_seconds,
         "total_bytes": of_bytes,
@@ -92,7 +92,7 @@ def _rate(total_bytes: int, io_seconds: float, missing: Mapping[str, str]) -> fl
 
 
 def baseline_runs(result: StudyResult) -> tuple[Measurement, ...]:
-    """Runs that the baseline's figures come from.
+    """Return the runs that the baseline's figures come from.
 
     After an improvement these are the baseline runs of the fresh pairs, made at the same
     time as the winner's, so that the figures and the speed-up belong together; otherwise
@@ -108,7 +108,7 @@ def baseline_runs(result: StudyResult) -> tuple[Measurement, ...]:
 
 
 def best_runs(result: StudyResult) -> tuple[Measurement, ...]:
-    """Runs that the best configuration's figures come from; the baseline's if none won."""
+    """Return the runs behind the best configuration's figures; the baseline's if none won."""
     if not result.improved:
         return baseline_runs(result)
     fresh = tuple(pair[1] for pair in result.pairs if pair[1].ok)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study of a job script decided, and what follows from it, in plain words."""
+"""Says what a study of a job script decided, and what follows from it, in plain words."""
 
 from __future__ import annotations
 

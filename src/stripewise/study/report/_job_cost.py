@@ -10,14 +10,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from stripewise.core import JobStudy, Speedup
-from stripewise.present import number_text, plural, printable, ratio_text, seconds_text
+from stripewise.present import line, number_text, plural, printable, ratio_text, seconds_text
 from stripewise.study.job_scripts import JobsAhead, last_text, reach_text
 from stripewise.study.plan import OutsideUse, use_text
 
 
 @dataclass(frozen=True)
 class Payback:
-    """What a study cost and what its settings save.
+    """Holds what a study cost and what its settings save.
 
     Attributes:
         spent_node_seconds: By the study.
@@ -45,24 +45,28 @@ def payback(study: JobStudy) -> Payback:
     spent, before = study.node_seconds_spent, study.node_seconds_per_run_before
     after = study.node_seconds_per_run_after
     saved = before - after if study.best is not None else math.nan
-    said = [f"The study spent {node_time(spent)}."]
+    sentences = [f"The study spent {node_time(spent)}."]
     runs = fewest = most = None
     if study.best is None:
         found = "decided nothing" if study.left_open else "found nothing faster"
-        said.append(f"It {found}, so there is nothing that could pay for it.")
+        sentences.append(f"It {found}, so there is nothing that could pay for it.")
     elif not math.isfinite(saved):
-        said.append("What a run costs is not known, so it is not known when that is paid back.")
+        sentences.append(
+            "What a run costs is not known, so it is not known when that is paid back."
+        )
     elif saved <= 0:
-        said.append(_costs_more(before, after))
+        sentences.append(_costs_more(before, after))
     elif (whole := study.elapsed_speedup) is not None and whole.low <= study.node_share:
-        said.append(_noise(whole, saved))
+        sentences.append(_noise(whole, saved))
     else:
         runs = _runs(spent, saved)
         fewest, most = _interval(study, saved)
-        said.append(f"One run of the job takes {node_time(after)} instead of {node_time(before)}.")
-        said.append(_paid(runs, fewest, most, study.elapsed_speedup))
-    said += _staging(study)
-    return Payback(spent, saved, runs, fewest, most, " ".join(said))
+        sentences.append(
+            f"One run of the job takes {node_time(after)} instead of {node_time(before)}."
+        )
+        sentences.append(_paid(runs, fewest, most, study.elapsed_speedup))
+    sentences += _staging(study)
+    return Payback(spent, saved, runs, fewest, most, " ".join(sentences))
 
 
 def node_time(node_seconds: float) -> str:
@@ -151,28 +155,31 @@ def job_plan_to_json(plan: JobsAhead) -> dict[str, Any]:
 
 def job_plan_lines(plan: JobsAhead) -> Iterator[str]:
     """Yield the lines of the plan."""
-    yield f" job script      {plan.script}, launch line {plan.step}: {_one_line(plan.line)}"
-    where = f" in pool {plan.pool}" if plan.pool else ""
-    if plan.bb_nodes and plan.tier != "none":
-        numbers = ", ".join(map(str, plan.bb_nodes))
-        yield f" burst buffer    {plan.tier}{where}; numbers of nodes to try: {numbers}"
-    else:
-        yield " burst buffer    none here; the settings of MPI-IO are tried"
+    yield line("job script", f"{plan.script}, launch line {plan.step}: {_one_line(plan.line)}")
+    yield line("burst buffer", _burst_buffer(plan))
     if len(plan.rungs) > 1:
-        yield f" rungs           {_reach(plan)}"
+        yield line("rungs", _reach(plan))
     how = "many runs in each allocation" if plan.shared else "a job for each run"
     limit = _minutes(plan.allocation_seconds)
-    yield f" jobs            {plural(plan.nodes, 'compute node')}, {how}, time limit {limit}"
-    if plan.most_runs is not None:
-        yield f" runs            {plan.least_runs} to {plan.most_runs}"
-    else:
+    yield line("jobs", f"{plural(plan.nodes, 'compute node')}, {how}, time limit {limit}")
+    runs = f"{plan.least_runs} to {plan.most_runs}"
+    if plan.most_runs is None:
         limit = "time limit" if plan.budget is None else "budget"
-        yield f" runs            {plan.least_runs} or more, as many as fit into the {limit}"
-    yield f" cost            {_cost(plan)}"
+        runs = f"{plan.least_runs} or more, as many as fit into the {limit}"
+    yield line("runs", runs)
+    yield line("cost", _cost(plan))
     if plan.budget is not None:
-        yield f" budget          {plan.budget:g} node-hours"
+        yield line("budget", f"{plan.budget:g} node-hours")
     yield from outside_lines(plan.outside, plan.allow, plan.warnings, "tune")
     yield " nothing was submitted"
+
+
+def _burst_buffer(plan: JobsAhead) -> str:
+    if not plan.bb_nodes or plan.tier == "none":
+        return "none here; the settings of MPI-IO are tried"
+    where = f" in pool {plan.pool}" if plan.pool else ""
+    numbers = ", ".join(map(str, plan.bb_nodes))
+    return f"{plan.tier}{where}; numbers of nodes to try: {numbers}"
 
 
 def outside_lines(
@@ -187,11 +194,10 @@ def outside_lines(
         command: Of Stripewise, that asks for the options.
     """
     for use in uses:
-        yield f" outside         {use_text(use)}{', as allowed' if use.allowed else ''}"
+        yield line("outside", f"{use_text(use)}{', as allowed' if use.allowed else ''}")
     if allow:
-        yield f" to allow this   {allow}; {command} refuses to begin without it"
-    for text in warnings:
-        yield f" warning         {text}"
+        yield line("to allow this", f"{allow}; {command} refuses to begin without it")
+    yield from (line("warning", text) for text in warnings)
 
 
 def _cost(plan: JobsAhead) -> str:

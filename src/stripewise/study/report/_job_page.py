@@ -32,6 +32,7 @@ from stripewise.present.blocks import (
     Section,
     Table,
 )
+from stripewise.study.report._charts import looked
 from stripewise.study.report._job_conclusions import against, conclusions, decisions
 from stripewise.study.report._job_cost import payback
 from stripewise.study.report._job_rungs import (
@@ -76,7 +77,7 @@ def job_charts(study: JobStudy) -> dict[str, Chart]:
     return {one: drawn for one, drawn in found.items() if drawn is not None}
 
 
-def _said(run: RungRun) -> dict[str, Any]:
+def _tooltip(run: RungRun) -> dict[str, Any]:
     """Return what the tooltip of a run shows."""
     return {
         "run": name(run),
@@ -111,7 +112,7 @@ def times_chart(study: JobStudy) -> Chart | None:
         opacity=0.6,
     )
     tooltip = [*chart.tips(**_TIPS), *chart.tips(what="mark"), chart.tip("seconds", "time, s")]
-    points = chart.points({"x": x, "y": y, "tooltip": tooltip, **_looked("what", looks, 2)})
+    points = chart.points({"x": x, "y": y, "tooltip": tooltip, **looked("what", looks, 2)})
     more = len(study.runs) - len(shown)
     spec = chart.layers(
         rows,
@@ -123,11 +124,11 @@ def times_chart(study: JobStudy) -> Chart | None:
             "subtitle": [*_WORDS, *(["*: best"] if study.best is not None else [])],
         },
     )
-    said = "; ".join(
+    texts = "; ".join(
         f"{name(run)} ({place(run)}): {_figures(run) if run.ok else state_word(run)}"
         for run in shown
     )
-    return Chart(chart.column(spec), f"I/O time and whole time of each run: {said}")
+    return Chart(chart.column(spec), f"I/O time and whole time of each run: {texts}")
 
 
 def _figures(run: RungRun) -> str:
@@ -135,7 +136,7 @@ def _figures(run: RungRun) -> str:
 
 
 def _times(run: RungRun, study: JobStudy) -> list[dict[str, Any]]:
-    row = _said(run) | {"label": label(run) + (" *" if run.number == study.best else "")}
+    row = _tooltip(run) | {"label": label(run) + (" *" if run.number == study.best else "")}
     if not run.ok:
         return [{**row, "what": "no figure", "seconds": 0.0, "io": state_word(run)}]
     times = {"I/O": run.io_seconds, "whole run": run.elapsed_seconds}
@@ -148,84 +149,34 @@ def _times(run: RungRun, study: JobStudy) -> list[dict[str, Any]]:
     ]
 
 
-def _looked(field: str, looks: Mapping[str, tuple[str, str]], columns: int) -> Spec:
-    """Return the encoding of a field by colour and shape, with one legend."""
-    colours, shapes = zip(*looks.values(), strict=True)
-    legend = {"title": None, "columns": columns}
-    return {
-        "color": chart.category(
-            field, legend=legend, scale={"domain": list(looks), "range": list(colours)}
-        ),
-        "shape": chart.category(
-            field, legend=legend, scale={"domain": list(looks), "range": list(shapes)}
-        ),
-    }
-
-
 def bandwidth_chart(study: JobStudy) -> Chart | None:
     """Draw bandwidth against burst-buffer nodes; the parallel file system is a line across."""
     found = series(study)
-    nodes = sorted({run.nodes for s, runs in found.items() for run in runs if run.nodes})
-    if not nodes or not found:
+    nodes = sorted({run.nodes for runs in found.values() for run in runs if run.nodes})
+    if not nodes:
         return None
     top = max(run.bandwidth_bytes_per_second for runs in found.values() for run in runs)
     unit, scale = ("GiB/s", 2**30) if top >= 2**30 else ("MiB/s", 2**20)
     rows = [
-        {
-            **_said(run),
-            **{"series": one, "nodes": run.nodes or None},
-            "bandwidth": run.bandwidth_bytes_per_second / scale,
-        }
+        _tooltip(run) | {"curve": one, "value": at, "y": run.bandwidth_bytes_per_second / scale}
         for one, runs in found.items()
         for run in runs
+        for at in ([run.nodes] if run.nodes else nodes)
     ]
-    y = chart.number("bandwidth", None, scale={"zero": True})
-    x = _doubling("nodes", "burst-buffer nodes", nodes, [str(node) for node in nodes])
     looks = {one: look for one, look in _SERIES_LOOKS.items() if one in found}
-    looked = _looked("series", looks, 1)
-    tooltip = [*chart.tips(series="series", **_TIPS), chart.tip("bandwidth", f"bandwidth, {unit}")]
-    of_file_system = f"datum.series === '{FILE_SYSTEM_SERIES}'"
-    on_nodes = {"transform": [{"filter": f"!({of_file_system})"}]}
-    across = {
-        "transform": [{"filter": of_file_system}],
-        **chart.layer(
-            "rule",
-            {"y": y, "color": looked["color"], "tooltip": tooltip},
-            strokeDash=[6, 4],
-            strokeWidth=2,
-        ),
-    }
-    lines = chart.layer("line", {"x": x, "y": y, "color": looked["color"]}, strokeWidth=1.5)
-    points = chart.points({"x": x, "y": y, "tooltip": tooltip, **looked})
-    parts = [across, {**on_nodes, **lines}, {**on_nodes, **points}]
+    tooltip = [*chart.tips(curve="series", **_TIPS), chart.tip("y", f"bandwidth, {unit}")]
+    x = _doubling("burst-buffer nodes", {node: str(node) for node in nodes})
     title = {"text": f"Bandwidth, {unit}", "subtitle": "of the best run with so many nodes"}
-    spec = chart.layers(rows, *parts, height=240, title=title)
-    said = "; ".join(
-        f"{one}: "
-        + ", ".join(
+    texts = {
+        one: [
             (f"{plural(run.nodes, 'node')} " if run.nodes else "")
             + rate_text(run.bandwidth_bytes_per_second)
             for run in runs
-        )
+        ]
         for one, runs in found.items()
-    )
-    return Chart(chart.column(spec), f"Bandwidth by burst-buffer nodes: {said}")
-
-
-def _doubling(field: str, title: str, values: Sequence[int], texts: Sequence[str]) -> Spec:
-    """Return a logarithmic x axis whose marks are the values that were tried."""
-    names = "{" + ",".join(f"'{v}':'{t}'" for v, t in zip(values, texts, strict=True)) + "}"
-    return chart.number(
-        field,
-        title,
-        scale={"type": "log", "base": 2, "domain": [values[0] / 1.4, values[-1] * 1.4]},
-        axis={
-            **{"values": list(values), "labelExpr": f"({names})[datum.value]", "grid": False},
-            **{"labelOverlap": "greedy", "labelFlush": False},
-            # Without it Vega leaves out every other value, however much room there is.
-            "tickCount": len(values),
-        },
-    )
+    }
+    spec = _curves(rows, x, looks, tooltip, title)
+    return Chart(spec, f"Bandwidth by burst-buffer nodes: {_in_words(texts)}")
 
 
 def sweep_chart(study: JobStudy, tunable: str) -> Chart | None:
@@ -236,34 +187,56 @@ def sweep_chart(study: JobStudy, tunable: str) -> Chart | None:
     what = "aggregators" if tunable == AGGREGATORS else "striping unit"
     names = _names(found)
     rows = [
-        {
-            **_said(run),
-            **{"sweep": one, "value": swept(run, tunable), "text": _value(run, tunable)},
-            **{"seconds": run.io_seconds, "writes": _count(run.system_writes)},
-        }
+        _tooltip(run)
+        | {"curve": one, "value": swept(run, tunable), "text": _value(run, tunable)}
+        | {"y": run.io_seconds, "writes": _count(run.system_writes)}
         for one, sweep in zip(names, found, strict=True)
         for run in sweep.runs
     ]
-    values = sorted({row["value"] for row in rows})
-    texts = {row["value"]: row["text"] for row in rows}
-    x = _doubling("value", what, values, [texts[value] for value in values])
-    y = chart.number("seconds", None, scale={"zero": True})
-    legend = {"title": None, "columns": 1}
-    colour = chart.category(
-        "sweep",
-        legend=legend,
-        scale={"domain": names, "range": list(_COLOURS[: len(names)])},
-    )
+    looks = {one: (colour, "circle") for one, colour in zip(names, _COLOURS, strict=False)}
     tooltip = [*chart.tips(text=what, **_TIPS), chart.tip("writes", "system writes")]
-    line = chart.layer("line", {"x": x, "y": y, "color": colour}, strokeWidth=1.5)
-    points = chart.points({"x": x, "y": y, "color": colour, "tooltip": tooltip})
-    spec = chart.layers(rows, line, points, height=200, title=f"I/O time, s, by {what}")
-    said = "; ".join(
-        f"{one}: "
-        + ", ".join(f"{_value(r, tunable)} {seconds_text(r.io_seconds)}" for r in sweep.runs)
+    x = _doubling(what, {row["value"]: row["text"] for row in rows})
+    texts = {
+        one: [f"{_value(run, tunable)} {seconds_text(run.io_seconds)}" for run in sweep.runs]
         for one, sweep in zip(names, found, strict=True)
+    }
+    spec = _curves(rows, x, looks, tooltip, {"text": f"I/O time, s, by {what}"})
+    return Chart(spec, f"I/O time by {what}: {_in_words(texts)}")
+
+
+def _curves(
+    rows: Sequence[Mapping[str, Any]],
+    x: Spec,
+    looks: Mapping[str, tuple[str, str]],
+    tooltip: Sequence[Spec],
+    title: Spec,
+) -> Spec:
+    """Return a chart of "y" over "value", a line for each "curve"."""
+    y, look = chart.number("y", None, scale={"zero": True}), looked("curve", looks, 1)
+    line = chart.layer("line", {"x": x, "y": y, "color": look["color"]}, strokeWidth=1.5)
+    points = chart.points({"x": x, "y": y, "tooltip": list(tooltip), **look})
+    return chart.column(chart.layers(rows, line, points, height=220, title=title))
+
+
+def _doubling(title: str, texts: Mapping[int, str]) -> Spec:
+    """Return a logarithmic x axis whose marks are the values that were tried."""
+    values = sorted(texts)
+    names = "{" + ",".join(f"'{value}':'{texts[value]}'" for value in values) + "}"
+    return chart.number(
+        "value",
+        title,
+        scale={"type": "log", "base": 2, "domain": [values[0] / 1.4, values[-1] * 1.4]},
+        axis={
+            **{"values": values, "labelExpr": f"({names})[datum.value]", "grid": False},
+            **{"labelOverlap": "greedy", "labelFlush": False},
+            # Without it Vega leaves out every other value, however much room there is.
+            "tickCount": len(values),
+        },
     )
-    return Chart(chart.column(spec), f"I/O time by {what}: {said}")
+
+
+def _in_words(texts: Mapping[str, Sequence[str]]) -> str:
+    return "; ".join(f"{one}: {', '.join(items)}" for one, items in texts.items())
 
 
 def _count(number: int | None) -> str:
@@ -307,8 +280,6 @@ def job_lead(study: JobStudy) -> Facts:
     """Return which script was studied, and with how many jobs."""
     text = f"{printable(study.script)}, step {study.step}: "
     text += f"{plural(len(study.runs), 'configuration')} in {plural(study.n_jobs, 'job')}"
-    if study.queue_seconds is not None:
-        text += f", {seconds_text(study.queue_seconds)} in the queue"
     text += f", {plural(study.controller_requests, 'request')} to the batch system"
     return Facts("job-lead", "", [Fact("script", "job script", text)], is_listed=True)
 

@@ -16,7 +16,6 @@ from stripewise.core import (
     Measurement,
     MpiioFigure,
     MpiioFile,
-    MpiioSide,
     ObservedFile,
     Reference,
     RungRun,
@@ -167,7 +166,7 @@ class _Rungs:
         )
 
     def cost(self, runs: Sequence[Measurement], number: int) -> float:
-        """Node-seconds of a run with its staging, on as many nodes as the job has."""
+        """Return the node-seconds of a run with its staging, on as many nodes as the job has."""
         stages = self.staging.get(number, (None, None))
         return self.job.compute_nodes * (digest(runs).seconds + sum(s or 0.0 for s in stages))
 
@@ -245,7 +244,6 @@ def _studied(runs: Sequence[Measurement], studied: str) -> ObservedFile | None:
 # What Cray MPICH printed of the baseline's files and of the best run's, side by side.
 
 MOST_FILES = 8
-_Told = Iterator[tuple[str, str, float | None]]
 _WHOLE = ("total", "open/close/trunc time")
 _FIELDS = (
     ("collective {}s", "calls", "collective"),
@@ -283,37 +281,41 @@ def _printed(runs: Sequence[Measurement]) -> dict[str, MpiioFile]:
 def _of_file(
     path: str, before: MpiioFile | None, after: MpiioFile | None
 ) -> Iterator[MpiioFigure]:
-    one = {(name, unit): value for name, unit, value in _told(before)}
-    two = {(name, unit): value for name, unit, value in _told(after)}
-    for name, unit in dict.fromkeys([*one, *two]):
-        values = one.get((name, unit)), two.get((name, unit))
+    one, two = (_figures(file) if file is not None else {} for file in (before, after))
+    for key in dict.fromkeys([*one, *two]):
+        values = one.get(key), two.get(key)
         if any(value is not None for value in values):
-            yield MpiioFigure(path, name, unit, *values)
+            yield MpiioFigure(path, *key, *values)
 
 
-def _told(file: MpiioFile | None) -> _Told:
-    if file is None:
-        return
+_Figures = dict[tuple[str, str], float | None]
+"""Name and unit of a figure to its value; None: not printed."""
+
+
+def _figures(file: MpiioFile) -> _Figures:
+    found: _Figures = {}
     for direction, side in (("write", file.write), ("read", file.read)):
-        if side is not None:
-            yield from _of_side(direction, side)
-        yield from _of_timers(direction, file)
+        for name, unit, key in _FIELDS if side is not None else ():
+            text = name.format(direction)
+            text = text if direction in text else f"{text}, {direction}s"
+            found[text, unit] = getattr(side, key)
+        found |= _timed(direction, file)
+    return found
 
 
-def _of_side(direction: str, side: MpiioSide) -> _Told:
-    for name, unit, key in _FIELDS:
-        text = name.format(direction)
-        yield text if direction in text else f"{text}, {direction}s", unit, getattr(side, key)
-
-
-def _of_timers(direction: str, file: MpiioFile) -> _Told:
-    """Yield shares of the time and rates, of all ranks where there is a block of these."""
+def _timed(direction: str, file: MpiioFile) -> _Figures:
+    """Return shares of the time and rates, of all ranks where there is a block of these."""
     blocks = [block for block in file.timers if block.direction == direction]
-    blocks.sort(key=lambda block: block.scale != "all ranks")
-    for block in blocks[:1]:
-        for phase in block.phases:
-            if phase.share is not None and phase.name not in _WHOLE:
-                yield f"time in {phase.name}, {direction}s", "%", 100 * phase.share
-        yield f"data send rate, {direction}s", "B/s", block.data_send_bytes_per_second
-        yield f"raw {direction} rate", "B/s", block.raw_bytes_per_second
-        yield f"net {direction} rate", "B/s", block.net_bytes_per_second
+    if not blocks:
+        return {}
+    block = min(blocks, key=lambda block: block.scale != "all ranks")
+    shares: _Figures = {
+        (f"time in {phase.name}, {direction}s", "%"): 100 * phase.share
+        for phase in block.phases
+        if phase.share is not None and phase.name not in _WHOLE
+    }
+    return shares | {
+        (f"data send rate, {direction}s", "B/s"): block.data_send_bytes_per_second,
+        (f"raw {direction} rate", "B/s"): block.raw_bytes_per_second,
+        (f"net {direction} rate", "B/s"): block.net_bytes_per_second,
+    }

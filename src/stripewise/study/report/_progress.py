@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a user sees while a study runs: a live bar on a terminal, plain lines otherwise."""
+"""Shows a study while it runs: a live bar on a terminal, plain lines otherwise."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
@@ -13,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
 from stripewise.core import (
+    NOTHING,
     Measurement,
     ProgramFacts,
     RunRole,
@@ -22,7 +24,15 @@ from stripewise.core import (
     Verification,
     VerificationStatus,
 )
-from stripewise.present import fit_encoding, line, plural, printable, ratio_text
+from stripewise.present import (
+    amount_words,
+    fit_encoding,
+    line,
+    plural,
+    printable,
+    rate_text,
+    ratio_text,
+)
 from stripewise.settings.tunables import format_settings
 from stripewise.study.plan import Observer, RunSlot
 from stripewise.study.report._digest import describe_verification, digest
@@ -30,17 +40,16 @@ from stripewise.study.report._summary import figures_phrase
 from stripewise.study.report._verdict import (
     facts_phrase,
     faster,
-    role_name,
-    run_line,
-    trial_phrase,
+    part_ratios,
+    speedup_text,
 )
 
 _ALONE = (RunRole.WARM_UP, RunRole.UNSYNCED_BASELINE, RunRole.UNSYNCED_WINNER)
-"""Runs that are no part of a trial, a baseline or a pair; those are said together."""
+"""Runs that are no part of a trial, a baseline or a pair; those are reported together."""
 
 
 class ProgressObserver(Observer):
-    """Says what happens, a line each; on a terminal a bar below them fills with the trials."""
+    """Reports each event in a line; on a terminal a bar below them fills with the trials."""
 
     def __init__(self, stream: TextIO) -> None:
         self._console = Console(file=stream, soft_wrap=True)
@@ -63,7 +72,7 @@ class ProgressObserver(Observer):
             self._say("resumed", f"{plural(runs_done, 'finished run')} kept")
 
     def run_started(self, slot: RunSlot) -> None:
-        doing = f"{role_name(slot)}  {format_settings(slot.settings)}".rstrip()
+        doing = f"{_role_name(slot)}  {format_settings(slot.settings)}".rstrip()
         self._update(doing=escape(self._fit(doing)))
 
     def run_waits(self, text: str) -> None:
@@ -74,10 +83,10 @@ class ProgressObserver(Observer):
     def run_finished(self, slot: RunSlot, measurement: Measurement) -> None:
         self._update(doing="", waits="")
         if slot.role in _ALONE or not measurement.ok:
-            self._say("run", f"{role_name(slot)}   {run_line(measurement)}")
+            self._say("run", f"{_role_name(slot)}   {run_line(measurement)}")
 
     def facts_known(self, facts: ProgramFacts, case: str = "") -> None:
-        self._say("program", _of(case) + facts_phrase(facts))
+        self._say("program", _before(case) + facts_phrase(facts))
 
     def remembered(self, text: str) -> None:
         self._say("memory", text)
@@ -85,7 +94,7 @@ class ProgressObserver(Observer):
     def baseline_known(
         self, measurements: Sequence[Measurement], resolution: str, case: str = ""
     ) -> None:
-        self._say("baseline", _of(case) + figures_phrase(digest(measurements), with_runs=True))
+        self._say("baseline", _before(case) + figures_phrase(digest(measurements), with_runs=True))
         if resolution:
             self._say("", resolution, "dim")
 
@@ -97,16 +106,16 @@ class ProgressObserver(Observer):
         if not 0 < best_ratio < 1:
             best = "no better yet"
         number = f"trial {f'{trial.number}/{most}':>5}"
-        self._say(number, f"{trial_phrase(trial)}   ({best})", _style(trial))
+        self._say(number, f"{_trial_phrase(trial)}   ({best})", _style(trial))
         self._update(total=most, completed=trial.number, best=best)
 
     def trial_repeated(self, trial: Trial) -> None:
-        text = f"{trial_phrase(trial)}   (run again: medians of its runs)"
+        text = f"{_trial_phrase(trial)}   (run again: medians of its runs)"
         self._say(f"trial {trial.number:>5}", text, _style(trial))
 
     def verified(self, trial: Trial, verification: Verification, case: str = "") -> None:
         bad = verification.status is VerificationStatus.DIFFERENT
-        text = f"trial {trial.number}: {_of(case)}{describe_verification(verification)}"
+        text = f"trial {trial.number}: {_before(case)}{describe_verification(verification)}"
         self._say("verified", text, "bold red" if bad else "")
 
     def pair_finished(
@@ -116,7 +125,7 @@ class ProgressObserver(Observer):
         speedup: Speedup,
         cases: Mapping[str, Speedup] | None = None,
     ) -> None:
-        text = ", ".join(f"{_of(n)}{ratio_text(s.median)}x" for n, s in (cases or {}).items())
+        text = ", ".join(f"{_before(n)}{ratio_text(s.median)}x" for n, s in (cases or {}).items())
         text = f"{faster(speedup)}   ({text})" if cases else faster(speedup)
         self._say(f"pair {f'{done}/{most}':>6}", text)
 
@@ -145,10 +154,60 @@ def _style(trial: Trial) -> str:
     return "red" if bad else ""
 
 
-def _of(case: str) -> str:
+def _before(case: str) -> str:
+    """Return the name of a case, to stand before a text; "" in a study of one command."""
     return f"{printable(case)}: " if case else ""
 
 
-def progress_observer(stream: TextIO) -> ProgressObserver:
-    """Watch a study for people: lines, and a bar below them if `stream` is a terminal."""
-    return ProgressObserver(stream)
+# What happened, in words that fit on one line.
+
+_ROLE = {
+    RunRole.WARM_UP: "warm-up run (not counted)",
+    RunRole.BASELINE: "baseline run",
+    RunRole.TRIAL: "trial {trial}",
+    RunRole.PAIR_BASELINE: "fresh pair {pair}: baseline",
+    RunRole.PAIR_WINNER: "fresh pair {pair}: best",
+    RunRole.REFERENCE: "fresh pair {pair}: other default",
+    RunRole.REFERENCE_WINNER: "fresh pair {pair}: best, against the other default",
+    RunRole.UNSYNCED_BASELINE: "baseline without sync",
+    RunRole.UNSYNCED_WINNER: "best without sync",
+}
+
+
+def _trial_phrase(trial: Trial) -> str:
+    """Say one ended trial: its outcome against the baseline, its settings."""
+    return f"{_outcome(trial):<42} {format_settings(trial.settings) or 'defaults'}"
+
+
+def run_line(measurement: Measurement) -> str:
+    """Say the figures of one run, or how it ended."""
+    if not measurement.ok:
+        return f"{measurement.status.value}: {printable(measurement.message)}".rstrip(": ")
+    if measurement.total_amount == NOTHING:
+        return "no I/O seen"
+    seconds = amount_words(measurement, "io_seconds")
+    rate = measurement.bandwidth
+    bandwidth = rate_text(rate.least) if rate.is_exact else "bandwidth unknown"
+    return f"I/O {seconds}   {bandwidth}"
+
+
+def _outcome(trial: Trial) -> str:
+    if trial.state in (TrialState.FAILED, TrialState.LOST, TrialState.REJECTED):
+        message = printable(trial.message)
+        return f"{trial.state.value.upper()}: {message}" if message else trial.state.value.upper()
+    figures = digest(trial.measurements)
+    text = f"I/O {amount_words(figures, 'io_seconds')}" if not trial.case_ratios else "I/O"
+    if 0 < trial.io_ratio < math.inf:
+        text += f"   {speedup_text(trial.io_ratio)}"
+    if ratios := part_ratios(trial):
+        text += f" ({ratios})"
+    runs = plural(figures.n_runs, "run")
+    return f"{text}   {runs}{', stopped early' if trial.state is TrialState.HOPELESS else ''}"
+
+
+def _role_name(slot: RunSlot) -> str:
+    """Say which run it is: "trial 4", "fresh pair 2: best", "small: baseline run"."""
+    where = f"{printable(slot.case)}: " if slot.case else ""
+    if slot.role is RunRole.BASELINE and slot.trial_number is not None:
+        return f"{where}baseline beside trial {slot.trial_number}"
+    return where + _ROLE[slot.role].format(trial=slot.trial_number, pair=slot.pair_number or "")

@@ -61,10 +61,9 @@ def file_settings(result: StudyResult, prefix: str) -> list[Block]:
         _file_section(f"{prefix}-{number}", path, runs, [first.get(path), second.get(path)])
         for number, path in enumerate(paths[:MOST_FILES])
     ]
-    if more := len(paths) - MOST_FILES:
-        if more > 0:
-            text = f"{plural(more, 'more file')} of these runs, smaller than those shown."
-            blocks.append(Notice(f"{prefix}-more", "", [text], "plain"))
+    if (more := len(paths) - MOST_FILES) > 0:
+        text = f"{plural(more, 'more file')} of these runs, smaller than those shown."
+        blocks.append(Notice(f"{prefix}-more", "", [text], "plain"))
     return blocks
 
 
@@ -99,7 +98,9 @@ def _file_section(
     blocks: list[Block] = [Table(f"{name}-observed", "", columns, rows, total="Observed")]
     if hints := _hint_rows([file for _, file in sides]):
         columns = [Column("hint", "Hint", "code")]
-        columns += [Column(f"{told}{n}", f"{runs[n]}: {told}") for n, _ in sides for told in _TOLD]
+        columns += [
+            Column(f"{source}{n}", f"{runs[n]}: {source}") for n, _ in sides for source in _SOURCES
+        ]
         table = Table(f"{name}-hints", "", columns, hints, total="Hints")
         title = plural(len(hints), "hint")
         blocks.append(Section(f"{name}-folded", title, [table], len(hints) > _MOST_OPEN))
@@ -138,20 +139,21 @@ def _observed(file: ObservedFile | None) -> dict[str, str]:
     return rows
 
 
-_TOLD = ("requested", "applied", "reported")
-"""By the program, by Stripewise, by MPI: attributes of a file with its hints."""
+_SOURCES = ("requested", "applied", "reported")
+"""Attributes of a file with its hints: requested by the program, applied by Stripewise, reported
+by MPI."""
 
 
 def _hint_rows(files: Sequence[ObservedFile | None]) -> list[dict[str, str]]:
     """Return a row for each hint: what Stripewise applied first, then what was asked for."""
-    told = {
-        f"{which}{number}": getattr(file or ObservedFile(""), which)
+    values = {
+        f"{source}{number}": getattr(file or ObservedFile(""), source)
         for number, file in enumerate(files)
-        for which in _TOLD
+        for source in _SOURCES
     }
     rows = [
-        {"hint": key} | {name: hints.get(key, "") for name, hints in told.items()}
-        for key in sorted({key for hints in told.values() for key in hints})
+        {"hint": key} | {name: hints.get(key, "") for name, hints in values.items()}
+        for key in sorted({key for hints in values.values() for key in hints})
     ]
     return sorted(
         rows,
@@ -192,7 +194,7 @@ def recipes(result: StudyResult) -> list[Block]:
 
 
 _Way = tuple[str, str, Sequence[str]]
-"""What it is for, lines for a shell, what it cannot carry."""
+"""Title of a way to apply settings, lines for a shell, and what it cannot carry."""
 
 
 def _ways(result: StudyResult, configuration: Configuration) -> Iterator[_Way]:

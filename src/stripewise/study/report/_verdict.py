@@ -1,20 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says in plain words what a study concluded, and what each trial and run gave."""
+"""Says in plain words what a study concluded, and what it rests on."""
 
 from __future__ import annotations
 
 import math
 import statistics
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from stripewise.core import (
-    NOTHING,
     CaseOutcome,
     Measurement,
     ProgramFacts,
-    RunRole,
     RunStatus,
     Speedup,
     StudyResult,
@@ -27,7 +24,6 @@ from stripewise.present import (
     interval_text,
     plural,
     printable,
-    rate_text,
     ratio_text,
     seconds_text,
     size_text,
@@ -38,11 +34,7 @@ from stripewise.study.report._digest import (
     baseline_runs,
     best_figures,
     best_runs,
-    digest,
 )
-
-if TYPE_CHECKING:
-    from stripewise.study.plan import RunSlot
 
 
 def headline(result: StudyResult) -> str:
@@ -204,7 +196,7 @@ def _not_confirmed(result: StudyResult, speedup: Speedup) -> str:
 
 def _slower_phrase(result: StudyResult) -> str:
     """Say which cases got slower, with their intervals; "" if none did."""
-    said = []
+    losses = []
     for case in result.cases if result.is_ensemble else ():
         if case.outcome is not CaseOutcome.SLOWER:
             continue
@@ -214,8 +206,8 @@ def _slower_phrase(result: StudyResult) -> str:
             for name, speedup in (("I/O", io), ("whole program", whole))
             if speedup is not None and speedup.median < 1
         ]
-        said.append(f"{printable(case.name)} got slower ({'; '.join(figures)})")
-    return ", and ".join(said)
+        losses.append(f"{printable(case.name)} got slower ({'; '.join(figures)})")
+    return ", and ".join(losses)
 
 
 def _more_would_help(speedup: Speedup) -> str:
@@ -270,52 +262,6 @@ def outcome_word(case: StudyResult) -> str:
     return "SLOWER" if outcome is CaseOutcome.SLOWER else outcome.value
 
 
-# What happened, in words that fit on one line.
-
-_ROLE = {
-    RunRole.WARM_UP: "warm-up run (not counted)",
-    RunRole.BASELINE: "baseline run",
-    RunRole.TRIAL: "trial {trial}",
-    RunRole.PAIR_BASELINE: "fresh pair {pair}: baseline",
-    RunRole.PAIR_WINNER: "fresh pair {pair}: best",
-    RunRole.REFERENCE: "fresh pair {pair}: other default",
-    RunRole.REFERENCE_WINNER: "fresh pair {pair}: best, against the other default",
-    RunRole.UNSYNCED_BASELINE: "baseline without sync",
-    RunRole.UNSYNCED_WINNER: "best without sync",
-}
-
-
-def trial_phrase(trial: Trial) -> str:
-    """Say one ended trial: its outcome against the baseline, its settings."""
-    return f"{_outcome(trial):<42} {format_settings(trial.settings) or 'defaults'}"
-
-
-def run_line(measurement: Measurement) -> str:
-    """Say the figures of one run, or how it ended."""
-    if not measurement.ok:
-        return f"{measurement.status.value}: {printable(measurement.message)}".rstrip(": ")
-    if measurement.total_amount == NOTHING:
-        return "no I/O seen"
-    seconds = amount_words(measurement, "io_seconds")
-    rate = measurement.bandwidth
-    bandwidth = rate_text(rate.least) if rate.is_exact else "bandwidth unknown"
-    return f"I/O {seconds}   {bandwidth}"
-
-
-def _outcome(trial: Trial) -> str:
-    if trial.state in (TrialState.FAILED, TrialState.LOST, TrialState.REJECTED):
-        message = printable(trial.message)
-        return f"{trial.state.value.upper()}: {message}" if message else trial.state.value.upper()
-    figures = digest(trial.measurements)
-    text = f"I/O {amount_words(figures, 'io_seconds')}" if not trial.case_ratios else "I/O"
-    if 0 < trial.io_ratio < math.inf:
-        text += f"   {speedup_text(trial.io_ratio)}"
-    if ratios := part_ratios(trial):
-        text += f" ({ratios})"
-    runs = plural(figures.n_runs, "run")
-    return f"{text}   {runs}{', stopped early' if trial.state is TrialState.HOPELESS else ''}"
-
-
 def part_ratios(trial: Trial) -> str:
     """Say the speed-ups of the cases, or of the classes of files: "plt*.h5 3.1x, chk*.h5 0.4x"."""
     return ", ".join(
@@ -323,14 +269,6 @@ def part_ratios(trial: Trial) -> str:
         for name, ratio in (trial.case_ratios or trial.class_ratios).items()
         if ratio > 0
     )
-
-
-def role_name(slot: RunSlot) -> str:
-    """Say which run it is: "trial 4", "fresh pair 2: best", "small: baseline run"."""
-    where = f"{printable(slot.case)}: " if slot.case else ""
-    if slot.role is RunRole.BASELINE and slot.trial_number is not None:
-        return f"{where}baseline beside trial {slot.trial_number}"
-    return where + _ROLE[slot.role].format(trial=slot.trial_number, pair=slot.pair_number or "")
 
 
 def facts_phrase(facts: ProgramFacts) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a training measured and what it cost, in words and as JSON."""
+"""Shows what a training measured and what it cost, in words and as JSON."""
 
 from __future__ import annotations
 
@@ -9,18 +9,9 @@ from math import isfinite
 from typing import Any
 
 from stripewise.learning.performance import Way
-from stripewise.present import (
-    aligned,
-    duration_text,
-    finite,
-    known,
-    line,
-    percent_text,
-    plural,
-    printable,
-    ratio_text,
-    seconds_text,
-)
+from stripewise.present import duration_text, finite, plural
+from stripewise.present.blocks import Column, Fact, Facts, Table
+from stripewise.present.renderers import block_lines
 from stripewise.storage.simulation import stack_of
 from stripewise.study.training._models import Fits
 from stripewise.study.training._plan import Plan, total_seconds
@@ -52,44 +43,48 @@ def cost_text(plan: Plan) -> str:
 
 def training_lines(trained: Trained) -> Iterator[str]:
     """Say what was measured."""
-    plan = trained.plan
-    rows = [("PATTERN", "RANKS", "CONFIGURATIONS", "RUNS", "DEFAULT", "BEST", "GAIN")]
-    for path in trained.surfaces:
-        one = _surface(Surface.load(path))
-        rows.append(
-            (
-                one["pattern"], str(one["ranks"]), str(one["configurations"]), str(one["runs"]),
-                seconds_text(one["default_seconds"]), seconds_text(one["best_seconds"]),
-                f"{ratio_text(one['default_seconds'] / one['best_seconds'])}x",
-            )
-        )  # fmt: skip
-    yield from aligned(rows)
-    runs, seconds = _cost(trained)
-    virtual = " in virtual time" if plan.options.way is Way.SIMULATED else ""
-    yield line("cost", f"{plural(runs, 'run')}, {duration_text(seconds)}{virtual}")
-    yield line("surfaces", str(plan.options.directory))
+    found = training_json(trained)
+    columns = (
+        Column("pattern", "Pattern"),
+        Column("ranks", "Ranks", "count"),
+        Column("configurations", "Configurations", "count"),
+        Column("runs", "Runs", "count"),
+        Column("default_seconds", "Default", "seconds"),
+        Column("best_seconds", "Best", "seconds"),
+        Column("gain", "Gain", "factor"),
+    )
+    rows = [
+        {**one, "gain": one["best_seconds"] and one["default_seconds"] / one["best_seconds"]}
+        for one in found["surfaces"]
+    ]
+    yield from block_lines(Table("surfaces", "", columns, rows))
+    virtual = " in virtual time" if trained.plan.options.way is Way.SIMULATED else ""
+    cost = f"{plural(found['runs'], 'run')}, {duration_text(found['run_seconds'])}{virtual}"
+    facts = {"cost": cost, "surfaces": found["directory"]}
     if trained.unfinished:
-        yield line(
-            "unfinished",
+        facts["unfinished"] = (
             f"{plural(len(trained.unfinished), 'surface')}: the budget is used up; the same "
-            "command with a larger --budget goes on",
+            "command with a larger --budget goes on"
         )
+    yield from block_lines(Facts("training", "", [Fact(key, key, facts[key]) for key in facts]))
 
 
 def training_json(trained: Trained) -> dict[str, Any]:
     """Return the same as JSON."""
-    runs, seconds = _cost(trained)
+    plan = trained.plan
+    # First runs with nothing set are among the runs, and are no part of a surface.
+    first = len(plan.cells) if plan.options.way is not Way.SIMULATED else 0
     found: dict[str, Any] = finite(
         {
-            "way": trained.plan.options.way.value,
-            "machine": trained.plan.options.machine,
-            "directory": str(trained.plan.options.directory),
+            "way": plan.options.way.value,
+            "machine": plan.options.machine,
+            "directory": str(plan.options.directory),
             "surfaces": [
                 {"file": path.name, **_surface(Surface.load(path))} for path in trained.surfaces
             ],
             "unfinished": [cell.name for cell in trained.unfinished],
-            "runs": runs,
-            "run_seconds": seconds,
+            "runs": first + sum(len(Surface.load(path).runs) for path in trained.surfaces),
+            "run_seconds": spent_seconds(plan),
         }
     )
     return found
@@ -102,26 +97,32 @@ def fits_lines(fits: Fits, tuned_patterns: int = 0) -> Iterator[str]:
         fits: The models.
         tuned_patterns: How many patterns with their best settings are newly kept.
     """
-    rows = [("MODEL OF", "PATTERNS", "KIND", "ERROR", "RANK CORRELATION", "LEFT OUT")]
-    for model in fits.models:
-        left_out = model.judged[0].left_out if model.judged else ""
-        rows.append(
-            (
-                str(model.ground), str(model.pattern_class), model.kind,
-                known(model.error, percent_text), known(model.rho, "{:.2f}".format),
-                f"each {left_out} in turn" if left_out else "nothing could be",
-            )
-        )  # fmt: skip
-    if fits.models:
-        yield from aligned(rows)
-        yield line("models", str(fits.paths[0].parent))
+    columns = (
+        Column("ground", "Model of"),
+        Column("patterns", "Patterns"),
+        Column("kind", "Kind"),
+        Column("error", "Error", "share"),
+        Column("rho", "Rank correlation", "number"),
+        Column("left_out", "Left out"),
+    )
+    rows = []
+    for model, row in zip(fits.models, fits_json(fits)["models"], strict=True):
+        left_out = f"each {model.judged[0].left_out} in turn" if model.judged else ""
+        ground = str(model.ground)
+        rows.append({**row, "ground": ground, "left_out": left_out or "nothing could be"})
+    facts = []
+    if rows:
+        yield from block_lines(Table("models", "", columns, rows))
+        facts.append(("models", str(fits.paths[0].parent)))
     if tuned_patterns:
         patterns = plural(tuned_patterns, "tuned pattern")
-        yield line("knowledge", f"{patterns} more; `stripewise knowledge list` shows them")
-    for ground in fits.unfitted:
-        yield line("no model", f"of {ground}: there are too few configurations of one class")
-    for text in fits.refused:
-        yield line("passed over", printable(text))
+        text = f"{patterns} more; `stripewise knowledge list` shows them"
+        facts.append(("knowledge", text))
+    few = "there are too few configurations of one class"
+    facts += [("no model", f"of {ground}: {few}") for ground in fits.unfitted]
+    facts += [("passed over", text) for text in fits.refused]
+    items = [Fact(f"fact{n}", title, text) for n, (title, text) in enumerate(facts)]
+    yield from block_lines(Facts("fits", "", items))
 
 
 def fits_json(fits: Fits, tuned_patterns: int = 0) -> dict[str, Any]:
@@ -173,11 +174,3 @@ def _surface(surface: Surface) -> dict[str, Any]:
         "default_seconds": default,
         "best_seconds": best if isfinite(best) else default,
     }
-
-
-def _cost(trained: Trained) -> tuple[int, float]:
-    """Return runs and seconds, first runs with nothing set among them."""
-    plan = trained.plan
-    runs = sum(len(Surface.load(path).runs) for path in trained.surfaces)
-    first = len(plan.cells) if plan.options.way is not Way.SIMULATED else 0
-    return runs + first, spent_seconds(plan)
