@@ -181,27 +181,21 @@ def advices(profile: Row, proof: str | None = None) -> list[Advice]:
     return [_advice(found, profile["figures"], proof) for found in profile["findings"]]
 
 
+_AS_IN_PROFILE = (
+    *("code", "severity", "title", "text", "cost_seconds", "least_seconds", "most_seconds"),
+    *("remedy", "lines", "evidence", "stake_seconds", "files", "n_files"),
+)
+
+
 def _advice(found: Row, of_run: Row, proof: str | None) -> Advice:
     is_tunable = bool(found["lines"] or found["tune"])
     return Advice(
-        found["code"],
-        found["severity"],
-        found["title"],
-        found["text"],
-        found["cost_seconds"],
-        found["least_seconds"],
-        found["most_seconds"],
-        found["remedy"],
-        tuple(found["lines"]),
-        found["tune"],
-        _basis(found),
-        proof if is_tunable or proof is None else "",
-        found["evidence"],
-        found["stake_seconds"],
-        of_run["run_seconds"] or None,
-        _cost_parts(found, of_run["run_seconds"] or of_run["io_seconds"] or 0.0),
-        tuple(found["files"]),
-        found["n_files"],
+        **{name: found[name] for name in _AS_IN_PROFILE},
+        command=found["tune"],
+        basis=_basis(found),
+        proof=proof if is_tunable or proof is None else "",
+        of_seconds=of_run["run_seconds"] or None,
+        parts=_cost_parts(found, of_run["run_seconds"] or of_run["io_seconds"] or 0.0),
     )
 
 

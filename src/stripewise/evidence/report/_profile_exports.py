@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stripewise.core import MpiioSide, MpiioStats
@@ -125,7 +125,7 @@ def _sequential(files: Sequence[FileRow]) -> list[str]:
     return codes
 
 
-# The files of a diagnosis as CSV.
+# The files of a profile as CSV.
 
 _CSV_COLUMNS = (
     *("path", "interface", "read_bytes", "write_bytes", "read_calls", "write_calls"),
@@ -134,31 +134,28 @@ _CSV_COLUMNS = (
 )
 
 
-def files_to_csv(diagnosis: Diagnosis) -> str:
-    """A row for each file; the sizes of requests in columns of their own."""
+def files_to_csv(profile: Mapping[str, Any]) -> str:
+    """Return a row for each file; the sizes of requests in columns of their own.
+
+    Args:
+        profile: As `stripewise profile --json` prints it.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     sizes = [f"{way} {label}" for way in ("reads", "writes") for label in size_labels()]
     writer.writerow([*_CSV_COLUMNS, "stripe_bytes", "stripe_count", *sizes, "missing"])
-    for row in diagnosis.files:
-        values = [_cell(_value(row, name)) for name in _CSV_COLUMNS]
-        layout = [row.layout.stripe_bytes or "", row.layout.stripe_count or ""]
-        missing = csv_cell("; ".join(f"{name}: {why}" for name, why in row.missing.items()))
-        writer.writerow([*values, *layout, *row.read_sizes, *row.write_sizes, missing])
+    for row in profile["files"]:
+        layout = [row["layout"][name] or "" for name in ("stripe_bytes", "stripe_count")]
+        missing = csv_cell("; ".join(f"{name}: {why}" for name, why in row["missing"].items()))
+        values = [_cell(row[name]) for name in _CSV_COLUMNS]
+        writer.writerow([*values, *layout, *row["read_sizes"], *row["write_sizes"], missing])
     return text.getvalue()
-
-
-def _value(row: FileRow, name: str) -> Any:
-    """Return a figure, the least that it can be, or None; the column `missing` says why."""
-    return row.amount(name).value if name in row.missing else getattr(row, name)
 
 
 def _cell(value: Any) -> Any:
     if value is None:
         return ""
-    if isinstance(value, float):
-        return "" if value != value else f"{value:.9g}"
-    return csv_cell(value)
+    return f"{value:.9g}" if isinstance(value, float) else csv_cell(value)
 
 
 # Blocks in the layout of MPICH_MPIIO_STATS=1, whatever the MPI.
