@@ -85,13 +85,13 @@ def _ranks(of_run: Row) -> str:
 
 
 def _io_note(of_run: Row) -> str:
-    share = of_run["io_share"]
+    share, slowest = of_run["io_share"], of_run["slowest_rank"]
     text = f"{'unknown share' if share is None else written(share, 'share')} of the run"
-    if not of_run["io_exact"]:
-        least = written(of_run["io_low_seconds"], "seconds")
-        return f"{text} at most; at least {least} (ranks are not told apart)"
-    slowest = of_run["slowest_rank"]
-    return f"{text}; rank {slowest}, the slowest" if slowest >= 0 else text
+    rank = f"; rank {slowest}, the slowest" if slowest >= 0 else ""
+    if of_run["io_exact"]:
+        return text + rank
+    least = written(of_run["io_low_seconds"], "seconds")
+    return f"{text} at most; at least {least} (ranks are not told apart){rank}"
 
 
 def _kinds_of_files(of_run: Row) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stripewise.centre.database.queries import JobView, ServiceBeside, StorageLoad
-from stripewise.centre.portal.pages import _jobs as _job_words
+from stripewise.centre.portal.pages import _jobs
 from stripewise.centre.portal.pages._base import part
 from stripewise.centre.portal.pages._storage import width_text
 from stripewise.present import printable
@@ -263,7 +263,7 @@ def _chart(view: JobView, load: StorageLoad, ending: str) -> Chart:
             Line("job_bytes_per_second", title, mine),
         ],
         "rate",
-        spans=[Span(f"Job {_job_words.job_id(view.row)}", load.begin, last)],
+        spans=[Span(f"Job {_jobs.job_id(view.row)}", load.begin, last)],
         description=f"Means over {width_text(load.resolution_seconds)}; the run is marked.",
         note="Sums over all users; whose load it was is not shown. Gaps were not sampled.",
         style="steps",
