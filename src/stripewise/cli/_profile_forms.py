@@ -58,10 +58,12 @@ class Chosen:
 def show_info(paths: tuple[Path, ...], chosen: Chosen, *, as_json: bool) -> None:
     """Say what is in a log: processes, calls, files, what was lost, its size."""
     from stripewise.evidence.readers import read_evidence
-    from stripewise.evidence.report import info_lines, trace_info
+    from stripewise.evidence.report import info_content, trace_info
+    from stripewise.present.renderers import as_lines
 
     found = trace_info(read_evidence(paths), sum(_size(path) for path in paths))
-    answer(as_json, lambda: found, lambda: info_lines(found, everything=chosen.everything))
+    content = info_content(found, everything=chosen.everything)
+    answer(as_json, lambda: found, lambda: as_lines(content))
 
 
 def show_calls(paths: tuple[Path, ...], chosen: Chosen, *, as_json: bool) -> None:
