@@ -100,9 +100,10 @@ def profile_page(profile: Row, evidence: Evidence) -> Content:
     headline = profile["headline"]
     job = f" · job {profile['job_id']}" if profile["job_id"] else ""
     return Content(
-        f"{headline[:1].upper()}{headline[1:]}" or "I/O profile",
-        blocks=blocks,
-        subject=f"I/O profile · {profile['source']}{job}",
+        "I/O profile",
+        f"{headline[:1].upper()}{headline[1:]}",
+        blocks,
+        subject=f"{profile['source']}{job}",
         command=profile["command"],
         badges=[("warn", "! Partial: see the notes")] if profile["partial"] else [],
     )
