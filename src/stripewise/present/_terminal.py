@@ -13,7 +13,8 @@ from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
 _GAP = "  "
-_LABEL = 16
+LABEL = 17
+"""Columns of a label and the blanks around it."""
 
 _Row = TypeVar("_Row")
 Columns = Sequence[tuple[str, Callable[[_Row], str]]]
@@ -22,7 +23,7 @@ Columns = Sequence[tuple[str, Callable[[_Row], str]]]
 
 def line(label: str, text: str) -> str:
     """Lay a summary line out: a label column, then text."""
-    return f" {label:<{_LABEL - 1}} {text}".rstrip()
+    return f" {label:<{LABEL - 2}} {text}".rstrip()
 
 
 def labelled(label: str, texts: Iterable[str]) -> list[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -224,13 +224,12 @@ def _source(profile: Row, evidence: Evidence) -> Facts:
         recorded = f"{plural(run.n_processes, 'process', 'processes')} recorded"
     more = len(run.hosts) - _MOST_HOSTS
     hosts = ", ".join(run.hosts[:_MOST_HOSTS]) + (f" and {more} more" if more > 0 else "")
-    began = datetime.fromtimestamp(max(run.start, 0.0), UTC)
-    started = f"{began:%Y-%m-%d %H:%M:%S}" if run.start > 0 else ""
-    facts: list[tuple[str, str, str, str, str]] = [
+    started = run.start if run.start > 0 else None
+    facts: list[tuple[str, str, Any, str, str]] = [
         ("source", "Source", profile["source"], "text", ""),
         ("job_id", "Job", run.job_id, "text", ""),
         ("user", "User", run.user, "text", ""),
-        ("start", "Started (UTC)", started, "text", ""),
+        ("start", "Started", started, "instant", ""),
         ("ranks", "Ranks", count_text(run.n_ranks) if run.n_ranks else "no MPI", "text", recorded),
         ("hosts", "Nodes", hosts, "text", ""),
         ("layers", "Layers that were watched", ", ".join(run.layers) or "not told", "text", ""),

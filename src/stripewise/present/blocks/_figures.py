@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from stripewise.present import chart
 from stripewise.present.blocks._block import Block, Grid, Row
+from stripewise.present.blocks._values import written
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,17 @@ class Table(Block):
         """The columns that people see."""
         return [one for one in self.columns if one.is_shown]
 
+    def texts(self, row: Row) -> list[str]:
+        """Return what stands in each column that people see, where a cell is one text."""
+        missing = row.get("missing", {})
+        texts = []
+        for one in self.shown:
+            kind = row[one.kinds] if one.kinds else one.kind
+            text = written(row.get(one.name), kind, missing.get(one.name, ""))
+            small = row[one.small] if one.small else ""
+            texts.append(f"{text} ({small})".lstrip() if small else text)
+        return texts
+
     def data(self) -> Any:
         """Return rows, and where the next ones are in the same form."""
         names = [one.name for one in self.columns]
@@ -131,10 +143,17 @@ class Fact:
 
 @dataclass(frozen=True)
 class Facts(Block):
-    """Figures with names; `is_large`: the few that matter most."""
+    """Figures with names.
+
+    Attributes:
+        items: An item without a title goes on with the one before.
+        is_large: They are the few that matter most.
+        is_listed: Each stands in a line of its own, beside its title: they are long.
+    """
 
     items: Sequence[Fact]
     is_large: bool = False
+    is_listed: bool = False
 
     def data(self) -> Any:
         """Return values by name, and why some are not, or not all, known."""

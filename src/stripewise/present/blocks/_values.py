@@ -46,6 +46,13 @@ def moment(at: float) -> str:
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}"
 
 
+def _instant(at: float) -> str:
+    """Return a moment with its second; "" where it is not known."""
+    if not 0 < at <= _LAST_MOMENT:
+        return ""
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S UTC}"
+
+
 def _day(at: float) -> str:
     return moment(at)[:10]
 
@@ -83,8 +90,11 @@ WRITERS: dict[str, Callable[[Any], str]] = {
     "hours": lambda value: f"{_hours(value)} h",
     "share": percent_text,
     "moment": moment,
+    "instant": _instant,
     "day": _day,
 }
-NUMBERS = frozenset(WRITERS) - {"text", "code", "path", "flag", "picture", "moment", "day"}
+NUMBERS = frozenset(WRITERS) - {
+    *("text", "code", "path", "flag", "picture", "moment", "instant", "day"),
+}
 """Kinds that stand at the right of their column; "figure" is one that is written already.
 "picture" is one that pages alone show, and a terminal shows the end of a long "path" alone."""

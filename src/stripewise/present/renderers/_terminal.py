@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from functools import singledispatch
 
 from stripewise.present._printable import printable
-from stripewise.present._terminal import TextTable, labelled
+from stripewise.present._terminal import LABEL, TextTable, labelled
 from stripewise.present.blocks import (
     NUMBERS,
     Block,
@@ -19,6 +20,7 @@ from stripewise.present.blocks import (
     Lines,
     Notice,
     Points,
+    Section,
     Table,
     written,
 )
@@ -28,13 +30,7 @@ _PATH_WIDTH = 44
 
 
 def as_lines(content: Content, width: int | None = None) -> Iterator[str]:
-    """Yield the lines of a report.
-
-    Args:
-        content: Of the report.
-        width: Of the terminal: a table that is wider comes in several blocks of columns; None:
-            every table is one.
-    """
+    """Yield the lines of a report; `width` as of `block_lines`."""
     yield printable(content.title)
     if content.lead:
         yield printable(content.lead)
@@ -46,19 +42,33 @@ def as_lines(content: Content, width: int | None = None) -> Iterator[str]:
 
 
 def block_lines(block: Block, width: int | None = None) -> Iterator[str]:
-    """Yield the lines of a block without its title, each printable; `width` as of `as_lines`."""
-    lines = _table(block, width) if isinstance(block, Table) else _body(block)
-    yield from map(printable, lines)
+    """Yield the lines of a block without its title, each printable.
+
+    Args:
+        block: Of a page or report.
+        width: That all but lines to copy keeps to; None: all is as wide as it is.
+    """
+    yield from map(printable, _body(block, width))
 
 
 @singledispatch
-def _body(block: Block) -> Iterator[str]:
+def _body(block: Block, width: int | None) -> Iterator[str]:
     """Yield the lines of a block; what cannot be drawn is left out."""
     yield from ()
 
 
 @_body.register
-def _points(block: Points) -> Iterator[str]:
+def _section(block: Section, width: int | None) -> Iterator[str]:
+    for number, one in enumerate(block.blocks):
+        if number:
+            yield ""
+        if one.title:
+            yield one.title
+        yield from _body(one, width)
+
+
+@_body.register
+def _points(block: Points, width: int | None) -> Iterator[str]:
     for item in block.items:
         yield f"  {_MARKS[item.tone]}{item.text}"
         yield from (f"      {line}" for line in item.lines)
@@ -66,68 +76,76 @@ def _points(block: Points) -> Iterator[str]:
 
 
 @_body.register
-def _notice(block: Notice) -> Iterator[str]:
-    yield from block.text
+def _notice(block: Notice, width: int | None) -> Iterator[str]:
+    for text in block.text:
+        yield from _note(text, width)
 
 
 @_body.register
-def _lines(block: Lines) -> Iterator[str]:
-    yield from _note(block.note)
+def _lines(block: Lines, width: int | None) -> Iterator[str]:
+    yield from _note(block.note, width)
     yield from (f"  {line}" for line in block.lines)
 
 
 @_body.register
-def _drawings(block: Drawings) -> Iterator[str]:
+def _drawings(block: Drawings, width: int | None) -> Iterator[str]:
     yield from (f"  {one.description}" for one in block.charts)
     yield from _note(block.note)
 
 
 @_body.register
-def _findings(block: Findings) -> Iterator[str]:
+def _findings(block: Findings, width: int | None) -> Iterator[str]:
     for number, item in enumerate(block.items, 1):
         yield f"{number}. {item.severity_words}: {item.title}   [{item.code}]"
-        yield from (f"   {text}" for text in (item.text, item.saving) if text)
-        if item.remedy:
-            yield f"   What to do: {item.remedy}"
+        todo = f"What to do: {item.remedy}" if item.remedy else ""
+        for text in (item.text, item.saving, todo):
+            yield from (f"   {line}" for line in _note(text, width and width - 3))
         yield from (f"     $ {line}" for line in (*item.lines, item.command) if line)
-    yield from _note("" if block.items else block.empty)
+    yield from _note("" if block.items else block.empty, width)
 
 
 @_body.register
-def _facts(block: Facts) -> Iterator[str]:
+def _facts(block: Facts, width: int | None) -> Iterator[str]:
     longest = max((len(item.title) for item in block.items), default=0)
+    left = max(LABEL, longest + 2)
     for item in block.items:
         note = f" ({item.why or item.note})" if item.why or item.note else ""
         text = written(item.value, item.kind, item.why) + note
-        yield from labelled(item.title.ljust(longest), [text])
+        yield from labelled(item.title.ljust(longest), _wrapped(text, width and width - left))
 
 
+@_body.register
 def _table(block: Table, width: int | None) -> Iterator[str]:
     if not block.rows:
         yield block.empty
         return
     if block.total:
         yield block.total
-    shown = [one for one in block.shown if one.kind != "picture"]
-    rows = []
-    for row in block.rows:
-        texts = []
-        for one in shown:
-            kind = row[one.kinds] if one.kinds else one.kind
-            text = written(row.get(one.name), kind, row.get("missing", {}).get(one.name, ""))
-            if kind == "path" and len(text) > _PATH_WIDTH:
-                text = "…" + text[1 - _PATH_WIDTH :]
-            small = row[one.small] if one.small else ""
-            texts.append(f"{text} ({small})".lstrip() if small else text)
-        rows.append(texts)
-    left = {place for place, one in enumerate(shown) if one.kind not in NUMBERS}
-    heads = [one.title for one in shown]
+    kinds = [one.kind for one in block.shown]
+    kept = [place for place, kind in enumerate(kinds) if kind != "picture"]
+    left = {at for at, place in enumerate(kept) if kinds[place] not in NUMBERS}
+    heads = [block.shown[place].title for place in kept]
+    rows = [
+        [_end(cells[place]) if kinds[place] == "path" else cells[place] for place in kept]
+        for cells in map(block.texts, block.rows)
+    ]
     for number, lines in enumerate(TextTable(heads, rows, left=frozenset(left)).blocks(width)):
-        yield from [""] * (number > 0)
-        yield from lines
-    yield from _note(block.note)
+        yield from lines if not number else ["", *lines]
+    yield from _note(block.note, width)
 
 
-def _note(text: str) -> Iterator[str]:
+def _end(path: str) -> str:
+    """Return the end of a long path."""
+    return path if len(path) <= _PATH_WIDTH else "…" + path[1 - _PATH_WIDTH :]
+
+
+def _note(text: str, width: int | None = None) -> Iterator[str]:
     if text:
-        yield text
+        yield from _wrapped(text, width)
+
+
+def _wrapped(text: str, width: int | None) -> list[str]:
+    """Return the lines of a text, each printable; words and paths stay whole."""
+    if width is None:
+        return [text]
+    return textwrap.wrap(printable(text), width, break_long_words=False, break_on_hyphens=False)
