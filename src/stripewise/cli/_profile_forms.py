@@ -136,7 +136,7 @@ def _trace_of(paths: tuple[Path, ...]) -> Trace:
 
 
 def _size(path: Path) -> int:
-    """Bytes of a file, or of the files in a directory and below."""
+    """Return the bytes of a file, or of the files in a directory and below."""
     files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
     return sum(file.stat().st_size for file in files)
 

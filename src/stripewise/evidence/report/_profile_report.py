@@ -161,9 +161,9 @@ def _timeline(profile: Row, run: RunProfile, empty: dict[str, str]) -> Iterator[
     if found is None:
         absent.append("The time bins of this source hold no bytes and no busy time.")
     else:
-        told = "what the program asked for" if knows_files else "what reached the file system"
+        level = "what the program asked for" if knows_files else "what reached the file system"
         how = (
-            f"Bandwidth is {told}. To zoom in, turn the mouse wheel while holding Ctrl. Drag to "
+            f"Bandwidth is {level}. To zoom in, turn the mouse wheel while holding Ctrl. Drag to "
             "move along the time, and double-click to see the whole run again."
         )
         yield Drawings("time_chart", "", [found], how)

@@ -36,7 +36,7 @@ def select_rows(
     files: Sequence[str] = (),
     layers: Sequence[str] = (),
 ) -> NDArray[Any]:
-    """(n,) `TRACE_ROW`: the rows of some ranks, files and layers, in order of time.
+    """Return the rows of some ranks, files and layers in order of time: (n,) `TRACE_ROW`.
 
     Args:
         trace: Whose rows.
@@ -74,7 +74,7 @@ def _fits(path: str, pattern: str) -> bool:
 
 
 def row_as_json(trace: Trace, row: Any) -> dict[str, Any]:
-    """One row with names instead of numbers; times in nanoseconds."""
+    """Return one row with names instead of numbers; times in nanoseconds."""
     own = set(row.dtype.names) - {"object", "row", "parent_index"}
     found = {name: row[name].tolist() for name in row.dtype.names if name in own}
     entry = int(row["object"])
@@ -91,12 +91,12 @@ def row_as_json(trace: Trace, row: Any) -> dict[str, Any]:
 
 
 def is_run(rows: Any) -> bool:
-    """Whether rows, or one, are of `Trace.rows`: runs of equal calls, not calls of `expand`."""
+    """Return whether rows, or one, are runs of equal calls (`Trace.rows`), not of `expand`."""
     return "count" in rows.dtype.names
 
 
 def name_of(trace: Trace, index: int) -> str:
-    """Name of a function; "" for none."""
+    """Return the name of a function; "" for none."""
     return trace.names[index] if index >= 0 else ""
 
 
@@ -104,7 +104,7 @@ HEADINGS = ("start", "rank", "call", "times", "bytes", "where", "stride", "busy"
 
 
 def row_cells(trace: Trace, row: Any) -> tuple[str, ...]:
-    """A row or a call as texts under `HEADINGS`; what serves another call is indented."""
+    """Return a row or a call as texts under `HEADINGS`; what serves another call is indented."""
     run = is_run(row)
     indent = "  " * min(int(row["depth"]), 4)
     size, data = int(row["bytes"]), int(row["op"]) in _DATA
@@ -126,7 +126,7 @@ def row_cells(trace: Trace, row: Any) -> tuple[str, ...]:
 
 
 def where(trace: Trace, row: Any) -> str:
-    """What `offset` says of a row: a byte, a corner and a selection, what an open asked for."""
+    """Say what `offset` is of a row: a byte, a selection with its corner, the mode of an open."""
     flags, offset = int(row["flags"]), int(row["offset"])
     if row["op"] == Op.OPEN:
         return "|".join(str(bit.name).lower() for bit in OpenBit if offset & bit)
@@ -140,7 +140,7 @@ def where(trace: Trace, row: Any) -> str:
 
 
 def selection_text(trace: Trace, index: int, offset: int) -> str:
-    """A selection in HDF5's terms: `start (0, 6) stride ... count ... block ...`."""
+    """Write a selection in HDF5's terms: `start (0, 6) stride ... count ... block ...`."""
     shape = trace.shapes[index]
     if shape.kind in (ShapeKind.ALL, ShapeKind.NONE):
         return str(shape.kind)
@@ -188,7 +188,7 @@ _SHOWN_FILES = 12
 
 
 def trace_info(evidence: Evidence, size_bytes: int = 0) -> dict[str, Any]:
-    """Numbers of a trace, and of each of its files those of each layer.
+    """Count what is in a trace, and in each of its files by layer.
 
     Args:
         evidence: What was read; one without a trace has counters alone.

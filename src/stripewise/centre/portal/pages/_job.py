@@ -49,7 +49,7 @@ class Job(Page):
     section = "My jobs"
 
     def build(self, asked: Asked) -> Content | None:
-        """Show it."""
+        """Return the page of a job."""
         view = view_job(asked.connection, asked.viewer, int(asked.path["job"]))
         if view is None:
             return None

@@ -49,7 +49,7 @@ class JobFiles(Page):
     section = "My jobs"
 
     def build(self, asked: Asked) -> Content | None:
-        """List them."""
+        """Return one page of the list."""
         key = int(asked.path["job"])
         row = find_job(asked.connection, asked.viewer, key)
         if row is None:
@@ -198,7 +198,7 @@ _NOTE = (
 
 
 def served(view: JobView, found: Sequence[Served], asked: Mapping[str, AskedSizes]) -> list[Block]:
-    """Return what servers saw of a job, by file system; [] if they told nothing."""
+    """Return what servers saw of a job, by file system; [] if they counted nothing."""
     names = list(dict.fromkeys(one.file_system for one in found))
     several = len(names) > 1
     blocks: list[Block] = []
@@ -215,10 +215,10 @@ def _of_storage(
     name: str, rows: Sequence[Served], asked: Mapping[str, AskedSizes], ending: str
 ) -> list[Block]:
     title = f"Your requests as the servers of {printable(name)} saw them"
-    told = [words for one in rows for words in (_conclusion(one, asked.get(one.kind)),) if words]
-    blocks: list[Block] = [Notice(f"served_words{ending}", title, told)] if told else []
+    said = [words for one in rows for words in (_conclusion(one, asked.get(one.kind)),) if words]
+    blocks: list[Block] = [Notice(f"served_words{ending}", title, said)] if said else []
     blocks.append(
-        Table(f"served{ending}", "Requests by kind" if told else title, _SERVED_COLUMNS,
+        Table(f"served{ending}", "Requests by kind" if said else title, _SERVED_COLUMNS,
               [_row(one) for one in rows], note=_NOTE)
     )  # fmt: skip
     for one in rows:

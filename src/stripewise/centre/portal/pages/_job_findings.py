@@ -206,7 +206,7 @@ class JobProfile(Page):
     section = "My jobs"
 
     def build(self, asked: Asked) -> Download | None:
-        """Give it."""
+        """Return the file; None: there is no such profile for this viewer."""
         job, source = int(asked.path["job"]), int(asked.path["source"])
         profile = full_profile(asked.connection, asked.viewer, job, source)
         row = find_job(asked.connection, asked.viewer, job)
@@ -229,7 +229,7 @@ class _Settings(Page):
     media_type: str
 
     def build(self, asked: Asked) -> Download | None:
-        """Give them; None: there is nothing to set."""
+        """Return the file; None: there is nothing to set."""
         view = view_job(asked.connection, asked.viewer, int(asked.path["job"]))
         if view is None:
             return None

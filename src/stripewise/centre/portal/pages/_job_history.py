@@ -197,7 +197,7 @@ class CompareJobs(Page):
     section = "My jobs"
 
     def build(self, asked: Asked) -> Content | None:
-        """Compare them.
+        """Return the comparison of two jobs.
 
         Raises:
             UsageError: The query names no two jobs.
