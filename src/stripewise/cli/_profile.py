@@ -266,7 +266,7 @@ def _profile(
     drishti_csv: Path | None,
 ) -> None:
     """Diagnose a run and show what was found."""
-    from stripewise.evidence.diagnosis import diagnose, findings_to_json, profile_to_json
+    from stripewise.evidence.diagnosis import diagnose, profile_to_json
     from stripewise.evidence.patterns import find_patterns
     from stripewise.evidence.readers import read_evidence
     from stripewise.evidence.report import drishti_csv as drishti_text
@@ -281,12 +281,16 @@ def _profile(
     if number is not None:
         _try(diagnosis, number, paths, allow_outside, as_json=as_json)
         return
+
+    def document(files: int | None) -> dict[str, Any]:
+        found: dict[str, Any] = finite(profile_to_json(diagnosis, patterns, files=files))
+        return found
+
     if page is not None:
         from stripewise.evidence.report import profile_page
         from stripewise.present.renderers import as_page
 
-        whole = finite(profile_to_json(diagnosis, patterns))
-        write_noted(page, as_page(profile_page(whole, evidence)))
+        write_noted(page, as_page(profile_page(document(None), evidence)))
     if picture is not None:
         from stripewise.evidence.report import draw_profile
 
@@ -294,21 +298,20 @@ def _profile(
         note(f"wrote {picture}")
     if drishti_csv is not None:
         write_noted(drishti_csv, drishti_text(diagnosis))
-    if as_json and form == "findings":
-        print_json({"summary": diagnosis.summary, "findings": findings_to_json(diagnosis)})
-    elif as_json:
-        print_json(profile_to_json(diagnosis, patterns, files=limit))
+    if as_json:
+        found = document(limit)
+        of_findings = {name: found[name] for name in ("summary", "findings")}
+        print_json(of_findings if form == "findings" else found)
     elif form == "csv":
-        click.echo(files_to_csv(diagnosis), nl=False)
+        click.echo(files_to_csv(document(None)), nl=False)
     elif form == "mpiio-stats":
         text = mpiio_stats_text(diagnosis.mpiio_stats)
         if not text:
             note("no calls of MPI-IO were traced, so there are no blocks")
         click.echo(text, nl=False)
     else:
-        document = finite(profile_to_json(diagnosis, patterns, files=limit))
         most = sys.maxsize if limit is None else limit
-        _show(profile_content(document, most, findings_only=form == "findings"))
+        _show(profile_content(document(limit), most, findings_only=form == "findings"))
     if profile.damaged:
         note(
             f"{', '.join(map(str, paths))}: damaged: {diagnosis.figures.why_missing}; amounts are"

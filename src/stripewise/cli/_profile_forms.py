@@ -58,10 +58,12 @@ class Chosen:
 def show_info(paths: tuple[Path, ...], chosen: Chosen, *, as_json: bool) -> None:
     """Say what is in a log: processes, calls, files, what was lost, its size."""
     from stripewise.evidence.readers import read_evidence
-    from stripewise.evidence.report import info_lines, trace_info
+    from stripewise.evidence.report import info_content, trace_info
+    from stripewise.present.renderers import as_lines
 
     found = trace_info(read_evidence(paths), sum(_size(path) for path in paths))
-    answer(as_json, lambda: found, lambda: info_lines(found, everything=chosen.everything))
+    content = info_content(found, everything=chosen.everything)
+    answer(as_json, lambda: found, lambda: as_lines(content))
 
 
 def show_calls(paths: tuple[Path, ...], chosen: Chosen, *, as_json: bool) -> None:
@@ -134,7 +136,7 @@ def _trace_of(paths: tuple[Path, ...]) -> Trace:
 
 
 def _size(path: Path) -> int:
-    """Bytes of a file, or of the files in a directory and below."""
+    """Return the bytes of a file, or of the files in a directory and below."""
     files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
     return sum(file.stat().st_size for file in files)
 

@@ -8,7 +8,6 @@ from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from stripewise.evidence.diagnosis._diagnose import diagnose as diagnose
-    from stripewise.evidence.diagnosis._diagnose import findings_to_json as findings_to_json
     from stripewise.evidence.diagnosis._diagnose import profile_to_json as profile_to_json
     from stripewise.evidence.diagnosis._judge import RULES as RULES
 else:

@@ -192,16 +192,11 @@ def profile_to_json(
         rows = zip(document[name], getattr(listed, name), strict=True)
         document[name] = [with_unknown(data, row) for data, row in rows]
     document |= {f"{name}_total": len(getattr(diagnosis, name)) for name in _BOUNDED}
-    document["findings"] = findings_to_json(diagnosis)
+    document["findings"] = [
+        to_json(found) | {"title": found.title, "advice": found.advice}
+        for found in diagnosis.findings
+    ]
     document["patterns"] = [
         to_json(pattern) | {"notation": pattern.notation} for pattern in patterns
     ]
     return document
-
-
-def findings_to_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
-    """Findings with their titles, and what to do first."""
-    return [
-        to_json(found) | {"title": found.title, "advice": found.advice}
-        for found in diagnosis.findings
-    ]

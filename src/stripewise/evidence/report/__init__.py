@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from stripewise.evidence.report._profile_time import rank_cells as rank_cells
     from stripewise.evidence.report._trace_exports import write_parquet as write_parquet
     from stripewise.evidence.report._trace_exports import write_trace_events as write_trace_events
-    from stripewise.evidence.report._trace_text import info_lines as info_lines
+    from stripewise.evidence.report._trace_text import info_content as info_content
     from stripewise.evidence.report._trace_text import row_as_json as row_as_json
     from stripewise.evidence.report._trace_text import select_rows as select_rows
     from stripewise.evidence.report._trace_text import table_lines as table_lines

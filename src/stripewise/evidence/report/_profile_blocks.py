@@ -85,13 +85,13 @@ def _ranks(of_run: Row) -> str:
 
 
 def _io_note(of_run: Row) -> str:
-    share = of_run["io_share"]
+    share, slowest = of_run["io_share"], of_run["slowest_rank"]
     text = f"{'unknown share' if share is None else written(share, 'share')} of the run"
-    if not of_run["io_exact"]:
-        least = written(of_run["io_low_seconds"], "seconds")
-        return f"{text} at most; at least {least} (ranks are not told apart)"
-    slowest = of_run["slowest_rank"]
-    return f"{text}; rank {slowest}, the slowest" if slowest >= 0 else text
+    rank = f"; rank {slowest}, the slowest" if slowest >= 0 else ""
+    if of_run["io_exact"]:
+        return text + rank
+    least = written(of_run["io_low_seconds"], "seconds")
+    return f"{text} at most; at least {least} (ranks are not told apart){rank}"
 
 
 def _kinds_of_files(of_run: Row) -> str:
@@ -181,27 +181,21 @@ def advices(profile: Row, proof: str | None = None) -> list[Advice]:
     return [_advice(found, profile["figures"], proof) for found in profile["findings"]]
 
 
+_AS_IN_PROFILE = (
+    *("code", "severity", "title", "text", "cost_seconds", "least_seconds", "most_seconds"),
+    *("remedy", "lines", "evidence", "stake_seconds", "files", "n_files"),
+)
+
+
 def _advice(found: Row, of_run: Row, proof: str | None) -> Advice:
     is_tunable = bool(found["lines"] or found["tune"])
     return Advice(
-        found["code"],
-        found["severity"],
-        found["title"],
-        found["text"],
-        found["cost_seconds"],
-        found["least_seconds"],
-        found["most_seconds"],
-        found["remedy"],
-        tuple(found["lines"]),
-        found["tune"],
-        _basis(found),
-        proof if is_tunable or proof is None else "",
-        found["evidence"],
-        found["stake_seconds"],
-        of_run["run_seconds"] or None,
-        _cost_parts(found, of_run["run_seconds"] or of_run["io_seconds"] or 0.0),
-        tuple(found["files"]),
-        found["n_files"],
+        **{name: found[name] for name in _AS_IN_PROFILE},
+        command=found["tune"],
+        basis=_basis(found),
+        proof=proof if is_tunable or proof is None else "",
+        of_seconds=of_run["run_seconds"] or None,
+        parts=_cost_parts(found, of_run["run_seconds"] or of_run["io_seconds"] or 0.0),
     )
 
 
@@ -243,7 +237,7 @@ _LAYERS = (
     Column("write_bytes", "Written", "bytes"),
     Column("elapsed_seconds", "Time, slowest rank", "seconds"),
     Column("cumulated_seconds", "Time, all ranks", "seconds"),
-    Column("own_seconds", "of it called by the program", "seconds"),
+    Column("own_seconds", "Time, program's own calls", "seconds"),
 )
 _FILES = (
     Column("path", "File", "path"),
@@ -256,7 +250,7 @@ _FILES = (
     Column("write_calls", "Writes", "count"),
     Column("meta_operations", "Metadata operations", "count"),
     Column("rank_count", "Ranks", "count"),
-    Column("data_rank_count", "of them moved data", "count"),
+    Column("data_rank_count", "Ranks with data", "count"),
     Column("stripe_count", "Stripes", "count"),
     Column("stripe_bytes", "Stripe size", "bytes"),
 )
@@ -279,28 +273,27 @@ _VARIANCE = (
     Column("path", "File", "path"),
     Column("processes", "Ranks", "count"),
     Column("fastest_rank", "Fastest rank", "id"),
-    Column("fastest_seconds", "its time", "seconds"),
-    Column("fastest_bytes", "its bytes", "bytes"),
+    Column("fastest_seconds", "Its time", "seconds"),
+    Column("fastest_bytes", "Its bytes", "bytes"),
     Column("slowest_rank", "Slowest rank", "id"),
-    Column("slowest_seconds", "its time", "seconds"),
-    Column("slowest_bytes", "its bytes", "bytes"),
+    Column("slowest_seconds", "Time of slowest", "seconds"),
+    Column("slowest_bytes", "Bytes of slowest", "bytes"),
     Column("seconds_deviation", "Deviation of time", "seconds"),
-    Column("bytes_deviation", "of bytes", "bytes"),
+    Column("bytes_deviation", "Deviation of bytes", "bytes"),
 )
 _REQUESTS = (
-    Column("path", "File", "path"),
-    Column("direction", "Direction"),
+    Column("path", "File", "path", small="direction"),
     Column("program_calls", "MPI-IO calls", "count"),
-    Column("collective_calls", "of them collective", "count"),
-    Column("program_mean_bytes", "mean size", "bytes"),
-    Column("program_ranks", "by ranks", "count"),
+    Column("collective_calls", "Collective", "count"),
+    Column("program_mean_bytes", "Mean MPI-IO call", "bytes"),
+    Column("program_ranks", "MPI-IO ranks", "count"),
     Column("system_calls", "System calls", "count"),
-    Column("system_mean_bytes", "mean size", "bytes"),
-    Column("system_ranks", "by processes", "count"),
+    Column("system_mean_bytes", "Mean system call", "bytes"),
+    Column("system_ranks", "System processes", "count"),
     Column("modify_reads", "Reads for modify", "count", small="modified"),
     Column("gaps", "Gaps", "count"),
     Column("aligned", "Aligned to the unit", "share"),
-    Column("unit_sized", "of its size", "share"),
+    Column("unit_sized", "Of the unit's size", "share"),
     Column("unit_bytes", "Unit", "bytes"),
     Column("source", "From"),
 )

@@ -3,7 +3,7 @@
 """Writes a diagnosis as CSV, as codes of Drishti and in the layout of MPICH_MPIIO_STATS.
 
 Only what costs time is True: Drishti's codes that merely describe a run (P01 to P04, P12, P14,
-M04, M05, M10) are told from the figures, those without a counterpart are False.
+M04, M05, M10) follow from the figures, those without a counterpart are False.
 docs/reference/findings.md has the mapping.  Source: drishti-io, includes/config.py.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stripewise.core import MpiioSide, MpiioStats
@@ -47,7 +47,7 @@ _PLAIN = {
 
 
 def drishti_csv(diagnosis: Diagnosis) -> str:
-    """The two lines of the file."""
+    """Return the two lines of the file."""
     found = set(_described(diagnosis))
     for finding in diagnosis.findings:
         found.update(_codes(finding, diagnosis))
@@ -70,7 +70,7 @@ def _codes(finding: Finding, diagnosis: Diagnosis) -> list[str]:
 
 
 def _small_shared(finding: Finding, reading: bool, diagnosis: Diagnosis) -> list[str]:
-    """Small requests, on a shared file; through MPI-IO also "no collective calls"."""
+    """Return the codes of small requests to a shared file, and of missing collective calls."""
     codes = ["P05", "P15"] if reading else ["P06", "P16"]
     paths = set(finding.files)
     through = [row for row in diagnosis.requests if row.path in paths and row.writing != reading]
@@ -80,7 +80,7 @@ def _small_shared(finding: Finding, reading: bool, diagnosis: Diagnosis) -> list
 
 
 def _described(diagnosis: Diagnosis) -> list[str]:
-    """Codes that describe the run without saying that anything is lost."""
+    """Return the codes that describe the run without saying that anything is lost."""
     figures = diagnosis.figures
     layers = {row.layer: row for row in diagnosis.layers}
     codes = _sequential(diagnosis.files)
@@ -106,7 +106,7 @@ def _described(diagnosis: Diagnosis) -> list[str]:
 
 
 def _outweighs(read: int, write: int, codes: tuple[str, str]) -> list[str]:
-    """Whether reads, or writes, clearly outweigh the other direction."""
+    """Return the code of reads, or of writes, where they clearly outweigh the other direction."""
     total = read + write
     if not total or abs(read - write) / total <= _INTENSIVE:
         return []
@@ -114,7 +114,7 @@ def _outweighs(read: int, write: int, codes: tuple[str, str]) -> list[str]:
 
 
 def _sequential(files: Sequence[FileRow]) -> list[str]:
-    """Whether most bytes lie in files that are accessed in sequence."""
+    """Return the codes of directions in which most bytes lie in files accessed in sequence."""
     codes = []
     for code, name in (("P12", "read_bytes"), ("P14", "write_bytes")):
         known = [row for row in files if not math.isnan(row.sequential)]
@@ -125,7 +125,7 @@ def _sequential(files: Sequence[FileRow]) -> list[str]:
     return codes
 
 
-# The files of a diagnosis as CSV.
+# The files of a profile as CSV.
 
 _CSV_COLUMNS = (
     *("path", "interface", "read_bytes", "write_bytes", "read_calls", "write_calls"),
@@ -134,31 +134,28 @@ _CSV_COLUMNS = (
 )
 
 
-def files_to_csv(diagnosis: Diagnosis) -> str:
-    """A row for each file; the sizes of requests in columns of their own."""
+def files_to_csv(profile: Mapping[str, Any]) -> str:
+    """Return a row for each file; the sizes of requests in columns of their own.
+
+    Args:
+        profile: As `stripewise profile --json` prints it.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     sizes = [f"{way} {label}" for way in ("reads", "writes") for label in size_labels()]
     writer.writerow([*_CSV_COLUMNS, "stripe_bytes", "stripe_count", *sizes, "missing"])
-    for row in diagnosis.files:
-        values = [_cell(_value(row, name)) for name in _CSV_COLUMNS]
-        layout = [row.layout.stripe_bytes or "", row.layout.stripe_count or ""]
-        missing = csv_cell("; ".join(f"{name}: {why}" for name, why in row.missing.items()))
-        writer.writerow([*values, *layout, *row.read_sizes, *row.write_sizes, missing])
+    for row in profile["files"]:
+        layout = [row["layout"][name] or "" for name in ("stripe_bytes", "stripe_count")]
+        missing = csv_cell("; ".join(f"{name}: {why}" for name, why in row["missing"].items()))
+        values = [_cell(row[name]) for name in _CSV_COLUMNS]
+        writer.writerow([*values, *layout, *row["read_sizes"], *row["write_sizes"], missing])
     return text.getvalue()
-
-
-def _value(row: FileRow, name: str) -> Any:
-    """Return a figure, the least that it can be, or None; the column `missing` says why."""
-    return row.amount(name).value if name in row.missing else getattr(row, name)
 
 
 def _cell(value: Any) -> Any:
     if value is None:
         return ""
-    if isinstance(value, float):
-        return "" if value != value else f"{value:.9g}"
-    return csv_cell(value)
+    return f"{value:.9g}" if isinstance(value, float) else csv_cell(value)
 
 
 # Blocks in the layout of MPICH_MPIIO_STATS=1, whatever the MPI.
@@ -170,7 +167,7 @@ _NOT_KNOWN = "NA"
 
 
 def mpiio_stats_text(blocks: Sequence[MpiioStats]) -> str:
-    """All blocks, the writes of a file before its reads; "" without any."""
+    """Return all blocks, the writes of a file before its reads; "" without any."""
     lines = []
     for block in blocks:
         for side, writing in ((block.write, True), (block.read, False)):

@@ -119,7 +119,7 @@ def owner(pattern: Pattern, counts: Sequence[int], places: Sequence[int]) -> int
 
 
 def _diagonal_owner(cell: Sequence[int], side: int) -> int:
-    """Owner of a cell as the NAS BT benchmark deals them out (C order, slowest first).
+    """Return the owner of a cell as the NAS BT benchmark deals them out (C order, slowest first).
 
     Source: NAS Parallel Benchmarks 3.4, BT/make_set.f90: cell c of process (row, column) lies
     at (column + c, row - c, c), modulo the side, in Fortran order.
@@ -153,14 +153,14 @@ def _diagonal_counts(pattern: Pattern) -> tuple[int, ...]:
 
 
 def _is_cut(pattern: Pattern, dimension: int) -> bool:
-    """Whether the blocks are smaller than the array in a dimension (or it is not known)."""
+    """Return whether the blocks are smaller than the array in a dimension (or it is not known)."""
     extent = _extent(pattern, dimension)
     unknown = not extent or dimension >= len(pattern.block)
     return unknown or pattern.block[dimension] < extent
 
 
 def _cells_along(pattern: Pattern, dimension: int) -> int:
-    """BLOCK has a cell per process; CYCLIC shows as many rounds as fit."""
+    """Count cells: BLOCK has one per process; CYCLIC shows as many rounds as fit."""
     processes, part = max(pattern.grid[dimension], 1), pattern.distributions[dimension]
     if part.kind != "CYCLIC":
         return processes
@@ -169,7 +169,7 @@ def _cells_along(pattern: Pattern, dimension: int) -> int:
 
 
 def _extent(pattern: Pattern, dimension: int) -> int:
-    """Length of the array in a dimension; 0: not known."""
+    """Return the length of the array in a dimension; 0: not known."""
     return pattern.extents[dimension] if dimension < len(pattern.extents) else 0
 
 
@@ -194,13 +194,8 @@ def _label(pattern: Pattern, dimension: int) -> str:
     if dimension < len(pattern.distributions):
         kind = str(pattern.distributions[dimension])
     extent = _extent(pattern, dimension)
-    size = f", {times([extent])} elements" if extent else ""
+    size = f", {count_text(extent)} elements" if extent else ""
     return f"dimension {dimension}: {'whole' if kind == '*' else kind}{size}"
-
-
-def times(numbers: Sequence[int]) -> str:
-    """Sizes of an array: 4 x 16 777 216."""
-    return " x ".join(map(count_text, numbers)) or "?"
 
 
 def _described(pattern: Pattern, n_dims: int, drawn: Sequence[int]) -> str:

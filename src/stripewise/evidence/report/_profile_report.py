@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,9 +100,10 @@ def profile_page(profile: Row, evidence: Evidence) -> Content:
     headline = profile["headline"]
     job = f" · job {profile['job_id']}" if profile["job_id"] else ""
     return Content(
-        f"{headline[:1].upper()}{headline[1:]}" or "I/O profile",
-        blocks=blocks,
-        subject=f"I/O profile · {profile['source']}{job}",
+        "I/O profile",
+        f"{headline[:1].upper()}{headline[1:]}",
+        blocks,
+        subject=f"{profile['source']}{job}",
         command=profile["command"],
         badges=[("warn", "! Partial: see the notes")] if profile["partial"] else [],
     )
@@ -160,9 +161,9 @@ def _timeline(profile: Row, run: RunProfile, empty: dict[str, str]) -> Iterator[
     if found is None:
         absent.append("The time bins of this source hold no bytes and no busy time.")
     else:
-        told = "what the program asked for" if knows_files else "what reached the file system"
+        level = "what the program asked for" if knows_files else "what reached the file system"
         how = (
-            f"Bandwidth is {told}. To zoom in, turn the mouse wheel while holding Ctrl. Drag to "
+            f"Bandwidth is {level}. To zoom in, turn the mouse wheel while holding Ctrl. Drag to "
             "move along the time, and double-click to see the whole run again."
         )
         yield Drawings("time_chart", "", [found], how)
@@ -223,13 +224,12 @@ def _source(profile: Row, evidence: Evidence) -> Facts:
         recorded = f"{plural(run.n_processes, 'process', 'processes')} recorded"
     more = len(run.hosts) - _MOST_HOSTS
     hosts = ", ".join(run.hosts[:_MOST_HOSTS]) + (f" and {more} more" if more > 0 else "")
-    began = datetime.fromtimestamp(max(run.start, 0.0), UTC)
-    started = f"{began:%Y-%m-%d %H:%M:%S}" if run.start > 0 else ""
-    facts: list[tuple[str, str, str, str, str]] = [
+    started = run.start if run.start > 0 else None
+    facts: list[tuple[str, str, Any, str, str]] = [
         ("source", "Source", profile["source"], "text", ""),
         ("job_id", "Job", run.job_id, "text", ""),
         ("user", "User", run.user, "text", ""),
-        ("start", "Started (UTC)", started, "text", ""),
+        ("start", "Started", started, "instant", ""),
         ("ranks", "Ranks", count_text(run.n_ranks) if run.n_ranks else "no MPI", "text", recorded),
         ("hosts", "Nodes", hosts, "text", ""),
         ("layers", "Layers that were watched", ", ".join(run.layers) or "not told", "text", ""),

@@ -136,7 +136,7 @@ def time_chart(
 
 
 def _rates(profile: RunProfile, axis: TimeAxis) -> dict[str, Floats]:
-    """Bandwidth of each direction that moved anything: (n_columns,) float64, bytes per second."""
+    """Return the bandwidth of each direction that moved anything: (n_columns,) float64, B/s."""
     moved = {name: heat.series(heat.moved_bytes(profile, axis, name), axis) for name in _VERBS}
     return {name: cells / axis.column_seconds for name, cells in moved.items() if cells.any()}
 
@@ -187,7 +187,7 @@ def _heat(one: TimeMap, axis: TimeAxis) -> Spec:
 
 
 def _colour(one: TimeMap, values: Floats, unit: str) -> Spec:
-    """Rates by their range, logarithmic if it is wide; shares up to the whole time."""
+    """Colour rates by their range, logarithmic if it is wide; shares up to the whole time."""
     scale: Spec = {"range": list(RAMPS[one.quantity]), "clamp": True}
     high = float(values.max(initial=0.0)) or 1.0
     low = max(float(values.min(initial=high)), high / 1e4)
@@ -233,7 +233,7 @@ def _tips(unit: str) -> list[Spec]:
 
 
 def time_maps(profile: RunProfile, axis: TimeAxis) -> Iterator[TimeMap]:
-    """All maps that have something in them; ranks first, then files if they are known."""
+    """Yield all maps that have something in them; ranks first, then files if they are known."""
     parts = list(_parts(profile, axis))
     rows = heat.rank_rows(profile)
     each = "each rank" if max(rows.members) == 1 else "each rank (mean of neighbours)"
@@ -245,10 +245,10 @@ def time_maps(profile: RunProfile, axis: TimeAxis) -> Iterator[TimeMap]:
     if not heat.knows_files(profile):
         return
     rows = heat.file_rows(profile, *(cells for _, _, cells in parts))
-    asked: dict[str, Cells] = {}
+    first_level: dict[str, Cells] = {}
     for quantity, _, cells in parts:
-        asked.setdefault(quantity, cells)
-    for quantity, cells in asked.items():
+        first_level.setdefault(quantity, cells)
+    for quantity, cells in first_level.items():
         values = heat.file_matrix(cells, rows, axis) / axis.column_seconds
         title, unit = _TITLES[quantity].format("each file"), "rate"
         if quantity == "busy":
@@ -261,7 +261,7 @@ def time_maps(profile: RunProfile, axis: TimeAxis) -> Iterator[TimeMap]:
 
 
 def _parts(profile: RunProfile, axis: TimeAxis) -> Iterator[tuple[str, str, Cells]]:
-    """Quantity, words about its layer, cells; both levels only where they differ."""
+    """Yield quantity, words about its layer and cells; both levels only where they differ."""
     for quantity in ("write", "read"):
         program = heat.moved_bytes(profile, axis, quantity, "program")
         system = heat.moved_bytes(profile, axis, quantity, "system")
@@ -281,7 +281,7 @@ def _parts(profile: RunProfile, axis: TimeAxis) -> Iterator[tuple[str, str, Cell
 
 
 def _alike(first: Cells, second: Cells) -> bool:
-    """Whether two levels show the same (nothing was gathered or split): by rank and in sum."""
+    """Return whether two levels show the same by rank and in sum: nothing gathered or split."""
     if not (first.value.any() and second.value.any()):
         return False
     one, other = (np.bincount(cells.rank + 2, cells.value) for cells in (first, second))
@@ -332,7 +332,7 @@ def phase_marks(
 
 
 def _marks(series: Floats, period: float) -> tuple[float, ...]:
-    """Columns where phases begin: the comb of that period under which most is moved."""
+    """Find where phases begin, in columns: the comb of that period under which most moves."""
     n = len(series)
     if not 2 <= period <= n or n / period > 100:
         return ()

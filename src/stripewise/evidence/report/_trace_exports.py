@@ -84,7 +84,7 @@ def _events(trace: Trace, table: NDArray[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _pids(trace: Trace) -> list[int]:
-    """Ranks, if each is one process; otherwise the processes' own numbers."""
+    """Return ranks, if each is one process; otherwise the processes' own numbers."""
     ranks = trace.process_rank.tolist()
     one_each = len(set(ranks)) == len(ranks) and min(ranks, default=-1) >= 0
     return ranks if one_each else [*range(len(ranks))]
@@ -95,7 +95,7 @@ def _meta(name: str, pid: int, tid: int, args: dict[str, Any]) -> dict[str, Any]
 
 
 def _slices(trace: Trace, rows: NDArray[Any], pid: int, thread: int) -> Iterator[dict[str, Any]]:
-    """Slices of one thread; each lane is a stack in which slices nest."""
+    """Yield the slices of one thread; each lane is a stack in which slices nest."""
     lanes: list[list[int]] = []
     for row in rows:
         start, end = int(row["start_ns"]), _end(row)
@@ -109,7 +109,7 @@ def _slices(trace: Trace, rows: NDArray[Any], pid: int, thread: int) -> Iterator
 
 
 def _lane(lanes: list[list[int]], start: int, end: int) -> int:
-    """First lane in which a slice nests in what is open there; a new one if there is none."""
+    """Find the first lane in which a slice nests in what is open there, or a new one."""
     for number, lane in enumerate(lanes):
         while lane and lane[-1] <= start:
             lane.pop()
@@ -247,7 +247,7 @@ def _batch(pa: Any, trace: Trace, rows: NDArray[Any]) -> Any:
 
 
 def _words(pa: Any, texts: Any, indices: NDArray[Any]) -> Any:
-    """A dictionary column; -1 is null."""
+    """Return a dictionary column; -1 is null."""
     printable = [
         str(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace") for text in texts
     ]
@@ -257,7 +257,7 @@ def _words(pa: Any, texts: Any, indices: NDArray[Any]) -> Any:
 
 
 def _described(trace: Trace, *, runs: bool) -> dict[str, Any]:
-    """What the columns alone do not tell, for the metadata."""
+    """Return what the columns alone do not tell, for the metadata."""
     return {
         "version": 1,
         "rows": "runs" if runs else "calls",

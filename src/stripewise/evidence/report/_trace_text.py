@@ -22,6 +22,7 @@ from stripewise.evidence.trace import (
     Trace,
 )
 from stripewise.present import TextTable, plural, printable, seconds_text, size_text
+from stripewise.present.blocks import Block, Column, Content, Fact, Facts, Points, Table
 
 LAYER_NAMES = {layer: layer.name.lower() for layer in RECORDED_LAYERS}
 OP_NAMES = {op: op.name.lower().replace("_", " ") for op in Op}
@@ -35,7 +36,7 @@ def select_rows(
     files: Sequence[str] = (),
     layers: Sequence[str] = (),
 ) -> NDArray[Any]:
-    """(n,) `TRACE_ROW`: the rows of some ranks, files and layers, in order of time.
+    """Return the rows of some ranks, files and layers in order of time: (n,) `TRACE_ROW`.
 
     Args:
         trace: Whose rows.
@@ -73,7 +74,7 @@ def _fits(path: str, pattern: str) -> bool:
 
 
 def row_as_json(trace: Trace, row: Any) -> dict[str, Any]:
-    """One row with names instead of numbers; times in nanoseconds."""
+    """Return one row with names instead of numbers; times in nanoseconds."""
     own = set(row.dtype.names) - {"object", "row", "parent_index"}
     found = {name: row[name].tolist() for name in row.dtype.names if name in own}
     entry = int(row["object"])
@@ -90,12 +91,12 @@ def row_as_json(trace: Trace, row: Any) -> dict[str, Any]:
 
 
 def is_run(rows: Any) -> bool:
-    """Whether rows, or one, are of `Trace.rows`: runs of equal calls, not calls of `expand`."""
+    """Return whether rows, or one, are runs of equal calls (`Trace.rows`), not of `expand`."""
     return "count" in rows.dtype.names
 
 
 def name_of(trace: Trace, index: int) -> str:
-    """Name of a function; "" for none."""
+    """Return the name of a function; "" for none."""
     return trace.names[index] if index >= 0 else ""
 
 
@@ -103,7 +104,7 @@ HEADINGS = ("start", "rank", "call", "times", "bytes", "where", "stride", "busy"
 
 
 def row_cells(trace: Trace, row: Any) -> tuple[str, ...]:
-    """A row or a call as texts under `HEADINGS`; what serves another call is indented."""
+    """Return a row or a call as texts under `HEADINGS`; what serves another call is indented."""
     run = is_run(row)
     indent = "  " * min(int(row["depth"]), 4)
     size, data = int(row["bytes"]), int(row["op"]) in _DATA
@@ -125,7 +126,7 @@ def row_cells(trace: Trace, row: Any) -> tuple[str, ...]:
 
 
 def where(trace: Trace, row: Any) -> str:
-    """What `offset` says of a row: a byte, a corner and a selection, what an open asked for."""
+    """Say what `offset` is of a row: a byte, a selection with its corner, the mode of an open."""
     flags, offset = int(row["flags"]), int(row["offset"])
     if row["op"] == Op.OPEN:
         return "|".join(str(bit.name).lower() for bit in OpenBit if offset & bit)
@@ -139,7 +140,7 @@ def where(trace: Trace, row: Any) -> str:
 
 
 def selection_text(trace: Trace, index: int, offset: int) -> str:
-    """A selection in HDF5's terms: `start (0, 6) stride ... count ... block ...`."""
+    """Write a selection in HDF5's terms: `start (0, 6) stride ... count ... block ...`."""
     shape = trace.shapes[index]
     if shape.kind in (ShapeKind.ALL, ShapeKind.NONE):
         return str(shape.kind)
@@ -187,7 +188,7 @@ _SHOWN_FILES = 12
 
 
 def trace_info(evidence: Evidence, size_bytes: int = 0) -> dict[str, Any]:
-    """Numbers of a trace, and of each of its files those of each layer.
+    """Count what is in a trace, and in each of its files by layer.
 
     Args:
         evidence: What was read; one without a trace has counters alone.
@@ -245,53 +246,61 @@ def _files(trace: Trace) -> list[dict[str, Any]]:
     return sorted(entries, key=lambda entry: -sum(entry["calls"].values()))
 
 
-def info_lines(info: dict[str, Any], *, everything: bool = False) -> list[str]:
-    """The same for people."""
-    words = [info["source"]]
-    if info["command"]:
-        words.append(printable(info["command"]))
-    who = (
-        plural(info["ranks"], "rank")
-        if info["ranks"]
-        else plural(info["processes"], "process", "processes")
-    )
-    if len(info["hosts"]) > 1:
-        who += f" on {plural(len(info['hosts']), 'host')}"
-    lines = ["   ".join(words), f"{who}, {seconds_text(info['elapsed_seconds'])}"]
+_FACTS = (
+    ("ranks", "Ranks", "count"),
+    ("processes", "Processes", "count"),
+    ("hosts", "Nodes", "text"),
+    ("elapsed_seconds", "Run time", "seconds"),
+    ("calls", "Calls", "count"),
+    ("records", "Records", "count"),
+    ("lost_calls", "Calls lost", "count"),
+    ("threads", "Threads", "count"),
+    ("datasets", "Datasets", "count"),
+    ("size_bytes", "Size", "bytes"),
+    ("checksum", "Checksum", "text"),
+)
+_FILES = (
+    Column("path", "File", "path"),
+    Column("processes", "Processes", "count"),
+    Column("calls", "Calls"),
+    Column("datasets", "Datasets", "count"),
+)
+
+
+def info_content(info: dict[str, Any], *, everything: bool = False) -> Content:
+    """Return what people read of `trace_info`; without `everything`, of some files alone."""
+    known = {**info, "hosts": ", ".join(info["hosts"]), "checksum": _checked(info)}
     if not info["has_trace"]:
-        lines.append("no single calls, only counters")
-    else:
-        lines.append(_counts(info))
-        shown = info["files"] if everything else info["files"][:_SHOWN_FILES]
-        lines += [_file_line(entry) for entry in shown]
-        if len(shown) < len(info["files"]):
-            lines.append(f"   and {plural(len(info['files']) - len(shown), 'file')} more (--all)")
-    if info["unchecked_processes"] is not None:
-        lines.append(_checked(info["unchecked_processes"], info["recorded_processes"]))
-    return [*lines, *(f"note: {printable(text)}" for text in info["notes"])]
+        known["calls"] = "no single calls, only counters"
+    items = [
+        Fact(name, title, known[name], "text" if isinstance(known[name], str) else kind)
+        for name, title, kind in _FACTS
+        if known.get(name)
+    ]
+    blocks: list[Block] = [Facts("facts", "", items)]
+    if files := info["files"][: None if everything else _SHOWN_FILES]:
+        rows = [
+            {
+                **one,
+                "calls": ", ".join(f"{layer} {count}" for layer, count in one["calls"].items()),
+                "datasets": len(one["datasets"]) or None,
+            }
+            for one in files
+        ]
+        more = len(info["files"]) - len(files)
+        note = f"{plural(more, 'more file')}: --all shows all." if more else ""
+        blocks.append(Table("files", "Files", _FILES, rows, note))
+    if info["notes"]:
+        blocks.append(Points.of("notes", "Good to know", info["notes"]))
+    return Content(info["source"], info["command"], blocks)
 
 
-def _checked(unchecked: int, recorded: int) -> str:
+def _checked(info: dict[str, Any]) -> str:
+    """Say whether the checksum of the log matches; "": it has none."""
+    unchecked, recorded = info["unchecked_processes"], info["recorded_processes"]
+    if unchecked is None:
+        return ""
     if not unchecked:
-        return "checksum: matches"
-    if unchecked == recorded:
-        return "checksum: not checked"
-    return f"checksum: not checked for {unchecked} of {plural(recorded, 'process', 'processes')}"
-
-
-def _counts(info: dict[str, Any]) -> str:
-    text = f"{plural(info['calls'], 'call')} in {plural(info['records'], 'record')}"
-    if info["size_bytes"]:
-        text += f", {size_text(info['size_bytes'])}"
-    if info["lost_calls"]:
-        text += f", {plural(info['lost_calls'], 'call')} lost"
-    return text
-
-
-def _file_line(entry: dict[str, Any]) -> str:
-    layers = ", ".join(f"{name} {count}" for name, count in entry["calls"].items())
-    processes = plural(entry["processes"], "process", "processes")
-    line = f"   {printable(entry['path'])}   {processes}, calls: {layers}"
-    if entry["datasets"]:
-        line += f", {plural(len(entry['datasets']), 'dataset')}"
-    return line
+        return "matches"
+    of_all = f" for {unchecked} of {plural(recorded, 'process', 'processes')}"
+    return "not checked" + (of_all if unchecked < recorded else "")

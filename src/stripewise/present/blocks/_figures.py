@@ -81,11 +81,11 @@ class Table(Block):
         """The columns that people see."""
         return [one for one in self.columns if one.is_shown]
 
-    def texts(self, row: Row, columns: Sequence[Column]) -> list[str]:
-        """Return the text of each of these columns, where a cell is one text."""
+    def texts(self, row: Row) -> list[str]:
+        """Return what stands in each column that people see, where a cell is one text."""
         missing = row.get("missing", {})
         texts = []
-        for one in columns:
+        for one in self.shown:
             kind = row[one.kinds] if one.kinds else one.kind
             text = written(row.get(one.name), kind, missing.get(one.name, ""))
             small = row[one.small] if one.small else ""

@@ -100,5 +100,5 @@ def _table(block: Table) -> Iterator[str]:
         " | ".join(_marked(one.title) for one in shown),
         "|".join("--:" if one.kind in NUMBERS else "---" for one in shown),
     ]
-    lines += [" | ".join(map(_marked, block.texts(row, block.shown))) for row in block.rows]
+    lines += [" | ".join(map(_marked, block.texts(row))) for row in block.rows]
     yield "\n".join(f"|{line}|" if line.startswith("-") else f"| {line} |" for line in lines)

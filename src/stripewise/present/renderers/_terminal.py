@@ -30,13 +30,7 @@ _PATH_WIDTH = 44
 
 
 def as_lines(content: Content, width: int | None = None) -> Iterator[str]:
-    """Yield the lines of a report.
-
-    Args:
-        content: Of the report.
-        width: Of the terminal: a table that is wider comes in several blocks of columns; None:
-            every table is one.
-    """
+    """Yield the lines of a report; `width` as of `block_lines`."""
     yield printable(content.title)
     if content.lead:
         yield printable(content.lead)
@@ -83,7 +77,8 @@ def _points(block: Points, width: int | None) -> Iterator[str]:
 
 @_body.register
 def _notice(block: Notice, width: int | None) -> Iterator[str]:
-    yield from block.text
+    for text in block.text:
+        yield from _note(text, width)
 
 
 @_body.register
@@ -102,9 +97,9 @@ def _drawings(block: Drawings, width: int | None) -> Iterator[str]:
 def _findings(block: Findings, width: int | None) -> Iterator[str]:
     for number, item in enumerate(block.items, 1):
         yield f"{number}. {item.severity_words}: {item.title}   [{item.code}]"
-        yield from (f"   {text}" for text in (item.text, item.saving) if text)
-        if item.remedy:
-            yield f"   What to do: {item.remedy}"
+        todo = f"What to do: {item.remedy}" if item.remedy else ""
+        for text in (item.text, item.saving, todo):
+            yield from (f"   {line}" for line in _note(text, width and width - 3))
         yield from (f"     $ {line}" for line in (*item.lines, item.command) if line)
     yield from _note("" if block.items else block.empty, width)
 
@@ -112,12 +107,11 @@ def _findings(block: Findings, width: int | None) -> Iterator[str]:
 @_body.register
 def _facts(block: Facts, width: int | None) -> Iterator[str]:
     longest = max((len(item.title) for item in block.items), default=0)
+    left = max(LABEL, longest + 2)
     for item in block.items:
         note = f" ({item.why or item.note})" if item.why or item.note else ""
         text = written(item.value, item.kind, item.why) + note
-        yield from labelled(
-            item.title.ljust(longest), _wrapped(text, width and width - max(LABEL, longest + 2))
-        )
+        yield from labelled(item.title.ljust(longest), _wrapped(text, width and width - left))
 
 
 @_body.register
@@ -127,23 +121,22 @@ def _table(block: Table, width: int | None) -> Iterator[str]:
         return
     if block.total:
         yield block.total
-    shown = [one for one in block.shown if one.kind != "picture"]
+    kinds = [one.kind for one in block.shown]
+    kept = [place for place, kind in enumerate(kinds) if kind != "picture"]
+    left = {at for at, place in enumerate(kept) if kinds[place] not in NUMBERS}
+    heads = [block.shown[place].title for place in kept]
     rows = [
-        [
-            _end_of_path(text) if one.kind == "path" else text
-            for one, text in zip(shown, block.texts(row, shown), strict=True)
-        ]
-        for row in block.rows
+        [_end(cells[place]) if kinds[place] == "path" else cells[place] for place in kept]
+        for cells in map(block.texts, block.rows)
     ]
-    left = {place for place, one in enumerate(shown) if one.kind not in NUMBERS}
-    heads = [one.title for one in shown]
     for number, lines in enumerate(TextTable(heads, rows, left=frozenset(left)).blocks(width)):
         yield from lines if not number else ["", *lines]
     yield from _note(block.note, width)
 
 
-def _end_of_path(text: str) -> str:
-    return text if len(text) <= _PATH_WIDTH else "…" + text[1 - _PATH_WIDTH :]
+def _end(path: str) -> str:
+    """Return the end of a long path."""
+    return path if len(path) <= _PATH_WIDTH else "…" + path[1 - _PATH_WIDTH :]
 
 
 def _note(text: str, width: int | None = None) -> Iterator[str]:

@@ -130,7 +130,7 @@ def test_counted_zeros_are_zeros_and_the_rest_is_unknown(tmp_path: Path) -> None
     assert (read.gaps, read.modify_reads, read.mean_gap_bytes) == (0, None, None)
     assert write.system_ranks == 1
     content = profile_content(finite(profile_to_json(diagnosis)), 10)
-    (line,) = [line for line in as_lines(content) if "  write  " in line]
+    (line,) = [line for line in as_lines(content) if "(write)" in line]
     assert line.count("–") == 1  # whether calls were aligned is not told
     assert diagnosis.figures.amount("meta_operations").value is None
     assert diagnosis.files[0].amount("elapsed_seconds").value is None

@@ -20,14 +20,17 @@ from stripewise.centre.database.queries import (
     view_job,
 )
 from stripewise.centre.database.queries import pairs_of_job_pairs as pairs_of
-from stripewise.centre.portal.pages import _job_files, _job_findings, _job_history, _job_load
-from stripewise.centre.portal.pages import _job_files as _job_served
-from stripewise.centre.portal.pages import _job_files as _job_witnesses
-from stripewise.centre.portal.pages import _job_findings as _job_links
-from stripewise.centre.portal.pages import _jobs as _job_words
+from stripewise.centre.portal.pages import (
+    _job_files,
+    _job_findings,
+    _job_history,
+    _job_load,
+    _jobs,
+)
 from stripewise.centre.portal.pages._base import Asked, Page, address, part
 from stripewise.centre.portal.pages._jobs import finding_words
 from stripewise.evidence.report import phases, rank_cells
+from stripewise.present import plural
 from stripewise.present.blocks import (
     Block,
     Column,
@@ -46,7 +49,7 @@ class Job(Page):
     section = "My jobs"
 
     def build(self, asked: Asked) -> Content | None:
-        """Show it."""
+        """Return the page of a job."""
         view = view_job(asked.connection, asked.viewer, int(asked.path["job"]))
         if view is None:
             return None
@@ -57,25 +60,25 @@ class Job(Page):
         sizes = asked_of(asked.connection, view) if served else {}
         blocks: list[Block] = [
             figures(view),
-            *_job_words.missing(view, is_served=bool(served)),
-            *_job_words.hidden(view),
+            *_jobs.missing(view, is_served=bool(served)),
+            *_jobs.hidden(view),
             *_job_findings.findings(view, pairs),
-            _job_links.downloads(view, next_run(view, pairs)),
+            _job_findings.downloads(view, next_run(view, pairs)),
             *_job_findings.seconds(view),
             *_job_files.patterns(view),
             *timeline(view),
-            *_job_served.served(view, served, sizes),
+            *_job_files.served(view, served, sizes),
             *_job_load.loads(view, loads_beside(asked.connection, view), is_served=bool(served)),
             *_job_history.history(view.row, runs, facts),
             *_job_files.file_systems(view),
             *_job_files.files(asked, view),
             *settings(view),
-            *_job_witnesses.witnesses(view),
+            *_job_files.witnesses(view),
             sources(view),
             about(view.row, asked.now),
         ]
-        lead = _job_words.lead(view, is_served=bool(served))
-        return Content(_job_words.title(view.row), lead, blocks, audited(view))
+        lead = _jobs.lead(view, is_served=bool(served))
+        return Content(_jobs.title(view.row), lead, blocks, audited(view))
 
 
 def audited(view: JobView) -> str:
@@ -113,7 +116,7 @@ _KINDS = {
 def figures(view: JobView) -> Facts:
     """Return the few figures that matter most."""
     row = view.row
-    why = _job_words.no_figures(row)
+    why = _jobs.no_figures(row)
     share = row["io_share"]
     of_run = "" if share is None else f"{written(min(share, 1.0), 'share')} of the run"
     best = finding_words(row["top_finding"]).title if row["top_finding"] else ""
@@ -220,12 +223,8 @@ def _linked(name: str, title: str, value: str | None) -> Fact:
 
 
 def _ran_on(row: Row) -> str:
-    words = [
-        f"{number:,} {noun}{'s'[: number != 1]}"
-        for number, noun in ((row["rank_count"], "rank"), (row["node_count"], "node"))
-        if number
-    ]
-    return " on ".join(words)
+    counts = ((row["rank_count"], "rank"), (row["node_count"], "node"))
+    return " on ".join(plural(number, noun) for number, noun in counts if number)
 
 
 def _exit(row: Row) -> str:
@@ -235,7 +234,7 @@ def _exit(row: Row) -> str:
 
 
 def _group(row: Row) -> str:
-    shown = _job_words.job_id(row)
+    shown = _jobs.job_id(row)
     if row["array_job_id"] is not None:
         return f"task {row['array_task_id']} of array {row['array_job_id']}"
     if row["het_job_id"] is not None:
@@ -245,7 +244,7 @@ def _group(row: Row) -> str:
 
 def _restarts(row: Row) -> str:
     number = row["restart_count"]
-    return f"put back into the queue {number} time{'s'[: number != 1]}" if number else ""
+    return f"put back into the queue {plural(number, 'time')}" if number else ""
 
 
 def _wait(row: Row, now: float) -> float | None:

@@ -20,7 +20,7 @@ from stripewise.centre.database.queries import (
     list_sources,
     statements,
 )
-from stripewise.centre.portal.pages import _jobs as _job_words
+from stripewise.centre.portal.pages import _jobs
 from stripewise.centre.portal.pages._base import Asked, Page, address
 from stripewise.centre.portal.pages._jobs import number_word
 from stripewise.evidence.report import NO_PATTERNS, files_table, size_bars, summed
@@ -49,7 +49,7 @@ class JobFiles(Page):
     section = "My jobs"
 
     def build(self, asked: Asked) -> Content | None:
-        """List them."""
+        """Return one page of the list."""
         key = int(asked.path["job"])
         row = find_job(asked.connection, asked.viewer, key)
         if row is None:
@@ -66,11 +66,11 @@ class JobFiles(Page):
         of_source = {"source": source["id"]}
         following = address(f"/jobs/{key}/files", {**of_source, "after": listing.next})
         table = _files(listing, "Files", following if listing.next else "")
-        name = f"Files of job {_job_words.job_id(row)}"
+        name = f"Files of job {_jobs.job_id(row)}"
         what = " ".join(filter(None, (source["kind"], source["name"])))
         lead = f"Files that the program used, those with most time first, as told by {what}."
         if not asked.viewer.reads_names(row):
-            lead += f" {_job_words.HIDDEN}"
+            lead += f" {_jobs.HIDDEN}"
         is_staff = asked.viewer.sight(row) is Sight.STAFF
         return Content(name, lead, [table], f"files of job {key}" if is_staff else "")
 
@@ -181,7 +181,7 @@ _MANY_REQUESTS = 10_000
 _MANY_A_SECOND = 100.0
 """Metadata operations of a job each second that are worth a look (chosen)."""
 COMMAND = "stripewise run -- srun ./program"
-_COLUMNS_JOB_SERVED = (
+_SERVED_COLUMNS = (
     Column("kind", "Kind"),
     Column("operations", "Requests or operations", "count"),
     Column("moved_bytes", "Bytes", "bytes"),
@@ -198,7 +198,7 @@ _NOTE = (
 
 
 def served(view: JobView, found: Sequence[Served], asked: Mapping[str, AskedSizes]) -> list[Block]:
-    """Return what servers saw of a job, by file system; [] if they told nothing."""
+    """Return what servers saw of a job, by file system; [] if they counted nothing."""
     names = list(dict.fromkeys(one.file_system for one in found))
     several = len(names) > 1
     blocks: list[Block] = []
@@ -215,10 +215,10 @@ def _of_storage(
     name: str, rows: Sequence[Served], asked: Mapping[str, AskedSizes], ending: str
 ) -> list[Block]:
     title = f"Your requests as the servers of {printable(name)} saw them"
-    told = [words for one in rows for words in (_conclusion(one, asked.get(one.kind)),) if words]
-    blocks: list[Block] = [Notice(f"served_words{ending}", title, told)] if told else []
+    said = [words for one in rows for words in (_conclusion(one, asked.get(one.kind)),) if words]
+    blocks: list[Block] = [Notice(f"served_words{ending}", title, said)] if said else []
     blocks.append(
-        Table(f"served{ending}", "Requests by kind" if told else title, _COLUMNS_JOB_SERVED,
+        Table(f"served{ending}", "Requests by kind" if said else title, _SERVED_COLUMNS,
               [_row(one) for one in rows], note=_NOTE)
     )  # fmt: skip
     for one in rows:

@@ -21,7 +21,7 @@ from stripewise.centre.database.queries import (
     view_job,
 )
 from stripewise.centre.database.queries import pairs_of_job_pairs as pairs_of
-from stripewise.centre.portal.pages import _jobs as _job_words
+from stripewise.centre.portal.pages import _jobs
 from stripewise.centre.portal.pages._base import Asked, Page
 from stripewise.centre.portal.pages._jobs import finding_words
 from stripewise.evidence.report import advices
@@ -175,7 +175,7 @@ def downloads(view: JobView, settings: NextRun | None) -> Block:
     begin = f"/jobs/{view.row['id']}"
     items = []
     if settings is not None:
-        basis = _basis_job_links(settings)
+        basis = _basis_of_settings(settings)
         title, note = "Settings for the next run", f"for `stripewise run --config`; {basis}"
         items.append(Link(f"{title} (TOML)", f"{begin}/settings.toml", note, True))
         if settings.recipe.shell:
@@ -193,7 +193,7 @@ def downloads(view: JobView, settings: NextRun | None) -> Block:
     return Links("downloads", "Next", items)
 
 
-def _basis_job_links(settings: NextRun) -> str:
+def _basis_of_settings(settings: NextRun) -> str:
     if settings.proof is not None:
         return "proved by pairs of runs"
     return "advised by findings, not proved yet"
@@ -206,7 +206,7 @@ class JobProfile(Page):
     section = "My jobs"
 
     def build(self, asked: Asked) -> Download | None:
-        """Give it."""
+        """Return the file; None: there is no such profile for this viewer."""
         job, source = int(asked.path["job"]), int(asked.path["source"])
         profile = full_profile(asked.connection, asked.viewer, job, source)
         row = find_job(asked.connection, asked.viewer, job)
@@ -229,7 +229,7 @@ class _Settings(Page):
     media_type: str
 
     def build(self, asked: Asked) -> Download | None:
-        """Give them; None: there is nothing to set."""
+        """Return the file; None: there is nothing to set."""
         view = view_job(asked.connection, asked.viewer, int(asked.path["job"]))
         if view is None:
             return None
@@ -280,7 +280,7 @@ class JobSettingsShell(_Settings):
 def _head(row: Row, found: NextRun) -> list[str]:
     """Say for what the settings are, and what they rest on."""
     program = f" of {row['program']}" if row["program"] else ""
-    lines = [f"I/O settings for the next run{program}, after job {_job_words.job_id(row)}."]
+    lines = [f"I/O settings for the next run{program}, after job {_jobs.job_id(row)}."]
     if found.proof is not None:
         lines.append(proof_words(found.proof))
     else:

@@ -18,7 +18,7 @@ from stripewise.centre.database.queries import (
     find_job,
     typical,
 )
-from stripewise.centre.portal.pages import _jobs as _job_words
+from stripewise.centre.portal.pages import _jobs
 from stripewise.centre.portal.pages._base import Asked, Page, address
 from stripewise.centre.portal.pages._jobs import finding_words
 from stripewise.core.errors import UsageError
@@ -146,7 +146,7 @@ def _table(job: Row, runs: Sequence[Row]) -> Table:
     rows = [
         {
             **run,
-            "job": _job_words.job_id(run),
+            "job": _jobs.job_id(run),
             "job_url": address(f"/jobs/{run['id']}"),
             "is_this": "this job" if run["id"] == job["id"] else "compare",
             "compare_url": ""
@@ -197,7 +197,7 @@ class CompareJobs(Page):
     section = "My jobs"
 
     def build(self, asked: Asked) -> Content | None:
-        """Compare them.
+        """Return the comparison of two jobs.
 
         Raises:
             UsageError: The query names no two jobs.
@@ -207,14 +207,14 @@ class CompareJobs(Page):
             text = asked.words.get(name, "").strip()
             if not text:
                 raise UsageError(f"{name}: name two jobs, as in {self.path}?a=1&b=2")
-            row = find_job(asked.connection, asked.viewer, _job_words.number_word(name, text))
+            row = find_job(asked.connection, asked.viewer, _jobs.number_word(name, text))
             if row is None:
                 return None
             rows.append(row)
         facts = facts_of_runs(asked.connection, asked.viewer, rows)
         first, second = (facts[row["id"]] for row in rows)
         looked = [row for row in rows if asked.viewer.sight(row) is Sight.STAFF]
-        names = [_job_words.job_id(row) for row in rows]
+        names = [_jobs.job_id(row) for row in rows]
         return Content(
             f"Jobs {names[0]} and {names[1]}",
             _lead(names, first, second),
@@ -244,7 +244,7 @@ def _seconds(value: float) -> str:
 
 def _blocks(rows: Sequence[Row], first: RunFacts, second: RunFacts) -> list[Block]:
     found = changes(second, [first])
-    heads = [f"Job {_job_words.job_id(row)}" for row in rows]
+    heads = [f"Job {_jobs.job_id(row)}" for row in rows]
     links = [address(f"/jobs/{row['id']}") for row in rows]
     words = [f"{change_words(one)[:1].upper()}{change_words(one)[1:]}." for one in found]
     settings = [

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The storage beside a job: "you or others?"."""
+"""Says what the storage did beside a job, and whether the job or others kept it busy."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from stripewise.centre.database.queries import JobView, ServiceBeside, StorageLoad
-from stripewise.centre.portal.pages import _jobs as _job_words
+from stripewise.centre.portal.pages import _jobs
 from stripewise.centre.portal.pages._base import part
 from stripewise.centre.portal.pages._storage import width_text
 from stripewise.present import printable
@@ -174,12 +174,12 @@ def _of_storage(view: JobView, load: StorageLoad, ending: str) -> list[Block]:
         and not _is_wide(load)
         else "calm"
     )
-    told = "by the servers' counters" if load.is_served else "by its profile"
+    origin = "by the servers' counters" if load.is_served else "by its profile"
     if load.job_bytes is None:
-        told = "the servers counted no data of it"
+        origin = "the servers counted no data of it"
     facts = [
         Fact("job_bytes_per_second", "This job, average of its run", load.job_bytes_per_second,
-             "rate", told),
+             "rate", origin),
         Fact("storage_bytes_per_second",
              f"All jobs together, {_around(load)} around the run" if _is_wide(load)
              else "All jobs together, same time",
@@ -263,7 +263,7 @@ def _chart(view: JobView, load: StorageLoad, ending: str) -> Chart:
             Line("job_bytes_per_second", title, mine),
         ],
         "rate",
-        spans=[Span(f"Job {_job_words.job_id(view.row)}", load.begin, last)],
+        spans=[Span(f"Job {_jobs.job_id(view.row)}", load.begin, last)],
         description=f"Means over {width_text(load.resolution_seconds)}; the run is marked.",
         note="Sums over all users; whose load it was is not shown. Gaps were not sampled.",
         style="steps",
