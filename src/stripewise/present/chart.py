@@ -47,6 +47,18 @@ _CONFIG: Spec = {
     },
 }
 
+_THEME = {MUTED: "muted", INK: "ink", "#e3e7ee": "line", "#b9c0cb": "line"}
+"""Colours of the configuration, and what a page's style calls them."""
+ZOOM: Spec = {
+    "name": "zoom",
+    "select": {
+        **{"type": "interval", "encodings": ["x"], "clear": "dblclick"},
+        "zoom": "wheel![event.ctrlKey]",
+    },
+    "bind": "scales",
+}
+"""Lets readers move along the time, and zoom by the wheel while they hold Ctrl."""
+
 
 @dataclass(frozen=True)
 class Chart:
@@ -57,11 +69,13 @@ class Chart:
 
     @property
     def data(self) -> Markup:
-        """JSON that can stand in a script element of a page."""
+        """JSON that can stand in an attribute of a page, between single quotes."""
         text = json.dumps(
             _shown(self.spec), separators=(",", ":"), allow_nan=False, ensure_ascii=False
         )
-        return Markup(text.replace("<", "\\u003c"))  # our own specification, with data escaped
+        for sign in "&<'":
+            text = text.replace(sign, f"\\u{ord(sign):04x}")
+        return Markup(text)  # our own specification, with data escaped
 
 
 def layers(rows: Sequence[Mapping[str, Any]], *parts: Spec, **more: Any) -> Spec:
@@ -94,10 +108,21 @@ def category(field: str, **more: Any) -> Spec:
     return {"field": field, "type": "nominal", **more}
 
 
+_APART = ("color", "stroke", "strokeDash", "shape", "x", "y")
+
+
 def column(*parts: Spec) -> Spec:
     """Put charts above each other."""
-    apart = {"scale": dict.fromkeys(("color", "stroke", "shape", "x", "y"), "independent")}
+    apart = {"scale": dict.fromkeys(_APART, "independent")}
     return {"vconcat": list(parts), "config": _CONFIG, "spacing": 14, "resolve": apart}
+
+
+def themed(spec: Spec) -> Spec:
+    """Return a chart whose axes and words have the colours of the page that shows it."""
+    config = json.dumps(spec["config"])
+    for colour, name in _THEME.items():
+        config = config.replace(colour, f"var(--{name})")
+    return {**spec, "config": json.loads(config), "background": None}
 
 
 def tips(**fields: str) -> list[Spec]:

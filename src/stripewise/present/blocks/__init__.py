@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from stripewise.present.blocks._texts import Search as Search
     from stripewise.present.blocks._texts import saving_text as saving_text
     from stripewise.present.blocks._values import NUMBERS as NUMBERS
+    from stripewise.present.blocks._values import UNKNOWN as UNKNOWN
     from stripewise.present.blocks._values import moment as moment
     from stripewise.present.blocks._values import written as written
 else:

@@ -264,6 +264,11 @@ class Chart(Block):
     style: str = "line"
     empty: str = "Nothing was recorded in this time."
 
+    @property
+    def needs_script(self) -> bool:
+        """Whether there is anything to draw."""
+        return bool(self.at)
+
     def data(self) -> Any:
         """Return moments and curves."""
         return {"at": list(self.at), **{one.name: list(one.values) for one in self.lines}}
@@ -319,6 +324,11 @@ class Heat(Block):
     cells: Sequence[Sequence[float]]
     description: str = ""
     note: str = ""
+
+    @property
+    def needs_script(self) -> bool:
+        """Whether there is anything to draw."""
+        return bool(self.cells)
 
     def data(self) -> Any:
         """Return labels and cells."""
