@@ -61,7 +61,7 @@ def test_charts_show_the_figures_that_the_statistics_give():
     shown = {
         round(row["median"], 9)
         for section in chart_sections(campaign, figures) if section.name == "curves"
-        for group in section.groups for panel in group.panels
+        for drawings in section.blocks for panel in drawings.charts
         for row in panel.spec["vconcat"][0]["data"]["values"]
     }  # fmt: skip
     assert shown == {round(one.median / 2**30, 9) for one in figures}

@@ -158,7 +158,11 @@ def picture(spec: Spec, suffix: str) -> bytes:
 
     shown = {**_shown(spec), "background": "white"}
     if suffix == ".svg":
-        return _numbered(vega.vegalite_to_svg(shown, vl_version=VEGA_VERSION)).encode()
+        svg = _numbered(vega.vegalite_to_svg(shown, vl_version=VEGA_VERSION))
+        if words := shown.get("description"):
+            said = Markup('<svg role="img" aria-label="{}" ').format(words)
+            svg = svg.replace("<svg ", said, 1)
+        return svg.encode()
     if suffix == ".png":
         return bytes(vega.vegalite_to_png(shown, vl_version=VEGA_VERSION, scale=2))
     return bytes(vega.vegalite_to_pdf(shown, vl_version=VEGA_VERSION))

@@ -307,6 +307,26 @@ def is_drawable(one: CaseFigures) -> bool:
     )
 
 
+def figure_row(one: CaseFigures, unit: Unit) -> dict[str, Any]:
+    """Return what every chart shows of a cell: numbers in a unit, and words for its tooltip."""
+    return {
+        "median": one.median / unit.size,
+        "low": one.low / unit.size,
+        "high": one.high / unit.size,
+        "best": one.best / unit.size,
+        "outliers": [one.rates[place] / unit.size for place in one.outliers],
+        "rate": rate_of(one),
+        "interval": f"{rate_of(one, one.low)} – {rate_of(one, one.high)}",
+        "top": rate_of(one, one.best),
+        "runs": len(one.rates),
+    }
+
+
+def job_words(case: Case) -> str:
+    """Say how large the job of a case is."""
+    return f"{plural(case.nodes, 'node')}, {plural(case.ranks_per_node, 'rank')} per node"
+
+
 def rate_of(one: CaseFigures, rate: float | None = None) -> str:
     """Format the median of a figure, or another rate of it."""
     return one.text(one.median if rate is None else rate)

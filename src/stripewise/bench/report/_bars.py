@@ -13,16 +13,19 @@ from stripewise.bench import Case
 from stripewise.bench.campaign import Campaign, CaseFigures
 from stripewise.bench.report._axes import (
     Axis,
+    Unit,
     axes_of,
+    figure_row,
     is_drawable,
+    job_words,
     label_of,
     operation_title,
     rate_of,
     unit_of,
 )
-from stripewise.bench.report._curves import CROSS, PALETTE
+from stripewise.bench.report._curves import colour_of, outliers
 from stripewise.bench.report._kinds import ChartKind
-from stripewise.present import Chart, Spec, chart, percent_text, plural, seconds_text
+from stripewise.present import Chart, Spec, chart, percent_text, seconds_text
 
 MOST_BARS = 30
 _LABELS = {"labelLimit": 250, "minExtent": 60, "maxExtent": 260}
@@ -30,7 +33,7 @@ _PERCENTS = ("50", "90", "99", "100")
 _ROOM = 1.28
 """Of the longest bar, for its label."""
 
-_BAR = {"opacity": 0.85, "height": 15}
+_TIPS = {"rate": "median", "top": "best", "runs": "runs"}
 
 
 @dataclass(frozen=True)
@@ -83,66 +86,29 @@ def bars(kind: ChartKind, campaign: Campaign, figures: Iterable[CaseFigures]) ->
     found = standings(kind, figures)[:MOST_BARS]
     if not found:
         return None
-    axes = axes_of([one.case for one in campaign_cases(campaign)], campaign.suite.directories)
+    axes = axes_of(list(campaign.suite.cases), campaign.suite.directories)
+    where = [axis for axis in axes if not axis.is_scale and axis not in kind.lines]
     unit = unit_of([one.figures for one in found])
-    rows = [_bar(one, axes, kind.lines, unit.size) for one in found]
-    case = found[0].figures.case
-    size = f"{plural(case.nodes, 'node')}, {plural(case.ranks_per_node, 'rank')} per node"
-    spec = chart.layers(
-        rows,
-        *_bar_marks(unit.name, max(row["end"] for row in rows)),
-        height={"step": 26},
-        title={"text": operation_title(kind.operation), "subtitle": size},
-    )
+    rows = []
+    for one in found:
+        case, efficiency = one.figures.case, percent_text(one.efficiency)
+        places = [axis.said(case) for axis in where]
+        rows.append(
+            {
+                **figure_row(one.figures, unit),
+                "label": one.label,
+                "efficiency": efficiency,
+                "end": max(one.figures.best, one.figures.high) / unit.size,
+                "shown": ", ".join([efficiency, *places[:1]]),
+                "where": ", ".join(places) or "the only cell",
+            }
+        )
+    title, size = operation_title(kind.operation), job_words(found[0].figures.case)
+    tips = {"label": "series", "where": "cell", **_TIPS, "efficiency": "of the peak"}
+    spec = _bar_chart(rows, "label", [], unit, title, size, tips)
     said = ", ".join(f"{one.label} {rate_of(one.figures)} ({percent_text(one.efficiency)})"
                      for one in found)  # fmt: skip
-    return Chart(chart.column(spec), f"{operation_title(kind.operation)}, {size}: {said}.")
-
-
-def campaign_cases(campaign: Campaign) -> list[CaseFigures]:
-    """Return the cases of a campaign as bearers of no figures, for their axes."""
-    return [CaseFigures(case, "", (), 0.0, 0.0) for case in campaign.suite.cases]
-
-
-def _bar(
-    one: Standing, axes: Iterable[Axis], lines: Sequence[Axis], size: float
-) -> dict[str, Any]:
-    found = one.figures
-    where = [axis.said(found.case) for axis in axes if not axis.is_scale and axis not in lines]
-    return {
-        **{"label": one.label, "median": found.median / size, "best": found.best / size},
-        **{"low": found.low / size, "high": found.high / size},
-        "outliers": [found.rates[place] / size for place in found.outliers],
-        "end": max(found.best, found.high) / size,
-        "shown": ", ".join([percent_text(one.efficiency), *where[:1]]),
-        **{"where": ", ".join(where) or "the only cell", "rate": rate_of(found)},
-        "top": rate_of(found, found.best), "efficiency": percent_text(one.efficiency),
-        "runs": len(found.rates),
-    }  # fmt: skip
-
-
-def _bar_marks(unit: str, top: float) -> list[Spec]:
-    y = chart.category("label", title=None, sort=None, axis=_LABELS)
-    x = chart.number("median", unit, scale={"domain": [0, _ROOM * top], "nice": False})
-    tooltip = chart.tips(
-        label="series", where="cell", rate="median", top="best", efficiency="of the peak",
-        runs="runs",
-    )  # fmt: skip
-    ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}
-    text = {"x": {**x, "field": "end"}, "y": y, "text": {"field": "shown"}}
-    return [
-        chart.layer("bar", {"x": x, "y": y, "tooltip": tooltip}, color=chart.BASELINE, **_BAR),
-        chart.layer("rule", ends, color=chart.INK, strokeWidth=1.4),
-        chart.layer("tick", {"x": {**x, "field": "best"}, "y": y}, color=chart.BEST, thickness=2,
-                    size=15),
-        {**chart.layer("point", {"x": {**x, "field": "outlier"}, "y": y}, shape=CROSS, size=30,
-                       color=chart.INK, filled=False),
-         "transform": [{"flatten": ["outliers"], "as": ["outlier"]}]},
-        chart.layer("text", text, align="left", dx=8, color=chart.MUTED, fontSize=11),
-    ]  # fmt: skip
-
-
-# ---- metadata --------------------------------------------------------------------------------
+    return Chart(chart.column(spec), f"{title}, {size}: {said}.")
 
 
 def metadata_bars(figures: Iterable[CaseFigures], axes: Sequence[Axis]) -> Chart | None:
@@ -155,43 +121,70 @@ def metadata_bars(figures: Iterable[CaseFigures], axes: Sequence[Axis]) -> Chart
     unit = unit_of(found)
     rows = [
         {
-            "operation": operation_title(one.operation), "label": label_of(one.case, rest),
-            "median": one.median / unit.size, "low": one.low / unit.size,
-            "high": one.high / unit.size, "best": one.best / unit.size,
-            "rate": rate_of(one), "top": rate_of(one, one.best), "runs": len(one.rates),
+            **figure_row(one, unit),
+            "operation": operation_title(one.operation),
+            "label": label_of(one.case, rest),
         }
         for one in found
-    ]  # fmt: skip
+    ]
+    size = job_words(found[0].case)
+    tips = {"operation": "operation", "label": "series", **_TIPS}
     names = list(dict.fromkeys(str(row["label"]) for row in rows))
-    case = found[0].case
-    size = f"{plural(case.nodes, 'node')}, {plural(case.ranks_per_node, 'rank')} per node"
-    spec = chart.layers(
-        rows,
-        *_grouped(names, unit.name, 1.04 * max(one.best for one in found) / unit.size),
-        height={"step": 16, "for": "offset"} if len(names) > 1 else {"step": 26},
-        title={"text": "Rate of each operation", "subtitle": size},
-    )  # fmt: skip
+    spec = _bar_chart(rows, "operation", names, unit, "Rate of each operation", size, tips)
     said = "; ".join(f"{row['operation']}, {row['label']}: {row['rate']}" for row in rows[:12])
     return Chart(chart.column(spec), f"Metadata operations, {size}. {said}.")
 
 
-def _grouped(names: Sequence[str], unit: str, top: float) -> list[Spec]:
-    y = chart.category("operation", title=None, sort=None, axis=_LABELS)
-    apart = {"yOffset": {"field": "label", "sort": list(names)}} if len(names) > 1 else {}
-    x = chart.number("median", unit, scale={"domain": [0, top], "nice": False})
-    scale = {"domain": list(names), "range": [PALETTE[n % 8] for n in range(len(names))]}
-    legend = {"title": None, "columns": 3, "labelLimit": 300} if len(names) > 1 else None
-    colour = chart.category("label", scale=scale, legend=legend)
-    tooltip = chart.tips(operation="operation", label="series", rate="median", top="best",
-                         runs="runs")  # fmt: skip
-    ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, **apart}
-    return [
-        chart.layer("bar", {"x": x, "y": y, "color": colour, "tooltip": tooltip, **apart},
-                    opacity=0.85),
-        chart.layer("rule", ends, color=chart.INK),
-        chart.layer("tick", {"x": {**x, "field": "best"}, "y": y, **apart}, color=chart.INK,
-                    thickness=2, size=10),
+def _bar_chart(
+    rows: Sequence[dict[str, Any]], field: str, names: Sequence[str], unit: Unit, title: str,
+    subtitle: str, tips: dict[str, str],
+) -> Spec:  # fmt: skip
+    """Draw a bar for each row: its median, interval, best run and outliers.
+
+    Args:
+        rows: As of `figure_row`, with "label"; and with "shown", a text behind the bar, at "end".
+        field: Of the rows, whose values stand at the vertical axis.
+        names: Labels of bars side by side, each in a colour; empty: there are none.
+        unit: Of the values.
+        title: Of the chart.
+        subtitle: Below it.
+        tips: Fields of a tooltip, with their titles.
+    """
+    y, height = _side_by_side(field, names)
+    is_marked = "shown" in rows[0]
+    top = max(row["best"] for row in rows) * 1.04
+    if is_marked:
+        top = max(row["end"] for row in rows) * _ROOM
+    x = chart.number("median", unit.name, scale={"domain": [0, top], "nice": False})
+    colour = {"color": _colour(names)} if names else {}
+    looks = {} if names else {"color": chart.BASELINE, "height": 15}
+    ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, **y}
+    parts = [
+        chart.layer("bar", {"x": x, **y, **colour, "tooltip": chart.tips(**tips)}, opacity=0.85,
+                    **looks),
+        chart.layer("rule", ends, color=chart.INK, strokeWidth=1.4),
+        chart.layer("tick", {"x": {**x, "field": "best"}, **y}, thickness=2,
+                    color=chart.INK if names else chart.BEST, size=10 if names else 15),
+        outliers({"x": {**x, "field": "outlier"}, **y}, color=chart.INK),
     ]  # fmt: skip
+    if is_marked:
+        text = {"x": {**x, "field": "end"}, **y, "text": {"field": "shown"}}
+        parts.append(chart.layer("text", text, align="left", dx=8, color=chart.MUTED, fontSize=11))
+    heads = {"text": title, "subtitle": subtitle}
+    return chart.layers(rows, *parts, height=height, title=heads)
+
+
+def _side_by_side(field: str, names: Sequence[str]) -> tuple[Spec, Spec]:
+    """Return the vertical places of rows, and the height; those of several names are apart."""
+    y: Spec = {"y": chart.category(field, title=None, sort=None, axis=_LABELS)}
+    if len(names) < 2:
+        return y, {"step": 26}
+    return {**y, "yOffset": {"field": "label", "sort": list(names)}}, {"step": 16, "for": "offset"}
+
+
+def _colour(names: Sequence[str]) -> Spec:
+    legend = {"title": None, "columns": 3, "labelLimit": 300} if len(names) > 1 else None
+    return colour_of("label", names, legend)
 
 
 def percentiles(campaign: Campaign, axes: Sequence[Axis]) -> Chart | None:
@@ -200,14 +193,10 @@ def percentiles(campaign: Campaign, axes: Sequence[Axis]) -> Chart | None:
     if not rows:
         return None
     names = list(dict.fromkeys(str(row["label"]) for row in rows))
-    y = chart.category("operation", title=None, sort=None, axis=_LABELS)
-    apart = {"yOffset": {"field": "label", "sort": names}} if len(names) > 1 else {}
+    y, height = _side_by_side("operation", names)
     x = chart.number(
         "seconds", "time of one operation, ms", scale={"type": "log", "nice": False, "padding": 12}
     )
-    scale = {"domain": names, "range": [PALETTE[n % 8] for n in range(len(names))]}
-    colour = chart.category("label", scale=scale, legend=None if len(names) < 2 else
-                            {"title": None, "columns": 3, "labelLimit": 300})  # fmt: skip
     shapes = {"domain": ["half", "90 %", "99 %", "longest"],
               "range": ["circle", "diamond", "triangle-right", "square"]}  # fmt: skip
     shape = chart.category("share", scale=shapes, legend={"title": "operations that took less",
@@ -215,15 +204,15 @@ def percentiles(campaign: Campaign, axes: Sequence[Axis]) -> Chart | None:
     tooltip = chart.tips(
         operation="operation", label="series", share="operations", took="took less than"
     )
+    places = {"x": x, **y, "color": _colour(names)}
+    apart = [{"field": "operation"}, {"field": "label"}]
     spec = chart.layers(
         rows,
-        chart.layer("line", {"x": x, "y": y, "color": colour, "detail": [
-            {"field": "operation"}, {"field": "label"}], **apart}, opacity=0.6),
-        chart.points({"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip,
-                      **apart}, size=60),
-        height={"step": 16, "for": "offset"} if len(names) > 1 else {"step": 26},
+        chart.layer("line", {**places, "detail": apart}, opacity=0.6),
+        chart.points({**places, "shape": shape, "tooltip": tooltip}, size=60),
+        height=height,
         title={"text": "Time of single operations", "subtitle": "median of the runs"},
-    )  # fmt: skip
+    )
     said = "; ".join(f"{row['operation']}, {row['label']}, {row['share']}: {row['took']}"
                      for row in rows if row["share"] in ("half", "99 %"))  # fmt: skip
     return Chart(chart.column(spec), f"Times of single operations. {said}.")

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stripewise.bench.campaign import Campaign, CaseFigures
@@ -17,31 +17,29 @@ from stripewise.bench.report._kinds import ChartKind, chart_kinds
 from stripewise.bench.report._over_time import runs_over_time, targets
 from stripewise.core.errors import UsageError
 from stripewise.present import Chart, chart, plural, printable
+from stripewise.present.blocks import Drawings, Section
 
 MOST_PANELS = 12
 _GLYPHS = "●■▲◆✚▼▶◀"
-_NOTES = {
-    kinds.CURVES: "Dot: median. Band: its interval of 95 %. Dash: the best run. Cross: an "
-    "outlier, which counts all the same.",
-    kinds.HEAT: "The median of each cell; the brighter, the faster. Of many maps, those of the "
-    "largest job are shown.",
-    kinds.BARS: "The best cell of each series on as many nodes, and its share of the highest "
-    "median. Line: interval of 95 %. Red tick: the best run. Cross: an outlier.",
-    kinds.METADATA: "Operations per second of all ranks. Line: interval of 95 %. Tick: the best "
-    "run.",
-    kinds.PERCENTILES: "How long a single operation took as its process saw it.",
-    kinds.RUNS: "When many cells are slow at the same time, something else used the storage.",
-    kinds.TARGETS: "A target that is slow in every run needs a look by its administrators.",
-}
+_CURVES, _HEAT = ("curves", "Curves"), ("heat", "Heat maps")
+_BARS, _METADATA, _RUNS = ("bars", "Against the peak"), ("metadata", "Metadata"), ("runs", "Runs")
 _SECTIONS = {
-    kinds.CURVES: ("curves", "Curves"),
-    kinds.HEAT: ("heat", "Heat maps"),
-    kinds.BARS: ("bars", "Against the peak"),
-    kinds.METADATA: ("metadata", "Metadata"),
-    kinds.PERCENTILES: ("metadata", "Metadata"),
-    kinds.RUNS: ("runs", "Runs"),
-    kinds.TARGETS: ("runs", "Runs"),
-}
+    kinds.CURVES: (_CURVES, "Dot: median. Band: its interval of 95 %. Dash: the best run. Cross: "
+                   "an outlier, which counts all the same."),
+    kinds.HEAT: (_HEAT, "The median of each cell; the brighter, the faster. Of many maps, those "
+                 "of the largest job are shown."),
+    kinds.BARS: (_BARS, "The best cell of each series on as many nodes, and its share of the "
+                 "highest median. Line: interval of 95 %. Red tick: the best run. Cross: an "
+                 "outlier."),
+    kinds.METADATA: (_METADATA, "Operations per second of all ranks. Line: interval of 95 %. "
+                     "Tick: the best run. Cross: an outlier."),
+    kinds.PERCENTILES: (_METADATA, "How long a single operation took as its process saw it."),
+    kinds.RUNS: (_RUNS, "When many cells are slow at the same time, something else used the "
+                 "storage."),
+    kinds.TARGETS: (_RUNS, "A target that is slow in every run needs a look by its "
+                    "administrators."),
+}  # fmt: skip
+"""Name and title of the section of each kind of chart, and how it is to be read."""
 
 
 @dataclass(frozen=True)
@@ -67,32 +65,30 @@ class Group:
     several: bool = False
 
 
-@dataclass
-class Section:
-    """One section of the page.
-
-    Attributes:
-        name: Its id.
-        title: Its heading.
-        groups: Of charts.
-    """
-
-    name: str
-    title: str
-    groups: list[Group] = field(default_factory=list)
-
-
 def chart_sections(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[Section]:
     """Draw what follows from the campaign's axes, sorted into sections."""
-    found: dict[str, Section] = {}
+    found: dict[tuple[str, str], list[Group]] = {}
     for kind in chart_kinds(campaign, figures):
         if group := chart_group(kind, campaign, figures):
-            name, title = _SECTIONS[kind.kind]
-            found.setdefault(name, Section(name, title)).groups.append(group)
-    for section in found.values():
-        section.groups = merged(section.groups)
-    order = list(dict.fromkeys(name for name, _ in _SECTIONS.values()))
-    return sorted(found.values(), key=lambda one: order.index(one.name))
+            found.setdefault(_SECTIONS[kind.kind][0], []).append(group)
+    order = dict.fromkeys(section for section, _ in _SECTIONS.values())
+    return [_section(*one, merged(found[one])) for one in order if one in found]
+
+
+def _section(name: str, title: str, groups: Sequence[Group]) -> Section:
+    blocks: list[Drawings] = []
+    said = ""
+    for number, one in enumerate(groups, 1):
+        verb = "is" if one.hidden == 1 else "are"
+        hidden = f"{plural(one.hidden, 'more panel')} {verb} not shown: the table has all."
+        notes = [one.note if one.note != said else "", hidden if one.hidden else ""]
+        said = one.note
+        note = " ".join(filter(None, notes))
+        name_of_group = f"{name}-{number}"
+        blocks.append(
+            Drawings(name_of_group, one.title, one.panels, note, one.legend, is_grid=True)
+        )
+    return Section(name, title, blocks)
 
 
 def merged(groups: Sequence[Group]) -> list[Group]:
@@ -130,7 +126,7 @@ def chart_group(
         made = percentiles(campaign, axes)
     else:
         made = runs_over_time(campaign, figures) if kind.kind == kinds.RUNS else targets(campaign)
-    return Group("", _NOTES[kind.kind], (made,)) if made is not None else None
+    return Group("", _SECTIONS[kind.kind][1], (made,)) if made is not None else None
 
 
 def _panelled(kind: ChartKind, panels: Sequence[Panel]) -> Group | None:
@@ -148,7 +144,7 @@ def _panelled(kind: ChartKind, panels: Sequence[Panel]) -> Group | None:
         legend = tuple((_GLYPHS[n % 8], PALETTE[n % 8], name) for n, name in enumerate(names))
     over += f": {', '.join(map(printable, kind.series))}" if kind.series else ""
     axes = over.strip()[:1].upper() + over.strip()[1:]
-    return Group(title + over, _NOTES[kind.kind], charts, legend, max(hidden, 0), axes)
+    return Group(title + over, _SECTIONS[kind.kind][1], charts, legend, max(hidden, 0), axes)
 
 
 # ---- pictures --------------------------------------------------------------------------------
@@ -214,9 +210,3 @@ def _named(part: chart.Spec, operation: str) -> chart.Spec:
     text = str(title["text"])
     named = text if text.startswith(operation) else f"{operation}: {text}"
     return {**part, "title": {**title, "text": named}}
-
-
-def picture_note(groups: int) -> str:
-    """Say how many panels are not shown."""
-    verb = "is" if groups == 1 else "are"
-    return f"{plural(groups, 'more panel')} {verb} not shown: the table has all."

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from stripewise.present.blocks._figures import Heat as Heat
     from stripewise.present.blocks._figures import Line as Line
     from stripewise.present.blocks._figures import Part as Part
-    from stripewise.present.blocks._figures import Picture as Picture
     from stripewise.present.blocks._figures import Span as Span
     from stripewise.present.blocks._figures import Split as Split
     from stripewise.present.blocks._figures import Table as Table

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
-
 from stripewise.present import chart
 from stripewise.present.blocks._block import Block, Grid, Row
 
@@ -367,16 +365,3 @@ class Drawings(Block):
     def data(self) -> Any:
         """Return what the charts show."""
         return [one.description for one in self.charts]
-
-
-@dataclass(frozen=True)
-class Picture(Block):
-    """A picture that stands in a page as it is; its text is for those who do not see it."""
-
-    svg: Markup
-    description: str
-    note: str = ""
-
-    def data(self) -> Any:
-        """Return what the picture shows."""
-        return self.description
