@@ -145,7 +145,7 @@ def observed_lines(seen: Observation, *, everything: bool) -> list[str]:
     """
     if seen.run.handshake.state in _UNSEEN:
         return []
-    lines = [headline(seen)]
+    lines = [_headline(seen)]
     whys = (amount.why for amount in _amounts(seen.run).values())
     if why := reasons(why for why in whys if why not in seen.warnings):
         lines.append(f"   {'unknown':<10} {printable(why)}")
@@ -183,7 +183,7 @@ def _bandwidth(run: InPlaceRun) -> float | None:
     return total / profile.io_seconds if profile.io_seconds > 0 else 0.0
 
 
-def headline(seen: Observation) -> str:
+def _headline(seen: Observation) -> str:
     """Return how long the I/O took and how much it moved, in one line."""
     facts, amounts = seen.facts, _amounts(seen.run)
     words = [
@@ -259,24 +259,16 @@ def emulation_json(run: EmulatedRun, n_ranks: int) -> dict[str, Any]:
     """For `--json`; times in seconds."""
     problem = run.why_it_hangs(n_ranks) or run.problem
     return {
-        "storage": run.storage,
-        "machine": run.machine,
-        "slowdown": run.slowdown,
+        **{name: getattr(run, name) for name in ("storage", "machine", "slowdown")},
         "counted": not problem,
         "problem": problem,
-        "transport": run.transport,
-        "ranks_per_node": run.ranks_per_node,
-        "processes": run.processes,
-        "writes": run.writes,
-        "reads": run.reads,
-        "metadata": run.metadata,
-        "held": run.held,
-        "held_seconds": run.held_seconds,
-        "model_seconds": run.model_seconds,
-        "late": run.late,
-        "late_seconds": run.late_seconds,
+        **{name: getattr(run, name) for name in _COUNTED},
         "limits": dict(run.limits),
-        "mapped": run.mapped,
-        "rings": run.rings,
-        "static_programs": run.static_programs,
+        **{name: getattr(run, name) for name in ("mapped", "rings", "static_programs")},
     }
+
+
+_COUNTED = (
+    *("transport", "ranks_per_node", "processes", "writes", "reads", "metadata"),
+    *("held", "held_seconds", "model_seconds", "late", "late_seconds"),
+)

@@ -5,9 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from math import isfinite
-from typing import Protocol
 
 from stripewise.bench.campaign import Campaign, CaseFigures, Flag
 from stripewise.bench.limits import Limit, Limits
@@ -112,9 +110,9 @@ def summary_of_campaign(
 
 def _doubts(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[str]:
     texts = [
-        f"{printable(doubt.name)}: {cell}: {printable(text)}"
-        for doubt in doubts_of(campaign, figures)
-        for cell, text in islice(doubt.cells, _MOST_SENTENCES)
+        f"{printable(name)}: {cell}: {printable(text)}"
+        for name, cells in doubts_of(campaign, figures).items()
+        for cell, text in cells[:_MOST_SENTENCES]
     ]
     return labelled("doubtful", _some(texts))
 
@@ -159,27 +157,10 @@ _MOST_OPEN = 8
 """Sentences of one doubt that a page shows unasked."""
 
 
-class Advice(Protocol):
-    """What the page needs of a piece of advice."""
-
-    @property
-    def topic(self) -> str:
-        """Heading under which users find it."""
-
-    @property
-    def sentence(self) -> str:
-        """The advice in their words, with its figure."""
-
-    @property
-    def is_warning(self) -> bool:
-        """Whether it says what not to do."""
-
-
 def render_campaign(
     campaign: Campaign,
     figures: Sequence[CaseFigures],
     limits: Limits | None = None,
-    advice: Sequence[Advice] = (),
     *,
     flags: Sequence[Flag] = (),
     why_no_limits: str = "",
@@ -190,7 +171,6 @@ def render_campaign(
         campaign: That was made or imported; its texts are data and are escaped.
         figures: Of its cells.
         limits: That it tells; None: the page has none.
-        advice: To users of the storage, each with its figure.
         flags: Reasons to doubt the campaign as a whole.
         why_no_limits: Why the campaign does not tell limits, for people; "": nothing is said.
     """
@@ -201,7 +181,6 @@ def render_campaign(
     subject += [f"{when} UTC"] if (when := moment(campaign.started_unix_seconds)) else []
     blocks = [
         _summary(campaign, figures, flags),
-        *_advice(advice),
         *_limits(campaign, limits, why_no_limits),
         *chart_sections(campaign, figures),
         *_doubtful(campaign, figures),
@@ -232,14 +211,6 @@ def _summary(campaign: Campaign, figures: Sequence[CaseFigures], flags: Sequence
 def _pairs(name: str, title: str, values: Mapping[str, str]) -> Iterator[Block]:
     if values:
         yield Facts(name, title, [Fact(slug(what), what, value) for what, value in values.items()])
-
-
-def _advice(advice: Sequence[Advice]) -> Iterator[Block]:
-    if advice:
-        texts = [
-            f"{'Do not: ' if one.is_warning else ''}{one.topic}. {one.sentence}" for one in advice
-        ]
-        yield Points.of("advice", "Advice for users", texts)
 
 
 def _limits(campaign: Campaign, limits: Limits | None, why_not: str) -> Iterator[Block]:
@@ -310,15 +281,14 @@ def _limit_table(limits: Limits) -> Table:
 
 def _doubtful(campaign: Campaign, figures: Sequence[CaseFigures]) -> Iterator[Block]:
     blocks: list[Block] = []
-    for doubt in doubts_of(campaign, figures):
-        texts = [f"{cell}. {text}" for cell, text in doubt.cells[:MOST_SENTENCES]]
-        if (more := len(doubt.cells) - MOST_SENTENCES) > 0:
+    for name, cells in doubts_of(campaign, figures).items():
+        texts = [f"{cell}. {text}" for cell, text in cells[:MOST_SENTENCES]]
+        if (more := len(cells) - MOST_SENTENCES) > 0:
             texts.append(f"and {more} more, which the table of cells has.")
-        number = plural(len(doubt.cells), "figure")
-        name = f"doubt-{slug(doubt.name)}"
-        points = Points.of(f"{name}-cells", "", texts)
-        is_long = len(doubt.cells) > _MOST_OPEN
-        blocks.append(Section(name, f"{doubt.name}: {number}", [points], is_long))
+        key = f"doubt-{slug(name)}"
+        title = f"{name}: {plural(len(cells), 'figure')}"
+        points = Points.of(f"{key}-cells", "", texts)
+        blocks.append(Section(key, title, [points], len(cells) > _MOST_OPEN))
     if blocks:
         note = Notice("doubts-note", "", [
             "These figures stand in the charts and tables as they were measured; the sentences "
