@@ -11,8 +11,13 @@ import pytest
 from stripewise.bench import Case
 from stripewise.bench.campaign import figures_of
 from stripewise.bench.report import chart_kinds, draw_campaign, draw_limits
-from stripewise.bench.report._bars import percentile_rows, standings
-from stripewise.bench.report._charts import MOST_PANELS, chart_group, chart_sections
+from stripewise.bench.report._charts import (
+    MOST_PANELS,
+    chart_group,
+    chart_sections,
+    percentile_rows,
+    standings,
+)
 from stripewise.bench.report._over_time import relative_runs, slow_targets, target_ratios
 from stripewise.bench.report._path import narrowest, stages_of
 from stripewise.core.errors import UsageError
