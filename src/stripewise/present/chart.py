@@ -194,8 +194,6 @@ def time_unit(seconds: float) -> tuple[str, float]:
     return ("minutes", 60.0) if seconds < 3 * 3600 else ("hours", 3600.0)
 
 
-# A chart of predicted against measured values: a dot each, and a band around equality.
-
 _BAND = 0.15
 COLOURS = ["#0072b2", "#c04a00", "#0a8265", "#b3225b", "#8a6d00", "#5b6472"]
 
@@ -203,7 +201,7 @@ COLOURS = ["#0072b2", "#c04a00", "#0a8265", "#b3225b", "#8a6d00", "#5b6472"]
 def against(
     rows: Sequence[dict[str, Any]], unit: str, title: str, *, shapes: Sequence[str] = ()
 ) -> Spec:
-    """Return the chart.
+    """Draw predicted against measured values: a dot each, and a band around equality.
 
     Args:
         rows: With "measured", "predicted", "set" (its colour), "cell" (its tooltip) and, where

@@ -38,7 +38,7 @@ _SHOWN_HINTS = 6
 
 @dataclass(frozen=True)
 class Observation:
-    """What is told of one run; `warnings` and `errors` are said apart."""
+    """What a run showed; `warnings` and `errors` are printed apart from the rest."""
 
     run: InPlaceRun
     files: Sequence[ObservedFile]
@@ -48,7 +48,7 @@ class Observation:
     errors: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """For `--json`; sizes in bytes, times in seconds."""
+        """Return it as plain data; sizes in bytes, times in seconds."""
         amounts = _amounts(self.run)
         return {
             "run_id": self.run.run_id,
@@ -80,7 +80,7 @@ def observation(
     captured: bool = False,
     storage: EmulatedStorage | None = None,
 ) -> Observation:
-    """Sum a run up.
+    """Sum up a run that has ended.
 
     Args:
         run: That has ended.
@@ -137,10 +137,10 @@ def _not_emulated(run: InPlaceRun, warnings: list[str]) -> list[str]:
 
 
 def observed_lines(seen: Observation, *, everything: bool) -> list[str]:
-    """Lines for people.
+    """Return what was observed as lines for people.
 
     Args:
-        seen: What to tell.
+        seen: Of the run.
         everything: All files and all reported hints, not only the largest and the first.
     """
     if seen.run.handshake.state in _UNSEEN:
@@ -242,7 +242,7 @@ def _hints(hints: Mapping[str, str], everything: bool) -> str:
 
 
 def emulation_lines(run: EmulatedRun) -> list[str]:
-    """Lines below those of the files."""
+    """Return what the emulated storage saw, as lines below those of the files."""
     requests = f"{plural(run.requests, 'request')}, {run.held} held back"
     lines = [
         f"   {printable(run.storage)}   emulated: {requests} "
@@ -256,7 +256,7 @@ def emulation_lines(run: EmulatedRun) -> list[str]:
 
 
 def emulation_json(run: EmulatedRun, n_ranks: int) -> dict[str, Any]:
-    """For `--json`; times in seconds."""
+    """Return what the emulated storage saw as plain data; times in seconds."""
     problem = run.why_it_hangs(n_ranks) or run.problem
     return {
         **{name: getattr(run, name) for name in ("storage", "machine", "slowdown")},

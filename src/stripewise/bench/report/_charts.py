@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""All charts of a campaign, in sections, each in panels that share their scales."""
+"""Draws all charts of a campaign in sections, each in panels that share their scales."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -54,7 +55,7 @@ MOST_BARS = 30
 _LABELS = {"labelLimit": 250, "minExtent": 60, "maxExtent": 260}
 _PERCENTS = ("50", "90", "99", "100")
 _ROOM = 1.28
-"""Of the longest bar, for its label."""
+"""Length of an axis by that of its longest bar: the rest is for the label of the bar."""
 
 _TIPS = {"rate": "median", "top": "best", "runs": "runs"}
 _GLYPHS = "●■▲◆✚▼▶◀"
@@ -90,7 +91,6 @@ class Group:
         panels: The charts.
         hidden: Panels for which there is no room.
         axes: What the panels are drawn over: "Over nodes".
-        several: It has had panels of its own from the first.
     """
 
     title: str
@@ -99,7 +99,6 @@ class Group:
     legend: tuple[tuple[str, str, str], ...] = ()
     hidden: int = 0
     axes: str = ""
-    several: bool = False
 
 
 def chart_sections(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[Section]:
@@ -130,22 +129,17 @@ def _section(name: str, title: str, groups: Sequence[Group]) -> Section:
 
 def merged(groups: Sequence[Group]) -> list[Group]:
     """Put neighbours of one panel each side by side, where their lines and notes are the same."""
-    found: list[Group] = []
-    for one in groups:
-        last = found[-1] if found else None
-        if last and _alike(last, one) and len(one.panels) == 1 and not last.several:
-            found[-1] = replace(last, panels=(*last.panels, *one.panels), title=one.axes)
-        else:
-            found.append(replace(one, several=len(one.panels) > 1))
+    found = []
+    for _, alike in groupby(groups, _what_it_shares):
+        first, *others = alike
+        panels = tuple(panel for one in (first, *others) for panel in one.panels)
+        found.append(replace(first, panels=panels, title=first.axes) if others else first)
     return found
 
 
-def _alike(one: Group, other: Group) -> bool:
-    return one.axes != "" and (one.note, one.legend, one.axes) == (
-        other.note,
-        other.legend,
-        other.axes,
-    )
+def _what_it_shares(one: Group) -> object:
+    is_single = one.axes and len(one.panels) == 1
+    return (one.note, one.legend, one.axes) if is_single else id(one)
 
 
 def chart_group(
@@ -443,7 +437,7 @@ def _silent(part: chart.Spec) -> chart.Spec:
 def _parts(
     kind: ChartKind, group: Group, figures: Sequence[CaseFigures], several: bool
 ) -> list[chart.Spec]:
-    """Return the panels of a kind; the first names the lines, and of several operations each."""
+    """Return the panels of a kind; the first names the lines, and each its operation."""
     parts: list[chart.Spec] = [panel.spec["vconcat"][0] for panel in group.panels]
     if kind.kind == kinds.CURVES and len(group.legend) > 1:
         panels = panels_of(kind, figures)

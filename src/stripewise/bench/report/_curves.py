@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Curves and heat maps of a campaign, panel by panel."""
+"""Draws curves and heat maps of a campaign, panel by panel."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of a campaign: cells, runs that failed, striping and hints as found, circumstances."""
+"""Makes the tables of a campaign: cells, failed runs, striping and hints, circumstances."""
 
 from __future__ import annotations
 
