@@ -54,7 +54,7 @@ def without_script(page: str) -> str:
 def assert_self_contained(page: str) -> None:
     """No reference leaves the page; pictures are part of it."""
     for tag, attributes in Page(page).tags:
-        assert attributes.get("type", "application/json") != "module"
+        assert attributes.get("type") != "module"
         assert tag not in {"link", "iframe", "object", "embed", "base", "form"}
         for name, value in attributes.items():
             assert not name.startswith("on"), (tag, name)

@@ -22,5 +22,5 @@ def test_every_chart_is_drawn_without_complaints(name, tmp_path):
     page.write_text(text, encoding="utf-8")
     document, console = load(page, tmp_path)
     assert console == []
-    charts = text.count('<figure class="chart">')
+    charts = text.count('<figure class="chart" ')
     assert document.count('class="chart drawn"') == charts > 1

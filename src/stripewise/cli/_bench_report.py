@@ -83,31 +83,28 @@ def report(campaign: Path, csv_file: Path | None, as_json: bool, **given: Any) -
     if given["picture"] is not None:
         wrote.append((given["picture"], _draw(loaded, given)))
     elif given["output"] is not None or not (wrote or as_json):
-        page = given["output"] or _page_of(campaign)
+        beside = campaign / "report.html" if campaign.is_dir() else campaign.with_suffix(".html")
+        page = given["output"] or beside
         wrote.append((page, _write_page(loaded, page)))
     answer(as_json, partial(_json, loaded), partial(_lines, loaded, wrote))
 
 
 def _load(path: Path, wants_limits: bool) -> _Loaded:
     from stripewise.bench.campaign import figures_of, flags_of_campaign
+    from stripewise.bench.limits import find_limits
     from stripewise.bench.running import read_campaign
 
     campaign = read_campaign(path)
     if wants_limits and len(campaign.suite.cases) > _MANY:
         note("finding the limits may take minutes; --no-limits leaves them out")
     figures = figures_of(campaign)
-    limits, why = _limits(campaign) if wants_limits else (None, "")
-    return _Loaded(campaign, figures, flags_of_campaign(campaign, figures), limits, why)
-
-
-def _limits(campaign: Campaign) -> tuple[Limits | None, str]:
-    """Return the limits, or why the campaign does not tell them."""
-    from stripewise.bench.limits import find_limits
-
-    try:
-        return find_limits([campaign]), ""
-    except StripewiseError as error:
-        return None, str(error)
+    limits, why_not = None, ""
+    if wants_limits:
+        try:
+            limits = find_limits([campaign])
+        except StripewiseError as error:  # the campaign does not tell them
+            why_not = str(error)
+    return _Loaded(campaign, figures, flags_of_campaign(campaign, figures), limits, why_not)
 
 
 def _write_tables(
@@ -116,12 +113,10 @@ def _write_tables(
     from stripewise.bench.report import write_campaign_csv, write_campaign_parquet
 
     wrote = []
-    if csv_file is not None:
-        write_campaign_csv(loaded.campaign, csv_file, loaded.figures)
-        wrote.append((csv_file, "a row for each run and operation"))
-    if parquet is not None:
-        write_campaign_parquet(loaded.campaign, parquet, loaded.figures)
-        wrote.append((parquet, "a row for each run and operation"))
+    for path, write in ((csv_file, write_campaign_csv), (parquet, write_campaign_parquet)):
+        if path is not None:
+            write(loaded.campaign, path, loaded.figures)
+            wrote.append((path, "a row for each run and operation"))
     return wrote
 
 
@@ -137,12 +132,6 @@ def _draw(loaded: _Loaded, given: dict[str, Any]) -> str:
         why = loaded.why_no_limits or "--no-limits was given"
         raise UsageError(f"there are no limits to draw: {why}")
     return draw_limits(loaded.campaign, loaded.limits, given["picture"])
-
-
-def _page_of(campaign: Path) -> Path:
-    if campaign.is_dir():
-        return campaign / "report.html"
-    return campaign.with_suffix(".html")
 
 
 def _write_page(loaded: _Loaded, page: Path) -> str:
@@ -227,60 +216,43 @@ def advise_command(
     directory of a campaign or a file of `stripewise bench export`; of several, all are put
     together.  Every piece of advice has its figure and how to follow it; nothing is run.
     """
-    from stripewise.bench.advice import advice_lines, advise
+    from stripewise.bench.advice import advice_json, advice_lines, advice_page, advise
 
     if program is None and (nodes or ranks_per_node):
         raise UsageError("--nodes and --ranks-per-node go with --program: add --program")
     if as_json and form not in ("text", "json"):
         raise UsageError(f"--json and --format {form} exclude each other: choose one")
-    told = _program(program, nodes, ranks_per_node) if program else None
-    book = advise(_basis(sources, like, targets, told))
+    traced = _program(program, nodes, ranks_per_node) if program else None
+    book = advise(_basis(sources, like, targets, traced))
     if html is not None:
-        from stripewise.bench.advice import advice_page
-
         write_noted(html, advice_page(book))
-    if (as_json or form == "json") and output is None:
-        print_json(_document(book))
-    elif form == "text" and output is None:
+    form = "json" if as_json else form
+    if output is not None:
+        write_noted(output, _text(book, form, output, why_not))
+    elif form == "json":
+        print_json(advice_json(book))
+    elif form == "text":
         answer(False, dict, lambda: advice_lines(book, why_not=why_not))
     else:
-        _write(book, "json" if as_json else form, output, why_not)
-
-
-def _document(book: AdviceBook) -> dict[str, object]:
-    from stripewise.bench.advice import advice_json
-
-    return advice_json(book)
-
-
-def _write(book: AdviceBook, form: str, output: Path | None, why_not: bool) -> None:
-
-    text = _text(book, form, output, why_not)
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    write_noted(output, text)
+        click.echo(_text(book, form, output, why_not), nl=False)
 
 
 def _text(book: AdviceBook, form: str, output: Path | None, why_not: bool) -> str:
+    """Return the advice in one of the forms."""
     import json
 
-    from stripewise.bench.advice import advice_lines, advice_markdown, module_text, profile_text
-    from stripewise.present import printable
+    from stripewise.bench import advice
 
-    if form == "html":
-        from stripewise.bench.advice import advice_page
-
-        return advice_page(book)
-    if form == "markdown":
-        return advice_markdown(book)
-    if form == "module":
-        return module_text(book, lua=output is not None and output.suffix == ".lua")
-    if form == "profile":
-        return profile_text(book)
+    if form == "text":
+        lines = advice.advice_lines(book, why_not=why_not)
+        return "".join(f"{printable(line)}\n" for line in lines)
     if form == "json":
-        return json.dumps(_document(book), indent=2) + "\n"
-    return "".join(f"{printable(line)}\n" for line in advice_lines(book, why_not=why_not))
+        return json.dumps(advice.advice_json(book), indent=2) + "\n"
+    if form == "module":
+        return advice.module_text(book, lua=output is not None and output.suffix == ".lua")
+    makers = {"html": advice.advice_page, "markdown": advice.advice_markdown,
+              "profile": advice.profile_text}  # fmt: skip
+    return makers[form](book)
 
 
 # ---- what the advice follows from --------------------------------------------------------------

@@ -31,6 +31,7 @@ MODULES = {
         "markdown_it",
         "python_multipart",
         "uvicorn",
+        "vl_convert",
     ),
 }
 """Extra to the modules that it brings."""

@@ -47,6 +47,18 @@ _CONFIG: Spec = {
     },
 }
 
+_THEME = {MUTED: "muted", INK: "ink", "#e3e7ee": "line", "#b9c0cb": "line"}
+"""Colours of the configuration, and what a page's style calls them."""
+ZOOM: Spec = {
+    "name": "zoom",
+    "select": {
+        **{"type": "interval", "encodings": ["x"], "clear": "dblclick"},
+        "zoom": "wheel![event.ctrlKey]",
+    },
+    "bind": "scales",
+}
+"""Lets readers move along the time, and zoom by the wheel while they hold Ctrl."""
+
 
 @dataclass(frozen=True)
 class Chart:
@@ -57,11 +69,13 @@ class Chart:
 
     @property
     def data(self) -> Markup:
-        """JSON that can stand in a script element of a page."""
+        """JSON that can stand in an attribute of a page, between single quotes."""
         text = json.dumps(
             _shown(self.spec), separators=(",", ":"), allow_nan=False, ensure_ascii=False
         )
-        return Markup(text.replace("<", "\\u003c"))  # our own specification, with data escaped
+        for sign in "&<'":
+            text = text.replace(sign, f"\\u{ord(sign):04x}")
+        return Markup(text)  # our own specification, with data escaped
 
 
 def layers(rows: Sequence[Mapping[str, Any]], *parts: Spec, **more: Any) -> Spec:
@@ -94,10 +108,21 @@ def category(field: str, **more: Any) -> Spec:
     return {"field": field, "type": "nominal", **more}
 
 
+_APART = ("color", "stroke", "strokeDash", "shape", "x", "y")
+
+
 def column(*parts: Spec) -> Spec:
     """Put charts above each other."""
-    apart = {"scale": dict.fromkeys(("color", "stroke", "shape", "x", "y"), "independent")}
+    apart = {"scale": dict.fromkeys(_APART, "independent")}
     return {"vconcat": list(parts), "config": _CONFIG, "spacing": 14, "resolve": apart}
+
+
+def themed(spec: Spec) -> Spec:
+    """Return a chart whose axes and words have the colours of the page that shows it."""
+    config = json.dumps(spec["config"])
+    for colour, name in _THEME.items():
+        config = config.replace(colour, f"var(--{name})")
+    return {**spec, "config": json.loads(config), "background": None}
 
 
 def tips(**fields: str) -> list[Spec]:
@@ -133,7 +158,11 @@ def picture(spec: Spec, suffix: str) -> bytes:
 
     shown = {**_shown(spec), "background": "white"}
     if suffix == ".svg":
-        return _numbered(vega.vegalite_to_svg(shown, vl_version=VEGA_VERSION)).encode()
+        svg = _numbered(vega.vegalite_to_svg(shown, vl_version=VEGA_VERSION))
+        if words := shown.get("description"):
+            said = Markup('<svg role="img" aria-label="{}" ').format(words)
+            svg = svg.replace("<svg ", said, 1)
+        return svg.encode()
     if suffix == ".png":
         return bytes(vega.vegalite_to_png(shown, vl_version=VEGA_VERSION, scale=2))
     return bytes(vega.vegalite_to_pdf(shown, vl_version=VEGA_VERSION))
@@ -165,8 +194,6 @@ def time_unit(seconds: float) -> tuple[str, float]:
     return ("minutes", 60.0) if seconds < 3 * 3600 else ("hours", 3600.0)
 
 
-# A chart of predicted against measured values: a dot each, and a band around equality.
-
 _BAND = 0.15
 COLOURS = ["#0072b2", "#c04a00", "#0a8265", "#b3225b", "#8a6d00", "#5b6472"]
 
@@ -174,7 +201,7 @@ COLOURS = ["#0072b2", "#c04a00", "#0a8265", "#b3225b", "#8a6d00", "#5b6472"]
 def against(
     rows: Sequence[dict[str, Any]], unit: str, title: str, *, shapes: Sequence[str] = ()
 ) -> Spec:
-    """Return the chart.
+    """Draw predicted against measured values: a dot each, and a band around equality.
 
     Args:
         rows: With "measured", "predicted", "set" (its colour), "cell" (its tooltip) and, where

@@ -216,7 +216,7 @@ def evidence_figure(value: float | int | str, name: str) -> str:
 
 
 def name_of(path: str) -> str:
-    """Last part of a path, shortened and printable."""
+    """Return the last part of a path, shortened and printable."""
     shown = printable(os.path.basename(path.rstrip("/")) or path)
     return shown if len(shown) <= _MOST_NAME else f"{shown[:24]}…{shown[-12:]}"
 

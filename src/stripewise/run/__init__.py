@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from stripewise.run._ask import ask as ask
     from stripewise.run._report import Observation as Observation
     from stripewise.run._report import emulation_lines as emulation_lines
-    from stripewise.run._report import headline as headline
     from stripewise.run._report import observation as observation
     from stripewise.run._report import observed_lines as observed_lines
 else:

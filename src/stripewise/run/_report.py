@@ -38,7 +38,7 @@ _SHOWN_HINTS = 6
 
 @dataclass(frozen=True)
 class Observation:
-    """What is told of one run; `warnings` and `errors` are said apart."""
+    """What a run showed; `warnings` and `errors` are printed apart from the rest."""
 
     run: InPlaceRun
     files: Sequence[ObservedFile]
@@ -48,7 +48,7 @@ class Observation:
     errors: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """For `--json`; sizes in bytes, times in seconds."""
+        """Return it as plain data; sizes in bytes, times in seconds."""
         amounts = _amounts(self.run)
         return {
             "run_id": self.run.run_id,
@@ -80,7 +80,7 @@ def observation(
     captured: bool = False,
     storage: EmulatedStorage | None = None,
 ) -> Observation:
-    """Sum a run up.
+    """Sum up a run that has ended.
 
     Args:
         run: That has ended.
@@ -137,15 +137,15 @@ def _not_emulated(run: InPlaceRun, warnings: list[str]) -> list[str]:
 
 
 def observed_lines(seen: Observation, *, everything: bool) -> list[str]:
-    """Lines for people.
+    """Return what was observed as lines for people.
 
     Args:
-        seen: What to tell.
+        seen: Of the run.
         everything: All files and all reported hints, not only the largest and the first.
     """
     if seen.run.handshake.state in _UNSEEN:
         return []
-    lines = [headline(seen)]
+    lines = [_headline(seen)]
     whys = (amount.why for amount in _amounts(seen.run).values())
     if why := reasons(why for why in whys if why not in seen.warnings):
         lines.append(f"   {'unknown':<10} {printable(why)}")
@@ -183,7 +183,7 @@ def _bandwidth(run: InPlaceRun) -> float | None:
     return total / profile.io_seconds if profile.io_seconds > 0 else 0.0
 
 
-def headline(seen: Observation) -> str:
+def _headline(seen: Observation) -> str:
     """Return how long the I/O took and how much it moved, in one line."""
     facts, amounts = seen.facts, _amounts(seen.run)
     words = [
@@ -242,7 +242,7 @@ def _hints(hints: Mapping[str, str], everything: bool) -> str:
 
 
 def emulation_lines(run: EmulatedRun) -> list[str]:
-    """Lines below those of the files."""
+    """Return what the emulated storage saw, as lines below those of the files."""
     requests = f"{plural(run.requests, 'request')}, {run.held} held back"
     lines = [
         f"   {printable(run.storage)}   emulated: {requests} "
@@ -256,27 +256,19 @@ def emulation_lines(run: EmulatedRun) -> list[str]:
 
 
 def emulation_json(run: EmulatedRun, n_ranks: int) -> dict[str, Any]:
-    """For `--json`; times in seconds."""
+    """Return what the emulated storage saw as plain data; times in seconds."""
     problem = run.why_it_hangs(n_ranks) or run.problem
     return {
-        "storage": run.storage,
-        "machine": run.machine,
-        "slowdown": run.slowdown,
+        **{name: getattr(run, name) for name in ("storage", "machine", "slowdown")},
         "counted": not problem,
         "problem": problem,
-        "transport": run.transport,
-        "ranks_per_node": run.ranks_per_node,
-        "processes": run.processes,
-        "writes": run.writes,
-        "reads": run.reads,
-        "metadata": run.metadata,
-        "held": run.held,
-        "held_seconds": run.held_seconds,
-        "model_seconds": run.model_seconds,
-        "late": run.late,
-        "late_seconds": run.late_seconds,
+        **{name: getattr(run, name) for name in _COUNTED},
         "limits": dict(run.limits),
-        "mapped": run.mapped,
-        "rings": run.rings,
-        "static_programs": run.static_programs,
+        **{name: getattr(run, name) for name in ("mapped", "rings", "static_programs")},
     }
+
+
+_COUNTED = (
+    *("transport", "ranks_per_node", "processes", "writes", "reads", "metadata"),
+    *("held", "held_seconds", "model_seconds", "late", "late_seconds"),
+)

@@ -15,47 +15,39 @@ from stripewise.present.blocks import Block, Column, Content, Lines, Notice, Poi
 from stripewise.present.renderers import as_lines, as_markdown, as_page, slug
 from stripewise.storage.machines import Storage
 
-_DATA = (
-    ("client.process_write", "One process writes"), ("client.process_read", "One process reads"),
-    ("client.file_write", "One node writes into one file"),
-    ("client.file_read", "One node reads from one file"),
-    ("client.node_write", "One node writes"), ("client.node_read", "One node reads"),
-    ("servers.target_write", "One target takes"), ("servers.target_read", "One target gives"),
-    ("servers.whole_write", "The whole storage takes"),
-    ("servers.whole_read", "The whole storage gives"),
-)  # fmt: skip
-_OPERATIONS = (
-    ("metadata.create", "All together create"), ("metadata.open", "All together open"),
-    ("metadata.stat", "All together look at (stat)"),
-    ("metadata.remove", "All together remove"),
-)  # fmt: skip
+_LIMITS = {
+    "client.process_write": "One process writes", "client.process_read": "One process reads",
+    "client.file_write": "One node writes into one file",
+    "client.file_read": "One node reads from one file",
+    "client.node_write": "One node writes", "client.node_read": "One node reads",
+    "servers.target_write": "One target takes", "servers.target_read": "One target gives",
+    "servers.whole_write": "The whole storage takes",
+    "servers.whole_read": "The whole storage gives",
+    "metadata.create": "All together create", "metadata.open": "All together open",
+    "metadata.stat": "All together look at (stat)", "metadata.remove": "All together remove",
+}  # fmt: skip
+_UNLIMITED = 1e14
+"""Bytes per second from which a figure of a description means that nothing is limited."""
 
 
 def limit_rows(storage: Storage) -> Iterator[dict[str, str]]:
     """Yield the limits that a storage's description has, from the process to the whole."""
-    for name, words in _DATA:
+    for name, words in _LIMITS.items():
         figure = storage.figures.get(name)
-        if figure is not None and figure.value < 1e14:
-            span = ""
-            if figure.low is not None and figure.high is not None:
-                span = f"{rate_text(figure.low)} to {rate_text(figure.high)}"
-            yield _limit(name, words, rate_text(figure.value), span, str(figure.kind))
-    for name, words in _OPERATIONS:
-        figure = storage.figures.get(name)
-        if figure is not None and figure.value > 0:
-            span = ""
-            if figure.low and figure.high:
-                span = f"{_files(1 / figure.high)} to {_files(1 / figure.low)}"
-            yield _limit(name, words, _files(1 / figure.value), span, str(figure.kind))
+        is_time = name.startswith("metadata.")  # of one operation
+        if figure is None or figure.value >= _UNLIMITED or (is_time and figure.value <= 0):
+            continue
+        text = _files_per_second if is_time else rate_text
+        ends = (figure.high, figure.low) if is_time else (figure.low, figure.high)
+        known = [end for end in ends if end is not None and (end or not is_time)]
+        span = " to ".join(map(text, known)) if len(known) == 2 else ""
+        yield {"figure": name, "words": words, "value": text(figure.value), "interval": span,
+               "known_by": str(figure.kind)}  # fmt: skip
 
 
-def _files(per_second: float) -> str:
-    return operations_text(per_second, "files")
-
-
-def _limit(figure: str, words: str, value: str, interval: str, known_by: str) -> dict[str, str]:
-    return {"figure": figure, "words": words, "value": value, "interval": interval,
-            "known_by": known_by}  # fmt: skip
+def _files_per_second(seconds: float) -> str:
+    """Say how many files a second an operation of so many seconds makes."""
+    return operations_text(1 / seconds, "files")
 
 
 def origin_text(book: AdviceBook) -> str:
@@ -202,10 +194,10 @@ def advice_json(book: AdviceBook) -> dict[str, Any]:
 
 
 def _one(one: Advice) -> dict[str, Any]:
+    names = ("rule", "topic", "sentence", "is_warning", "value", "low", "high", "unit")
     return {
-        "rule": one.rule, "topic": one.topic, "sentence": one.sentence,
-        "is_warning": one.is_warning, "value": one.value, "low": one.low, "high": one.high,
-        "unit": one.unit, "evidence": list(one.evidence),
+        **{name: getattr(one, name) for name in names},
+        "evidence": list(one.evidence),
         "how": [{"kind": how.kind, "text": how.text} for how in one.how],
         "site_defaults": dict(one.defaults),
-    }  # fmt: skip
+    }

@@ -26,32 +26,6 @@ ELEMENT_BYTES = 8
 """Of the pattern blocks, whose `local` a suite's rank_size gives."""
 
 DIRECTORY = "directory"
-_COUNTS = ("nodes", "ranks_per_node", "steps", "files", "depth", "width")
-_SIZES = ("transfer_bytes", "file_bytes")
-_TITLES = {
-    "nodes": "nodes",
-    "ranks_per_node": "ranks per node",
-    "transfer_bytes": "transfer size",
-    "local": "data per rank",
-    "size": "array",
-    "steps": "steps",
-    "files": "files per rank",
-    "depth": "depth of the tree",
-    "width": "directories per level",
-    "file_bytes": "bytes per file",
-    "stonewall_seconds": "stonewall",
-    "pattern": "pattern",
-    "backend": "library",
-    "layout": "files",
-    "mode": "mode",
-    "sharing": "directories",
-    "sync": "sync",
-    "cache": "against caches",
-    "runner": "program",
-    "operation": "operation",
-    "beside": "beside",
-    DIRECTORY: "directory",
-}
 SCALES = ("nodes", "ranks_per_node")
 
 
@@ -122,7 +96,7 @@ def axes_of(cases: Sequence[Case], places: Mapping[str, Place]) -> tuple[Axis, .
 
 def _names(cases: Iterable[Case]) -> list[str]:
     settings = sorted({name for case in cases for name, _ in case.settings})
-    return [*_TITLES, *(f"settings.{name}" for name in settings)]
+    return [*_FIELDS, *(f"settings.{name}" for name in settings)]
 
 
 def _reader(name: str) -> Callable[[Case], Any]:
@@ -157,7 +131,8 @@ def _axis(
     known = list(dict.fromkeys(values))
     if name == DIRECTORY:
         return _directories(known, places)
-    title, read, text = _TITLES.get(name, ""), _reader(name), _shown(name)
+    read = _reader(name)
+    title, text = _FIELDS.get(name, ("", _setting_text))
     if name.startswith("settings."):
         title = printable(name.rpartition(".")[2])
     if name == "local" and all("," not in one and one for one in known):
@@ -187,18 +162,39 @@ def _order(value: Any) -> tuple[bool, float, str]:
     return True, 0.0, "" if value is None else str(value)
 
 
-def _shown(name: str) -> Callable[[Any], str]:
-    if name in _SIZES:
-        return lambda value: size_text(value) if value else "whole"
-    if name == "stonewall_seconds":
-        return lambda value: seconds_text(value) if value else "off"
-    if name == "sync":
-        return lambda value: "with sync" if value else "without sync"
-    if name in _COUNTS:
-        return str
-    if name == "beside":
-        return lambda value: f"beside {printable(value)}" if value else "alone"
-    return lambda value: "default" if value in (None, "") else value_text(value)
+def _setting_text(value: Any) -> str:
+    return "default" if value in (None, "") else value_text(value)
+
+
+def _size(value: int) -> str:
+    return size_text(value) if value else "whole"
+
+
+_FIELDS: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "nodes": ("nodes", str),
+    "ranks_per_node": ("ranks per node", str),
+    "transfer_bytes": ("transfer size", _size),
+    "local": ("data per rank", _setting_text),
+    "size": ("array", _setting_text),
+    "steps": ("steps", str),
+    "files": ("files per rank", str),
+    "depth": ("depth of the tree", str),
+    "width": ("directories per level", str),
+    "file_bytes": ("bytes per file", _size),
+    "stonewall_seconds": ("stonewall", lambda value: seconds_text(value) if value else "off"),
+    "pattern": ("pattern", _setting_text),
+    "backend": ("library", _setting_text),
+    "layout": ("files", _setting_text),
+    "mode": ("mode", _setting_text),
+    "sharing": ("directories", _setting_text),
+    "sync": ("sync", lambda value: "with sync" if value else "without sync"),
+    "cache": ("against caches", _setting_text),
+    "runner": ("program", _setting_text),
+    "operation": ("operation", _setting_text),
+    "beside": ("beside", lambda value: f"beside {printable(value)}" if value else "alone"),
+    DIRECTORY: ("directory", _setting_text),
+}
+"""Fields of a case that may vary, scales first: their title, and how a value is written."""
 
 
 # ---- directories -----------------------------------------------------------------------------
@@ -305,6 +301,26 @@ def is_drawable(one: CaseFigures) -> bool:
     return all(
         isfinite(value) and value > 0 for value in (one.median, one.best, one.low, one.high)
     )
+
+
+def figure_row(one: CaseFigures, unit: Unit) -> dict[str, Any]:
+    """Return what every chart shows of a cell: numbers in a unit, and words for its tooltip."""
+    return {
+        "median": one.median / unit.size,
+        "low": one.low / unit.size,
+        "high": one.high / unit.size,
+        "best": one.best / unit.size,
+        "outliers": [one.rates[place] / unit.size for place in one.outliers],
+        "rate": rate_of(one),
+        "interval": f"{rate_of(one, one.low)} – {rate_of(one, one.high)}",
+        "top": rate_of(one, one.best),
+        "runs": len(one.rates),
+    }
+
+
+def job_words(case: Case) -> str:
+    """Say how large the job of a case is."""
+    return f"{plural(case.nodes, 'node')}, {plural(case.ranks_per_node, 'rank')} per node"
 
 
 def rate_of(one: CaseFigures, rate: float | None = None) -> str:

@@ -5,15 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from math import isfinite
-from typing import Any, Protocol
 
 from stripewise.bench.campaign import Campaign, CaseFigures, Flag
 from stripewise.bench.limits import Limit, Limits
-from stripewise.bench.report._charts import Section as ChartSection
-from stripewise.bench.report._charts import chart_sections, picture_note
-from stripewise.bench.report._path import path_picture
+from stripewise.bench.report._charts import chart_sections
+from stripewise.bench.report._path import path_chart
 from stripewise.bench.report._sentences import (
     MADE,
     doubts_of,
@@ -26,14 +23,12 @@ from stripewise.bench.report._sentences import (
     untold_words,
 )
 from stripewise.bench.report._tables import (
-    CellRow,
-    cell_axes,
-    cell_rows,
+    cell_table,
     circumstances,
     constants,
     failed_rows,
-    hint_rows,
-    striping_rows,
+    failed_table,
+    striping_section,
 )
 from stripewise.present import (
     Chart,
@@ -58,7 +53,6 @@ from stripewise.present.blocks import (
     Facts,
     Lines,
     Notice,
-    Picture,
     Point,
     Points,
     Section,
@@ -93,11 +87,11 @@ def campaign_lines(
     lines = [
         *summary_of_campaign(campaign, figures, flags),
         "",
-        *(f" {text}" for text in block_lines(_cells(campaign, figures, most_cells))),
+        *(f" {text}" for text in block_lines(cell_table(campaign, figures, most_cells))),
     ]
     lines += _doubts(campaign, figures)
-    failed = [f"{cell}, run {runs}: {status}: {why}"
-              for cell, runs, status, why in failed_rows(campaign)]  # fmt: skip
+    failed = ["{cell}, run {runs}: {status}: {why}".format(**row)
+              for row in failed_rows(campaign)]  # fmt: skip
     lines += labelled("failed", _some(failed))
     return lines + (limit_lines(limits) if limits is not None else [])
 
@@ -116,9 +110,9 @@ def summary_of_campaign(
 
 def _doubts(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[str]:
     texts = [
-        f"{printable(doubt.name)}: {cell}: {printable(text)}"
-        for doubt in doubts_of(campaign, figures)
-        for cell, text in islice(doubt.cells, _MOST_SENTENCES)
+        f"{printable(name)}: {cell}: {printable(text)}"
+        for name, cells in doubts_of(campaign, figures).items()
+        for cell, text in cells[:_MOST_SENTENCES]
     ]
     return labelled("doubtful", _some(texts))
 
@@ -159,32 +153,14 @@ MOST_ROWS = 5000
 MOST_SENTENCES = 50
 """Of one flag."""
 
-_MOST_FAILED = 500
 _MOST_OPEN = 8
 """Sentences of one doubt that a page shows unasked."""
-
-
-class Advice(Protocol):
-    """What the page needs of a piece of advice."""
-
-    @property
-    def topic(self) -> str:
-        """Heading under which users find it."""
-
-    @property
-    def sentence(self) -> str:
-        """The advice in their words, with its figure."""
-
-    @property
-    def is_warning(self) -> bool:
-        """Whether it says what not to do."""
 
 
 def render_campaign(
     campaign: Campaign,
     figures: Sequence[CaseFigures],
     limits: Limits | None = None,
-    advice: Sequence[Advice] = (),
     *,
     flags: Sequence[Flag] = (),
     why_no_limits: str = "",
@@ -195,7 +171,6 @@ def render_campaign(
         campaign: That was made or imported; its texts are data and are escaped.
         figures: Of its cells.
         limits: That it tells; None: the page has none.
-        advice: To users of the storage, each with its figure.
         flags: Reasons to doubt the campaign as a whole.
         why_no_limits: Why the campaign does not tell limits, for people; "": nothing is said.
     """
@@ -206,13 +181,12 @@ def render_campaign(
     subject += [f"{when} UTC"] if (when := moment(campaign.started_unix_seconds)) else []
     blocks = [
         _summary(campaign, figures, flags),
-        *_advice(advice),
         *_limits(campaign, limits, why_no_limits),
-        *map(_charts, chart_sections(campaign, figures)),
+        *chart_sections(campaign, figures),
         *_doubtful(campaign, figures),
-        *_failed(campaign),
-        _cells(campaign, figures, MOST_ROWS),
-        *_striping(campaign),
+        *failed_table(campaign),
+        cell_table(campaign, figures, MOST_ROWS),
+        *striping_section(campaign),
         _circumstances(campaign),
     ]
     return as_page(
@@ -239,14 +213,6 @@ def _pairs(name: str, title: str, values: Mapping[str, str]) -> Iterator[Block]:
         yield Facts(name, title, [Fact(slug(what), what, value) for what, value in values.items()])
 
 
-def _advice(advice: Sequence[Advice]) -> Iterator[Block]:
-    if advice:
-        texts = [
-            f"{'Do not: ' if one.is_warning else ''}{one.topic}. {one.sentence}" for one in advice
-        ]
-        yield Points.of("advice", "Advice for users", texts)
-
-
 def _limits(campaign: Campaign, limits: Limits | None, why_not: str) -> Iterator[Block]:
     blocks: list[Block] = []
     if why_not:
@@ -258,8 +224,8 @@ def _limits(campaign: Campaign, limits: Limits | None, why_not: str) -> Iterator
 
 
 def _limit_blocks(campaign: Campaign, limits: Limits) -> Iterator[Block]:
-    if path := path_picture(campaign, limits):
-        yield Picture("path", "", *path, _PATH_NOTE)
+    if path := path_chart(campaign, limits):
+        yield Drawings("path", "", [path], _PATH_NOTE)
     if limits.limits:
         yield _limit_table(limits)
     if limits.laws:
@@ -287,9 +253,8 @@ def _limit_blocks(campaign: Campaign, limits: Limits) -> Iterator[Block]:
 
 
 _PATH_NOTE = (
-    "The path of the data of the largest job. The thicker a part, the more goes through all of it "
-    "together (logarithmic); the narrowest part limits a job that writes a file per process. "
-    "Dashed: only some jobs pass it, such as those with a shared file or collective buffering."
+    "The path of the data of the largest job, and what goes through each part of it together, on "
+    "a logarithmic axis. The narrowest part limits a job that writes a file per process."
 )
 
 
@@ -314,132 +279,22 @@ def _limit_table(limits: Limits) -> Table:
     return Table("figures", "", columns, rows, total=total, is_sortable=True)
 
 
-def _charts(section: ChartSection) -> Section:
-    blocks: list[Block] = []
-    said = ""
-    for number, group in enumerate(section.groups, 1):
-        notes = [group.note if group.note != said else ""]
-        notes += [picture_note(group.hidden)] if group.hidden else []
-        said = group.note
-        note = " ".join(filter(None, notes))
-        name = f"{section.name}-{number}"
-        blocks.append(Drawings(name, group.title, group.panels, note, group.legend, is_grid=True))
-    return Section(section.name, section.title, blocks)
-
-
 def _doubtful(campaign: Campaign, figures: Sequence[CaseFigures]) -> Iterator[Block]:
     blocks: list[Block] = []
-    for doubt in doubts_of(campaign, figures):
-        texts = [f"{cell}. {text}" for cell, text in doubt.cells[:MOST_SENTENCES]]
-        if (more := len(doubt.cells) - MOST_SENTENCES) > 0:
+    for name, cells in doubts_of(campaign, figures).items():
+        texts = [f"{cell}. {text}" for cell, text in cells[:MOST_SENTENCES]]
+        if (more := len(cells) - MOST_SENTENCES) > 0:
             texts.append(f"and {more} more, which the table of cells has.")
-        number = plural(len(doubt.cells), "figure")
-        name = f"doubt-{slug(doubt.name)}"
-        points = Points.of(f"{name}-cells", "", texts)
-        is_long = len(doubt.cells) > _MOST_OPEN
-        blocks.append(Section(name, f"{doubt.name}: {number}", [points], is_long))
+        key = f"doubt-{slug(name)}"
+        title = f"{name}: {plural(len(cells), 'figure')}"
+        points = Points.of(f"{key}-cells", "", texts)
+        blocks.append(Section(key, title, [points], len(cells) > _MOST_OPEN))
     if blocks:
         note = Notice("doubts-note", "", [
             "These figures stand in the charts and tables as they were measured; the sentences "
             "say why not to rely on them."
         ])  # fmt: skip
         yield Section("doubts", "Doubts", [note, *blocks])
-
-
-def _failed(campaign: Campaign) -> Iterator[Block]:
-    rows = failed_rows(campaign)
-    if rows:
-        names = ("cell", "runs", "status", "why")
-        columns = [Column(name, name.capitalize()) for name in names]
-        shown = [
-            {**dict(zip(names, row, strict=True)), "look": "failed"} for row in rows[:_MOST_FAILED]
-        ]
-        first = f"The first {len(shown)} of {len(rows)}" if len(rows) > len(shown) else ""
-        total = f"{first or 'Runs that did not end well'}; none of them is in the figures"
-        yield Table("failed", "Failed runs", columns, shown, total=total)
-
-
-def _cells(campaign: Campaign, figures: Sequence[CaseFigures], most: int) -> Table:
-    """Return the table of cells, of which `most` are shown; 0: all."""
-    axes = cell_axes(campaign)
-    rows = list(cell_rows(campaign, figures))
-    shown = rows[:most] if most else rows
-    columns = [
-        Column("series", "Series"),
-        *(Column(f"axis_{at}", axis.title, order=f"at_{at}") for at, axis in enumerate(axes)),
-        Column("operation", "Operation"),
-        Column("median", "Median", "figure", order="by_median"),
-        Column("interval", "Interval, 95 %", "figure", order="by_low"),
-        Column("best", "Best", "figure", order="by_best"),
-        Column("spread", "Spread (CV)", "figure"),
-        Column("runs", "Runs", "figure", order="by_runs"),
-        Column("doubts", "Doubts", small="trouble"),
-    ]
-    total = f"{plural(len(rows), 'row')}, in the order of the suite"
-    if len(rows) > len(shown):
-        total = (
-            f"The first {most} of {plural(len(rows), 'row')}; write all with `stripewise bench "
-            "report --csv FILE`"
-        )
-    note = (
-        "Median, interval and best are of all runs that ended well, outliers included. Spread: "
-        "coefficient of variation of these runs."
-    )
-    cells = [_cell(row) for row in shown]
-    return Table("cells", "All cells", columns, cells, note, total=total, is_sortable=True)
-
-
-def _cell(row: CellRow) -> dict[str, Any]:
-    found = row.figures
-    return {
-        "series": row.series,
-        **{f"axis_{at}": value for at, value in enumerate(row.values)},
-        **{f"at_{at}": order for at, order in enumerate(row.orders)},
-        "operation": row.operation,
-        "median": row.median or "–",
-        "interval": row.interval, "best": row.best, "spread": row.spread, "runs": row.runs or "0",
-        "by_median": found.median if found else 0, "by_low": found.low if found else 0,
-        "by_best": found.best if found else 0, "by_runs": len(found.rates) if found else 0,
-        "doubts": row.doubts, "trouble": row.trouble,
-        "look": "" if found else "failed",
-    }  # fmt: skip
-
-
-def _striping(campaign: Campaign) -> Iterator[Block]:
-    blocks: list[Block] = []
-    if striping := striping_rows(campaign):
-        columns = (
-            Column("directory", "Directory"),
-            Column("asked", "Asked for"),
-            Column("found", "Found"),
-            Column("targets", "Targets used"),
-        )
-        rows = [
-            {
-                "directory": one.directory,
-                "asked": one.asked or "the storage's default",
-                "found": one.found + (_DIFFERS if one.differs else ""),
-                "targets": one.targets or "not known",
-                "look": "doubtful" if one.differs else "",
-            }
-            for one in striping
-        ]
-        total = "Files of each directory, read back from the storage"
-        blocks.append(Table("found-striping", "", columns, rows, total=total))
-    if hints := hint_rows(campaign)[:_MOST_FAILED]:
-        note = (
-            "A hint that is reported is one that the library knows, which does not prove that it "
-            "acts."
-        )
-        total = "Hints that MPI-IO reported of the open file"
-        rows = [{"cells": cells, "hints": hint} for cells, hint in hints]
-        both = (Column("cells", "Cells"), Column("hints", "Hints"))
-        blocks.append(Table("found-hints", "", both, rows, note, total=total))
-    if blocks:
-        yield Section("striping", "Striping and hints as found", blocks)
-
-
-_DIFFERS = ", which is not what was asked for"
 
 
 def _circumstances(campaign: Campaign) -> Section:

@@ -22,6 +22,7 @@ from stripewise.bench.comparison import (
     factor_tables,
 )
 from stripewise.bench.report._axes import operation_title
+from stripewise.bench.report._curves import colour_of
 from stripewise.present import (
     chart,
     finite,
@@ -163,26 +164,18 @@ def _table_json(table: FactorTable) -> dict[str, Any]:
 
 
 def _ratio_json(ratio: Ratio | None) -> dict[str, Any] | None:
-    if ratio is None:
-        return None
-    return {
-        "value": ratio.value, "low": ratio.low, "high": ratio.high, "chance": ratio.chance,
-        "verdict": ratio.verdict, "unlike": ratio.unlike,
-    }  # fmt: skip
+    return None if ratio is None else {**vars(ratio), "verdict": ratio.verdict}
 
 
 def _target_json(one: Any) -> dict[str, Any]:
-    return {
-        "target": one.target, "operation": one.operation, "ratio": one.ratio, "low": one.low,
-        "high": one.high, "runs": one.runs, "chance": one.chance, "sentence": one.sentence,
-    }  # fmt: skip
+    fields = {name: value for name, value in vars(one).items() if name != "changed"}
+    return {**fields, "sentence": one.sentence}
 
 
 # A comparison of campaigns as one self-contained page.
 
 _MOST_CHARTS = 24
 _MOST_ROWS = 2000
-_COLOURS = (chart.BASELINE, chart.WRITE, chart.TRIAL, chart.TROUBLE, chart.MUTED, "#7a5200")
 
 
 def render_comparison(found: Comparison) -> str:
@@ -298,27 +291,20 @@ def _curve(
 ) -> chart.Chart:
     name, operation, over = key
     unit, scale = ("GiB/s", 2.0**30) if members[0].of_data else ("operations/s", 1.0)
-    rows = []
-    for member in members:
-        for campaign, cell in zip(found.names, member.cells, strict=True):
-            if cell is None:
-                continue
-            low, high = found.interval(cell)
-            rows.append(
-                {
-                    "campaign": campaign, "x": _x(over, cell.case), "rate": cell.median / scale,
-                    "low": low / scale if isfinite(low) else cell.median / scale,
-                    "high": high / scale if isfinite(high) else cell.median / scale,
-                    "runs": len(cell.logs),
-                }
-            )  # fmt: skip
+    rows = [
+        {
+            "campaign": campaign,
+            "x": _x(over, cell.case),
+            **{name: value / scale for name, value in _span(found, cell).items()},
+            "runs": len(cell.logs),
+        }
+        for member in members
+        for campaign, cell in zip(found.names, member.cells, strict=True)
+        if cell is not None
+    ]
     x = chart.number("x", over, scale={"type": "log", "base": 2, "nice": False}, axis={
         "values": sorted({row["x"] for row in rows}), "format": ",d", "grid": False})  # fmt: skip
-    colour = chart.category(
-        "campaign", title=None, sort=None,
-        scale={"domain": list(found.names), "range": [
-            _COLOURS[at % len(_COLOURS)] for at in range(len(found.names))]},
-    )  # fmt: skip
+    colour = colour_of("campaign", found.names, {"title": None})
     y = chart.number("rate", unit, scale={"zero": True})
     numbers = {"x": over, "rate": unit, "low": "low", "high": "high", "runs": "runs"}
     told = [*chart.tips(campaign="campaign"), *(chart.tip(*one) for one in numbers.items())]
@@ -337,3 +323,10 @@ def _curve(
     )
     words = f"{operation_title(operation)} of {name} over {over}: {ends}."
     return chart.Chart(chart.column(spec), words)
+
+
+def _span(found: Comparison, cell: Cell) -> dict[str, float]:
+    """Return the median of a cell with its interval, which is the median alone if unknown."""
+    ends = zip(("low", "high"), found.interval(cell), strict=True)
+    known = {name: end if isfinite(end) else cell.median for name, end in ends}
+    return {"rate": cell.median, **known}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Curves and heat maps of a campaign, panel by panel."""
+"""Draws curves and heat maps of a campaign, panel by panel."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from stripewise.bench.campaign import CaseFigures
 from stripewise.bench.report._axes import (
     Axis,
     Unit,
+    figure_row,
     is_drawable,
     label_of,
     operation_title,
     unit_of,
 )
 from stripewise.bench.report._kinds import HEAT, ChartKind
-from stripewise.present import Chart, Spec, chart, number_text, plural, printable
+from stripewise.present import Chart, Spec, chart, number_text, printable
 
 PALETTE = ("#0072b2", "#c04a00", "#0a8265", "#aa3f8f", "#8a6d00", "#3f9bd4", "#5b6472", "#1c2330")
 """Told apart with the usual forms of colour blindness; shapes tell the same."""
@@ -28,7 +29,7 @@ SHAPES = (
     *("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"),
     *("triangle-right", "triangle-left"),
 )
-CROSS = "M-1,-1L1,1M1,-1L-1,1"
+_CROSS = "M-1,-1L1,1M1,-1L-1,1"
 HEIGHT = 240
 _LEGEND: Spec = {"title": None, "columns": 3, "labelLimit": 260, "symbolOpacity": 1}
 _MOST_TEXTS = 8
@@ -120,19 +121,11 @@ def curves(
 def _curve_row(kind: ChartKind, x: Axis, one: CaseFigures, unit: Unit) -> dict[str, Any]:
     value = x.at(one.case)
     return {
+        **figure_row(one, unit),
         "x": value if x.is_number else x.text(value),
         "order": x.values.index(value),
         "line": label_of(one.case, kind.lines, series=not kind.series_apart),
-        "median": one.median / unit.size,
-        "low": one.low / unit.size,
-        "high": one.high / unit.size,
-        "best": one.best / unit.size,
-        "outliers": [one.rates[place] / unit.size for place in one.outliers],
         "where": x.said(one.case),
-        "rate": one.text(one.median),
-        "interval": f"{one.text(one.low)} – {one.text(one.high)}",
-        "top": one.text(one.best),
-        "runs": len(one.rates),
         "doubts": ", ".join(dict.fromkeys(flag.name for flag in one.flags)) or "none",
     }
 
@@ -161,9 +154,8 @@ def _curve_marks(
 ) -> list[Spec]:
     across = horizontal(x)
     up = chart.number("median", unit.name, scale=heights, axis=_ticks(heights))
-    looks = {"domain": list(names), "range": [PALETTE[n % 8] for n in range(len(names))]}
     shown = {**_LEGEND} if legend else None
-    colour = chart.category("line", scale=looks, legend=shown)
+    colour = colour_of("line", names, shown)
     shape = chart.category(
         "line", legend=shown,
         scale={"domain": list(names), "range": [SHAPES[n % 8] for n in range(len(names))]},
@@ -180,11 +172,22 @@ def _curve_marks(
         chart.layer("line", at, strokeWidth=1.8),
         chart.layer("point", {**at, "y": {**up, "field": "best"}}, shape="stroke", size=90,
                     strokeWidth=1.6, filled=False),
-        {**chart.layer("point", {**at, "y": {**up, "field": "outlier"}}, shape=CROSS, size=34,
-                       strokeWidth=1.4, filled=False, clip=True),
-         "transform": [{"flatten": ["outliers"], "as": ["outlier"]}]},
+        outliers({**at, "y": {**up, "field": "outlier"}}),
         chart.points({**at, "shape": shape, "tooltip": tooltip}, size=46),
     ]  # fmt: skip
+
+
+def colour_of(field: str, names: Sequence[str], legend: Spec | None) -> Spec:
+    """Return the encoding that gives each name a colour of the palette."""
+    colours = [PALETTE[n % len(PALETTE)] for n in range(len(names))]
+    return chart.category(field, legend=legend, scale={"domain": list(names), "range": colours})
+
+
+def outliers(places: Spec, **looks: Any) -> Spec:
+    """Return a cross at the field "outlier" for each of the runs in "outliers"."""
+    looks = {"shape": _CROSS, "size": 34, "strokeWidth": 1.4, "filled": False, **looks}
+    crosses = chart.layer("point", places, clip=True, **looks)
+    return {**crosses, "transform": [{"flatten": ["outliers"], "as": ["outlier"]}]}
 
 
 def horizontal(axis: Axis) -> Spec:
@@ -267,12 +270,10 @@ def _squares(
 ) -> list[Mapping[str, Any]]:
     return [
         {
+            **figure_row(one, unit),
             "x": x.text(x.at(one.case)), "y": y.text(y.at(one.case)),
-            "median": one.median / unit.size, "share": one.median / unit.size / top,
-            "shown": number_text(one.median / unit.size),
+            "share": one.median / unit.size / top, "shown": number_text(one.median / unit.size),
             "where": f"{x.said(one.case)}, {y.said(one.case)}",
-            "rate": one.text(one.median), "top": one.text(one.best),
-            "runs": plural(len(one.rates), "run"),
         }
         for one in figures
     ]  # fmt: skip

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which charts a campaign gets: it follows from what varies, never from the name of its suite."""
+"""Chooses the charts of a campaign by what varies in it, never by the name of its suite."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Charts of a campaign's runs: over time, and by the target that a file was on."""
+"""Draws the runs of a campaign over time, and by the target that their file was on."""
 
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a campaign says, in whole sentences."""
+"""Says in whole sentences what a campaign found, and how its figures were protected."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import isfinite
 
 from stripewise.bench import Case
@@ -25,19 +24,6 @@ from stripewise.present import (
 
 MADE, EMULATED, SIMULATED = "measured", "emulated", "simulated"
 _FAR_BEHIND = 0.5
-
-
-@dataclass(frozen=True)
-class Doubt:
-    """A flag of some cells.
-
-    Attributes:
-        name: Of the flag.
-        cells: That have it: name of the cell with its sentence.
-    """
-
-    name: str
-    cells: tuple[tuple[str, str], ...]
 
 
 def how_made(campaign: Campaign) -> str:
@@ -80,11 +66,6 @@ def peak_of(
     found = [one for one in figures if one.operation == operation and isfinite(one.median)]
     sound = [one for one in found if all(flag.name != "caching" for flag in one.flags)]
     return max((credible and sound) or found, key=lambda one: one.median, default=None)
-
-
-def cell_name(case: Case, axes: Iterable[Axis]) -> str:
-    """Name a cell by its series and all that varies."""
-    return label_of(case, axes)
 
 
 def headline(figures: Sequence[CaseFigures]) -> str:
@@ -150,7 +131,7 @@ def _at(one: CaseFigures, axes: Iterable[Axis]) -> str:
     runs = "one run"
     if len(one.rates) > 1:
         runs = f"median of {len(one.rates)} runs, the best {rate_of(one, one.best)}"
-    return f"{rate_of(one)} ({runs}) with {cell_name(one.case, axes)}"
+    return f"{rate_of(one)} ({runs}) with {label_of(one.case, axes)}"
 
 
 def _behind(figures: Iterable[CaseFigures], peak: CaseFigures) -> Iterator[str]:
@@ -190,15 +171,17 @@ def _failed(campaign: Campaign) -> Iterator[str]:
         yield f"{plural(total, 'run')} did not end well: {said}. None of them is in the figures."
 
 
-def doubts_of(campaign: Campaign, figures: Iterable[CaseFigures]) -> list[Doubt]:
-    """Sort flags with their sentences by name."""
+def doubts_of(
+    campaign: Campaign, figures: Iterable[CaseFigures]
+) -> dict[str, list[tuple[str, str]]]:
+    """Sort flags by name: name -> (cell, sentence) of each figure that has it."""
     axes = axes_of(list(campaign.suite.cases), campaign.suite.directories)
     found: dict[str, list[tuple[str, str]]] = {}
     for one in figures:
         for flag in one.flags:
-            cell = f"{cell_name(one.case, axes)}: {printable(one.operation)}"
+            cell = f"{label_of(one.case, axes)}: {printable(one.operation)}"
             found.setdefault(flag.name, []).append((cell, flag.text))
-    return [Doubt(name, tuple(cells)) for name, cells in found.items()]
+    return found
 
 
 def law_words(law: Law) -> str:

@@ -1,17 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of a campaign: cells, runs that failed, striping and hints as found, circumstances."""
+"""Makes the tables of a campaign: cells, failed runs, striping and hints, circumstances."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import isfinite
 from statistics import median
 from typing import Any
 
 from stripewise.bench._case import CaseRun
-from stripewise.bench.campaign import Campaign, CaseFigures
+from stripewise.bench.campaign import Campaign, CaseFigures, Place
 from stripewise.bench.report._axes import (
     ELEMENT_BYTES,
     Axis,
@@ -23,37 +22,11 @@ from stripewise.bench.report._axes import (
     striping_words,
 )
 from stripewise.present import number_text, plural, printable, size_text
+from stripewise.present.blocks import Block, Column, Section, Table
 
 _LONG = 400
-
-
-@dataclass(frozen=True)
-class CellRow:
-    """One cell and operation of the table.
-
-    Attributes:
-        series: Of the case.
-        values: Of each axis that varies, for people.
-        orders: Their places, to sort by.
-        operation: For people; "" where no run ended well.
-        figures: None where no run ended well.
-        interval / best / spread / runs: For people.
-        doubts: Names of the flags.
-        trouble: What became of runs that did not end well.
-    """
-
-    series: str
-    values: tuple[str, ...]
-    orders: tuple[int, ...]
-    operation: str = ""
-    figures: CaseFigures | None = None
-    median: str = ""
-    interval: str = ""
-    best: str = ""
-    spread: str = ""
-    runs: str = ""
-    doubts: str = ""
-    trouble: str = ""
+_MOST_ROWS = 500
+Row = dict[str, Any]
 
 
 def cell_axes(campaign: Campaign) -> tuple[Axis, ...]:
@@ -61,32 +34,73 @@ def cell_axes(campaign: Campaign) -> tuple[Axis, ...]:
     return axes_of(list(campaign.suite.cases), campaign.suite.directories)
 
 
-def cell_rows(campaign: Campaign, figures: Iterable[CaseFigures]) -> Iterator[CellRow]:
-    """Yield a row for each cell and operation, in the order of the suite."""
+def cell_table(campaign: Campaign, figures: Iterable[CaseFigures], most: int) -> Table:
+    """Return a row for each cell and operation, of which `most` are shown; 0: all."""
     axes = cell_axes(campaign)
+    rows = list(_cell_rows(campaign, figures, axes))
+    shown = rows[:most] if most else rows
+    columns = [
+        Column("series", "Series"),
+        *(Column(f"axis_{at}", axis.title, order=f"at_{at}") for at, axis in enumerate(axes)),
+        Column("operation", "Operation"),
+        Column("median", "Median", "figure", order="by_median"),
+        Column("interval", "Interval, 95 %", "figure", order="by_low"),
+        Column("best", "Best", "figure", order="by_best"),
+        Column("spread", "Spread (CV)", "figure"),
+        Column("runs", "Runs", "figure", order="by_runs"),
+        Column("doubts", "Doubts", small="trouble"),
+    ]
+    total = f"{plural(len(rows), 'row')}, in the order of the suite"
+    if len(rows) > len(shown):
+        total = (
+            f"The first {most} of {plural(len(rows), 'row')}; write all with `stripewise bench "
+            "report --csv FILE`"
+        )
+    note = (
+        "Median, interval and best are of all runs that ended well, outliers included. Spread: "
+        "coefficient of variation of these runs."
+    )
+    return Table("cells", "All cells", columns, shown, note, total=total, is_sortable=True)
+
+
+def _cell_rows(
+    campaign: Campaign, figures: Iterable[CaseFigures], axes: Sequence[Axis]
+) -> Iterator[Row]:
+    """Yield the rows in the order of the suite."""
     places = [{value: n for n, value in enumerate(axis.values)} for axis in axes]
     by_case: dict[str, list[CaseFigures]] = {}
     for one in figures:
         by_case.setdefault(one.case.key, []).append(one)
     for case, runs in campaign.of_cases():
-        values = [axis.at(case) for axis in axes]
-        words = tuple(axis.text(value) for axis, value in zip(axes, values, strict=True))
-        orders = tuple(at[value] for at, value in zip(places, values, strict=True))
-        row = CellRow(printable(case.series), words, orders, trouble=_trouble(runs))
+        row: Row = {"series": case.series, "trouble": _trouble(runs)}
+        for number, (axis, place) in enumerate(zip(axes, places, strict=True)):
+            value = axis.at(case)
+            row |= {f"axis_{number}": axis.text(value), f"at_{number}": place[value]}
         mine = by_case.get(case.key, [])
-        yield from (_with_figures(row, one) for one in mine)
+        yield from (row | _figure_cells(one) for one in mine)
         if not mine:
-            yield row
+            yield row | _NO_FIGURE
 
 
-def _with_figures(row: CellRow, one: CaseFigures) -> CellRow:
+def _figure_cells(one: CaseFigures) -> Row:
     outliers = f", {plural(len(one.outliers), 'outlier')}" if one.outliers else ""
-    return CellRow(
-        row.series, row.values, row.orders, operation_title(one.operation), one,
-        rate_of(one), f"{rate_of(one, one.low)} – {rate_of(one, one.high)}",
-        rate_of(one, one.best), spread_of(one), f"{len(one.rates)}{outliers}",
-        ", ".join(dict.fromkeys(printable(flag.name) for flag in one.flags)), row.trouble,
-    )  # fmt: skip
+    return {
+        "operation": operation_title(one.operation),
+        "median": rate_of(one), "by_median": one.median,
+        "interval": f"{rate_of(one, one.low)} – {rate_of(one, one.high)}", "by_low": one.low,
+        "best": rate_of(one, one.best), "by_best": one.best,
+        "spread": spread_of(one),
+        "runs": f"{len(one.rates)}{outliers}", "by_runs": len(one.rates),
+        "doubts": ", ".join(dict.fromkeys(printable(flag.name) for flag in one.flags)),
+    }  # fmt: skip
+
+
+_NO_FIGURE: Row = {
+    **dict.fromkeys(("operation", "interval", "best", "spread", "doubts"), ""),
+    **dict.fromkeys(("by_median", "by_low", "by_best", "by_runs"), 0),
+    **{"median": "–", "runs": "0", "look": "failed"},
+}
+"""Of a cell of which no run ended well."""
 
 
 def _trouble(runs: Sequence[CaseRun]) -> str:
@@ -137,68 +151,100 @@ _COMMON: tuple[tuple[str, str, Any], ...] = (
 # ---- failed runs -----------------------------------------------------------------------------
 
 
-def failed_rows(campaign: Campaign) -> list[tuple[str, str, str, str]]:
-    """Return runs that did not end well as cell, runs, status, why; equal ones of a cell once."""
-    names = {case.key: label_of(case, axes) for axes in [cell_axes(campaign)]
-             for case in campaign.suite.cases}  # fmt: skip
+def failed_rows(campaign: Campaign) -> list[Row]:
+    """Return runs that did not end well, equal ones of a cell once."""
+    axes = cell_axes(campaign)
+    names = {case.key: label_of(case, axes) for case in campaign.suite.cases}
     found: dict[tuple[str, str, str], list[int]] = {}
     for run in campaign.runs:
         if run.status != "ok":
             found.setdefault((run.key, run.status, run.message), []).append(run.repeat)
     return [
-        (names.get(key, printable(key)), ", ".join(map(str, sorted(repeats))), printable(status),
-         printable(message)[:_LONG] or "no reason is recorded")
+        {
+            "cell": names.get(key, printable(key)),
+            "runs": ", ".join(map(str, sorted(repeats))),
+            "status": printable(status),
+            "why": printable(message)[:_LONG] or "no reason is recorded",
+            "look": "failed",
+        }
         for (key, status, message), repeats in found.items()
-    ]  # fmt: skip
+    ]
+
+
+def failed_table(campaign: Campaign) -> Iterator[Block]:
+    """Yield the table of runs that did not end well, if there are any."""
+    rows = failed_rows(campaign)
+    if rows:
+        columns = [Column(name, name.capitalize()) for name in ("cell", "runs", "status", "why")]
+        shown = rows[:_MOST_ROWS]
+        first = f"The first {len(shown)} of {len(rows)}" if len(rows) > len(shown) else ""
+        total = f"{first or 'Runs that did not end well'}; none of them is in the figures"
+        yield Table("failed", "Failed runs", columns, shown, total=total)
 
 
 # ---- striping and hints ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class StripingRow:
-    """How files of a directory were striped.
+def striping_section(campaign: Campaign) -> Iterator[Block]:
+    """Yield how files were striped and which hints MPI-IO reported, if that is known."""
+    blocks: list[Block] = []
+    if striping := _striping_rows(campaign):
+        columns = (
+            Column("directory", "Directory"),
+            Column("asked", "Asked for"),
+            Column("found", "Found"),
+            Column("targets", "Targets used"),
+        )
+        total = "Files of each directory, read back from the storage"
+        blocks.append(Table("found-striping", "", columns, striping, total=total))
+    if hints := _hint_rows(campaign)[:_MOST_ROWS]:
+        note = (
+            "A hint that is reported is one that the library knows, which does not prove that it "
+            "acts."
+        )
+        total = "Hints that MPI-IO reported of the open file"
+        both = (Column("cells", "Cells"), Column("hints", "Hints"))
+        blocks.append(Table("found-hints", "", both, hints, note, total=total))
+    if blocks:
+        yield Section("striping", "Striping and hints as found", blocks)
 
-    Attributes:
-        directory: Its name.
-        asked: By the suite.
-        found: On the storage.
-        targets: On which files were.
-        differs: Whether stripes are others than the suite asked for.
-    """
 
-    directory: str
-    asked: str
-    found: str
-    targets: str
-    differs: bool
-
-
-def striping_rows(campaign: Campaign) -> list[StripingRow]:
+def _striping_rows(campaign: Campaign) -> list[Row]:
     """Return for each directory how its files were to be striped, and how they were."""
     of_case = {case.key: case.directory for case in campaign.suite.cases}
     layouts: dict[str, list[Mapping[str, Any]]] = {}
     for run in campaign.runs:
         if run.layout and run.key in of_case:
             layouts.setdefault(of_case[run.key], []).append(run.layout)
-    return [_striping(campaign, name, found) for name, found in layouts.items()]
+    return [_striping_row(campaign, name, found) for name, found in layouts.items()]
 
 
-def _striping(campaign: Campaign, name: str, found: Sequence[Mapping[str, Any]]) -> StripingRow:
-    place = campaign.suite.directories.get(name)
-    counts = sorted({one["stripe_count"] for one in found
-                     if isinstance(one.get("stripe_count"), int)})  # fmt: skip
-    sizes = sorted({one["stripe_size_bytes"] for one in found
-                    if isinstance(one.get("stripe_size_bytes"), int)})  # fmt: skip
+def _striping_row(campaign: Campaign, name: str, found: Sequence[Mapping[str, Any]]) -> Row:
+    place = campaign.suite.directories.get(name, Place())
+    counts, sizes = (
+        _whole_numbers(found, "stripe_count"),
+        _whole_numbers(found, "stripe_size_bytes"),
+    )
     targets = sorted({target for one in found for target in _targets(one)})
-    text = f"{_span(counts)} {'stripe' if counts == [1] else 'stripes'}" if counts else "not known"
+    text = "not known"
+    if counts:
+        span = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        text = f"{span} {'stripe' if counts == [1] else 'stripes'}"
     text += f" of {', '.join(map(size_text, sizes[:4]))}" if sizes else ""
-    asked = place.stripe_count if place else 0
-    differs = asked > 0 and bool(counts) and counts != [asked]
-    return StripingRow(
-        printable(name), striping_words(place) if place else "", text, _numbers(targets),
-        differs or bool(place and place.stripe_bytes and sizes and sizes != [place.stripe_bytes]),
-    )  # fmt: skip
+    is_other_count = place.stripe_count > 0 and counts not in ([], [place.stripe_count])
+    is_other_size = place.stripe_bytes and sizes not in ([], [place.stripe_bytes])
+    differs = is_other_count or is_other_size
+    return {
+        "directory": name,
+        "asked": striping_words(place) or "the storage's default",
+        "found": f"{text}, which is not what was asked for" if differs else text,
+        "targets": _number_ranges(targets) or "not known",
+        "look": "doubtful" if differs else "",
+    }
+
+
+def _whole_numbers(found: Iterable[Mapping[str, Any]], name: str) -> list[int]:
+    return sorted({one[name] for one in found if isinstance(one.get(name), int)})
 
 
 def _targets(layout: Mapping[str, Any]) -> list[int]:
@@ -208,11 +254,7 @@ def _targets(layout: Mapping[str, Any]) -> list[int]:
     )
 
 
-def _span(values: Sequence[int]) -> str:
-    return str(values[0]) if len(values) == 1 else f"{values[0]} to {values[-1]}"
-
-
-def _numbers(values: Sequence[int]) -> str:
+def _number_ranges(values: Sequence[int]) -> str:
     """Write numbers with runs of neighbours as a range: "0–11, 14"."""
     parts: list[list[int]] = []
     for value in values:
@@ -223,7 +265,7 @@ def _numbers(values: Sequence[int]) -> str:
     return ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in parts[:40])
 
 
-def hint_rows(campaign: Campaign) -> list[tuple[str, str]]:
+def _hint_rows(campaign: Campaign) -> list[Row]:
     """Return the hints that MPI-IO reported, cells with the same ones together."""
     axes = cell_axes(campaign)
     names = {case.key: label_of(case, axes) for case in campaign.suite.cases}
@@ -233,11 +275,13 @@ def hint_rows(campaign: Campaign) -> list[tuple[str, str]]:
             key = tuple(sorted((printable(str(name)), printable(str(value)))
                                for name, value in run.hints.items()))  # fmt: skip
             found.setdefault(key, {}).setdefault(names.get(run.key, printable(run.key)))
-    return [(_some(cells), ", ".join(f"{name}={value}" for name, value in hints))
-            for hints, cells in found.items()]  # fmt: skip
+    return [
+        {"cells": _first_of(cells), "hints": ", ".join(f"{name}={value}" for name, value in hints)}
+        for hints, cells in found.items()
+    ]
 
 
-def _some(cells: Mapping[str, None], most: int = 6) -> str:
+def _first_of(cells: Mapping[str, None], most: int = 6) -> str:
     shown = "; ".join(list(cells)[:most])
     return f"{shown}; and {len(cells) - most} more" if len(cells) > most else shown
 

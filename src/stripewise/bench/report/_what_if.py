@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Surveyed applications on candidate systems: lines for a terminal, JSON."""
+"""Shows surveyed applications on candidate systems: as lines of a terminal and JSON."""
 
 from __future__ import annotations
 
@@ -8,46 +8,57 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-from stripewise.bench.comparison import Answer, Candidate, WhatIf, answer_json
-from stripewise.present import (
-    aligned,
-    count_text,
-    finite,
-    number_text,
-    percent_text,
-    plural,
-    ratio_text,
-    seconds_text,
-)
+from stripewise.bench.comparison import Candidate, WhatIf, answer_json
+from stripewise.present import finite, number_text, percent_text, plural, seconds_text
+from stripewise.present.blocks import Block, Column, Content, Points, Table
+from stripewise.present.renderers import as_lines
+
+_BUSY = {"target": "targets", "whole": "storage", "metadata": "metadata server"}
 
 
 def what_if_lines(found: WhatIf) -> Iterator[str]:
     """Yield a table for each application, then the ranking."""
     survey = found.survey
-    yield f"{survey.title or survey.name}, in the model of each system; nothing was run"
-    for place, application in enumerate(survey.applications):
-        yield ""
-        profiled = (
-            f"; {seconds_text(application.io_seconds)} where it was profiled"
-            if application.io_seconds
-            else ""
-        )
-        yield f"{application.name}: {application.title}{profiled}"
-        rows = [["  system", "nodes", "I/O time", "interval", "limited by"]]
-        rows += [_row(one.answers[place]) for one in found.candidates]
-        yield from aligned(rows)
-        yield from _loads(found, place)
-    yield ""
-    yield from _ranking(found)
+    lead = "The times are those of the model of each system; nothing was run."
+    places = range(len(survey.applications))
+    blocks = [block for place in places for block in _application(found, place)]
+    return as_lines(Content(survey.title or survey.name, lead, [*blocks, *_ranking(found)]))
 
 
-def _row(one: Answer) -> list[str]:
-    if one.why_not:
-        return [f"  {one.machine}", f"{count_text(one.nodes)}", "–", "–", one.why_not]
-    return [
-        f"  {one.machine}", f"{count_text(one.nodes)}", seconds_text(one.seconds),
-        _interval(one.low, one.high), one.bottleneck,
-    ]  # fmt: skip
+def _application(found: WhatIf, place: int) -> Iterator[Block]:
+    """Yield the answers for an application, and where all its jobs keep the servers busy."""
+    application = found.survey.applications[place]
+    answers = [one.answers[place] for one in found.candidates]
+    title = f"{application.name}: {application.title}"
+    if application.io_seconds:
+        title += f"; {seconds_text(application.io_seconds)} where it was profiled"
+    columns = (
+        Column("system", "System"),
+        Column("nodes", "Nodes", "count"),
+        Column("seconds", "I/O time", "seconds"),
+        Column("interval", "Interval", "figure"),
+        Column("limit", "Limited by"),
+    )
+    rows = [
+        {
+            "system": one.machine,
+            "nodes": one.nodes,
+            "seconds": None if one.why_not else one.seconds,
+            "interval": "–" if one.why_not else _interval(one.low, one.high),
+            "limit": one.why_not or one.bottleneck,
+        }
+        for one in answers
+    ]
+    yield Table(f"application-{place + 1}", title, columns, rows)
+    loads = [
+        f"{plural(application.jobs, 'job')} at once keep the {_BUSY[one.busiest]} of "
+        f"{one.machine} busy for {percent_text(one.load)} of the time"
+        f"{': more than there is, jobs would wait' if one.load > 1 else ''}"
+        for one in answers
+        if application.jobs > 1 and isfinite(one.load) and one.load >= 0.05
+    ]
+    if loads:
+        yield Points.of(f"load-{place + 1}", "", loads)
 
 
 def _interval(low: float, high: float) -> str:
@@ -56,43 +67,43 @@ def _interval(low: float, high: float) -> str:
     return f"[{number_text(low)}, {number_text(high)}]"
 
 
-def _loads(found: WhatIf, place: int) -> Iterator[str]:
-    """Say where all jobs at once would keep the servers busy."""
-    words = {"target": "targets", "whole": "storage", "metadata": "metadata server"}
-    for one in found.candidates:
-        answer = one.answers[place]
-        jobs = answer.application.jobs
-        if jobs > 1 and isfinite(answer.load) and answer.load >= 0.05:
-            more = ": more than there is, jobs would wait" if answer.load > 1 else ""
-            yield (
-                f"  {plural(jobs, 'job')} at once keep the {words[answer.busiest]} of "
-                f"{answer.machine} busy for {percent_text(answer.load)} of the time{more}"
-            )
-
-
-def _ranking(found: WhatIf) -> Iterator[str]:
-    first = found.candidates[0].storage.name
-    yield "all jobs of the survey, the least time in I/O first:"
+def _ranking(found: WhatIf) -> Iterator[Block]:
+    columns = (
+        Column("system", "System"),
+        Column("seconds", "I/O time", "seconds"),
+        Column("interval", "Interval", "figure"),
+        Column("factor", f"Factor to {found.candidates[0].storage.name}", "factor"),
+        Column("factors", "Interval", "figure"),
+        Column("best", "Is the fastest", "share"),
+    )
     rows = [
-        ["  system", "I/O time", "interval", f"factor to {first}", "interval", "is the fastest"]
-    ]
-    rows += [
-        [
-            f"  {one.storage.name}", seconds_text(one.seconds), _interval(one.low, one.high),
-            f"{ratio_text(one.factor)}x", _interval(one.factor_low, one.factor_high),
-            percent_text(one.best),
-        ]
+        {
+            "system": one.storage.name,
+            "seconds": one.seconds,
+            "interval": _interval(one.low, one.high),
+            "factor": one.factor,
+            "factors": _interval(one.factor_low, one.factor_high),
+            "best": one.best,
+        }
         for one in found.ranking
-    ]  # fmt: skip
-    yield from aligned(rows)
-    for one in found.candidates:
-        if any(answer.why_not for answer in one.answers):
-            yield f"{one.storage.name}: not all applications fit; its sum is of those that do"
-    yield "intervals: of 95 %, from those of the descriptions and of operations at the server"
-    for one in found.candidates:
-        if one.without_interval:
-            number = plural(len(one.without_interval), "assumed figure")
-            yield f"{one.storage.name}: {number} without an interval: the true one is wider"
+    ]
+    title = "All jobs of the survey, the least time in I/O first"
+    yield Table("ranking", title, columns, rows)
+    notes = [
+        f"{one.storage.name}: not all applications fit; its sum is of those that do"
+        for one in found.candidates
+        if any(answer.why_not for answer in one.answers)
+    ]
+    notes.append(
+        "Intervals are of 95 %, from those of the descriptions and of operations at the server."
+    )
+    notes += [
+        f"{one.storage.name}: {plural(len(one.without_interval), 'assumed figure')} without an "
+        "interval: the true one is wider"
+        for one in found.candidates
+        if one.without_interval
+    ]
+    yield Points.of("notes", "", notes)
 
 
 def what_if_to_json(found: WhatIf) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from fastapi.exceptions import RequestValidationError
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from starlette.concurrency import run_in_threadpool
 from starlette.convertors import IntegerConvertor, register_url_convertor
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
@@ -30,6 +31,7 @@ from stripewise.centre.portal._workers import Elsewhere, Workers
 from stripewise.centre.portal.logins._entrance import Entrance
 from stripewise.core.errors import StripewiseError, UsageError
 from stripewise.present import printable
+from stripewise.present.renderers import page_script
 
 API_VERSION = "1.0"
 _ABOUT = (
@@ -84,8 +86,7 @@ def create_app(
         AccountPages(desk, own).add_to(app)
     for page in PAGES:
         app.add_route(page.path, desk.endpoint(page), methods=["GET"], include_in_schema=False)
-    places = [("stripewise.centre.portal", "static"), ("stripewise.present", "static")]
-    app.mount("/static", StaticFiles(packages=list[str | tuple[str, str]](places)))
+    app.mount("/static", Static())
     _handle_errors(app, desk)
     app.add_middleware(ETags, prefix=PREFIX)
     if workers is not None:
@@ -97,6 +98,28 @@ def create_app(
     app.add_middleware(WithoutNul)
     app.add_middleware(SafeHeaders, is_secure=settings.server.is_secure)
     return app
+
+
+class Static(StaticFiles):
+    """Serves the files of pages, and their script, which is made when it is first asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            packages=[("stripewise.centre.portal", "static"), ("stripewise.present", "static")]
+        )
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """Answer one request; the address of the script changes with it, so it is kept long."""
+        if path != "page.js" or scope["method"] not in ("GET", "HEAD"):
+            return await super().get_response(path, scope)
+        headers = {"etag": f'"{page_script().version}"', "cache-control": _KEPT_LONG}
+        if self.is_not_modified(Headers(headers), Headers(scope=scope)):
+            return Response(status_code=304, headers=headers)
+        text = await run_in_threadpool(lambda: page_script().text)
+        return Response(text, headers=headers, media_type="text/javascript")
+
+
+_KEPT_LONG = "public, max-age=31536000, immutable"
 
 
 def callback(settings: PortalSettings) -> str:

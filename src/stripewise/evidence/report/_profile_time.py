@@ -48,14 +48,6 @@ _UNITS: dict[str, tuple[str, float, Callable[[float], str]]] = {
 }
 """Name, factor from the values of a map, and how one value is said."""
 _MOST_LABELS, _MOST_TITLE = 8, 110
-_ZOOM: Spec = {
-    "name": "zoom",
-    "select": {
-        **{"type": "interval", "encodings": ["x"], "clear": "dblclick"},
-        "zoom": "wheel![event.ctrlKey]",
-    },
-    "bind": "scales",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +118,7 @@ def time_chart(
         unit["name"] = f"part{place}"
         if place < len(parts) - 1:
             unit["encoding"]["x"]["title"] = None
-    zoom = {**_ZOOM, "views": [f"part{place}" for place in range(len(parts))]}
+    zoom = {**chart.ZOOM, "views": [f"part{place}" for place in range(len(parts))]}
     words = [
         f"{_VERBS[name]}: at most {rate_text(float(values.max()))}"
         for name, values in bands.items()

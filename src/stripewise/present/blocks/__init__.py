@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from stripewise.present.blocks._figures import Heat as Heat
     from stripewise.present.blocks._figures import Line as Line
     from stripewise.present.blocks._figures import Part as Part
-    from stripewise.present.blocks._figures import Picture as Picture
     from stripewise.present.blocks._figures import Span as Span
     from stripewise.present.blocks._figures import Split as Split
     from stripewise.present.blocks._figures import Table as Table
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from stripewise.present.blocks._texts import Search as Search
     from stripewise.present.blocks._texts import saving_text as saving_text
     from stripewise.present.blocks._values import NUMBERS as NUMBERS
+    from stripewise.present.blocks._values import UNKNOWN as UNKNOWN
     from stripewise.present.blocks._values import moment as moment
     from stripewise.present.blocks._values import written as written
 else:

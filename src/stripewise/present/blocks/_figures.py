@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
-
 from stripewise.present import chart
 from stripewise.present.blocks._block import Block, Grid, Row
 from stripewise.present.blocks._values import written
@@ -283,6 +281,11 @@ class Chart(Block):
     style: str = "line"
     empty: str = "Nothing was recorded in this time."
 
+    @property
+    def needs_script(self) -> bool:
+        """Whether there is anything to draw."""
+        return bool(self.at)
+
     def data(self) -> Any:
         """Return moments and curves."""
         return {"at": list(self.at), **{one.name: list(one.values) for one in self.lines}}
@@ -339,6 +342,11 @@ class Heat(Block):
     description: str = ""
     note: str = ""
 
+    @property
+    def needs_script(self) -> bool:
+        """Whether there is anything to draw."""
+        return bool(self.cells)
+
     def data(self) -> Any:
         """Return labels and cells."""
         return {"labels": list(self.labels), "bin_seconds": self.bin_seconds,
@@ -376,16 +384,3 @@ class Drawings(Block):
     def data(self) -> Any:
         """Return what the charts show."""
         return [one.description for one in self.charts]
-
-
-@dataclass(frozen=True)
-class Picture(Block):
-    """A picture that stands in a page as it is; its text is for those who do not see it."""
-
-    svg: Markup
-    description: str
-    note: str = ""
-
-    def data(self) -> Any:
-        """Return what the picture shows."""
-        return self.description

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Markdown -> HTML that is safe: no HTML of the text, no images, no addresses that run scripts."""
+"""Turns Markdown into safe HTML: no HTML of the text, no images, no addresses that run scripts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Words: findings, notices, lines to copy, links, and the form that searches."""
+"""Defines blocks of words: findings, notices, lines to copy, links, forms that search."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""How values are written for people, by kind."""
+"""Writes values for people, by their kind."""
 
 from __future__ import annotations
 

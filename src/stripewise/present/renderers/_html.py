@@ -6,20 +6,22 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
+from importlib.metadata import version
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
 from stripewise.core.extras import require
 from stripewise.present import numbers
-from stripewise.present._printable import finite, printable
-from stripewise.present.blocks import NUMBERS, Chart, Content, moment, written
+from stripewise.present._printable import printable
+from stripewise.present.blocks import NUMBERS, Content, moment, written
 from stripewise.present.chart import VEGA_VERSION
+from stripewise.present.renderers._charts import drawn
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -64,7 +66,7 @@ def template_environment(package: str = "stripewise.present") -> Environment:
     environment.filters.update(
         written=written,
         moment=moment,
-        chart_data=_chart_data,
+        drawn=drawn,
         prose=prose,
         block=lambda one: type(one).__name__.lower(),
         slug=slug,
@@ -76,10 +78,11 @@ def template_environment(package: str = "stripewise.present") -> Environment:
         value=numbers.value_text,
         command=numbers.command_line,
         lines=_lines,
+        without_notice=_without_notice,
         plural=numbers.plural,
         when=_when,
     )
-    environment.globals.update(NUMBERS=NUMBERS, script=_Script(environment))
+    environment.globals.update(NUMBERS=NUMBERS, script=page_script())
     return environment
 
 
@@ -87,22 +90,21 @@ _STATIC = ("stripewise.present", "static")
 
 
 class _Script:
-    """The script of a self-contained page: what draws its charts, and the page's own.
+    """The script of pages: what draws their charts, and what sorts tables and copies lines.
 
-    The policy of the page lets no other script run, by its hash.
+    A self-contained page has it within; its policy lets no other script run, by its hash.
     """
 
-    def __init__(self, environment: Environment) -> None:
-        self._environment = environment
+    @cached_property
+    def _own(self) -> str:
+        return (files("stripewise.present") / "templates" / "page.js").read_text("utf-8")
 
     @cached_property
     def text(self) -> Markup:
-        """The script."""
+        """The script; it takes a second to make."""
         import vl_convert as vega
 
-        assert self._environment.loader is not None
-        own = self._environment.loader.get_source(self._environment, "page.js")[0]
-        text = vega.javascript_bundle(own, vl_version=VEGA_VERSION)
+        text = vega.javascript_bundle(self._own, vl_version=VEGA_VERSION)
         return Markup(text.replace("</script", "<\\/script"))
 
     @cached_property
@@ -110,6 +112,18 @@ class _Script:
         """Its hash, as a policy names it."""
         digest = hashlib.sha256(self.text.encode("utf-8")).digest()
         return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+    @cached_property
+    def version(self) -> str:
+        """What changes whenever it does, without making it: for its address."""
+        made_of = f"{version('vl-convert-python')} {VEGA_VERSION} {self._own}"
+        return hashlib.sha256(made_of.encode("utf-8")).hexdigest()[:16]
+
+
+@lru_cache(maxsize=1)
+def page_script() -> _Script:
+    """Return the script of pages, which is made once in a process."""
+    return _Script()
 
 
 def _finalize(value: object) -> object:
@@ -137,23 +151,15 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
+def _without_notice(style: str) -> Markup:
+    """Return a style sheet without the notice of its licence, for the pages of others."""
+    return Markup(style.partition("*/\n")[2])
+
+
 def _markdown(text: str) -> Markup:
     from stripewise.present.blocks import markdown  # what reads Markdown comes with the portal
 
     return markdown(text)
-
-
-def _chart_data(block: Chart) -> str:
-    """Return what the script of the portal that draws a chart reads."""
-    data = {
-        "at": list(block.at),
-        "lines": [{"title": one.title, "values": list(one.values)} for one in block.lines],
-        "kind": block.kind,
-        "clock": block.is_clock,
-        "style": block.style,
-        "spans": [dict(vars(one)) for one in block.spans],
-    }
-    return json.dumps(finite(data), ensure_ascii=True, allow_nan=False)
 
 
 def _when(unix_seconds: float) -> str:

@@ -1,37 +1,59 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers */
 /* SPDX-License-Identifier: BSD-3-Clause */
+// Draws charts, sorts tables and copies lines: comfort only, since pages say all of it in words.
 (function () {
   "use strict";
 
-  function draw(figure) {
-    const data = figure.querySelector("script[type='application/json']");
-    const canvas = figure.querySelector(".canvas");
-    let drawn = 0, last = Promise.resolve(), view = null;
-    function fitted(wide) {
-      const spec = JSON.parse(data.textContent);
-      const labels = wide < 560 ? 64 : 112;
+  const drawers = new Map(); // of the charts of the page: what draws each anew
+
+  // The specification with colours of the page, as wide as there is room.
+  function fitted(figure, wide) {
+    const style = getComputedStyle(figure);
+    const spec = JSON.parse(figure.dataset.chart, function (_, value) {
+      const found = typeof value === "string" && value.match(/^var\((--[a-z]+)\)$/);
+      return found ? style.getPropertyValue(found[1]).trim() : value;
+    });
+    const labels = wide < 560 ? 64 : 112;
+    spec.description = figure.ariaLabel;
+    if (spec.vconcat) {
       const axis = { minExtent: labels, maxExtent: labels, labelLimit: labels - 8 };
-      if (spec.vconcat) {
-        Object.assign(spec.config.axisY, axis);
-        spec.config.title.limit = spec.config.title.subtitleLimit = wide - 50;
-        spec.vconcat.forEach(function (part) { part.width = wide - labels - 64; });
-      }
-      return spec;
+      Object.assign(spec.config.axisY, axis);
+      spec.config.title.limit = spec.config.title.subtitleLimit = wide - 50;
+      spec.vconcat.forEach(function (part) { part.width = wide - labels - 64; });
     }
+    return spec;
+  }
+
+  // No styles are put into the page: a portal's policy forbids them.
+  const OPTIONS = {
+    actions: { export: true, source: false, compiled: false, editor: false },
+    ast: true, defaultStyle: false, forceActionsMenu: true, hover: false, renderer: "canvas", scaleFactor: 2,
+    tooltip: { disableDefaultStyle: true }
+  };
+
+  function drawer(figure) {
+    let drawn = 0, last = Promise.resolve(), view = null;
     async function again() {
       const wide = Math.max(figure.clientWidth - 20, 240);
       if (wide === drawn) { return; }
       drawn = wide;
-      const made = await vegaEmbed(canvas, fitted(wide), {
-        actions: { export: true, source: false, compiled: false, editor: false },
-        ast: true, hover: false, renderer: "canvas", scaleFactor: 2
-      });
+      const canvas = figure.querySelector(".canvas");
+      const made = await vegaEmbed(canvas, fitted(figure, wide), OPTIONS);
       if (view) { view.finalize(); }
       view = made;
+      canvas.querySelector("summary").ariaLabel = "Save this chart";
       figure.classList.add("drawn");
     }
-    addEventListener("resize", function () { last = last.then(again); });
-    last = last.then(again);
+    return function (isChanged) {
+      if (isChanged) { drawn = 0; }
+      last = last.then(again);
+    };
+  }
+
+  function drawAll(isChanged) {
+    drawers.forEach(function (draw, figure) {
+      if (figure.isConnected) { draw(isChanged); } else { drawers.delete(figure); }
+    });
   }
 
   function sortable(table) {
@@ -76,9 +98,20 @@
     block.prepend(button);
   }
 
-  if (typeof vegaEmbed !== "undefined") {
-    document.querySelectorAll("figure.chart").forEach(draw);
+  // Gives what has come to the page its drawing and buttons.
+  function prepare() {
+    document.querySelectorAll("figure.chart").forEach(function (figure) {
+      if (!drawers.has(figure)) { drawers.set(figure, drawer(figure)); }
+    });
+    document.querySelectorAll("table.sortable:not(:has(button.sort))").forEach(sortable);
+    document.querySelectorAll(".copy:not(:has(button))").forEach(copyable);
+    drawAll(false);
   }
-  document.querySelectorAll("table.sortable").forEach(sortable);
-  document.querySelectorAll(".copy").forEach(copyable);
+
+  prepare();
+  document.addEventListener("htmx:afterSettle", prepare);
+  addEventListener("resize", function () { drawAll(false); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () {
+    drawAll(true);
+  });
 })();

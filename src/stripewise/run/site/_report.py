@@ -26,7 +26,7 @@ FORM = 1
 
 @dataclass(frozen=True)
 class SiteReport:
-    """What a site is.
+    """What was found at a site.
 
     Attributes:
         taken: When, UTC, ISO 8601.

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any
 
 import pytest
@@ -68,9 +69,32 @@ def test_errors_tell_nothing_of_the_inside(
     assert answer.headers["cache-control"] == "no-store"
 
 
+def test_the_script_of_pages_is_kept_long_and_made_anew_only_with_its_address(
+    world: World,
+) -> None:
+    with client(world) as made:
+        address = re.search(r'"(/static/page.js[^"]+)"', made.get("/").text)
+        assert address is not None
+        answer = made.get(address[1])
+        assert answer.headers["content-type"].startswith("text/javascript")
+        assert "figure.chart" in answer.text
+        assert "immutable" in answer.headers["cache-control"]
+        assert "script-src 'self';" in answer.headers["content-security-policy"]
+        again = made.get(address[1], headers={"if-none-match": answer.headers["etag"]})
+        assert (again.status_code, again.text) == (304, "")
+        assert again.headers["etag"] == answer.headers["etag"]
+
+
 def test_other_methods_are_refused(world: World) -> None:
     with client(world) as made:
-        for path in ("/", "/jobs", "/api/v1/jobs", "/static/portal.css", "/login"):
+        for path in (
+            "/",
+            "/jobs",
+            "/api/v1/jobs",
+            "/static/portal.css",
+            "/static/page.js",
+            "/login",
+        ):
             for method in ("TRACE", "OPTIONS", "PUT", "DELETE", "PATCH", "CONNECT", "FOO"):
                 headers = {**world.headers("bob"), "x-secret": "echo"}
                 answer = made.request(method, path, headers=headers)
