@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from stripewise.core._amount import total as total
     from stripewise.core._amount import with_unknown as with_unknown
     from stripewise.core._configuration import FILE_LAYERS as FILE_LAYERS
+    from stripewise.core._configuration import JOB_VALUES as JOB_VALUES
     from stripewise.core._configuration import Configuration as Configuration
     from stripewise.core._configuration import DatasetRule as DatasetRule
     from stripewise.core._configuration import FileRule as FileRule

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
+from typing import Any, get_args, get_type_hints
 
 Value = bool | int | float | str | tuple[int, ...]
 """A setting's value.  Sizes are bytes; lists (alignment, chunk) are tuples of int."""
@@ -105,21 +106,25 @@ class JobSettings:
     @property
     def resources(self) -> Mapping[str, int]:
         """Names and values of the resources that are set: ranks, ranks_per_node, threads."""
-        every = {
-            "ranks": self.ranks,
-            "ranks_per_node": self.ranks_per_node,
-            "threads": self.threads,
-        }
-        return {name: value for name, value in every.items() if value is not None}
+        return {n: v for n, v in self._values.items() if not n.startswith(_BURST_BUFFER)}
 
     @property
     def burst_buffer(self) -> Mapping[str, int | str]:
         """Names and values of what is set of the burst buffer."""
-        every = {
-            "burst_buffer_nodes": self.burst_buffer_nodes,
-            "burst_buffer_files": self.burst_buffer_files,
-        }
-        return {name: value for name, value in every.items() if value is not None}
+        return {n: v for n, v in self._values.items() if n.startswith(_BURST_BUFFER)}
+
+    @property
+    def _values(self) -> dict[str, Any]:
+        values = {name: getattr(self, name) for name in JOB_VALUES}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+_HINTS = get_type_hints(JobSettings)
+JOB_VALUES: Mapping[str, type] = {
+    one.name: get_args(_HINTS[one.name])[0] for one in fields(JobSettings) if one.default is None
+}
+"""Settings of a job that are one value each, to the type of that."""
+_BURST_BUFFER = "burst_buffer_"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from stripewise.core import FILE_LAYERS, Configuration, DatasetRule, FileRule, JobSettings, Value
+from stripewise.core import (
+    FILE_LAYERS,
+    JOB_VALUES,
+    Configuration,
+    DatasetRule,
+    FileRule,
+    JobSettings,
+    Value,
+)
 from stripewise.core.errors import ConfigurationError
 from stripewise.core.inputs import parse_toml
 from stripewise.settings.formats._base import Format, LoadedConfiguration, Written, canonical
@@ -21,15 +29,7 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 _RULE = {"match": str, "override": bool, "dataset": list, **dict.fromkeys(FILE_LAYERS, dict)}
-_JOB = {
-    "mca": dict,
-    "environment": dict,
-    "ranks": int,
-    "ranks_per_node": int,
-    "threads": int,
-    "burst_buffer_nodes": int,
-    "burst_buffer_files": str,
-}
+_JOB = {"mca": dict, "environment": dict, **JOB_VALUES}
 _DOCUMENT = {"version": int, "file": list, "job": dict}
 
 

@@ -9,7 +9,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from stripewise.core import FILE_LAYERS, Configuration, DatasetRule, FileRule, JobSettings
+from stripewise.core import (
+    FILE_LAYERS,
+    JOB_VALUES,
+    Configuration,
+    DatasetRule,
+    FileRule,
+    JobSettings,
+)
 from stripewise.core.errors import ConfigurationError
 from stripewise.settings.formats._toml import VERSION
 from stripewise.settings.tunables import first_problem
@@ -38,20 +45,21 @@ _LAYERS: dict[str, Any] = {name: (dict[str, Any], {}) for name in FILE_LAYERS}
 _File = create_model("_File", __base__=_Rule, **_LAYERS)
 
 
-class _Job(_Strict):
+class _Tables(_Strict):
+    """What a job holds beside its single values."""
+
     mca: dict[str, Any] = Field(default_factory=dict)
     environment: dict[str, str] = Field(default_factory=dict)
-    ranks: int | None = None
-    ranks_per_node: int | None = None
-    threads: int | None = None
-    burst_buffer_nodes: int | None = None
-    burst_buffer_files: str | None = None
+
+
+_VALUES: dict[str, Any] = {name: (kind | None, None) for name, kind in JOB_VALUES.items()}
+_Job = create_model("_Job", __base__=_Tables, **_VALUES)
 
 
 class _Document(_Strict):
     version: int
     file: list[_File] = Field(default_factory=list)  # type: ignore[valid-type]
-    job: _Job = Field(default_factory=_Job)
+    job: _Job = Field(default_factory=_Job)  # type: ignore[valid-type]
 
 
 _KNOWN_KEYS = (*_Document.model_fields, *_File.model_fields, *_Job.model_fields)
@@ -77,7 +85,8 @@ def checked(data: Mapping[str, Any], name: str) -> Configuration:
             f" version = {VERSION}"
         )
     rules = tuple(_file_rule(table) for table in document.file)
-    return Configuration(rules, JobSettings(**document.job.model_dump()))
+    job = document.job.model_dump()  # type: ignore[attr-defined]
+    return Configuration(rules, JobSettings(**job))
 
 
 def _file_rule(table: _Rule) -> FileRule:
