@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands of a csh or tcsh script, line by line.
+"""Reads the commands of a csh or tcsh script, line by line.
 
 Substitutions are not looked into, and a quote ends on its own logical line, as csh demands.
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the shell lines of a script write, move and remove, and where.
+"""Finds what the shell lines of a script write, move and remove, and where.
 
 The commands are gone through in the order of the file, with the directory that the shell is in.
 What they start in turn is read as well: programs behind `env` or `timeout`, texts of `bash -c` and
@@ -115,7 +115,7 @@ def effects_of(data: bytes, kind: str, around: Surroundings, crlf: bool = False)
 
 
 def effects_of_words(words: Sequence[str], around: Surroundings) -> Effects:
-    """Return the same of a command, whose words no shell expands."""
+    """Return what a command does outside of its run's directory; no shell expands its words."""
     effects = Effects()
     shell = _Shell(around, effects, " ".join(words).encode(errors="replace").decode("latin-1"))
     given = [Word(0, 0, os.fsencode(word).decode("latin-1")) for word in words]
@@ -124,7 +124,7 @@ def effects_of_words(words: Sequence[str], around: Surroundings) -> Effects:
 
 
 class _Shell:
-    """A shell that carries nothing out."""
+    """Follows the commands of a text as a shell would, without carrying any out."""
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class _Shell:
         words: Sequence[str] | None = None,
         at: Command | None = None,
     ) -> None:
-        """Take a text.
+        """Read a text.
 
         Args:
             around: Where it runs.
@@ -150,7 +150,7 @@ class _Shell:
             name: Of the file that holds it; "": that of `by`.
             by: The shell that reads or starts this one.
             words: That it is called with; None: those of `by`.
-            at: The command of `by` that told the text, which stands for all of them.
+            at: The command of `by` that holds the text; effects are reported as its own.
         """
         self.around, self.effects, self.text, self.kind = around, effects, text, kind
         self.paths = RunPaths(around.here)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands of a script that change the directory, and where they lead.
+"""Finds the commands of a script that change the directory, and where they lead.
 
 Runs of a study work in copies of the directory that a job is submitted from, or on a burst
 buffer.  A script that goes to its directory by name would leave the copy.
@@ -90,7 +90,7 @@ def read_moves(text: str, reading: Reading) -> tuple[Move, ...]:
 
 
 class _Way:
-    """Where a shell goes."""
+    """Follows a shell from directory to directory."""
 
     def __init__(self) -> None:
         self._at = self._last = f"${{{SUBMITTED_FROM}}}"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The structure of the canonical form, for messages about what is wrong in a document."""
+"""Checks the structure of the canonical form, and says what is wrong in a document."""
 
 from __future__ import annotations
 
