@@ -469,7 +469,7 @@ def make_order(
     limit = allocation.limit_of_run(_limit(plan, request))
     portable = _records.portable
     return {
-        **_records.told(request, program, command, record, limit),
+        **_records.run_order(request, program, command, record, limit),
         "libraries": [portable(str(path)) for path in _libraries(runtime, words)],
         "stage": stage
         and {

@@ -353,9 +353,9 @@ def _directory(host: Host, path: Path) -> Section:
         room = host.ask("lfs", "df", str(path))
         found["targets"] = {**target_facts(room.text), **room.failure()}
     elif mount.kind.startswith("beegfs"):
-        found["striping"] = _said(host.ask("beegfs-ctl", "--getentryinfo", str(path)))
+        found["striping"] = _answer_text(host.ask("beegfs-ctl", "--getentryinfo", str(path)))
     elif mount.kind == "gpfs":
-        found["striping"] = _said(host.ask("mmlsattr", "-L", str(path)))
+        found["striping"] = _answer_text(host.ask("mmlsattr", "-L", str(path)))
     return found
 
 
@@ -405,7 +405,7 @@ def target_facts(text: str) -> Section:
     return {"osts": kinds["OST"], "mdts": kinds["MDT"], "inactive": silent}
 
 
-def _said(answer: Answer) -> Section:
+def _answer_text(answer: Answer) -> Section:
     return {"text": answer.text[:4000], **answer.failure()}
 
 

@@ -192,7 +192,7 @@ class Tier(ABC):
             return None
         return check_pool(self, request, pools)
 
-    def asked_bytes(self, request: TierRequest, pool: Pool | None) -> int:
+    def requested_bytes(self, request: TierRequest, pool: Pool | None) -> int:
         """Return the capacity that a request writes."""
         if request.nodes and pool is not None:
             return self.capacity_bytes(request.nodes, pool)

@@ -59,7 +59,7 @@ class DwTier(Tier):
         if request.persistent:
             yield f"{_MARKER} persistentdw name={request.persistent}"
         else:
-            capacity = burst_size_text(self.asked_bytes(request, pool))
+            capacity = burst_size_text(self.requested_bytes(request, pool))
             yield f"{_MARKER} jobdw {self.job_words(request, pool, capacity)}"
         there = f"${self.directory_variable(request)}/{request.place}"
         for keyword, source, destination in (

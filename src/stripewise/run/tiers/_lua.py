@@ -38,7 +38,7 @@ class LuaTier(Tier):
     def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
         """Return the template's lines; one whose staging is not wanted is left out."""
         values = {
-            "capacity": burst_size_text(self.asked_bytes(request, pool)),
+            "capacity": burst_size_text(self.requested_bytes(request, pool)),
             "nodes": str(request.nodes),
             "pool": request.pool or (pool.name if pool else ""),
             "stage_in": str(request.stage_in or ""),

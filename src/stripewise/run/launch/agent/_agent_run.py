@@ -73,7 +73,7 @@ class Run:
         except Cancelled as reason:
             self._not_run(started, reason=str(reason))
         except OSError as problem:
-            self._not_run(started, error=self._said(problem))
+            self._not_run(started, error=self._record_error(problem))
         finally:
             self._remove_stage()
         if self.agent.superseded:
@@ -101,8 +101,8 @@ class Run:
             self.result["exit_code"] = None  # it ran, but what it wrote is not there
         self.result.update(why)
 
-    def _said(self, problem: OSError) -> str:
-        """Put an error also where the end of a run is judged from."""
+    def _record_error(self, problem: OSError) -> str:
+        """Append an error to the run's standard error, by which its end is judged; return it."""
         where = f" ({problem.filename})" if problem.filename else ""
         text = f"{problem.strerror or problem}{where}"
         try:
