@@ -266,7 +266,8 @@ class _Shell:
         if name in CHANGE_DIRECTORY:
             self._move(command, name, rest)
         elif name in ("source", "."):
-            self._source(command, rest)
+            if rest:
+                self._file(command, rest[0], self.kind, keeps=True, words=rest[1:] or None)
         elif name == "eval":
             self._text(command, rest, keeps=True)
         elif name == "trap":
@@ -298,7 +299,7 @@ class _Shell:
             for started in started_by_find(rest):
                 self._act(command, started, directory, depth + 1)
         elif uses is None and "/" in words[0].text:
-            self._called(command, words[0], rest)
+            self._file(command, words[0], "", keeps=False, words=rest)
 
     def _behind(
         self, command: Command, name: str, rest: list[Word], directory: str, depth: int
@@ -427,14 +428,6 @@ class _Shell:
         elif None in files or piped is None:
             self._note(self.effects.unguarded, command, _MAY_CHANGE, "")
 
-    def _source(self, command: Command, rest: list[Word]) -> None:
-        if rest:
-            self._file(command, rest[0], self.kind, keeps=True, words=rest[1:] or None)
-
-    def _called(self, command: Command, program: Word, rest: list[Word]) -> None:
-        """Note what a script does that is called as a program."""
-        self._file(command, program, "", keeps=False, words=rest)
-
     def _content(self, file: Word) -> bytes | None:
         """Return what a file holds that is there now; None where that is not known."""
         found = self.values.of_word(file)
@@ -446,6 +439,7 @@ class _Shell:
     def _file(
         self, command: Command, file: Word, kind: str, keeps: bool, words: list[Word] | None
     ) -> None:
+        """Note what a script does; `kind`: of the shell that reads it, "": it names its own."""
         data = self._content(file)
         if data is None or not (kind or data.startswith(b"#!")):
             return

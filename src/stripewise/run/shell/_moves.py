@@ -71,7 +71,8 @@ def read_moves(text: str, reading: Reading) -> tuple[Move, ...]:
             continue
         named = [w for w in words[1:] if not (w.text.startswith("-") and len(w.text) > 1)]
         word = named[0] if named else words[0]
-        target = _target(word, reading) if named else _without_words(words[0].text)
+        alone = _BACK if words[0].text in ("popd", "pushd") else "${HOME}"
+        target = _target(word, reading) if named else alone
         target = "" if command.in_backquotes else utf8(target)
         shells = [span for span in reading.subshells if span[0] <= command.start < span[1]]
         until = min((end for _, end in shells), default=len(text))
@@ -190,11 +191,6 @@ def move_before(moves: Sequence[Move], place: int) -> Move | None:
         elif not move.target or move.target[0] in "/$":
             decisive.append(move)
     return decisive[-1] if decisive else None
-
-
-def _without_words(command: str) -> str:
-    """Return where a command without words leads."""
-    return _BACK if command in ("popd", "pushd") else "${HOME}"
 
 
 def _target(word: Word, reading: Reading) -> str:

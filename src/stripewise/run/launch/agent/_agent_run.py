@@ -143,12 +143,13 @@ class Run:
     def _stage_out(self, before: _staging.Manifest) -> None:
         begun = time.monotonic()
         if self._mode == "links":  # what they led to and is gone was seen to
-            before = {name: mark for name, mark in before.items() if self._is_there(name)}
+            before = {
+                name: mark
+                for name, mark in before.items()
+                if os.path.lexists(os.path.join(self.stage, name))
+            }
         _staging.stage_out(self.stage, self.directory, before, self.tick)
         self.times["stage_out_seconds"] = time.monotonic() - begun
-
-    def _is_there(self, name: str) -> bool:
-        return os.path.lexists(os.path.join(self.stage, name))
 
     def _remove_stage(self) -> None:
         if self.stage:
